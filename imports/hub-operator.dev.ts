@@ -126,7 +126,7 @@ export interface HubSpec {
   readonly delivery?: HubSpecDelivery;
 
   /**
-   * The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets must carry the label `hub-operator.dev/hub: <name of the Hub>`. Absent: the operator runs the hub.
+   * The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Absent: the operator runs the hub.
    *
    * @schema HubSpec#external
    */
@@ -472,7 +472,7 @@ export enum HubSpecDelivery {
 }
 
 /**
- * The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets must carry the label `hub-operator.dev/hub: <name of the Hub>`. Absent: the operator runs the hub.
+ * The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Absent: the operator runs the hub.
  *
  * @schema HubSpecExternal
  */
@@ -492,7 +492,7 @@ export interface HubSpecExternal {
   readonly tokenSecretRef: HubSpecExternalTokenSecretRef;
 
   /**
-   * Address of the hub, such as `http://192.168.1.10:8123`: http or https, no path, no credentials; not a loopback or link-local address. Redirects are not followed.
+   * Address of the hub, such as `http://192.168.1.10:8123`: http or https, no path, no credentials; not a loopback or link-local address, nor a metadata service of a cloud. Redirects are not followed.
    *
    * @schema HubSpecExternal#url
    */

@@ -3,6 +3,7 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { OPERATOR_LABELS } from '../operator/kinds/object-names';
 import { Access } from './access';
+import { OperatorAdmissionPolicy } from './admission-policy';
 import { HEALTH_PORT, OperatorDeployment } from './deployment';
 import { DisruptionBudget } from './disruption-budget';
 import { OPERATOR } from './names';
@@ -27,6 +28,7 @@ export class Operator extends Construct {
     });
     new k8s.KubeServiceAccount(this, 'account', { metadata: { name: OPERATOR, namespace } });
     new Access(this, settings);
+    new OperatorAdmissionPolicy(this);
     new OperatorDeployment(this, settings);
     new DisruptionBudget(this, namespace);
     new k8s.KubeService(this, 'metrics', {

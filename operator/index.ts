@@ -2,6 +2,7 @@ import { extname, join } from 'node:path';
 import { version } from '../package.json';
 import { systemClock } from './clock';
 import { messageOf } from './errors';
+import { rejectOwnAddresses } from './client/local-address';
 import { checkKubeconfig } from './kubeconfig';
 import { EXIT_DELAY, FAULT_EXIT } from './limits';
 import { createLogger } from './log';
@@ -40,6 +41,7 @@ async function main(args: readonly string[]): Promise<number> {
   const log = createLogger(settings.logLevel);
   const metrics = new Metrics(version);
   checkKubeconfig(process.env['KUBECONFIG']);
+  rejectOwnAddresses({ ...process.env, POD_IP: settings.podIp });
   const operator = new HubOperator(settings, systemClock, log, metrics);
   const answers = {
     livenessErrors: () => operator.livenessErrors(),

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
+import { HUB_LABEL } from './kinds/annotations';
 import { WEBHOOK } from './kinds/object-names';
 import { LOG_LEVELS } from './log';
 
@@ -74,6 +75,19 @@ const table = {
     parse: webAddress,
     about:
       'Base URL of the code host of community repositories, or of a mirror with the same paths (`<URL>/owner/name/archive/<ref>.zip`).',
+  },
+  communityRepositories: {
+    env: 'COMMUNITY_REPOSITORIES',
+    default: '',
+    parse: repositories,
+    about:
+      'Community repositories that may be installed, separated by commas: `owner/name`, or `owner/` for all of an owner. Empty: all. `none`: none.',
+  },
+  requireSecretLabel: {
+    env: 'REQUIRE_SECRET_LABEL',
+    default: 'false',
+    parse: truth,
+    about: `Whether each Secret that a resource names must carry the label \`${HUB_LABEL}: <name of the Hub>\`, or the label without a value, which is for all Hubs of the namespace. The holder of rights to a resource of a hub can then read only Secrets that carry it.`,
   },
   leaderElection: {
     env: 'LEADER_ELECTION',
@@ -250,6 +264,15 @@ function podNameFrom(host: string): string {
 function address(value: string): string {
   if (value === '' || isIP(value) !== 0) return value;
   throw new Error('an IPv4 or IPv6 address is accepted, or nothing');
+}
+
+/** In lower case; undefined: all. */
+function repositories(value: string): readonly string[] | undefined {
+  if (value.trim() === '') return undefined;
+  if (value.trim() === 'none') return [];
+  const items = value.split(',').map((item) => item.trim().toLowerCase());
+  if (items.every((item) => /^[a-z0-9-]+\/[a-z0-9._-]*$/.test(item))) return items;
+  throw new Error('owner/name or owner/ is accepted, several of them separated by commas, or none');
 }
 
 /** Without a slash at its end. */

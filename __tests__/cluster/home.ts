@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../operator/clock';
 import { HubClient } from '../../operator/client/hub-client';
-import { HUB_LABEL } from '../../operator/kinds/annotations';
 import type { Condition } from '../../operator/kinds';
 import { GROUP_VERSION } from '../../operator/kinds/group';
 import { HUB_VERSION } from '../../sandbox/hub-software';
@@ -65,11 +64,10 @@ const resource = (kind: string, name: string, spec: object): Manifest => ({
 export const hub = (name: string, spec: object = {}): Manifest =>
   resource('Hub', name, { version: HUB_VERSION, ...spec });
 
-/** @param hubName of the external Hub that may read it */
-export const secret = (name: string, stringData: Readonly<Record<string, string>>, hubName?: string) => ({
+export const secret = (name: string, stringData: Readonly<Record<string, string>>) => ({
   apiVersion: 'v1',
   kind: 'Secret',
-  metadata: { name, ...(hubName !== undefined && { labels: { [HUB_LABEL]: hubName } }) },
+  metadata: { name },
   stringData,
 });
 

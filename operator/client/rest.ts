@@ -14,7 +14,7 @@ import {
   NotFound,
   TokenRejected,
 } from './errors';
-import { hasLocalHost, lookupNonLocal } from './local-address';
+import { hasLocalHost, LOCAL_ADDRESS, lookupNonLocal } from './local-address';
 import { HubIdentityCheck, verifyIsHub } from './hub-identity';
 import type { Redact } from './redact';
 import { AuthBackoff } from './auth-backoff';
@@ -251,7 +251,7 @@ export class RestClient {
   private refuseLocalHost(): void {
     const { url, untrusted, allowLocal } = this.address;
     if (untrusted && !allowLocal && hasLocalHost(new URL(url))) {
-      throw new NotHomeAssistant(`${url} is a loopback or link-local address, which is refused`);
+      throw new NotHomeAssistant(`${url} is ${LOCAL_ADDRESS}, which is refused`);
     }
   }
 

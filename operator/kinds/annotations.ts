@@ -68,7 +68,7 @@ export const operatorAnnotations = {
   ranVersion: `${API_GROUP}/ran-version`,
 } as const;
 
-/** Label of the Secrets of an external hub: the name of the Hub that may read them. */
+/** Label of Secrets: the name of the Hub that may read them; required with the setting `REQUIRE_SECRET_LABEL`. */
 export const HUB_LABEL = `${API_GROUP}/hub`;
 
 /** `hub-operator.dev/hubautomation` */

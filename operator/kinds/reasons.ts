@@ -77,7 +77,7 @@ export const readyReasons = {
   DuplicateId: {
     kinds: 'all',
     meaning:
-      'An older resource owns the same object in the hub, or an older Hub has the same `external.url`. This one takes over when that is deleted.',
+      'An older resource owns the same object in the hub, or an older Hub manages the same external hub. This one takes over when that is deleted.',
     action: 'Delete one of the two, or change the id or name.',
   },
   NameConflict: {
@@ -199,6 +199,18 @@ export const readyReasons = {
   SecretsGenerated: {
     kinds: ['HubSecrets'],
     meaning: 'The Secret with the hub’s `secrets.yaml` is generated.',
+  },
+  RepositoryNotAllowed: {
+    kinds: repositories,
+    meaning:
+      'The setting `COMMUNITY_REPOSITORIES` of the operator does not list the repository. Nothing is downloaded; what was installed stays.',
+    action: 'Ask who administers the operator, or delete the resource.',
+  },
+  SecretRefused: {
+    kinds: ['Hub', 'HubConfiguration', 'HubSecrets', 'HubIntegration', ...repositories],
+    meaning:
+      'The spec names a Secret that no resource may name: one for the cluster itself (a token of a ServiceAccount, a release of Helm), or one that the operator generated for its own use. Or the setting `REQUIRE_SECRET_LABEL` is on and the Secret lacks the label.',
+    action: 'Store the value in a Secret of its own, or add the label that the message names.',
   },
   SecretNotFound: {
     kinds: ['HubConfiguration', 'HubSecrets', 'HubIntegration', ...repositories],
@@ -419,6 +431,10 @@ export const otherConditions = {
       LoginFailed: {
         meaning: 'The hub was onboarded with other credentials, or rejects the credentials of the Secret.',
         action: 'Store the credentials of an administrator of this hub in the Secret.',
+      },
+      SecretRefused: {
+        meaning: '`bootstrap.credentials` names a Secret that no resource may name.',
+        action: 'Store the credentials in a Secret of its own.',
       },
       Disabled: { meaning: '`bootstrap.enabled` is false.' },
     },

@@ -43,7 +43,10 @@ export async function reconciliationProblems(resource: CustomResource, report: R
     case integration.kind: {
       const { metadata, spec } = resource as unknown as HubIntegration;
       // Secrets are not read: a missing one is not an error here.
-      const noSecrets = { find: () => Promise.resolve(undefined) };
+      const noSecrets = {
+        secrets: { find: () => Promise.resolve(undefined) },
+        settings: { requireSecretLabel: false },
+      };
       const resolved = await resolveAnswers(noSecrets, metadata.namespace, defaulted(integration.spec, spec));
       // Its messages name the field without `spec`.
       return error('invalid' in resolved ? `spec.${resolved.invalid}` : undefined);

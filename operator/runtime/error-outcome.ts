@@ -1,6 +1,7 @@
 import { DEPENDENCY_REQUEUE, NAME_CONFLICT_RETRY } from '../limits';
 import { isForbidden, isNamespaceTerminating } from './api-errors';
 import { NameConflict, ObjectRejected } from './apply-errors';
+import { SecretRefused } from './named-secret';
 import { type Outcome, stalled, waiting } from './outcome';
 
 /** The outcome for an error of the API server that concerns the resource; undefined for any other error. */
@@ -16,5 +17,7 @@ export function errorOutcome(error: unknown): Outcome | undefined {
   if (isForbidden(error) || (error instanceof ObjectRejected && error.forbidden))
     return stalled('Forbidden', error.message, { after: DEPENDENCY_REQUEUE });
   if (error instanceof ObjectRejected) return stalled('InvalidSpec', error.message);
+  // Another label or type of the Secret queues the resource.
+  if (error instanceof SecretRefused) return stalled('SecretRefused', error.message);
   return undefined;
 }

@@ -6,11 +6,15 @@ import type { ApiClient } from './api-client';
 import { builtin } from './types';
 
 interface Secret extends ClusterObject {
+  readonly type?: string;
   /** base64 */
   readonly data?: Readonly<Record<string, string>>;
 }
 
 export interface SecretContent {
+  /** Such as `Opaque`. */
+  readonly type?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   /** The values as text, by key. */
   readonly values: ReadonlyMap<string, string>;
   /** Keys of values that are no UTF-8, so that their text is not what is stored. */
@@ -59,6 +63,8 @@ export class SecretReader {
       ([field, value]) => [field, Buffer.from(value, 'base64')] as const,
     );
     const content = {
+      type: secret.type,
+      labels: secret.metadata.labels,
       bytes: new Map(stored),
       values: new Map(stored.map(([field, bytes]) => [field, bytes.toString('utf8')])),
       binary: new Set(stored.filter(([, bytes]) => !isUtf8(bytes)).map(([field]) => field)),

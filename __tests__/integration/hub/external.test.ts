@@ -8,7 +8,6 @@ import { HubClient } from '../../../operator/client/hub-client';
 import { systemClock } from '../../../operator/clock';
 import { TcpProxy } from '../../../sandbox/tcp-proxy';
 import { kubectl, freshNamespace, until } from '../../cluster';
-import { forceReconcile } from '../../cluster/forced-reconcile';
 import { automation, configuration, Home, HUB_VERSION, secret } from '../../cluster/home';
 import { oneOfThree } from '../../cluster/one-of-three';
 import { type OnboardedHub, startOnboardedHub } from '../../cluster/onboarded-hub';
@@ -16,8 +15,6 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { silentLog } from '../../cluster/silent-log';
 import { certificate, privateKey } from '../../unit/client/certificate';
 import { getBanned, OPERATOR_ADDRESS, setLoginThreshold } from './hub-in-sandbox';
-
-const HUB_LABEL = 'hub-operator.dev/hub';
 
 let home: Home;
 let operator: TestOperator;
@@ -30,6 +27,13 @@ const external = (name: string, url: string, spec: object = {}, more: object = {
   metadata: { name },
   spec: { external: { url, tokenSecretRef: { name: `${name}-token` }, ...more }, ...spec },
 });
+
+/** The manifest with labels or annotations. */
+const withMetadata = <T extends { readonly metadata: object }>(manifest: T, more: object): T => ({
+  ...manifest,
+  metadata: { ...manifest.metadata, ...more },
+});
+
 /** A server that is no hub; what it was asked. */
 async function impostor(
   answer: (request: IncomingMessage) => { status: number; headers?: Record<string, string>; body: string },
@@ -84,21 +88,19 @@ afterAll(async () => {
 
 // One hub lives through these in order.
 describe('a hub that runs elsewhere', () => {
-  test('waits for its token, and does not read a Secret without its label', async () => {
+  test('waits for its token, and sends it none of the operator itself', async () => {
     await home.apply(
       external('h', elsewhere.hub.url, { backup: { recurrence: 'daily', retentionCopies: 2 } }),
     );
     await says('h', 'TokenNotAvailable', 'The Secret h-token does not exist');
-    await home.apply(secret('h-token', { token: elsewhere.token }));
-    await says('h', 'TokenNotAvailable', `lacks the label ${HUB_LABEL}: h`);
-    await home.apply(secret('h-token', { token: elsewhere.token }, 'another'));
-    await forceReconcile(home, 'hub', 'h');
-    expect((await home.condition('hub', 'h'))!.reason).toBe('TokenNotAvailable');
+    const generated = { labels: { 'app.kubernetes.io/managed-by': 'hub-operator' } };
+    await home.apply(withMetadata(secret('h-token', { token: elsewhere.token }), generated));
+    await says('h', 'SecretRefused', 'The Secret h-token in spec.external.tokenSecretRef was generated');
     await conditionBecomes('BackupConfigured', { status: 'False', reason: 'TokenNotAvailable' });
   });
 
   test('is looked after: children and backups work, and no workload is made', async () => {
-    await home.apply(secret('h-token', { token: elsewhere.token }, 'h'), automation('h', 'morning'));
+    await home.apply(secret('h-token', { token: elsewhere.token }), automation('h', 'morning'));
     await home.ready('hub', 'h');
     await home.ready('hubautomation', 'morning');
     await until('the status is complete', async () => {
@@ -118,12 +120,14 @@ describe('a hub that runs elsewhere', () => {
     expect(made.filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')).toEqual([]);
   });
 
-  test('a Secret without its label is not read for the password of the backups either', async () => {
-    await home.apply(secret('vault', { word: 'not to be read' }));
+  test('a token of the cluster is not read for the password of the backups either', async () => {
+    const account = { annotations: { 'kubernetes.io/service-account.name': 'default' } };
+    const vault = withMetadata(secret('vault', { word: 'not to be read' }), account);
+    await home.apply({ ...vault, type: 'kubernetes.io/service-account-token' });
     await home.change('hub', 'h', { backup: { passwordSecretRef: { name: 'vault', key: 'word' } } });
-    await until('the label is missed', async () => {
+    await until('it is refused', async () => {
       const { reason, message } = (await home.condition('hub', 'h', 'BackupConfigured')) ?? {};
-      return reason === 'Failed' && message!.includes(`vault lacks the label ${HUB_LABEL}: h`);
+      return reason === 'Failed' && message!.includes('vault in spec.backup.passwordSecretRef has the type');
     });
     await home.change('hub', 'h', { backup: { passwordSecretRef: null } });
     await until(
@@ -166,12 +170,12 @@ describe('a hub that runs elsewhere', () => {
   });
 
   test('is not repaired: a token that does not work is told, and another one heals', async () => {
-    await home.apply(secret('h-token', { token: 'nonsense' }, 'h'));
+    await home.apply(secret('h-token', { token: 'nonsense' }));
     await home.ready('hub', 'h', { status: 'False', reason: 'TokenRejected' });
     expect(await home.exists('secret', 'h-admin')).toBe(false);
     expect(await home.exists('secret', 'h-api-token')).toBe(false);
     expect(await home.secret('h-token', 'token')).toBe('nonsense');
-    await home.apply(secret('h-token', { token: elsewhere.token }, 'h'));
+    await home.apply(secret('h-token', { token: elsewhere.token }));
     await home.ready('hub', 'h');
   });
 
@@ -195,15 +199,15 @@ describe('a hub that runs elsewhere', () => {
     await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
     servers.push(front);
     const url = `https://127.0.0.1:${(front.address() as AddressInfo).port}`;
-    await home.apply(external('tls', url), secret('tls-token', { token: elsewhere.token }, 'tls'));
+    await home.apply(external('tls', url), secret('tls-token', { token: elsewhere.token }));
     await says('tls', 'HubUnreachable', 'signed by an unknown authority');
     await home.change('hub', 'tls', { external: { caSecretRef: { name: 'authority' } } });
     await home.apply(secret('authority', { 'ca.crt': certificate }));
-    await until('the label is missed', async () =>
-      (await home.condition('hub', 'tls'))?.message.includes('authority lacks the label'),
-    );
-    await home.apply(secret('authority', { 'ca.crt': certificate }, 'tls'));
+    // By another address, and yet the same hub.
+    await says('tls', 'DuplicateId', 'The Hub h is older and manages the same hub');
+    await home.delete('hub', 'h');
     await home.ready('hub', 'tls');
+    await home.delete('hub', 'tls');
   });
 
   test('loses the objects of children that are deleted just after their Hub', async () => {
@@ -212,11 +216,11 @@ describe('a hub that runs elsewhere', () => {
     const left = await oneOfThree(
       async (attempt) => {
         const [name, evening] = [`leaving-${attempt}`, `evening-${attempt}`];
-        // An address of its own: the hub belongs to the oldest Hub with its address.
+        // An address of its own: a proxy that the test can stop.
         const front = await TcpProxy.start(Number(new URL(elsewhere.hub.url).port));
         await home.apply(
           external(name, `http://127.0.0.1:${front.port}`),
-          secret(`${name}-token`, { token: elsewhere.token }, name),
+          secret(`${name}-token`, { token: elsewhere.token }),
         );
         await home.apply(automation(name, evening));
         await home.ready('hubautomation', evening);
@@ -249,7 +253,7 @@ describe('the token', () => {
     await home.apply(
       ...all.flatMap(({ name, url }) => [
         external(name, url),
-        secret(`${name}-token`, { token: 'the token itself' }, name),
+        secret(`${name}-token`, { token: 'the token itself' }),
       ]),
     );
     for (const { name, asked } of all) {
@@ -272,7 +276,7 @@ describe('the token', () => {
         ? { status: 200, body: '{"name":"Home Assistant"}' }
         : { status: 307, headers: { location: `${trap.url}/api/config` }, body: '{}' },
     );
-    await home.apply(external('odd', url), secret('odd-token', { token: 'the token itself' }, 'odd'));
+    await home.apply(external('odd', url), secret('odd-token', { token: 'the token itself' }));
     await home.ready('hub', 'odd', { status: 'False', reason: 'HubUnreachable' });
     const withToken = (since: number) =>
       asked.slice(since).filter(({ headers }) => headers.authorization).length;
@@ -321,7 +325,7 @@ describe('the address', () => {
     await home.apply(
       ...[...literal, `http://localhost:${port}`].flatMap((address, index) => [
         external(`local-${index}`, address),
-        secret(`local-${index}-token`, { token: 'x' }, `local-${index}`),
+        secret(`local-${index}-token`, { token: 'x' }),
       ]),
     );
     for (const index of literal.keys()) await says(`local-${index}`, 'InvalidSpec', 'loopback or link-local');

@@ -1,4 +1,9 @@
-import { hasLocalHost, isLocalAddress, lookupNonLocal } from '../../../operator/client/local-address';
+import {
+  hasLocalHost,
+  isLocalAddress,
+  lookupNonLocal,
+  rejectOwnAddresses,
+} from '../../../operator/client/local-address';
 
 describe('isLocalAddress, hasLocalHost', () => {
   test.each([
@@ -16,6 +21,13 @@ describe('isLocalAddress, hasLocalHost', () => {
     '::7f00:1',
     '64:ff9b::7f00:1',
     '64:ff9b::a9fe:a9fe',
+    'fd00:ec2::254',
+    'fd20:ce::254',
+    '100.100.100.200',
+    '::ffff:100.100.100.200',
+    '64:ff9b::6464:64c8',
+    '168.63.129.16',
+    '64:ff9b::a83f:8110',
   ])('%s is a local address', (ip) => expect(isLocalAddress(ip)).toBe(true));
 
   test.each([
@@ -25,6 +37,8 @@ describe('isLocalAddress, hasLocalHost', () => {
     '169.253.0.1',
     '1.1.1.1',
     'fd00::1',
+    'fd00:ec2::253',
+    '168.63.129.17',
     '2001:db8::1',
     '::ffff:10.0.0.1',
     '64:ff9b::a00:1',
@@ -44,6 +58,28 @@ describe('isLocalAddress, hasLocalHost', () => {
     'the host of %s is no local address',
     (url) => expect(hasLocalHost(new URL(url))).toBe(false),
   );
+});
+
+describe('rejectOwnAddresses', () => {
+  test.each([
+    ['POD_IP', '10.244.1.7'],
+    ['POD_IP', 'fd12::7'],
+    ['HUB_OPERATOR_METRICS_SERVICE_HOST', '10.96.3.1'],
+    ['KUBERNETES_SERVICE_HOST', '10.96.0.1'],
+  ])('rejects %s=%s from then on', (name, address) => {
+    expect(isLocalAddress(address)).toBe(false);
+    rejectOwnAddresses({ [name]: address });
+    expect(isLocalAddress(address)).toBe(true);
+  });
+
+  test.each([
+    ['POD_IP', ''],
+    ['KUBERNETES_SERVICE_HOST', 'kubernetes.default'],
+    ['SOMETHING', '10.0.0.9'],
+  ])('leaves %s=%s alone', (name, address) => {
+    rejectOwnAddresses({ [name]: address });
+    expect(isLocalAddress(address)).toBe(false);
+  });
 });
 
 describe('lookupNonLocal', () => {

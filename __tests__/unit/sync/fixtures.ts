@@ -3,6 +3,7 @@ import { API_GROUP } from '../../../operator/kinds/group';
 import { defaulted } from '../../../operator/kinds/schema';
 import { readSettings } from '../../../operator/settings';
 import type { HubContext } from '../../../operator/sync/hub/steps';
+import type { SecretContent } from '../../../operator/runtime/secrets';
 import type { Services } from '../../../operator/sync/services';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
@@ -58,6 +59,21 @@ export function services(given: PartialServices = {}): Services {
   };
   const settings = { ...readSettings([], {}), ...given.settings };
   return strict({ ...standard, ...given, settings }, 'services') as unknown as Services;
+}
+
+/** A reader of Secrets with these values, and with labels and types. */
+export function secretReader(
+  valuesOf: (name: string) => ReadonlyMap<string, string> | undefined,
+  marks: Pick<SecretContent, 'labels' | 'type'> = {},
+): Pick<Services['secrets'], 'get' | 'find'> {
+  return {
+    get: (_, name) => Promise.resolve(valuesOf(name)),
+    find: (_, name) => {
+      const values = valuesOf(name);
+      const bytes = new Map([...(values ?? [])].map(([key, value]) => [key, Buffer.from(value)]));
+      return Promise.resolve(values && { ...marks, values, bytes, binary: new Set<string>() });
+    },
+  };
 }
 
 /** The object, with a clear error in place of `undefined is not a function`. */

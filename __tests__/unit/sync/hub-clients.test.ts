@@ -8,7 +8,7 @@ import { HubClients } from '../../../operator/sync/hub-clients';
 import type { Services } from '../../../operator/sync/services';
 import { FakeHub } from '../client/fake-hub';
 import { ManualClock } from '../manual-clock';
-import { services } from './fixtures';
+import { secretReader, services } from './fixtures';
 
 let secrets: Map<string, ReadonlyMap<string, string>>;
 let phase: string;
@@ -50,7 +50,7 @@ beforeEach(() => {
     }) as unknown as Hub;
   given = services({
     clock,
-    secrets: { get: (_: string, name: string) => Promise.resolve(secrets.get(name)) },
+    secrets: secretReader((name) => secrets.get(name)),
     cache: {
       get: (kind: string, _: string, name: string) =>
         (kind === 'Hub'

@@ -11,7 +11,7 @@ export const status = statusWith({
   volumeID: {
     type: 'string',
     description:
-      'Identifies the volume of the hub: UID of the PersistentVolumeClaim; of an external hub, id of its owner’s account.',
+      'Identifies the volume of the hub: UID of the PersistentVolumeClaim; of an external hub, id of its owner’s account, which its token reads. Of two external Hubs with the same one, the older has the hub.',
   },
   url: {
     type: 'string',

@@ -50,6 +50,14 @@ export function preparationFailed({ error, retryAfter }: Preparation & { type: '
       });
 }
 
+/** Nothing is downloaded. What is installed stays: without its files the hub might not start. */
+export const notAllowed = (repository: string): Outcome =>
+  stalled(
+    'RepositoryNotAllowed',
+    `The operator may not install spec.repository ${repository}: its setting COMMUNITY_REPOSITORIES does not list it. Ask who administers the operator.`,
+    { status: { phase: 'Failed' } },
+  );
+
 /** @param detail why the pod waits */
 export const installing = (target: string, detail?: string): Outcome =>
   waiting(

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
 import axios, { isAxiosError } from 'axios';
-import { hasLocalHost, lookupNonLocal } from '../../client/local-address';
+import { hasLocalHost, LOCAL_ADDRESS, lookupNonLocal } from '../../client/local-address';
 import type { Clock } from '../../clock';
 import { DeadlineExceeded, withDeadline } from '../../deadline';
 import { messageOf, OperationalError } from '../../errors';
@@ -137,7 +137,7 @@ interface RequestOptions {
 
 async function request(url: URL, { signal, refuseLocal, token, what }: RequestOptions): Promise<Answer> {
   if (refuseLocal && hasLocalHost(url))
-    throw new DownloadFailed('The code host redirects to a loopback or link-local address.', false);
+    throw new DownloadFailed(`The code host redirects to ${LOCAL_ADDRESS}.`, false);
   const connections = refuseLocal ? { lookup: lookupNonLocal } : {};
   const agent = url.protocol === 'https:' ? new https.Agent(connections) : new http.Agent(connections);
   try {

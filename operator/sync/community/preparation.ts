@@ -1,8 +1,10 @@
 import type { Clock } from '../../clock';
 import { errorOf } from '../../errors';
 import type { Logger } from '../../log';
+import type { ResourceMetadata } from '../../kinds';
 import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../limits';
 import { DownloadFailed } from './download';
+import { FairQueue } from './fair-queue';
 import { fetchPackage, type Source } from './fetch-package';
 import { InstallRejected } from './install-rejected';
 import { RepositoryRefused } from './refused';
@@ -28,12 +30,13 @@ interface Entry {
 }
 
 /**
- * Downloads and checks repositories beside the reconciles, one at a time: an archive and its files are in memory meanwhile.
+ * Downloads and checks repositories beside the reconciles, one at a time, with a turn for each namespace: an archive and its
+ * files are in memory meanwhile.
  * A refusal is remembered, so that a resync downloads nothing.
  */
 export class Preparations {
   private readonly entries = new Map<string, Entry>();
-  private last: Promise<unknown> = Promise.resolve();
+  private readonly queue = new FairQueue();
   private closed = false;
 
   constructor(
@@ -44,11 +47,16 @@ export class Preparations {
   /**
    * The state of the preparation for a resource; starts it if there is none.
    *
-   * @param uid of the resource
+   * @param metadata of the resource
    * @param key of the request: another one starts a new download
    * @param onEnd called when it has ended
    */
-  prepare(uid: string, key: string, source: Source, onEnd: () => void): Preparation {
+  prepare(
+    { uid, namespace }: Pick<ResourceMetadata, 'uid' | 'namespace'>,
+    key: string,
+    source: Source,
+    onEnd: () => void,
+  ): Preparation {
     const present = this.entries.get(uid);
     const isDue = present?.until !== undefined && present.until <= this.clock.monotonic();
     if (present && present.key === key && !isDue) return present.state;
@@ -57,10 +65,11 @@ export class Preparations {
     if (this.closed) return entry.state;
     this.entries.set(uid, entry);
     // One that fails must not keep the later ones from starting.
-    this.last = this.last
-      .then(() => this.run(entry, source))
-      .then(onEnd)
-      .catch((error: unknown) => this.log.error({ error }, 'failed to report end of download'));
+    this.queue.add(namespace, () =>
+      this.run(entry, source)
+        .then(onEnd)
+        .catch((error: unknown) => this.log.error({ error }, 'failed to report end of download')),
+    );
     return entry.state;
   }
 

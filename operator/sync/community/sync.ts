@@ -4,6 +4,7 @@ import { communityRepository as definition } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import { defaulted } from '../../kinds/schema';
 import { DEPENDENCY_REQUEUE, DOWNLOAD_REJECTED_RETRY, INSTALLER_TIMEOUT } from '../../limits';
+import { readNamedSecret } from '../../runtime/named-secret';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
@@ -77,6 +78,8 @@ export class CommunitySync {
       this.preparations.forget(uid);
       return this.activate(reconcile);
     }
+    if (!isAllowed(this.services.settings.communityRepositories, spec.repository))
+      return conditions.notAllowed(spec.repository);
     if (context.dryRun)
       return stalled(
         'DryRun',
@@ -107,12 +110,12 @@ export class CommunitySync {
     };
     const key = JSON.stringify([generation, token.value]);
     const onEnd = () => this.services.requeue(resource.kind, namespace, name);
-    let preparation = this.preparations.prepare(uid, key, source, onEnd);
+    let preparation = this.preparations.prepare(resource.metadata, key, source, onEnd);
     if (preparation.type === 'failed' && preparation.error instanceof TargetTaken) {
       if (this.targets.ownerOf(resource, preparation.error.target))
         return conditions.preparationFailed(preparation);
       this.preparations.forget(uid);
-      preparation = this.preparations.prepare(uid, key, source, onEnd);
+      preparation = this.preparations.prepare(resource.metadata, key, source, onEnd);
     }
     if (preparation.type === 'running') return conditions.downloading(spec);
     if (preparation.type === 'failed') {
@@ -249,8 +252,13 @@ export class CommunitySync {
   }: Reconcile): Promise<{ readonly value: string | undefined } | { readonly outcome: Outcome }> {
     if (!tokenSecretRef) return { value: undefined };
     const { name, key } = tokenSecretRef;
-    const secret = await this.services.secrets.get(resource.metadata.namespace, name);
-    const value = secret?.get(key)?.trim();
+    const secret = await readNamedSecret(this.services, {
+      namespace: resource.metadata.namespace,
+      hub: resource.spec.hubRef.name,
+      name,
+      field: 'spec.tokenSecretRef',
+    });
+    const value = secret?.values.get(key)?.trim();
     if (value) return { value };
     const [reason, problem] = secret
       ? (['KeyNotFound', `has no key ${key}: add it.`] as const)
@@ -258,6 +266,16 @@ export class CommunitySync {
     const message = `The Secret ${name} in tokenSecretRef ${problem}`;
     return { outcome: waiting(reason, message, DEPENDENCY_REQUEUE, { status: { phase: 'Pending' } }) };
   }
+}
+
+/** @param patterns of the administrator; undefined: there is no limit */
+function isAllowed(patterns: readonly string[] | undefined, repository: string): boolean {
+  // The code host compares without case.
+  const name = repository.toLowerCase();
+  return (
+    patterns === undefined ||
+    patterns.some((pattern) => name === pattern || (pattern.endsWith('/') && name.startsWith(pattern)))
+  );
 }
 
 /** Whether the volume has the version in the spec, by status. */

@@ -106,7 +106,7 @@ type Prepared =
 
 /** Generates the files and the Secret that they need besides. */
 async function prepare(
-  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'requeue'>,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>,
   generation: GeneratedConfigurationCache,
   resource: HubConfiguration,
   spec: HubConfigurationSpec,
@@ -136,12 +136,14 @@ async function prepare(
   };
 }
 
-const waitForSecret = ({ reason, message }: MissingUrl): Outcome =>
-  waiting(reason, `${message} The last configuration stays.`, DEPENDENCY_REQUEUE);
+function waitForSecret({ reason, message }: MissingUrl): Outcome {
+  const text = `${message} The last configuration stays.`;
+  return reason === 'SecretRefused' ? stalled(reason, text) : waiting(reason, text, DEPENDENCY_REQUEUE);
+}
 
 /** Writes the objects only, for a dry run. The hub is not contacted. */
 async function publishOnly(
-  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'requeue'>,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>,
   generation: GeneratedConfigurationCache,
   resource: HubConfiguration,
 ): Promise<Outcome> {

@@ -24,7 +24,7 @@ type BackupSpec = NonNullable<HubSpec['backup']>;
  * Leaves `status.backup` and the condition `BackupConfigured` (rules.md, "Backup").
  */
 export function ensureBackupSchedule(
-  services: Pick<Services, 'requeue' | 'secrets' | 'cache'>,
+  services: Pick<Services, 'applier' | 'requeue' | 'secrets' | 'settings' | 'cache'>,
 ): HubStep<HubContext & Authenticated> {
   const listening = new WeakSet<HubClient>();
 
@@ -50,7 +50,9 @@ export function ensureBackupSchedule(
         return {};
       }
       const reference = spec.backup.passwordSecretRef;
-      const password = reference && (await secretValue(services, hub, reference));
+      const password =
+        reference &&
+        (await secretValue(services, hub, { ...reference, field: 'spec.backup.passwordSecretRef' }));
       if (password && 'missing' in password) {
         // Never without the password: a backup that should be encrypted must not be created unencrypted.
         conditions['BackupConfigured'] = failed(`passwordSecretRef: ${password.missing}`);

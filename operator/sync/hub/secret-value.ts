@@ -1,27 +1,32 @@
 import type { Hub } from '../../kinds';
-import { HUB_LABEL } from '../../kinds/annotations';
+import { readNamedSecret, SecretRefused } from '../../runtime/named-secret';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
-/** A value of a Secret, or a sentence that says what is missing. */
-export type SecretValue = { readonly value: string } | { readonly missing: string };
+/** A value of a Secret, or a sentence that says what is missing. `isRefused`: no resource may name that Secret. */
+export type SecretValue = { readonly value: string } | MissingValue;
 
-/** `byBootstrap`: the operator creates the Secret itself. */
-export interface SecretReference {
-  readonly name: string;
-  readonly key: string;
-  readonly byBootstrap?: boolean;
+export interface MissingValue {
+  readonly missing: string;
+  readonly isRefused?: true;
 }
 
 /**
- * Reads a value of a Secret that a Hub names. That of an external hub is read only if it has the label `<group>/hub:
- * <name of the Hub>`. Otherwise any user who may write Hubs could have any Secret of the namespace sent to a host of
- * their own.
+ * `field`: the one of the spec that names the Secret; undefined: its name follows from that of the Hub. `byBootstrap`: the
+ * operator creates the Secret itself.
  */
+export interface SecretReference {
+  readonly name: string;
+  readonly key: string;
+  readonly field?: string | undefined;
+  readonly byBootstrap?: boolean;
+}
+
+/** Reads a value of a Secret that a Hub names, or of the one that the operator has generated for it. */
 export async function secretValue(
-  services: Pick<Services, 'cache' | 'secrets'>,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings'>,
   hub: Hub,
-  { name, key, byBootstrap = false }: SecretReference,
+  { name, key, field, byBootstrap = false }: SecretReference,
 ): Promise<SecretValue> {
   const { namespace } = hub.metadata;
   const known = services.cache.get(builtin.Secret.kind, namespace, name);
@@ -29,11 +34,15 @@ export async function secretValue(
     return {
       missing: `The Secret ${name} does not exist${byBootstrap ? ' yet. The bootstrap creates it.' : ': create it.'}`,
     };
-  if (hub.spec.external && known.metadata.labels?.[HUB_LABEL] !== hub.metadata.name) {
-    return {
-      missing: `The Secret ${name} lacks the label ${HUB_LABEL}: ${hub.metadata.name}, so it is not read. Add the label.`,
-    };
+  const isGenerated = field === undefined || (byBootstrap && services.applier.isOurs(known, hub));
+  try {
+    const values = isGenerated
+      ? await services.secrets.get(namespace, name)
+      : (await readNamedSecret(services, { namespace, hub: hub.metadata.name, name, field }))?.values;
+    const value = values?.get(key);
+    return value ? { value } : { missing: `The Secret ${name} has no value under the key ${key}.` };
+  } catch (error) {
+    if (!(error instanceof SecretRefused)) throw error;
+    return { missing: error.message, isRefused: true };
   }
-  const value = (await services.secrets.get(namespace, name))?.get(key);
-  return value ? { value } : { missing: `The Secret ${name} has no value under the key ${key}.` };
 }

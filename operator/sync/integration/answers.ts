@@ -1,6 +1,6 @@
 import type { HubIntegrationSpec } from '../../kinds/integration';
 import { parseJson, unsafeIntegers } from '../../runtime/json';
-import type { Services } from '../services';
+import { type NamedSecretServices, readNamedSecret } from '../../runtime/named-secret';
 
 /** A value as a person gave it, before it is converted for the field that asks for it. */
 export type Value =
@@ -68,13 +68,17 @@ export type Resolved = { readonly answers: Answers } | Missing | { readonly inva
 
 type Given = NonNullable<HubIntegrationSpec['configuration']>;
 
-/** Reads the answers of a resource, with the values of the Secrets that they refer to. */
+/**
+ * Reads the answers of a resource, with the values of the Secrets that they refer to.
+ *
+ * @throws SecretRefused
+ */
 export async function resolveAnswers(
-  secrets: Pick<Services['secrets'], 'find'>,
+  services: NamedSecretServices,
   namespace: string,
   spec: HubIntegrationSpec,
 ): Promise<Resolved> {
-  const reader = new Reader(secrets, namespace);
+  const reader = new Reader(services, namespace, spec.hubRef.name);
   const { configuration, steps = [], options, subentries } = spec;
   const resolved = {
     configuration: await reader.read('configuration', configuration),
@@ -113,8 +117,9 @@ class Reader {
   invalid: string | undefined;
 
   constructor(
-    private readonly secrets: Pick<Services['secrets'], 'find'>,
+    private readonly services: NamedSecretServices,
     private readonly namespace: string,
+    private readonly hub: string,
   ) {}
 
   async read(place: string, given: Given = {}): Promise<readonly Answer[]> {
@@ -163,7 +168,9 @@ class Reader {
     id: string,
     { name, key }: { readonly name: string; readonly key: string },
   ): Promise<Buffer | undefined> {
-    const secret = (await this.secrets.find(this.namespace, name))?.bytes;
+    const { namespace, hub } = this;
+    const reference = { namespace, hub, name, field: id };
+    const secret = (await readNamedSecret(this.services, reference))?.bytes;
     const found = secret?.get(key);
     if (found) this.values.push(found.toString('utf8'));
     else if (secret)

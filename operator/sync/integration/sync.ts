@@ -6,6 +6,7 @@ import { defaulted } from '../../kinds/schema';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, FINALIZER_TRY } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
+import { SecretRefused } from '../../runtime/named-secret';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
@@ -36,7 +37,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
   constructor(
     private readonly services: Pick<
       Services,
-      'cluster' | 'cache' | 'applier' | 'secrets' | 'clock' | 'metrics'
+      'cluster' | 'cache' | 'applier' | 'secrets' | 'clock' | 'metrics' | 'settings'
     >,
     private readonly contexts: HubContexts,
   ) {
@@ -46,7 +47,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
   async sync(resource: IntegrationResource, client: HubClient, context: ReconcileContext): Promise<Outcome> {
     const spec = defaulted(definition.spec, resource.spec);
     const { namespace } = resource.metadata;
-    const resolved = await resolveAnswers(this.services.secrets, namespace, spec);
+    const resolved = await resolveAnswers(this.services, namespace, spec);
     if ('invalid' in resolved) return stalled('InvalidSpec', resolved.invalid);
     if ('missing' in resolved) return waiting(resolved.reason, resolved.missing, DEPENDENCY_REQUEUE);
     const { answers } = resolved;
@@ -114,8 +115,13 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     context: ReconcileContext,
   ): Promise<readonly EventSpec[] | Waiting> {
     const spec = defaulted(definition.spec, resource.spec);
-    const resolved = await resolveAnswers(this.services.secrets, resource.metadata.namespace, spec);
-    const secrets = 'answers' in resolved ? resolved.answers.secrets : [];
+    const resolved = await resolveAnswers(this.services, resource.metadata.namespace, spec).catch(
+      (error: unknown) => {
+        if (error instanceof SecretRefused) return undefined;
+        throw error;
+      },
+    );
+    const secrets = resolved && 'answers' in resolved ? resolved.answers.secrets : [];
     const redact = this.redactorOf(resource, client, secrets);
     const removed = await this.removeEntries(resource, client, context).catch((error: unknown) => {
       // Its message becomes an event.

@@ -1,7 +1,8 @@
-import { type HubSecrets, secrets as definition } from '../../kinds';
+import { type HubSecrets, type HubSecretsSpec, secrets as definition } from '../../kinds';
 import { defaulted } from '../../kinds/schema';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
+import { readNamedSecret } from '../../runtime/named-secret';
 import type { SecretContent } from '../../runtime/secrets';
 import type { SyncModule } from '../../runtime/sync-module';
 import { dryRunOutcome } from '../dry-run';
@@ -15,7 +16,7 @@ import { RECORDER_KEY } from './secrets-yaml';
 
 /** Combines Secrets into the hub's `secrets.yaml`, which needs no running hub. The Hub mounts it. */
 export function secretsModule(
-  services: Pick<Services, 'applier' | 'cache' | 'cluster' | 'secrets'>,
+  services: Pick<Services, 'applier' | 'cache' | 'cluster' | 'secrets' | 'settings'>,
   inUse: ConfigurationInUse,
 ): SyncModule<HubSecrets> {
   return {
@@ -27,14 +28,14 @@ export function secretsModule(
 }
 
 async function generate(
-  services: Pick<Services, 'applier' | 'cache' | 'secrets'>,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings'>,
   inUse: ConfigurationInUse,
   resource: HubSecrets,
 ): Promise<Outcome> {
   const { namespace } = resource.metadata;
   const spec = defaulted(definition.spec, resource.spec);
   const hub = spec.hubRef.name;
-  const combined = combineSecrets(spec, await readSources(services, namespace, spec.secretRefs));
+  const combined = combineSecrets(spec, await readSources(services, namespace, spec));
   const staying = 'The last secrets of the hub stay.';
   if (combined.type === 'missing')
     return waiting(combined.reason, `${combined.message} ${staying}`, DEPENDENCY_REQUEUE);
@@ -58,15 +59,16 @@ async function generate(
   });
 }
 
-/** The Secrets among them that exist, by name. */
+/** The Secrets among them that exist, by name. @throws SecretRefused */
 async function readSources(
-  { secrets }: Pick<Services, 'secrets'>,
+  services: Pick<Services, 'secrets' | 'settings'>,
   namespace: string,
-  secretRefs: readonly { readonly name: string }[],
+  { hubRef, secretRefs }: HubSecretsSpec,
 ): Promise<ReadonlyMap<string, SecretContent>> {
   const found = new Map<string, SecretContent>();
-  for (const { name } of secretRefs) {
-    const content = await secrets.find(namespace, name);
+  for (const [index, { name }] of secretRefs.entries()) {
+    const field = `spec.secretRefs[${index}]`;
+    const content = await readNamedSecret(services, { namespace, hub: hubRef.name, name, field });
     if (content) found.set(name, content);
   }
   return found;

@@ -22,14 +22,16 @@ const source = (ref: string) => ({
 });
 const template = repositoryZip({ 'a.jinja': 'hello' });
 
+const metadata = { namespace: 'home', uid: 'uid' };
+
 /** Asks until it has ended. */
 async function ended(preparations: Preparations, key: string, ref: string): Promise<Preparation> {
   let end!: () => void;
   const over = new Promise<void>((resolve) => (end = resolve));
-  const state = preparations.prepare('uid', key, source(ref), end);
+  const state = preparations.prepare(metadata, key, source(ref), end);
   if (state.type !== 'running') return state;
   await over;
-  return preparations.prepare('uid', key, source(ref), () => undefined);
+  return preparations.prepare(metadata, key, source(ref), () => undefined);
 }
 
 describe('Preparations', () => {
@@ -75,21 +77,40 @@ describe('Preparations', () => {
     const closed = new Promise<void>((resolve) =>
       host.serve('o/n', 'v1', (request) => void request.on('close', resolve)),
     );
-    preparations.prepare('uid', '1', source('v1'), () => undefined);
+    preparations.prepare(metadata, '1', source('v1'), () => undefined);
     while (host.requests.length === 0) await new Promise(setImmediate);
     preparations.close();
     await closed;
-    expect(preparations.prepare('uid', '2', source('v1'), () => undefined)).toEqual({ type: 'running' });
+    expect(preparations.prepare(metadata, '2', source('v1'), () => undefined)).toEqual({ type: 'running' });
     expect(host.requests).toHaveLength(1);
   });
 
   test('a callback that throws does not keep later downloads from starting', async () => {
     host.serve('o/n', 'v1', template);
     const preparations = new Preparations(systemClock, silentLog);
-    preparations.prepare('other', '1', source('v1'), () => {
+    preparations.prepare({ ...metadata, uid: 'other' }, '1', source('v1'), () => {
       throw new Error('a bug');
     });
     expect(await ended(preparations, '1', 'v1')).toMatchObject({ type: 'ready' });
+  });
+
+  test('gives each namespace its turn, however many repositories another one has', async () => {
+    const begun: string[] = [];
+    for (const ref of ['home-1', 'home-2', 'home-3', 'home-4', 'garden-1', 'garden-2'])
+      host.serve('o/n', ref, (_, response) => {
+        begun.push(ref);
+        response.end(template);
+      });
+    const preparations = new Preparations(systemClock, silentLog);
+    const ends = ['home-1', 'home-2', 'home-3', 'home-4', 'garden-1', 'garden-2'].map(
+      (ref) =>
+        new Promise<void>((resolve) => {
+          const [namespace = ''] = ref.split('-');
+          preparations.prepare({ namespace, uid: ref }, '1', source(ref), resolve);
+        }),
+    );
+    await Promise.all(ends);
+    expect(begun).toEqual(['home-1', 'home-2', 'garden-1', 'home-3', 'garden-2', 'home-4']);
   });
 
   test('forgets files when that is asked for, but no failure', async () => {

@@ -8,12 +8,13 @@ type Spec = HubCommunityRepository['spec'];
 type Status = NonNullable<HubCommunityRepository['status']>;
 
 /** The outcome of a dry-run. It has neither the API server nor the code host, and fails if it uses one. */
-function dryRun(status: Status) {
+function dryRun(status: Status, communityRepositories?: readonly string[]) {
   const objects: Record<string, unknown> = {
     Hub: aHub(),
     PersistentVolumeClaim: { metadata: { uid: 'claim' } },
   };
   const given = services({
+    settings: { communityRepositories },
     applier: {},
     cache: { get: <T>(kind: string) => objects[kind] as T | undefined, list: function* () {} },
   });
@@ -48,4 +49,25 @@ describe('communityModule', () => {
       message: 'Nothing would change.',
     });
   });
+
+  test.each([[['o/']], [['O/N'.toLowerCase()]], [['x/y', 'o/n']], [undefined]])(
+    'installs a repository that the setting %j lists',
+    async (patterns) => {
+      expect(await dryRun({}, patterns)).toMatchObject({ reason: 'DryRun' });
+    },
+  );
+
+  test.each([[[]], [['x/']], [['o/name']], [['o']], [['oo/']]])(
+    'downloads nothing that the setting %j does not list, and keeps what is installed',
+    async (patterns) => {
+      expect(await dryRun({}, patterns)).toMatchObject({
+        type: 'Stalled',
+        reason: 'RepositoryNotAllowed',
+        message: expect.stringContaining('COMMUNITY_REPOSITORIES does not list it') as string,
+      });
+      expect(await dryRun({ ...installed, activeDigest: 'sha256:1' }, patterns)).toMatchObject({
+        type: 'Ready',
+      });
+    },
+  );
 });

@@ -6,7 +6,7 @@ import { HubClients } from '../../../../operator/sync/hub-clients';
 import { PodRestarts } from '../../../../operator/sync/hub/workload/pod-restarts';
 import { readFormerValues, writeFormerValues } from '../../../../operator/sync/secrets/former-values';
 import { writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
-import { aHub, services } from '../fixtures';
+import { aHub, secretReader, services } from '../fixtures';
 
 const GROUP = 'hub-operator.dev';
 
@@ -72,7 +72,7 @@ async function sync({
         if (kind === 'HubSecrets' && writer) yield writer as never;
       },
     },
-    secrets: { get: (_namespace, name) => Promise.resolve(stored.get(name)) },
+    secrets: secretReader((name) => stored.get(name)),
     applier: {
       find: (_type: unknown, _namespace: string, name: string) => Promise.resolve(configMaps[name] as never),
       isOurs: (_object: unknown, owner) => owner.kind === secretsOf,

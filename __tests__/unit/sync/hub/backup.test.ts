@@ -11,7 +11,7 @@ import {
   ensureBackupSchedule,
 } from '../../../../operator/sync/hub/backup';
 import fc from '../../../fast-check';
-import { aHub, aHubContext, services } from '../fixtures';
+import { aHub, aHubContext, secretReader, services } from '../fixtures';
 
 const fresh: BackupConfig = {
   automatic_backups_configured: false,
@@ -198,7 +198,7 @@ describe('ensureBackupSchedule', () => {
     };
     const given = services({
       cache: { get: () => ({ metadata: { name: 'backups' } }) as never },
-      secrets: { get: () => Promise.resolve(new Map([['password', 'tulip-bulb']])) },
+      secrets: secretReader(() => new Map([['password', 'tulip-bulb']])),
     });
     const hub = aHub({
       spec: { backup: { recurrence: 'daily', passwordSecretRef: { name: 'backups', key: 'password' } } },

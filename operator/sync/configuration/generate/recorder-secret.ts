@@ -5,13 +5,13 @@ import type { Services } from '../../services';
 import { readFormerValues } from '../../secrets/former-values';
 import { readGeneratedSecrets, writeGeneratedSecrets } from '../../secrets/generated-secrets';
 import { secretsOfHub } from '../../secrets/hub-resources';
-import { recorderUrl } from '../../secrets/recorder-url';
+import { type MissingReason, recorderUrl } from '../../secrets/recorder-url';
 import { RECORDER_KEY } from '../../secrets/secrets-yaml';
 import { configurationInUse } from '../record/configuration-in-use';
 
 /** Why the recorder's URL is not in the hub's `secrets.yaml`. */
 export interface MissingUrl {
-  readonly reason: 'SecretNotFound' | 'KeyNotFound';
+  readonly reason: MissingReason;
   /** A sentence. */
   readonly message: string;
 }
@@ -21,7 +21,7 @@ export interface MissingUrl {
  * of the hub writes that file; without one, the HubConfiguration does.
  */
 export async function ensureRecorderSecret(
-  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'requeue'>,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>,
   resource: HubConfiguration,
   { hubRef: { name: hub } }: HubConfigurationSpec,
 ): Promise<MissingUrl | undefined> {

@@ -127,6 +127,7 @@ function stepOutcome(hub: Hub, clock: Clock, step: Step, rejected: string | null
     status: { phase: 'Pending', ...bootstrapStatus(hub, clock, state, message, rejected) },
     conditions: { BootstrapReady: { status: 'False', reason, message } as const },
   };
+  if (reason === 'SecretRefused') return stalled(reason, message, details);
   return reason === 'MissingCredentials'
     ? waiting('Bootstrapping', message, DEPENDENCY_REQUEUE, details)
     : stalled('Bootstrapping', message, details);

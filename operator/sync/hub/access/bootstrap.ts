@@ -158,7 +158,8 @@ export class Bootstrap {
   ): Promise<Step> {
     const found = await ownerCredentials(this.services, hub, spec, mayGenerate);
     if ('credentials' in found) return use(found);
-    return { type: 'stuck', reason: 'MissingCredentials', message: found.missing };
+    const reason = found.isRefused ? 'SecretRefused' : 'MissingCredentials';
+    return { type: 'stuck', reason, message: found.missing };
   }
 
   private createOwner(context: BootstrapContext, { credentials, digest }: OwnerCredentials): Promise<Step> {

@@ -32,6 +32,7 @@ import {
   type WithClaim,
 } from '../steps';
 import { recordRanVersion } from '../workload/downgrade';
+import type { MissingValue } from '../secret-value';
 import {
   bootstrapCompleted,
   bootstrapDisabled,
@@ -127,7 +128,7 @@ export class Connector {
     if (problem) return problem;
     if (!url) return podNotReady(hub, this.services.clock, 'The address of the hub is not known yet.');
     const found = await resolveAccess(this.services, hub, spec, url);
-    if ('missing' in found) return this.replaceToken(context, url, tokenMissing(found.missing));
+    if ('missing' in found) return this.replaceToken(context, url, tokenMissing(found));
     return { url, client: this.hubs.client(hub, found.access), token: found.access.token };
   }
 
@@ -266,7 +267,8 @@ const noToken: ConditionValue = {
   message: 'Waiting for the API token.',
 };
 
-function tokenMissing(missing: string): Outcome {
+function tokenMissing({ missing, isRefused }: MissingValue): Outcome {
+  if (isRefused) return stalled('SecretRefused', missing, { status: { phase: 'Pending' } });
   const message = `${missing} bootstrap.enabled is false: store a long-lived access token of an administrator there.`;
   const BootstrapReady = { status: 'False', reason: 'Disabled', message } as const;
   return waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, {

@@ -4,13 +4,16 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import type { ClusterObject } from '../../../runtime/objects';
 import { isConflict } from '../../../runtime/api-errors';
+import { readNamedSecret, SecretRefused } from '../../../runtime/named-secret';
+import { FIELD_MANAGER } from '../../../runtime/object-ownership';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { createGeneratedSecret } from '../generated-secret';
 import { ensureOwnerReference } from '../owner-reference';
+import type { MissingValue } from '../secret-value';
 
 /** The owner's credentials, or a sentence that says what is missing. */
-export type CredentialsFound = OwnerCredentials | { readonly missing: string };
+export type CredentialsFound = OwnerCredentials | MissingValue;
 
 export interface OwnerCredentials {
   readonly credentials: Credentials;
@@ -18,7 +21,7 @@ export interface OwnerCredentials {
   readonly digest: string;
 }
 
-export type CredentialServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'secrets'>;
+export type CredentialServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'secrets' | 'settings'>;
 
 const GENERATED_USER = 'admin';
 
@@ -35,7 +38,13 @@ export async function ownerCredentials(
   const given = bootstrap.credentials?.secretRef;
   const { namespace, name } = hub.metadata;
   const secretName = given?.name ?? objectNames(name).admin;
-  const secret = await services.secrets.get(namespace, secretName);
+  let secret;
+  try {
+    secret = await readCredentials(services, hub, secretName, given !== undefined);
+  } catch (error) {
+    if (!(error instanceof SecretRefused)) throw error;
+    return { missing: error.message, isRefused: true };
+  }
   if (!secret) {
     if (given)
       return {
@@ -58,6 +67,22 @@ export async function ownerCredentials(
   const { uid = '' } = services.cache.get(builtin.Secret.kind, namespace, secretName)?.metadata ?? {};
   // The hub stores user names in lower case, without surrounding blanks.
   return withDigest({ username: username.trim().toLowerCase(), password }, uid);
+}
+
+/** @throws SecretRefused */
+async function readCredentials(
+  services: CredentialServices,
+  { metadata: { namespace, name: hub } }: Hub,
+  name: string,
+  isNamed: boolean,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  // The login that was generated for a former Hub is the one of the hub on its volume.
+  const labels = services.cache.get(builtin.Secret.kind, namespace, name)?.metadata.labels;
+  const isLogin =
+    name.endsWith(objectNames('').admin) && labels?.['app.kubernetes.io/managed-by'] === FIELD_MANAGER;
+  if (!isNamed || isLogin) return services.secrets.get(namespace, name);
+  const field = 'spec.bootstrap.credentials.secretRef';
+  return (await readNamedSecret(services, { namespace, hub, name, field }))?.values;
 }
 
 /**

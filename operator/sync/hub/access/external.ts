@@ -1,15 +1,15 @@
 import { getConfig } from '../../../client/core';
 import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { instanceId } from '../../../client/instance-id';
-import { hasLocalHost } from '../../../client/local-address';
-import type { Hub, HubSpec } from '../../../kinds/index';
+import { hasLocalHost, LOCAL_ADDRESS } from '../../../client/local-address';
+import type { HubSpec } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
-import { byAge } from '../../../runtime/age';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { HubClients } from '../../hub-clients';
 import { hubErrorOutcome } from '../../hub-errors';
 import type { Services } from '../../services';
+import type { MissingValue } from '../secret-value';
+import { ExternalIdentity } from './external-identity';
 import { resolveAccess } from './token';
 import { requireAdmin, hubModeProblem } from '../health/hub-health';
 import { stateFingerprint } from '../health/health-monitor';
@@ -20,16 +20,11 @@ type External = NonNullable<HubSpec['external']>;
 
 /** Connects to a hub that runs elsewhere (rules.md, "External hubs"): its token is used and never replaced. */
 export function externalStep(
-  services: Pick<Services, 'cache' | 'secrets' | 'settings' | 'requeue'>,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>,
   hubs: HubClients,
 ): HubStep<HubContext, Authenticated> {
   const hubStart = new HubStart(services);
-  const volumes = new WeakMap<HubClient, string | undefined>();
-
-  async function volumeOf(client: HubClient): Promise<string | undefined> {
-    if (!volumes.has(client)) volumes.set(client, await instanceId(client.connection));
-    return volumes.get(client);
-  }
+  const identity = new ExternalIdentity(services);
 
   async function observe({ hub, status }: HubContext, url: string, client: HubClient) {
     const core = await getConfig(client.rest);
@@ -37,11 +32,14 @@ export function externalStep(
     status['version'] = core.version;
     const problem = (await hubModeProblem(services, hub, core, client)) ?? (await requireAdmin(client));
     if (problem) return problem;
+    const id = await identity.of(hub, client);
+    status['volumeID'] = id;
+    const conflict = identity.conflict(hub, id);
+    if (conflict) return { ...conflict, ...refused };
     const running = await hubStart.running(hub, client, core);
     if (isOutcome(running)) return running;
     if (running.core !== core) hubs.healthMonitor.watch(hub, client, stateFingerprint(running.core));
     status['phase'] = 'Running';
-    status['volumeID'] = await volumeOf(client);
     return { url, client, core: running.core };
   }
 
@@ -54,24 +52,25 @@ export function externalStep(
       if (invalid) return stalled('InvalidSpec', invalid, refused);
       if (spec.delivery === 'File') context.problem = deliveryProblem;
       const url = new URL(external.url).origin;
-      const owner = olderHubOf(services, hub, url);
-      if (owner) return duplicateOf(owner);
       context.status['url'] = url;
+      if (hub.status?.url !== undefined && hub.status.url !== url) identity.forget(context);
       const found = await resolveAccess(services, hub, spec, url);
-      if ('missing' in found) return waitForToken(context, found.missing);
+      if ('missing' in found) return tokenMissing(context, found);
       const client = hubs.client(hub, found.access);
       try {
         return await observe(context, url, client);
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
         hubs.healthMonitor.watch(hub, client, stateFingerprint(error));
+        // Who is refused has no claim to the hub.
+        if (error instanceof TokenRejected) identity.forget(context);
         return externalErrorOutcome(error);
       }
     },
   };
 }
 
-/** The hub is not contacted. */
+/** The hub is not used. */
 const refused = { status: { phase: 'Failed', url: null } } as const;
 
 const deliveryProblem = stalled(
@@ -79,14 +78,15 @@ const deliveryProblem = stalled(
   'spec.delivery: File needs files in the hub’s pod, which an external hub does not have here. Set it to Api.',
 );
 
-function duplicateOf({ metadata: { namespace, name } }: Hub): Outcome {
-  const message = `The Hub ${namespace}/${name} is older and has the same external.url. Two Hubs would overwrite each other's settings: delete one of them.`;
-  return stalled('DuplicateId', message, { after: DEPENDENCY_REQUEUE, ...refused });
-}
-
-function waitForToken({ conditions, spec }: HubContext, message: string): Outcome {
+function tokenMissing(
+  { conditions, spec }: HubContext,
+  { missing: message, isRefused }: MissingValue,
+): Outcome {
   if (spec.backup) conditions['BackupConfigured'] = { status: 'False', reason: 'TokenNotAvailable', message };
-  return waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, { status: { phase: 'Pending' } });
+  const details = { status: { phase: 'Pending' } };
+  return isRefused
+    ? stalled('SecretRefused', message, details)
+    : waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, details);
 }
 
 /** Why a URL must not be used; undefined: it may be. The schema checks most of it. */
@@ -100,20 +100,8 @@ export function invalidUrl({ url }: Pick<External, 'url'>, allowLocal: boolean):
   if (parsed.pathname !== '/' || parsed.search || parsed.hash)
     return 'external.url is invalid: only scheme, host and port are allowed.';
   if (!allowLocal && hasLocalHost(parsed))
-    return 'external.url is invalid: a loopback or link-local address leads to the operator itself, not to a hub.';
+    return `external.url is invalid: it is ${LOCAL_ADDRESS}, where no hub is managed.`;
   return undefined;
-}
-
-/** An older Hub with this address: the hub belongs to that one, until the objects of its children are removed as well. */
-function olderHubOf({ cache }: Pick<Services, 'cache'>, hub: Hub, url: string): Hub | undefined {
-  const others = [...cache.list<Hub>('Hub')].filter(
-    ({ metadata, spec }) =>
-      metadata.uid !== hub.metadata.uid &&
-      spec.external !== undefined &&
-      URL.canParse(spec.external.url) &&
-      new URL(spec.external.url).origin === url,
-  );
-  return others.find((other) => byAge(other.metadata, hub.metadata) < 0);
 }
 
 function externalErrorOutcome(error: HubError): Outcome {

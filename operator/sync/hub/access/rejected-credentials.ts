@@ -6,7 +6,7 @@ import { PerHub } from '../../per-hub';
 /** The bootstrap cannot continue without a person. `reason` is that of the condition `BootstrapReady`. */
 export interface Stuck {
   readonly type: 'stuck';
-  readonly reason: 'MissingCredentials' | 'LoginFailed';
+  readonly reason: 'MissingCredentials' | 'LoginFailed' | 'SecretRefused';
   readonly message: string;
 }
 

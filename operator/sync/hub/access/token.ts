@@ -6,7 +6,7 @@ import { objectNames } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { secretValue } from '../secret-value';
+import { type MissingValue, secretValue } from '../secret-value';
 
 /** Key of the token in its Secret. */
 const TOKEN_KEY = 'token';
@@ -20,33 +20,37 @@ export function tokenSecretName(hub: Hub, { bootstrap }: HubSpec): string {
 
 export type TokenServices = Pick<Services, 'applier' | 'cache' | 'clock'>;
 
-/** The address and the token of a hub, or a sentence about the missing one. */
-export type Access = { readonly access: HubAccess } | { readonly missing: string };
+/** The address and the token of a hub, or the one that is missing. */
+export type Access = { readonly access: HubAccess } | MissingValue;
 
 /** @param url of a hub that the operator runs; that of an external hub is in its spec */
 export async function resolveAccess(
-  services: Pick<Services, 'cache' | 'secrets' | 'settings'>,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings'>,
   hub: Hub,
   spec: HubSpec,
   url: string,
 ): Promise<Access> {
   const { external } = spec;
-  const token = await secretValue(
-    services,
-    hub,
-    external?.tokenSecretRef ?? {
-      name: tokenSecretName(hub, spec),
-      key: TOKEN_KEY,
-      byBootstrap: spec.bootstrap.enabled,
-    },
-  );
+  const reference = external
+    ? { ...external.tokenSecretRef, field: 'spec.external.tokenSecretRef' }
+    : {
+        name: tokenSecretName(hub, spec),
+        key: TOKEN_KEY,
+        ...(spec.bootstrap.apiTokenSecretName !== undefined && {
+          field: 'spec.bootstrap.apiTokenSecretName',
+        }),
+        byBootstrap: spec.bootstrap.enabled,
+      };
+  const token = await secretValue(services, hub, reference);
   if ('missing' in token) return token;
   const { hubSourceAddress, allowLocalHubs: allowLocal } = services.settings;
   const access = { url, token: token.value.trim(), localAddress: hubSourceAddress || undefined };
   if (!external) return { access };
   // The schema accepts some invalid URLs, such as one with the port 99999.
   if (!URL.canParse(external.url)) return { missing: `external.url is no valid URL: ${external.url}.` };
-  const ca = external.caSecretRef && (await secretValue(services, hub, external.caSecretRef));
+  const ca =
+    external.caSecretRef &&
+    (await secretValue(services, hub, { ...external.caSecretRef, field: 'spec.external.caSecretRef' }));
   if (ca && 'missing' in ca) return ca;
   // `http://hub/` is the same hub as `http://hub`.
   return {

@@ -2,7 +2,8 @@ import type { Hub } from '../../../../../operator/kinds';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import type { HubClients } from '../../../../../operator/sync/hub-clients';
 import { externalStep, invalidUrl } from '../../../../../operator/sync/hub/access/external';
-import { aHub, aHubContext, services } from '../../fixtures';
+import { aHub, aHubContext, secretReader, services } from '../../fixtures';
+import { TokenRejected } from '../../../../../operator/client/errors';
 
 describe('invalidUrl', () => {
   test.each(['http://192.168.1.10:8123', 'https://hub.home.arpa', 'http://hub/', 'http://[fd00::10]:8123'])(
@@ -42,50 +43,131 @@ describe('invalidUrl', () => {
 
 describe('externalStep', () => {
   const external = { url: 'http://box:8123/', tokenSecretRef: { name: 'token', key: 'token' } };
-  const hubAt = (createdAt: string, fields: { uid: string; namespace?: string; url?: string }) => {
-    const { uid, namespace = 'home', url = external.url } = fields;
+  const hubAt = (
+    createdAt: string,
+    fields: {
+      uid: string;
+      namespace?: string;
+      url?: string;
+      volumeID?: string;
+      deletionTimestamp?: string;
+    },
+  ) => {
+    const { uid, namespace = 'home', url = external.url, volumeID, deletionTimestamp } = fields;
     const metadata = { uid, namespace, name: `hub-${uid}`, creationTimestamp: createdAt };
-    return aHub({ metadata, spec: { external: { ...external, url } } });
+    return aHub({
+      metadata: { ...metadata, ...(deletionTimestamp && { deletionTimestamp }) },
+      spec: { external: { ...external, url } },
+      ...(volumeID && { status: { volumeID } }),
+    });
   };
   const younger = hubAt('2026-01-02T00:00:00Z', { uid: 'b' });
+  /** The hub that answers to the Hub under test. */
+  let owner: string | undefined;
+  let accepted: boolean;
+  beforeEach(() => {
+    owner = 'anna';
+    accepted = true;
+  });
 
-  async function reconcile(hub: Hub, ...others: Hub[]) {
+  function stepAmong(...all: Hub[]) {
     const cache = {
-      get: () => undefined,
+      get: (kind: string, _: string, name: string) =>
+        (kind === 'Secret'
+          ? { metadata: { name } }
+          : all.find(({ metadata }) => metadata.name === name)) as never,
       *list() {
-        yield* [hub, ...others] as never[];
+        yield* all as never[];
       },
     };
-    const hubs = { client: () => undefined, healthMonitor: {} };
-    const step = externalStep(services({ cache, secrets: {} }), hubs as unknown as HubClients);
-    return (await step.run(aHubContext(hub))) as Outcome;
+    const commands: Record<string, unknown> = {
+      'auth/current_user': { name: 'anna', is_admin: true },
+      get_config: {},
+    };
+    const client = {
+      rest: {
+        address: {},
+        get: () =>
+          accepted
+            ? Promise.resolve({ version: '2026.11.0', state: 'RUNNING' })
+            : Promise.reject(new TokenRejected('the token is rejected')),
+      },
+      connection: {
+        command: (type: string) =>
+          Promise.resolve(
+            type === 'config/auth/list' ? [{ id: owner, is_owner: owner !== undefined }] : commands[type],
+          ),
+      },
+    };
+    const hubs = { client: () => client, healthMonitor: { watch: () => undefined } };
+    const secrets = secretReader(() => new Map([['token', 'the token']]));
+    const step = externalStep(services({ cache, secrets }), hubs as unknown as HubClients);
+    return async (hub: Hub) => {
+      const context = aHubContext(hub);
+      const result = (await step.run(context)) as Outcome & { url?: string };
+      return { ...result, volumeID: { ...context.status, ...result.status }['volumeID'] };
+    };
   }
+  const reconcile = (hub: Hub, ...others: Hub[]) => stepAmong(hub, ...others)(hub);
+  const connected = { url: 'http://box:8123', volumeID: 'anna' };
 
-  test('assigns a hub to the oldest Hub with its address, across namespaces', async () => {
-    const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', namespace: 'office', url: 'http://BOX:8123' });
+  test('assigns a hub to the oldest Hub that it has accepted, whatever the address', async () => {
+    const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', url: 'http://192.168.1.5', volumeID: 'anna' });
     expect(await reconcile(younger, older)).toMatchObject({
       type: 'Stalled',
       reason: 'DuplicateId',
       after: 30_000,
-      message: expect.stringContaining('The Hub office/hub-c is older'),
+      status: { phase: 'Failed', url: null },
+      message: expect.stringContaining('The Hub hub-c is older') as string,
     });
-    expect(await reconcile(older, younger)).toMatchObject({ reason: 'TokenNotAvailable' });
+    expect(await reconcile(older, younger)).toMatchObject({ ...connected, url: 'http://192.168.1.5' });
+  });
+
+  test('tells nothing of a Hub in another namespace', async () => {
+    const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', namespace: 'office', volumeID: 'anna' });
+    const { message } = await reconcile(younger, older);
+    expect(message).toContain('A Hub of another namespace is older');
+    expect(message).not.toMatch(/office|hub-c/);
+  });
+
+  test('leaves a hub to the Hub that it accepts, not to an older one that only names its address', async () => {
+    const squatter = hubAt('2026-01-01T00:00:00Z', { uid: 'c', namespace: 'office' });
+    expect(await reconcile(younger, squatter)).toMatchObject(connected);
+    const elsewhere = hubAt('2026-01-01T00:00:00Z', { uid: 'c', volumeID: 'berta' });
+    expect(await reconcile(younger, elsewhere)).toMatchObject(connected);
   });
 
   test('gives it to the smaller uid of two Hubs that were created in the same second', async () => {
-    const twin = hubAt('2026-01-02T00:00:00Z', { uid: 'a' });
+    const twin = hubAt('2026-01-02T00:00:00Z', { uid: 'a', volumeID: 'anna' });
     expect(await reconcile(younger, twin)).toMatchObject({ reason: 'DuplicateId' });
-    expect(await reconcile(twin, younger)).toMatchObject({ reason: 'TokenNotAvailable' });
+    expect(await reconcile(twin, younger)).toMatchObject(connected);
   });
 
-  test('gives it to a younger Hub when the older is another hub', async () => {
-    const other = hubAt('2026-01-01T00:00:00Z', { uid: 'c', url: 'http://another:8123' });
-    expect(await reconcile(younger, other)).toMatchObject({ reason: 'TokenNotAvailable' });
+  test('finds the conflict also before the status of the other shows who it is', async () => {
+    const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c' });
+    const step = stepAmong(younger, older);
+    expect(await step(older)).toMatchObject(connected);
+    expect(await step(younger)).toMatchObject({ reason: 'DuplicateId' });
+  });
+
+  test('gives a hub up that rejects the token', async () => {
+    const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', volumeID: 'anna' });
+    accepted = false;
+    expect(await reconcile(older, younger)).toMatchObject({ reason: 'TokenRejected', volumeID: null });
   });
 
   test('leaves it to an older Hub that is being deleted, whose children are still removing their objects', async () => {
-    const leaving = hubAt('2026-01-01T00:00:00Z', { uid: 'd' });
-    const deleted = { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: 'now' } };
-    expect(await reconcile(younger, deleted)).toMatchObject({ reason: 'DuplicateId' });
+    const leaving = hubAt('2026-01-01T00:00:00Z', {
+      uid: 'd',
+      volumeID: 'anna',
+      deletionTimestamp: '2026-01-03T00:00:00Z',
+    });
+    expect(await reconcile(younger, leaving)).toMatchObject({ reason: 'DuplicateId' });
+  });
+
+  test('takes no hub for another that has no owner', async () => {
+    owner = undefined;
+    const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c' });
+    expect(await reconcile(younger, older)).toMatchObject({ url: 'http://box:8123', volumeID: null });
   });
 });

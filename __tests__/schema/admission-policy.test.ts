@@ -1,0 +1,410 @@
+import { boundResources } from '../../manifests/admission-policy';
+import { NAMESPACE, OPERATOR } from '../../manifests/names';
+import { readManifests } from '../../manifests/read-manifests';
+import { API_GROUP } from '../../operator/kinds/group';
+import { freshNamespace, kubectl, mustKubectl, until } from '../cluster';
+
+/** The admission policy of `dist/` in the API server, asked by the operator's account as who stole its token would ask. */
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly [field: string]: unknown };
+  readonly [field: string]: unknown;
+}
+
+const ACCOUNT = `system:serviceaccount:${NAMESPACE}:${OPERATOR}`;
+const FORBIDDEN = 'the account of the operator';
+
+const ours = (kind: string, name: string) => ({
+  labels: { 'app.kubernetes.io/managed-by': OPERATOR, [`${API_GROUP}/owner`]: `${kind}.${name}` },
+  ownerReferences: [
+    {
+      apiVersion: `${API_GROUP}/v1`,
+      kind,
+      name,
+      uid: '00000000-0000-4000-8000-000000000000',
+      controller: true,
+    },
+  ],
+});
+
+const configMap: Manifest = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'my-home-configuration', ...ours('Hub', 'my-home') },
+};
+const secret = { ...configMap, kind: 'Secret', metadata: { ...configMap.metadata, name: 'my-home-secrets' } };
+const claim: Manifest = {
+  ...configMap,
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: 'my-home-config', labels: ours('Hub', 'my-home').labels },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+};
+const container = { name: 'install', image: 'hub', command: ['python3', '-c', ''] };
+const installer = {
+  restartPolicy: 'Never',
+  automountServiceAccountToken: false,
+  containers: [container],
+  volumes: [
+    { name: 'config', persistentVolumeClaim: { claimName: 'my-home-config' } },
+    { name: 'parts', projected: { sources: [{ secret: { name: 'my-home-part-0' } }] } },
+  ],
+};
+const pod = (spec: object = {}): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'my-home-community-0',
+    ...ours('HubCommunityRepository', 'my-theme'),
+    annotations: { [`${API_GROUP}/installation`]: '{}' },
+  },
+  spec: { ...installer, ...spec },
+});
+const set = (spec: object = {}, owner = ours('Hub', 'my-home')): Manifest => ({
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'my-home', ...owner },
+  spec: {
+    replicas: 1,
+    serviceName: 'my-home',
+    selector: { matchLabels: { app: 'hub' } },
+    template: {
+      metadata: { labels: { app: 'hub' } },
+      spec: { containers: [{ name: 'hub', image: 'hub' }] },
+    },
+    ...spec,
+  },
+});
+const without = (manifest: Manifest, ...fields: string[]): Manifest => ({
+  ...manifest,
+  metadata: Object.fromEntries(
+    Object.entries(manifest.metadata).filter(([field]) => !fields.includes(field)),
+  ) as Manifest['metadata'],
+});
+
+let namespace: string;
+
+const asOperator = (args: readonly string[], where: string | undefined, input?: object) =>
+  kubectl([...args, `--as=${ACCOUNT}`], {
+    ...(where !== undefined && { namespace: where }),
+    ...(input && { input: JSON.stringify(input) }),
+  });
+/** As a dry run: the policy is asked all the same, and nothing is left. */
+const create = (manifest: Manifest, where = namespace) =>
+  asOperator(['create', '--dry-run=server', '-f', '-'], where, manifest);
+const patch = (what: readonly string[], body: object, where: string | undefined = namespace) =>
+  asOperator(['patch', ...what, '--dry-run=server', '--type=merge', '-p', JSON.stringify(body)], where);
+const remove = (...what: string[]) => asOperator(['delete', ...what, '--dry-run=server'], namespace);
+
+const allowed = { code: 0, stderr: '' };
+const refused = (words: string) => ({
+  code: 1,
+  stderr: expect.stringContaining(`${FORBIDDEN} ${words}`) as string,
+});
+
+const registration = { kind: 'validatingwebhookconfiguration', name: 'hub-operator' };
+
+beforeAll(async () => {
+  namespace = await freshNamespace('policy');
+  const stored = [
+    // Of a person.
+    { ...configMap, metadata: { name: 'settings' } },
+    { ...secret, metadata: { name: 'password' } },
+    { ...claim, metadata: { name: 'photos' } },
+    { ...pod(), metadata: { name: 'database-0' }, spec: { containers: [container] } },
+    // Of the operator, but without the owner reference: the garbage collector looks for the owner.
+    { ...without(configMap, 'ownerReferences'), metadata: { ...claim.metadata, name: 'ours' } },
+    { ...claim, metadata: { ...claim.metadata, name: 'volume' } },
+    { ...pod(), metadata: { ...claim.metadata, name: 'my-home-0' }, spec: { containers: [container] } },
+    {
+      apiVersion: `${API_GROUP}/v1`,
+      kind: 'HubFloor',
+      metadata: { name: 'ground' },
+      spec: { hubRef: { name: 'my-home' }, name: 'Ground' },
+    },
+  ];
+  // No call of the webhook: nothing is changed that it is for, and nothing listens at its address.
+  const webhooks = (readManifests('dist/install.yaml') as Manifest[]).filter(
+    ({ kind }) => kind === 'ValidatingWebhookConfiguration',
+  );
+  const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: stored });
+  await mustKubectl(['create', '-f', '-'], { namespace, input });
+  await mustKubectl(['apply', '--server-side', '--dry-run=server', '-f', '-'], {
+    input: JSON.stringify(webhooks[0]),
+  });
+  // The API server learns of the policy by a watch.
+  await until('the policy is in force', async () => (await create(pod({ hostNetwork: true }))).code === 1);
+});
+
+test('everything that the operator may write is bound, but for events, its lease and status', () => {
+  const resources = boundResources().flatMap(({ apiGroups, resources: names }) =>
+    names.map((name) => `${apiGroups[0]}/${name}`),
+  );
+  expect(resources).toContain('/pods');
+  expect(resources).toContain('apps/statefulsets');
+  expect(resources).toContain('cert-manager.io/certificates');
+  expect(resources.filter((name) => name.startsWith(API_GROUP)).length).toBeGreaterThan(10);
+});
+
+test('the API server finds no fault in the expressions', async () => {
+  const policy = JSON.parse(
+    await mustKubectl(['get', 'validatingadmissionpolicy', OPERATOR, '-o', 'json']),
+  ) as { status?: { typeChecking?: { expressionWarnings?: unknown } } };
+  expect(policy.status?.typeChecking?.expressionWarnings).toBeUndefined();
+});
+
+describe('the account of the operator creates', () => {
+  test.each([
+    ['a ConfigMap of a resource', configMap],
+    ['a Secret', secret],
+    ['a claim that outlives its Hub', claim],
+    [
+      'the login of a Hub that outlives it',
+      {
+        ...secret,
+        metadata: { name: 'my-home-admin', labels: ours('Hub', 'my-home').labels },
+      } satisfies Manifest,
+    ],
+    ['the pod of a community repository', pod()],
+    ['the StatefulSet of a Hub', set()],
+  ])('%s', async (_, manifest) => {
+    expect(await create(manifest)).toMatchObject(allowed);
+  });
+
+  const belong = 'creates only objects that have the label';
+  test.each<[string, Manifest, string]>([
+    ['a ConfigMap without the mark', without(configMap, 'labels'), belong],
+    ['a ConfigMap of nothing', without(configMap, 'ownerReferences'), belong],
+    ['a Secret of nothing', without(secret, 'ownerReferences'), belong],
+    [
+      'a Secret of something else',
+      {
+        ...secret,
+        metadata: {
+          ...secret.metadata,
+          ownerReferences: [
+            { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a', uid: 'b', controller: true },
+          ],
+        },
+      },
+      belong,
+    ],
+    [
+      'a token of a ServiceAccount',
+      {
+        ...secret,
+        type: 'kubernetes.io/service-account-token',
+        metadata: { ...secret.metadata, annotations: { 'kubernetes.io/service-account.name': 'default' } },
+      },
+      'writes only Secrets of the type Opaque',
+    ],
+    ['a pod that stays', pod({ restartPolicy: 'Always' }), 'creates only pods that install'],
+    ['a pod with a token', pod({ automountServiceAccountToken: true }), 'creates only pods that install'],
+    ['a pod of the node’s network', pod({ hostNetwork: true }), 'creates only pods that install'],
+    [
+      'a pod with another container',
+      pod({ containers: [container, { ...container, name: 'second' }] }),
+      'creates only pods that install',
+    ],
+    [
+      'a pod with init containers',
+      pod({ initContainers: [{ ...container, name: 'first' }] }),
+      'creates only pods that install',
+    ],
+    [
+      'a privileged pod',
+      pod({ containers: [{ ...container, securityContext: { privileged: true } }] }),
+      'creates only pods that install',
+    ],
+    [
+      'a pod with a folder of the node',
+      pod({ volumes: [{ name: 'config', hostPath: { path: '/' } }] }),
+      'creates only pods that install',
+    ],
+    [
+      'a pod with a projected token',
+      pod({ volumes: [{ name: 'x', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }] }),
+      'creates only pods that install',
+    ],
+    ['a StatefulSet of two replicas', set({ replicas: 2 }), 'creates only StatefulSets of one replica'],
+    [
+      'a StatefulSet of another kind',
+      set({}, ours('HubFloor', 'my-home')),
+      'creates only StatefulSets of one replica',
+    ],
+    [
+      'a StatefulSet with another name than its Hub',
+      set({}, ours('Hub', 'other')),
+      'creates only StatefulSets of one replica',
+    ],
+    [
+      'a StatefulSet without a hub',
+      set({
+        template: {
+          metadata: { labels: { app: 'hub' } },
+          spec: { containers: [{ name: 'miner', image: 'miner' }] },
+        },
+      }),
+      'creates only StatefulSets of one replica',
+    ],
+  ])('not: %s', async (_, manifest, words) => {
+    expect(await create(manifest)).toMatchObject(refused(words));
+  });
+
+  test.each([configMap, secret, pod(), set()])('not in kube-system: %j', async (manifest) => {
+    expect(await create(manifest, 'kube-system')).toMatchObject(
+      refused('writes nothing in namespaces of Kubernetes'),
+    );
+  });
+});
+
+describe('its certificate', () => {
+  const certificate = (labels: object): Manifest => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'kubernetes.io/tls',
+    metadata: { name: 'certificate', labels },
+    data: { 'tls.crt': '', 'tls.key': '' },
+  });
+  const own = certificate({ 'app.kubernetes.io/name': OPERATOR });
+
+  test('is written in its own namespace', async () => {
+    // With a warning: there is no certificate in it.
+    expect(await create(own, NAMESPACE)).toMatchObject({ code: 0 });
+  });
+
+  test('and nowhere else, nor without its label', async () => {
+    expect(await create(own)).toMatchObject(refused('creates only objects'));
+    expect(await create(certificate({}), NAMESPACE)).toMatchObject(refused('creates only objects'));
+  });
+
+  test('its CA is written into the registration of the webhook, and nothing else', async () => {
+    const [manifest] = (readManifests('dist/install.yaml') as (Manifest & { webhooks: object[] })[]).filter(
+      ({ kind }) => kind === 'ValidatingWebhookConfiguration',
+    );
+    const [webhook] = manifest!.webhooks as { clientConfig: object; rules: object[] }[];
+    // Like the shipped one, with the operator's right to it, and for no resource that exists.
+    const rules = [
+      { apiGroups: ['example.org'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['nothing'] },
+    ];
+    const stored = { ...manifest, webhooks: [{ ...webhook, rules }] };
+    const { kind, name } = registration;
+    await mustKubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], {
+      input: JSON.stringify(stored),
+    });
+    const write = (changed: object) =>
+      patch([kind, name], { webhooks: [{ ...webhook, rules, ...changed }] }, undefined);
+    const caBundle = Buffer.from('-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n').toString(
+      'base64',
+    );
+    try {
+      expect(await write({ clientConfig: { ...webhook!.clientConfig, caBundle } })).toMatchObject(allowed);
+      const words = refused('changes only the CA');
+      expect(await write({ rules: [{ ...rules[0], resources: ['secrets'] }] })).toMatchObject(words);
+      expect(await write({ failurePolicy: 'Fail' })).toMatchObject(words);
+      expect(
+        await write({ clientConfig: { url: 'https://evil.example/', service: null, caBundle } }),
+      ).toMatchObject(words);
+      expect(await patch([kind, name], { webhooks: [] }, undefined)).toMatchObject(words);
+    } finally {
+      await mustKubectl(['delete', kind, name]);
+    }
+  });
+});
+
+describe('the account of the operator changes', () => {
+  const annotation = { metadata: { annotations: { 'example.org/a': 'b' } } };
+
+  test('what is its own', async () => {
+    expect(await patch(['configmap', 'ours'], { data: { a: 'b' } })).toMatchObject(
+      refused('creates only objects'), // it has no owner any more
+    );
+    expect(
+      await patch(['configmap', 'ours'], {
+        data: { a: 'b' },
+        metadata: { ownerReferences: ours('Hub', 'my-home').ownerReferences },
+      }),
+    ).toMatchObject(allowed);
+    expect(await patch(['pod', 'my-home-0'], annotation)).toMatchObject(allowed);
+    expect(await remove('pod', 'my-home-0')).toMatchObject(allowed);
+    expect(await remove('configmap', 'ours')).toMatchObject(allowed);
+  });
+
+  test.each([
+    ['configmap', 'settings'],
+    ['secret', 'password'],
+    ['pod', 'database-0'],
+    ['pvc', 'photos'],
+  ])('not: the %s of a person, also not by marking it', async (kind, name) => {
+    const words = refused('changes and deletes only objects that it has created');
+    expect(await patch([kind, name], annotation)).toMatchObject(words);
+    const { labels, ownerReferences } = ours('Hub', 'my-home');
+    expect(await patch([kind, name], { metadata: { labels, ownerReferences } })).toMatchObject(words);
+    expect(await remove(kind, name)).toMatchObject(words);
+  });
+
+  test('the claim of a person by the version that ran on it, and nothing else', async () => {
+    const version = { [`${API_GROUP}/ran-version`]: '2026.11.0' };
+    expect(await patch(['pvc', 'photos'], { metadata: { annotations: version } })).toMatchObject(allowed);
+    expect(
+      await patch(['pvc', 'photos'], { metadata: { annotations: version, labels: { a: 'b' } } }),
+    ).toMatchObject(refused('changes and deletes only objects'));
+    expect(
+      await patch(['pvc', 'photos'], { spec: { resources: { requests: { storage: '2Gi' } } } }),
+    ).toMatchObject({ code: 1 });
+  });
+
+  test('no image and no label of a pod', async () => {
+    const { spec } = JSON.parse(
+      await mustKubectl(['get', 'pod', 'my-home-0', '-o', 'json'], { namespace }),
+    ) as { spec: { containers: object[] } };
+    const containers = [{ ...spec.containers[0], image: 'evil' }];
+    expect(await patch(['pod', 'my-home-0'], { metadata: { labels: { a: 'b' } } })).toMatchObject(
+      refused('changes only annotations of pods'),
+    );
+    expect(await patch(['pod', 'my-home-0'], { spec: { containers } })).toMatchObject(
+      refused('changes only annotations of pods'),
+    );
+  });
+
+  test('no spec and no annotation of its resources, but their finalizers', async () => {
+    const words = refused('changes no spec');
+    expect(await patch(['hubfloor', 'ground'], { spec: { name: 'Cellar' } })).toMatchObject(words);
+    expect(await patch(['hubfloor', 'ground'], annotation)).toMatchObject(words);
+    const finalizers = [`${API_GROUP}/hubfloor`];
+    expect(await patch(['hubfloor', 'ground'], { metadata: { finalizers } })).toMatchObject(allowed);
+  });
+
+  test('no claim is deleted', async () => {
+    expect(await remove('pvc', 'volume')).toMatchObject(refused('deletes no claims'));
+  });
+});
+
+describe('others', () => {
+  test.each([
+    ['administrators', []],
+    ['a controller of the same name without the rights of the operator', [`--as=${ACCOUNT}`]],
+  ])('are not bound: %s', async (_, as) => {
+    const where = await freshNamespace('others');
+    const account = as.length > 0 ? [`--as=system:serviceaccount:${where}:${OPERATOR}`] : [];
+    await mustKubectl(
+      ['create', 'rolebinding', 'edit', '--clusterrole=edit', `--serviceaccount=${where}:x`],
+      {
+        namespace: where,
+      },
+    );
+    await mustKubectl(['create', 'role', 'own', '--verb=create', '--resource=configmaps'], {
+      namespace: where,
+    });
+    await mustKubectl(
+      ['create', 'rolebinding', 'own', '--role=own', `--serviceaccount=${where}:${OPERATOR}`],
+      { namespace: where },
+    );
+    const input = JSON.stringify(without(configMap, 'labels', 'ownerReferences'));
+    const made = () =>
+      kubectl(['create', '--dry-run=server', '-f', '-', ...account], { namespace: where, input });
+    await until('the role is known', async () => !(await made()).stderr.includes('cannot create resource'));
+    expect(await made()).toMatchObject(allowed);
+  });
+});

@@ -1,0 +1,56 @@
+import type { HubClient } from '../../../client/hub-client';
+import { instanceId } from '../../../client/instance-id';
+import type { Hub } from '../../../kinds/index';
+import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { byAge } from '../../../runtime/age';
+import { type Outcome, stalled } from '../../../runtime/outcome';
+import { PerHub } from '../../per-hub';
+import type { Services } from '../../services';
+import type { HubContext } from '../steps';
+
+/**
+ * Finds out which external Hubs are one and the same hub (rules.md, "External hubs"). The hub itself says who it is, and only to
+ * a Hub with a valid token: an address has many spellings, and everyone can name one.
+ */
+export class ExternalIdentity {
+  /** What the status may not show yet. */
+  private readonly found: PerHub<{ readonly client: HubClient; readonly id: string | null }>;
+
+  constructor(private readonly services: Pick<Services, 'cache'>) {
+    this.found = new PerHub(services.cache);
+  }
+
+  /** The identity of the hub that accepted the token of this client; null: the hub does not say. */
+  async of(hub: Hub, client: HubClient): Promise<string | null> {
+    const known = this.found.get(hub);
+    if (known?.client === client) return known.id;
+    const id = (await instanceId(client.connection)) ?? null;
+    this.found.set(hub, { client, id });
+    return id;
+  }
+
+  /** The Hub has no claim any more: the hub rejects its token, or it names another address. */
+  forget({ hub, status }: Pick<HubContext, 'hub' | 'status'>): void {
+    this.found.delete(hub);
+    status['volumeID'] = null;
+  }
+
+  /** The outcome of a Hub whose hub belongs to an older one, until the objects of the other's children are removed as well. */
+  conflict(hub: Hub, id: string | null): Outcome | undefined {
+    if (id === null) return undefined;
+    const owner = [...this.services.cache.list<Hub>('Hub')].find(
+      (other) =>
+        other.metadata.uid !== hub.metadata.uid &&
+        other.spec.external !== undefined &&
+        (this.found.get(other)?.id ?? other.status?.volumeID) === id &&
+        byAge(other.metadata, hub.metadata) < 0,
+    );
+    return owner && stalled('DuplicateId', duplicateMessage(hub, owner), { after: DEPENDENCY_REQUEUE });
+  }
+}
+
+/** Of another namespace no name is told: its users may be strangers. */
+function duplicateMessage(hub: Hub, { metadata: { namespace, name } }: Hub): string {
+  const other = namespace === hub.metadata.namespace ? `The Hub ${name}` : 'A Hub of another namespace';
+  return `${other} is older and manages the same hub. Two Hubs would overwrite each other's settings: delete one of them.`;
+}
