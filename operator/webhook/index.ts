@@ -87,7 +87,7 @@ export class Webhook {
     await this.server?.close();
   }
 
-  private answer(body: string): string {
+  private answer(body: Buffer): string {
     const request = readReview(body);
     const verdict = review(request, this.options.state);
     const result = verdict.refusal ? 'refused' : verdict.warnings.length > 0 ? 'warned' : 'admitted';

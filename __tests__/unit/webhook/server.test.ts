@@ -12,7 +12,7 @@ let issued: IssuedCertificate;
 let server: AdmissionServer;
 const statuses: number[] = [];
 const errors: unknown[] = [];
-const answer = jest.fn<string, [string]>();
+const answer = jest.fn<string, [Buffer]>();
 
 beforeAll(async () => {
   issued = await issueCertificate(HOST, Date.now());
@@ -28,7 +28,7 @@ beforeAll(async () => {
 beforeEach(() => {
   statuses.length = 0;
   errors.length = 0;
-  answer.mockReset().mockImplementation((body) => `answer to ${body}`);
+  answer.mockReset().mockImplementation((body) => `answer to ${body.toString()}`);
 });
 
 afterAll(() => server.close());
