@@ -69,7 +69,8 @@ export function countValues(json: Uint8Array, maxValues: number, visitor?: JsonV
       if (visitor) visitor.onOpen(depth, at, values);
       else if (depth > MAX_DEPTH) throw tooDeep();
     } else if ((byte | 0x20) === 0x7d) {
-      visitor?.onClose(depth--, at, values);
+      visitor?.onClose(depth, at, values);
+      depth -= 1;
     } else if (visitor && isDigit(byte)) {
       const end = endOfNumber(json, at);
       visitor.onNumber({ start: at > 0 && json[at - 1] === MINUS ? at - 1 : at, end });

@@ -294,7 +294,7 @@ export class RestClient {
 
 /** An error of a request, or of the connection while its answer is read. */
 function isNetworkError(error: unknown): error is Error & { readonly code?: string } {
-  return isAxiosError(error) || (error instanceof Error && 'code' in error);
+  return isAxiosError(error) || typeof (error as { readonly code?: unknown }).code === 'string';
 }
 
 /** @throws TooManyValues, NotHomeAssistant, HubFailed */

@@ -34,7 +34,8 @@ class HubSocket extends WebSocket {
   private readonly arriving = hubBodies.hold(() => this.refuse('too large for the memory that is left'));
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
-    if (event === 'upgrade') this.watchSize(details[0] as IncomingMessage);
+    // Before `open` nothing reads the connection: a listener would take the first bytes away.
+    if (event === 'upgrade') this.once('open', () => this.watchSize(details[0] as IncomingMessage));
     if (event === 'error') this.refuseInvalidFrame(details[0] as { readonly code?: string });
     if (event === 'close') this.arriving.release();
     try {

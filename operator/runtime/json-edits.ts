@@ -6,6 +6,7 @@ const SHORTEST_UNSAFE = 16;
 const LONGEST_UNSAFE = 400;
 
 const OPENING_BRACE = 0x7b;
+const LETTER_E = 0x65;
 
 export interface EditOptions {
   /** The depth of the objects of the cluster in the text; 1: the text is one. */
@@ -87,9 +88,14 @@ export class JsonEdits implements JsonVisitor {
   onNumber({ start, end }: Range): void {
     const length = end - start;
     if (length > LONGEST_UNSAFE) return;
-    if (length < SHORTEST_UNSAFE && !this.json.subarray(start, end).includes('e')) return;
+    if (length < SHORTEST_UNSAFE && !this.hasExponent(start, end)) return;
     const value = Number(this.json.toString('latin1', start, end));
     if (Number.isInteger(value) && !Number.isSafeInteger(value)) this.unsafe.push(start, end);
+  }
+
+  private hasExponent(start: number, end: number): boolean {
+    for (let at = start; at < end; at++) if (this.json[at] === LETTER_E) return true;
+    return false;
   }
 
   /** The changed text. */
