@@ -1,5 +1,5 @@
 /** Keys and values that one text may have. One takes up to 70 bytes of the heap, however few bytes of the text it is. */
-export const MAX_VALUES = 800_000;
+export const MAX_VALUES = 700_000;
 /** A hub cannot write a text that is nested deeper than 254. */
 export const MAX_DEPTH = 250;
 
