@@ -94,7 +94,7 @@ async function webhook(): Promise<void> {
     onError: (error) => log.error({ error }, 'bug'),
     log,
   });
-  server.use(await issueCertificate('127.0.0.1', Date.now()));
+  server.use(issueCertificate('127.0.0.1', Date.now()));
   process.stdout.write(`${JSON.stringify({ port: server.port satisfies AddressInfo['port'] })}\n`);
   await new Promise((resolve) => process.once('SIGTERM', resolve));
   await server.close();
