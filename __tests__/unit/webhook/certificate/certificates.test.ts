@@ -169,6 +169,7 @@ describe('Certificates', () => {
 
   test('it is renewed before its end, and the API server trusts the new one alone', async () => {
     const { server, clock, leader, first } = await established();
+    await clock.advance(WEBHOOK_WRITE_INTERVAL);
     clock.set(59 * DAY);
     await leader.watch();
     expect(server.writes).toHaveLength(2);
