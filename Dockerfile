@@ -22,7 +22,6 @@ LABEL org.opencontainers.image.title="Hub Operator" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
 COPY --from=build /source/build/operator.cjs /source/build/operator.cjs.map /app/
-COPY --from=build /source/build/issue-certificate.cjs /source/build/issue-certificate.cjs.map /app/
 COPY --from=build /source/build/validate.cjs /source/build/validate.cjs.map /app/
 COPY --from=build /source/LICENSE /source/build/third-party-licenses.txt /app/
 # glibc would give each thread a heap of its own, of which little is ever given back: 13 MB.

@@ -5,6 +5,7 @@ import { operatorNode } from '../image/operator-node';
 import { formatError } from '../sandbox/sandbox-error';
 import { benchAutomations } from './automations';
 import { benchConfiguration } from './configuration';
+import { benchHostileInput } from './hostile-input';
 import { benchHubs } from './hubs';
 import { benchRegistries } from './registries';
 import { benchRuntime, type Figures } from './runtime';
@@ -21,6 +22,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   configuration: () => benchConfiguration(numberOf('N', 5)),
   hubs: () => benchHubs(numberOf('N', 20)),
   webhook: () => benchWebhook(numberOf('N', 5_000)),
+  'hostile-input': () => benchHostileInput(numberOf('N', 1_000)),
   soak: () => soak(numberOf('MINUTES', 20)),
 };
 

@@ -64,6 +64,8 @@ function container({ image, scope, watchNamespaces, webhook, resources }: SynthS
       field('POD_NAMESPACE', 'metadata.namespace'),
       { name: 'NODE_OPTIONS', value: `--max-old-space-size-percentage=${HEAP_PERCENTAGE}` },
       ...(webhook ? [{ name: 'WEBHOOK', value: webhook === 'cert-manager' ? 'provided' : webhook }] : []),
+      // Both have the name of the operator, also with a prefix or a suffix of kustomize.
+      ...(webhook === 'self-signed' ? [field('WEBHOOK_CONFIGURATION', 'spec.serviceAccountName')] : []),
       ...(scope === 'namespaced' ? [{ name: 'WATCH_NAMESPACES', value: watchNamespaces.join(',') }] : []),
     ],
     // A probe that fails is a Warning event. Node.js serves its port after a second, on a busy machine after 2.5, and the

@@ -2,14 +2,27 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, type Chart, Yaml } from 'cdk8s';
 
+/** The role names the registration of the webhook: a prefix that changes the one has to change the other. */
+const nameReferences = {
+  nameReference: [
+    {
+      kind: 'ValidatingWebhookConfiguration',
+      fieldSpecs: [{ kind: 'ClusterRole', path: 'rules/resourceNames' }],
+    },
+  ],
+};
+
 /** Writes `kustomization.yaml` into a folder: for `kubectl apply -k`, and as a base of kustomizations elsewhere. */
 export function writeKustomization(folder: string, resources: readonly string[]): void {
-  const text = Yaml.stringify({
+  const configurations = ['name-references.yaml'];
+  const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
     resources,
-  });
-  writeFileSync(join(folder, 'kustomization.yaml'), text);
+    configurations,
+  };
+  writeFileSync(join(folder, 'kustomization.yaml'), Yaml.stringify(kustomization));
+  writeFileSync(join(folder, configurations[0]!), Yaml.stringify(nameReferences));
 }
 
 /**

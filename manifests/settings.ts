@@ -20,7 +20,7 @@ export interface Resources {
 
 /** The settings of the synth: everything in which one installation differs from another. */
 export interface SynthSettings {
-  /** Image of the operator with its tag. */
+  /** Image of the operator with its tag or digest. */
   readonly image: string;
   /** Where the operator runs. */
   readonly namespace: string;
@@ -38,7 +38,8 @@ export interface SynthSettings {
 
 /** What `dist/install.yaml` is made with. */
 export const defaultSettings: SynthSettings = {
-  image: `ghcr.io/hub-operator/hub-operator:${version}`,
+  // No image is published. The domain `invalid` never resolves, so that no one else can publish one of this name. A release names it by its digest.
+  image: `registry.invalid/hub-operator:${version}`,
   namespace: NAMESPACE,
   scope: 'cluster',
   watchNamespaces: [],

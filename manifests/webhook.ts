@@ -8,7 +8,7 @@ import { OPERATOR } from './names';
 import type { WebhookCertificate } from './settings';
 
 /** Seconds. A write of a resource takes this much longer while the operator cannot be reached. */
-const TIMEOUT = 2;
+const TIMEOUT = 1;
 
 /**
  * The registration of the webhook and the Service that leads to it. Without it the operator finds the same faults later.
@@ -52,11 +52,11 @@ export class AdmissionWebhook extends Construct {
               scope: 'Namespaced',
             },
           ],
-          // The operator's own writes are finalizers.
+          // A changed label or finalizer, which is all that the operator changes, needs no call.
           matchConditions: [
             {
-              name: 'not-by-the-operator',
-              expression: `request.userInfo.username != "system:serviceaccount:${namespace}:${OPERATOR}"`,
+              name: 'spec-changes',
+              expression: 'request.operation == "CREATE" || object.spec != oldObject.spec',
             },
           ],
           matchPolicy: 'Equivalent',

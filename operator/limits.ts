@@ -173,20 +173,10 @@ export const WEBHOOK_CERTIFICATE_LIFETIME = 90 * DAY;
 export const WEBHOOK_CERTIFICATE_RENEWAL = 2 / 3;
 /** It is valid before it was made, for API servers whose clocks are slow. */
 export const WEBHOOK_CLOCK_SKEW = 60 * MINUTE;
-/** API servers know a changed CA within this time; the certificate of the former one is served until then. */
-export const WEBHOOK_CA_PROPAGATION = 10 * SECOND;
 /** The certificate is checked again this often, also if no event of the cluster demands it. */
 export const WEBHOOK_CERTIFICATE_CHECK = 60 * MINUTE;
-/** The process that makes a certificate is ended after this time; it takes half a second, and a small board a few. */
-export const WEBHOOK_CERTIFICATE_ISSUE_TIMEOUT = 15 * SECOND;
-/** Pause after certificate or CA could not be made or written, which doubles from the first to the last: each try may start a process. */
-export const WEBHOOK_CERTIFICATE_RETRY = [5 * SECOND, 10 * MINUTE] as const;
-/** Certificate and CA are written this often without a pause. */
-export const WEBHOOK_WRITES_AT_ONCE = 3;
-/** If another program changes them each time: the pause before the next write, which doubles from the first to the last. */
-export const WEBHOOK_WRITE_PAUSE = [5 * SECOND, 10 * MINUTE] as const;
-/** After this time without a write they are written at once again. */
-export const WEBHOOK_WRITE_CALM = 30 * MINUTE;
+/** Certificate and CA are written at most this often: another program may change them each time. */
+export const WEBHOOK_WRITE_INTERVAL = 10 * SECOND;
 
 // --- Community repositories: rules.md, "Community repositories" ---
 

@@ -1,5 +1,7 @@
 import { HubFailed, HubRejected, HubUnreachable, NotFound, type RequestType } from './errors';
 import type { Redact } from './redact';
+import { truncate } from '../truncate';
+import { MAX_MESSAGE_LENGTH } from './rest';
 
 /**
  * Translates errors of the WebSocket library: the hub's `{code, message}` or, for a lost connection, a number, alone or
@@ -9,7 +11,7 @@ export function commandError(error: unknown, redact: Redact, requestType: Reques
   if (error instanceof Error) return error;
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code !== 'string') return new HubUnreachable('the connection to the hub was lost');
-  const text = redact(typeof message === 'string' ? message : code);
+  const text = truncate(redact(typeof message === 'string' ? message : code), MAX_MESSAGE_LENGTH);
   switch (code) {
     case 'not_found':
       return new NotFound(code, text, requestType);

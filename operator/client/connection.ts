@@ -1,4 +1,4 @@
-import { createConnection, type Connection } from 'home-assistant-js-websocket';
+import { createConnection, type Connection, type HaWebSocket } from 'home-assistant-js-websocket';
 import type { Clock } from '../clock';
 import { withDeadline } from '../deadline';
 import { errorOf } from '../errors';
@@ -16,7 +16,7 @@ import {
 import { HubError, HubUnreachable, TokenRejected } from './errors';
 import type { Logger } from '../log';
 import type { RestClient } from './rest';
-import { terminate, openSocket } from './socket';
+import { openSocket, refusalOf, terminate } from './socket';
 import { Timer } from '../timer';
 import { AuthBackoff } from './auth-backoff';
 
@@ -28,6 +28,8 @@ const HEARTBEAT_INTERVAL = 30_000;
 const HEARTBEAT_TIMEOUT = 15_000;
 const MAX_RECONNECT_DELAY = 5_000;
 const MAX_RESUBSCRIPTION_DELAY = 5 * 60_000;
+/** From this attempt on, the delay is the longest. */
+const LAST_ATTEMPT = MAX_RECONNECT_DELAY / 1_000;
 
 export interface HubConnectionOptions {
   /** The client whose address and token check are used. */
@@ -57,7 +59,7 @@ type ConnectionState =
   | { readonly phase: 'idle' | 'closed' }
   /** The first connection is being opened. */
   | { readonly phase: 'opening'; readonly opening: Promise<Connection> }
-  | { readonly phase: 'open'; readonly connection: Connection }
+  | { readonly phase: 'open'; readonly connection: Connection; readonly socket: HaWebSocket }
   | {
       readonly phase: 'lost';
       /** Set while an attempt to reconnect is in flight. */
@@ -159,9 +161,8 @@ export class HubConnection {
     this.resubscription.clear();
     this.subscriptions.clear();
     if (state.phase !== 'open') return;
-    const { socket } = state.connection;
     state.connection.close();
-    terminate(socket); // a hung hub would not answer the close frame
+    terminate(state.socket); // a hung hub would not answer the close frame
   }
 
   private async follow(
@@ -231,7 +232,7 @@ export class HubConnection {
         terminate(socket);
         throw closedError();
       }
-      return this.attach(await createConnection({ createSocket: () => Promise.resolve(socket) }));
+      return this.attach(await createConnection({ createSocket: () => Promise.resolve(socket) }), socket);
     } catch (error) {
       if (error instanceof TokenRejected) this.authBackoff.recordRejection(error);
       else this.authBackoff.recordNoAnswer();
@@ -249,10 +250,10 @@ export class HubConnection {
     return this.state.phase === 'closed';
   }
 
-  private attach(connection: Connection): Connection {
+  private attach(connection: Connection, socket: HaWebSocket): Connection {
     const isReturn = this.state.phase === 'lost';
     this.authBackoff.recordSuccess();
-    this.state = { phase: 'open', connection };
+    this.state = { phase: 'open', connection, socket };
     this.scheduleHeartbeat(connection);
     connection.addEventListener('disconnected', () => {
       connection.close(); // the library would reconnect by itself, without our clock
@@ -264,12 +265,14 @@ export class HubConnection {
 
   private handleLoss(connection: Connection): void {
     if (this.state.phase !== 'open' || this.state.connection !== connection) return;
-    this.state = { phase: 'lost' };
+    const error = refusalOf(this.state.socket);
+    this.state = { phase: 'lost', ...(error && { error }) };
     this.log.warn({ url: this.rest.address.url }, 'lost connection to hub');
     this.heartbeat.clear();
     this.resubscription.clear();
     for (const subscription of this.subscriptions) subscription.cancel = undefined;
-    this.scheduleReconnect(0);
+    // A hub that sent more than it may is likely to do so again.
+    this.scheduleReconnect(error ? LAST_ATTEMPT : 0);
     this.callAll(this.lostListeners);
   }
 

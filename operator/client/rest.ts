@@ -1,6 +1,9 @@
 import http from 'node:http';
 import https from 'node:https';
-import axios, { isAxiosError, type AxiosInstance, type AxiosResponse } from 'axios';
+import axios, { isAxiosError, type AxiosInstance } from 'axios';
+import type { Readable } from 'node:stream';
+import { BodyBudget, BodyRefused, readBody } from '../body-budget';
+import { parseBounded, TooManyValues } from '../bounded-json';
 import type { Clock } from '../clock';
 import { messageOf } from '../errors';
 import { truncate } from '../truncate';
@@ -24,12 +27,14 @@ export const REQUEST_TIMEOUT = 10_000;
 /** Milliseconds. Writes and reloads parse whole files: up to a second with 500 automations, more on a small board. */
 export const WRITE_TIMEOUT = 30_000;
 
-/** Bytes. The registry of a hub with 10,000 entities has about 8 MiB. */
-export const MAX_RESPONSE_SIZE = 32 * 1024 * 1024;
-/** Bytes. An untrusted server must not exhaust the operator's memory. */
-export const MAX_UNTRUSTED_RESPONSE_SIZE = 4 * 1024 * 1024;
-export const MAX_UNTRUSTED_MESSAGE_SIZE = 12 * 1024 * 1024;
-const MAX_MESSAGE_LENGTH = 1_000;
+/** Bytes of an answer over HTTP: the configuration of an automation, a form, the names of components. */
+export const MAX_ANSWER_SIZE = 4 * 1024 * 1024;
+/** Bytes of all large answers and messages of hubs that arrive at the same time. */
+export const hubBodies = new BodyBudget(20 * 1024 * 1024);
+/** Keys and values of such an answer. */
+const MAX_ANSWER_VALUES = 100_000;
+/** Characters of a hub's text in an error. */
+export const MAX_MESSAGE_LENGTH = 1_000;
 // Milliseconds. Shorter than the hub's own timeout (over a minute), so that no request uses a connection that the hub
 // is closing.
 const KEEP_ALIVE_TIMEOUT = 20_000;
@@ -81,6 +86,13 @@ export interface CallOptions {
 
 type Method = 'GET' | 'POST' | 'DELETE';
 
+interface Answer {
+  readonly status: number;
+  /** In lower case, without parameters. */
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
 /**
  * HTTP client of one hub with keep-alive connections. Results are parsed JSON. Redirects are not followed, and proxies
  * of the environment are not used.
@@ -126,9 +138,8 @@ export class RestClient {
       httpsAgent: this.agent,
       maxRedirects: 0,
       proxy: false,
-      maxContentLength: options.untrusted ? MAX_UNTRUSTED_RESPONSE_SIZE : MAX_RESPONSE_SIZE,
-      responseType: 'text',
-      transformResponse: [],
+      maxContentLength: -1, // `readBody` bounds it
+      responseType: 'stream',
       validateStatus: () => true,
     });
   }
@@ -198,22 +209,21 @@ export class RestClient {
     }
   }
 
-  private async parsed<T>(
-    response: AxiosResponse<string>,
-    method: Method,
-    path: string,
-    withToken: boolean,
-  ): Promise<T> {
-    if (response.status >= 200 && response.status < 300) return parse(response) as T;
-    throw await this.errorOf(response, method, path, withToken);
+  private async parsed<T>(answer: Answer, method: Method, path: string, withToken: boolean): Promise<T> {
+    if (answer.status < 200 || answer.status >= 300)
+      throw await this.errorOf(answer, method, path, withToken);
+    try {
+      return parse(answer) as T;
+    } catch (error) {
+      throw error instanceof TooManyValues ? this.refused(error) : error;
+    }
   }
 
-  private async send(
-    method: Method,
-    path: string,
-    body: unknown,
-    options: CallOptions,
-  ): Promise<AxiosResponse<string>> {
+  private refused({ message }: Error): HubUnreachable {
+    return new HubUnreachable(`an answer of ${this.address.url} is not read: it is ${message}`);
+  }
+
+  private async send(method: Method, path: string, body: unknown, options: CallOptions): Promise<Answer> {
     if (this.closed) throw new HubUnreachable('the client of the hub is closed');
     if (method !== 'GET') this.assertLeader();
     this.refuseLocalHost();
@@ -224,15 +234,20 @@ export class RestClient {
     const giveUp = () => abort.abort();
     options.signal?.addEventListener('abort', giveUp);
     try {
-      return await this.http.request<string>({
+      const { data, headers, status } = await this.http.request<Readable>({
         method,
         url: path,
         data: body,
         headers: token == null ? {} : { Authorization: `Bearer ${token}` },
         signal: abort.signal,
       });
+      const received = await readBody(data, MAX_ANSWER_SIZE, hubBodies).finally(
+        () => !data.readableEnded && data.destroy(),
+      );
+      return { status, contentType: contentType(headers['content-type']), body: received };
     } catch (error) {
-      if (!isAxiosError(error)) throw error;
+      if (error instanceof BodyRefused) throw this.refused(error);
+      if (!isNetworkError(error)) throw error;
       const reason = options.signal?.aborted
         ? messageOf(options.signal.reason)
         : abort.signal.aborted
@@ -255,13 +270,8 @@ export class RestClient {
     }
   }
 
-  private async errorOf(
-    response: AxiosResponse<string>,
-    method: Method,
-    path: string,
-    withToken: boolean,
-  ): Promise<HubError> {
-    const { status } = response;
+  private async errorOf(answer: Answer, method: Method, path: string, withToken: boolean): Promise<HubError> {
+    const { status } = answer;
     const requestType = method === 'GET' ? 'read' : 'write';
     if (status >= 300 && status < 400) {
       return new NotHomeAssistant(
@@ -269,7 +279,7 @@ export class RestClient {
       );
     }
     // Redacted before it is truncated: a truncated secret would not be recognised.
-    const text = truncate(this.redact(hubMessage(response) ?? `HTTP ${status}`), MAX_MESSAGE_LENGTH);
+    const text = truncate(this.redact(hubMessage(answer) ?? `HTTP ${status}`), MAX_MESSAGE_LENGTH);
     switch (status) {
       case 401:
         return withToken ? new TokenRejected('HTTP 401') : new HubRejected('401', text, requestType);
@@ -290,42 +300,48 @@ export class RestClient {
   }
 }
 
-function parse(response: AxiosResponse<string>): unknown {
-  const type = contentType(response);
-  if (type === 'text/plain') return response.data;
-  if (response.data === '') return undefined;
+/** An error of a request, or of the connection while its answer is read. */
+function isNetworkError(error: unknown): error is Error & { readonly code?: string } {
+  return isAxiosError(error) || typeof (error as { readonly code?: unknown }).code === 'string';
+}
+
+/** @throws TooManyValues, NotHomeAssistant, HubFailed */
+function parse({ body, contentType }: Answer): unknown {
+  if (contentType === 'text/plain') return body.toString();
+  if (body.length === 0) return undefined;
   // The errors do not quote the answer: it may come from another server.
-  if (!/[/+]json$/.test(type)) throw new NotHomeAssistant('an answer is not JSON');
+  if (!isJson(contentType)) throw new NotHomeAssistant('an answer is not JSON');
   try {
-    return JSON.parse(response.data);
-  } catch {
+    return parseBounded(body, MAX_ANSWER_VALUES);
+  } catch (error) {
+    if (error instanceof TooManyValues) throw error;
     throw new HubFailed('an answer is not JSON, despite its content type');
   }
 }
 
+const isJson = (contentType: string): boolean => /[/+]json$/.test(contentType);
+
 /** The hub's error text; undefined for other content types, such as the error page of a proxy. */
-function hubMessage(response: AxiosResponse<string>): string | undefined {
-  const type = contentType(response);
-  const text =
-    type === 'text/plain' ? response.data : /[/+]json$/.test(type) ? jsonMessage(response.data) : '';
+function hubMessage({ body, contentType }: Answer): string | undefined {
+  const text = contentType === 'text/plain' ? body.toString() : isJson(contentType) ? jsonMessage(body) : '';
   return text.trim() || undefined;
 }
 
-function jsonMessage(text: string): string {
+function jsonMessage(body: Buffer): string {
   try {
-    const body = JSON.parse(text) as Record<string, unknown> | null;
+    const parsed = parseBounded(body, MAX_ANSWER_VALUES) as Record<string, unknown> | null;
     for (const key of ['message', 'error_description', 'error']) {
-      const value = body?.[key];
+      const value = parsed?.[key];
       if (typeof value === 'string' && value !== '') return value;
     }
-    return text;
   } catch {
-    return text; // not the shape that we know, but a text of the hub
+    // Not the shape that we know, but a text of the hub.
   }
+  return body.toString();
 }
 
-function contentType(response: AxiosResponse<string>): string {
-  return String(response.headers['content-type'] ?? '')
+function contentType(header: unknown): string {
+  return String(header ?? '')
     .replace(/;.*/, '')
     .trim()
     .toLowerCase();
@@ -343,6 +359,8 @@ export function describeNetworkError({ code, message }: { code?: string; message
       return 'its host name does not resolve';
     case 'ECONNRESET':
     case 'ERR_BAD_RESPONSE':
+    case 'ECONNABORTED':
+    case 'ERR_STREAM_PREMATURE_CLOSE':
       return 'the connection broke';
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':

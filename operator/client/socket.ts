@@ -1,37 +1,94 @@
 import WebSocket from 'isomorphic-ws';
 import type { HaWebSocket } from 'home-assistant-js-websocket';
+import type { IncomingMessage } from 'node:http';
+import { assertBounded, parseBounded, TooManyValues } from '../bounded-json';
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
 import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
-import {
-  MAX_RESPONSE_SIZE,
-  MAX_UNTRUSTED_MESSAGE_SIZE,
-  connectionOptions,
-  describeNetworkError,
-  type HubAddress,
-  type RestClient,
-} from './rest';
+import { connectionOptions, describeNetworkError, type HubAddress, hubBodies, type RestClient } from './rest';
 
 /** Milliseconds that the upgrade and the authentication may take, each. */
 export const HANDSHAKE_TIMEOUT = 10_000;
 
+/** Bytes of a message. The registry of a hub with 10,000 entities has about 8 MiB. */
+const MAX_MESSAGE_SIZE = 12 * 1024 * 1024;
+/** Bytes that the hub sends before the operator is authenticated. */
+const MAX_HANDSHAKE_SIZE = 64 * 1024;
+/** A hub sends a message as one frame. */
+const MAX_FRAGMENTS = 64;
+/** Packets of a message, each of which takes memory beside its bytes: a network splits 12 MiB into 9,000. */
+const MAX_CHUNKS = 16_384;
+
 /**
- * A WebSocket on which neither an invalid frame nor an exception of a listener can end the process: both end the
- * connection, which is then reopened.
+ * A WebSocket on which neither an invalid message nor an exception of a listener can end the process, and no message takes more
+ * memory than there is: they end the connection.
  */
 class HubSocket extends WebSocket {
   haVersion = '';
   log: Logger | undefined;
+  isAuthenticated = false;
+  /** Why the operator closed the connection: the hub sent more than it may. */
+  refusal: string | undefined;
+  /** Bytes since the last message. */
+  private arrived = 0;
+  private readonly arriving = hubBodies.hold(() => this.refuse('too large for the memory that is left'));
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
+    // Before `open` nothing reads the connection: a listener would take the first bytes away.
+    if (event === 'upgrade') this.once('open', () => this.watchSize(details[0] as IncomingMessage));
+    if (event === 'error') this.refuseInvalidFrame(details[0] as { readonly code?: string });
+    if (event === 'close') this.arriving.release();
     try {
+      if (event === 'message') this.checkMessage(details[0] as Buffer);
       return super.emit(event, ...details);
     } catch (error) {
-      this.log?.error({ error, event: String(event) }, 'listener of hub socket failed, reopening connection');
-      this.terminate();
+      if (error instanceof TooManyValues) this.refuse(error.message);
+      else {
+        this.log?.error(
+          { error, event: String(event) },
+          'listener of hub socket failed, reopening connection',
+        );
+        this.terminate();
+      }
       return true;
     }
   }
+
+  /** Limits the bytes of a message before it is complete, together with those of all other hubs. */
+  private watchSize({ socket }: IncomingMessage): void {
+    socket.on('data', (chunk: Buffer) => {
+      this.arrived += chunk.length;
+      this.arriving.set(this.arrived);
+      if (!this.isAuthenticated && this.arrived > MAX_HANDSHAKE_SIZE)
+        this.refuse(`longer than ${MAX_HANDSHAKE_SIZE} bytes before the authentication`);
+    });
+  }
+
+  /** @throws TooManyValues */
+  private checkMessage(message: Buffer): void {
+    if (this.isAuthenticated) this.arrived = 0;
+    this.arriving.release();
+    assertBounded(message);
+  }
+
+  private refuseInvalidFrame({ code }: { readonly code?: string }): void {
+    if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.refuse(`longer than ${MAX_MESSAGE_SIZE} bytes`);
+    else if (code?.startsWith('WS_ERR_')) this.refuse(`not valid (${code})`);
+  }
+
+  private refuse(why: string): void {
+    this.refusal ??= why;
+    this.log?.warn({ why }, 'hub sent too large a message, closing connection');
+    this.terminate();
+  }
+}
+
+/** Why the operator closed this connection; undefined: it did not, or as it was asked to. */
+export function refusalOf(socket: HaWebSocket | HubSocket): HubUnreachable | undefined {
+  const { refusal } = socket as HubSocket;
+  return refusal === undefined
+    ? undefined
+    : new HubUnreachable(`a message of the hub is not read: it is ${refusal}`);
 }
 
 /**
@@ -49,19 +106,22 @@ export async function openSocket(
   const socket = new HubSocket(webSocketUrl(rest.address), {
     handshakeTimeout: HANDSHAKE_TIMEOUT,
     perMessageDeflate: false,
-    maxPayload: rest.address.untrusted ? MAX_UNTRUSTED_MESSAGE_SIZE : MAX_RESPONSE_SIZE,
+    maxPayload: MAX_MESSAGE_SIZE,
+    maxFragments: MAX_FRAGMENTS,
+    maxBufferedChunks: MAX_CHUNKS,
     ...(rest.address.ca !== undefined && { ca: rest.address.ca }),
     ...connectionOptions(rest.address),
   });
   socket.log = log;
   try {
     await authenticate(socket, token, clock);
+    socket.isAuthenticated = true;
   } catch (error) {
     socket.terminate();
     if (error instanceof UpgradeRefused && error.status === 403 && (await rest.isBanned())) {
       throw new HubBanned();
     }
-    throw asHubError(error, rest);
+    throw refusalOf(socket) ?? asHubError(error, rest);
   }
   // Lets the hub send bursts of events in one frame.
   socket.send(JSON.stringify({ type: 'supported_features', id: 1, features: { coalesce_messages: 1 } }));
@@ -95,7 +155,7 @@ function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<v
       fail(new HandshakeFailed('no answer to the handshake')),
     );
     const onMessage = (data: WebSocket.RawData) => {
-      const message = JSON.parse((data as Buffer).toString()) as {
+      const message = parseBounded(data as Buffer) as {
         type?: string;
         message?: string;
         ha_version?: string;

@@ -7,6 +7,8 @@ export interface Resource<Spec = unknown, Status = unknown> {
   readonly metadata: ResourceMetadata;
   readonly spec: Spec;
   readonly status?: Status;
+  /** Not in the API: the parts that the operator's cache left out, since the object is too large, such as `spec.actions`. */
+  readonly omitted?: readonly string[];
 }
 
 /** A resource of any kind: the fields that all kinds share. */

@@ -3,12 +3,12 @@ import axios, { type AxiosInstance, type AxiosResponse, isAxiosError } from 'axi
 import http from 'node:http';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import type { Clock } from '../clock';
 import { CombinedSignal } from '../combined-signal';
 import { truncate } from '../truncate';
 import { ApiError, ApiServerUnreachable, isNotFound } from './api-errors';
-import { parseJson } from './json';
+import { parseObjects } from './json';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -21,6 +21,8 @@ export interface ApiRequest {
   /** Default `application/json`; a patch sets its own. */
   readonly contentType?: string;
   readonly accept?: string;
+  /** How many brackets are open in an object of the answer ({@link parseObjects}). Default 1: the answer is the object. */
+  readonly objectDepth?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -44,8 +46,8 @@ export interface ApiClientOptions {
 const CREDENTIALS_LIFETIME = 60_000;
 const DEFAULT_TIMEOUT = 30_000;
 
-type ResponseType = 'text' | 'stream';
-type Response<Type extends ResponseType> = AxiosResponse<Type extends 'text' ? string : Readable>;
+type ResponseType = 'arraybuffer' | 'stream';
+type Response<Type extends ResponseType> = AxiosResponse<Type extends 'stream' ? Readable : Buffer>;
 
 interface Credentials {
   readonly readAt: number;
@@ -97,11 +99,11 @@ export class ApiClient {
   }
 
   async request<T>(request: ApiRequest): Promise<T> {
-    const { data } = await this.authenticated(request, 'text');
-    const body = parseAnswer(data);
+    const { data } = await this.authenticated(request, 'arraybuffer');
+    const body = parseAnswer(data, request.objectDepth);
     // Only a proxy between the operator and the server answers with another content type.
     if (body === undefined)
-      throw new ApiServerUnreachable(`${nameOf(request)}: the answer is not JSON: ${truncate(data, 200)}`);
+      throw new ApiServerUnreachable(`${nameOf(request)}: the answer is not JSON: ${excerpt(data, 200)}`);
     return body as T;
   }
 
@@ -172,8 +174,8 @@ export class ApiClient {
       });
       status = response.status;
       if (status >= 400) throw apiError(request, response, await bodyOf(response.data));
-      streaming = typeof response.data !== 'string';
-      if (typeof response.data !== 'string') response.data.once('close', () => link.dispose());
+      streaming = !Buffer.isBuffer(response.data);
+      if (!Buffer.isBuffer(response.data)) response.data.once('close', () => link.dispose());
       return response;
     } catch (error) {
       if (link.signal.aborted) throw link.signal.reason;
@@ -242,14 +244,17 @@ interface StatusAnswer {
 
 const nameOf = ({ method, path }: ApiRequest): string => `${method} ${path}`;
 
-async function bodyOf(data: string | Readable): Promise<string> {
-  return typeof data === 'string' ? data : text(data);
+async function bodyOf(data: Buffer | Readable): Promise<Buffer> {
+  return Buffer.isBuffer(data) ? data : buffer(data);
 }
+
+const excerpt = (body: Buffer, length: number): string =>
+  truncate(body.toString('utf8', 0, 4 * length), length);
 
 function apiError(
   request: ApiRequest,
   { status, statusText, headers }: AxiosResponse,
-  body: string,
+  body: Buffer,
 ): ApiError {
   const answer = (parseAnswer(body) ?? {}) as StatusAnswer;
   const retryAfter = Number(headers['retry-after']);
@@ -258,16 +263,16 @@ function apiError(
   return new ApiError(
     replaced ? 409 : status,
     replaced ? 'Conflict' : (answer.reason ?? statusText),
-    answer.message ?? `${nameOf(request)}: ${status} ${truncate(body, 500) || statusText}`,
+    answer.message ?? `${nameOf(request)}: ${status} ${excerpt(body, 500) || statusText}`,
     Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter * 1_000 : undefined,
     answer.details?.causes?.flatMap(({ reason }) => reason ?? []),
   );
 }
 
 /** Undefined if the body is not JSON: proxies answer with plain text. */
-function parseAnswer(body: string): unknown {
+function parseAnswer(body: Buffer, objectDepth = 1): unknown {
   try {
-    return parseJson(body);
+    return parseObjects(body, objectDepth);
   } catch {
     return undefined;
   }

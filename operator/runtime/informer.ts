@@ -56,7 +56,10 @@ type Phase =
  * that the connection is alive.
  */
 const WATCH_SECONDS = 300;
-const PAGE = 500;
+/** Objects of a page, which is in memory as a whole: one has up to 1.5 MiB. */
+const PAGE = 25;
+/** The brackets that are open in an item of a list. */
+const LISTED_OBJECT_DEPTH = 3;
 /** Milliseconds after which a streamed list is abandoned and requested in pages. */
 const STREAMED_LIST_DEADLINE = 60_000;
 const RETRY_FIRST = 200;
@@ -213,6 +216,7 @@ export class Informer<T extends ClusterObject> {
         path: pathOf(type, namespace),
         query: { limit: PAGE, continue: page?.metadata.continue, labelSelector, fieldSelector },
         accept: this.accept('PartialObjectMetadataList'),
+        objectDepth: LISTED_OBJECT_DEPTH,
         signal: this.stopping.signal,
       });
       for (const item of page.items) items.push(this.normalize(item));

@@ -1,12 +1,16 @@
+import { countValues, MAX_DEPTH, MAX_VALUES, tooMany } from '../bounded-json';
+import type { CustomResource } from '../kinds/resource';
+import { JsonEdits } from './json-edits';
+
 /**
  * Prefix of an integer that a JavaScript number cannot represent; its digits follow. It consists of private-use
  * characters, so that no key or value of a user begins with it.
  */
 const MARK = '\u{F0000}integer:';
 
-/** What may be such an integer: 16 digits in a row or, from 2^63 on, the exponent that the API server writes. */
-const CANDIDATE = /\d{16}|e\+\d\d/;
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+/** An object of the cluster with more keys and values is kept without its largest parts (rules.md, "Large resources"). */
+export const MAX_OBJECT_VALUES = 25_000;
+const MAX_PART_VALUES = 1_000;
 
 /** An integer of any size as the rest of the operator has it: beyond 2^53 a marked string, which {@link unsafeIntegers} finds. */
 export function safeInteger(value: bigint): number | string {
@@ -16,18 +20,37 @@ export function safeInteger(value: bigint): number | string {
 
 /**
  * `JSON.parse`, except that integers beyond 2^53 are not rounded: each becomes a marked string, which {@link
- * unsafeIntegers} finds. For a text without such an integer the only overhead is one search.
+ * unsafeIntegers} finds.
  *
+ * @throws TooManyValues
  * @throws SyntaxError
  */
-export function parseJson(text: string): unknown {
-  return JSON.parse(CANDIDATE.test(text) ? text.replace(STRING_OR_NUMBER, markUnsafe) : text);
+export function parseJson(text: string, maxValues = MAX_VALUES): unknown {
+  return parse(Buffer.from(text), Infinity, maxValues);
 }
 
-function markUnsafe(token: string): string {
-  if (token.startsWith('"')) return token;
-  const value = Number(token);
-  return Number.isInteger(value) && !Number.isSafeInteger(value) ? JSON.stringify(MARK + token) : token;
+/**
+ * The same for a text with objects of the cluster. Of an object with more than {@link MAX_OBJECT_VALUES}, the large parts of
+ * `metadata`, `spec` and `status` are empty, and its field `omitted` names them.
+ *
+ * @param objectDepth how many brackets are open in an object; 1: the text is one object
+ * @throws TooManyValues
+ * @throws SyntaxError
+ */
+export function parseObjects(json: Buffer, objectDepth: number): unknown {
+  return parse(json, objectDepth, MAX_VALUES);
+}
+
+function parse(json: Buffer, objectDepth: number, maxValues: number): unknown {
+  const edits = new JsonEdits(json, {
+    objectDepth,
+    maxObjectValues: MAX_OBJECT_VALUES,
+    maxPartValues: MAX_PART_VALUES,
+    mark: MARK,
+  });
+  const values = countValues(json, Infinity, edits) - edits.omittedValues;
+  if (values > maxValues) throw tooMany(maxValues);
+  return JSON.parse(edits.apply().toString('utf8'));
 }
 
 export interface UnsafeInteger {
@@ -49,4 +72,13 @@ export function unsafeIntegers(value: unknown, path: string): UnsafeInteger[] {
 /** Says why a resource with this integer cannot be used, as a sentence (rules.md, "Numbers"). */
 export function unsafeIntegerMessage({ path, digits }: UnsafeInteger): string {
   return `${path} is the integer ${digits}, which is beyond 2^53 and would lose digits. Quote it: "${digits}".`;
+}
+
+/** Says why the resource cannot be used, as a sentence; undefined: its content is complete. */
+export function incompleteContent({ omitted = [], spec }: CustomResource): string | undefined {
+  const large = omitted.filter((name) => name.startsWith('spec.'));
+  if (large.length > 0)
+    return `${large.join(' and ')} cannot be processed: a resource has at most ${MAX_OBJECT_VALUES} keys and values, nested at most ${MAX_DEPTH} deep. Split the resource into smaller ones.`;
+  const [unsafe] = unsafeIntegers(spec, 'spec');
+  return unsafe && unsafeIntegerMessage(unsafe);
 }

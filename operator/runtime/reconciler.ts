@@ -19,7 +19,7 @@ import {
 import type { EventSpec } from './event-spec';
 import type { EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
-import { unsafeIntegerMessage, unsafeIntegers } from './json';
+import { incompleteContent } from './json';
 import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ResourceType } from './objects';
 import { type Outcome, stalled, type Waiting } from './outcome';
@@ -124,8 +124,8 @@ export class Reconciler<R extends CustomResource> {
     if (resource.spec.suspend) return this.reconcileSuspended(resource);
     const owner = this.options.conflictingOwner(resource);
     if (owner) return this.updateStatus(resource, this.duplicate(resource, owner), log);
-    const [unsafe] = unsafeIntegers(resource.spec, 'spec');
-    if (unsafe) return this.updateStatus(resource, stalled('InvalidSpec', unsafeIntegerMessage(unsafe)), log);
+    const incomplete = incompleteContent(resource);
+    if (incomplete) return this.updateStatus(resource, stalled('InvalidSpec', incomplete), log);
     const owned = await this.withFinalizer(resource);
     // The watch brings it sooner.
     if (!owned) return { type: 'requeue', after: DEPENDENCY_REQUEUE, priority: 'resync' };

@@ -3,7 +3,7 @@ import type { Clock } from '../clock';
 import { messageOf } from '../errors';
 import { Timer } from '../timer';
 import { ApiError, ApiServerUnreachable } from './api-errors';
-import { parseJson } from './json';
+import { parseObjects } from './json';
 
 /** An event of a watch. An ERROR event is thrown as {@link ApiError}. */
 export interface WatchEvent<T> {
@@ -40,16 +40,21 @@ export async function* watchEvents<T>(
     idle.set(WATCH_IDLE_TIMEOUT, () =>
       stream.destroy(new WatchIdleTimeout(`the watch was idle for ${WATCH_IDLE_TIMEOUT / 1_000} s`)),
     );
-  const decoder = new TextDecoder();
-  let incomplete = '';
+  /** Of the line that has not ended yet. */
+  let parts: Buffer[] = [];
   restart();
   try {
-    for await (const chunk of stream) {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
       restart();
       onActivity();
-      const lines = (incomplete + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
-      incomplete = lines.pop()!;
-      for (const line of lines) if (line) yield parseEvent<T>(line);
+      let start = 0;
+      for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', start)) {
+        const line = Buffer.concat([...parts, chunk.subarray(start, end)]);
+        parts = [];
+        start = end + 1;
+        if (line.length > 0) yield parseEvent<T>(line);
+      }
+      if (start < chunk.length) parts.push(chunk.subarray(start));
     }
   } catch (error) {
     if (error instanceof ApiServerUnreachable || error instanceof ApiError) throw error;
@@ -60,10 +65,13 @@ export async function* watchEvents<T>(
   }
 }
 
-function parseEvent<T>(line: string): WatchEvent<T> {
+/** The brackets that are open in the object of a line. */
+const OBJECT_DEPTH = 2;
+
+function parseEvent<T>(line: Buffer): WatchEvent<T> {
   let event: WatchEvent<T> | { readonly type: 'ERROR'; readonly object: unknown };
   try {
-    event = parseJson(line) as typeof event;
+    event = parseObjects(line, OBJECT_DEPTH) as typeof event;
   } catch (error) {
     throw new ApiServerUnreachable('the watch sent a line that is not JSON', { cause: error });
   }

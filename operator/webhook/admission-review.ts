@@ -1,5 +1,6 @@
+import { TooManyValues } from '../bounded-json';
 import type { CustomResource } from '../kinds/resource';
-import { parseJson } from '../runtime/json';
+import { parseObjects } from '../runtime/json';
 
 /** `admission.k8s.io/v1`: the request of the API server, as far as the rules read it. */
 export interface AdmissionRequest {
@@ -40,8 +41,11 @@ const MOST_WARNINGS = 10;
 /** The HTTP status of an object that is invalid. */
 const INVALID = 422;
 
+/** The brackets that are open in `request.object`. */
+const OBJECT_DEPTH = 3;
+
 /** @throws NotAReview */
-export function readReview(body: string): AdmissionRequest {
+export function readReview(body: Buffer): AdmissionRequest {
   const review = parse(body) as { apiVersion?: unknown; kind?: unknown; request?: unknown } | null;
   const isReview =
     typeof review === 'object' && review?.kind === REVIEW.kind && review.apiVersion === REVIEW.apiVersion;
@@ -55,10 +59,12 @@ export function readReview(body: string): AdmissionRequest {
   };
 }
 
-function parse(body: string): unknown {
+function parse(body: Buffer): unknown {
   try {
-    return parseJson(body);
+    return parseObjects(body, OBJECT_DEPTH);
   } catch (error) {
+    if (error instanceof TooManyValues)
+      throw new NotAReview(`cannot read the request: it has ${error.message}`);
     throw new NotAReview('cannot read the request: it is not JSON', { cause: error });
   }
 }

@@ -8,10 +8,9 @@ import type { ClusterObject, ResourceType } from '../runtime/objects';
 import { builtin } from '../runtime/types';
 import type { Settings } from '../settings';
 import { readReview, writeReview } from './admission-review';
-import type { WebhookConfiguration } from './certificate/ca-bundle';
+import { serviceHost, type WebhookConfiguration } from './certificate/ca-bundle';
 import { Certificates } from './certificate/certificates';
 import type { TlsSecret } from './certificate/check';
-import { issueInProcess } from './certificate/issue-process';
 import type { ClusterState } from './cluster-state';
 import { review } from './review';
 import { AdmissionServer } from './server';
@@ -47,14 +46,13 @@ export class Webhook {
       log,
       namespace,
       secretName,
-      host: isSelfSigned ? settings.webhookHost || `${WEBHOOK.service}.${namespace}.svc` : undefined,
+      host: () => (isSelfSigned ? this.host() : undefined),
       secret: () => only(this.secret),
       configuration: () => this.configuration && only(this.configuration),
       recordWrite: (object) =>
         void (object.kind === builtin.Secret.kind
           ? this.secret.recordWrite(object)
           : this.configuration?.recordWrite(object)),
-      issue: issueInProcess,
       serve: (serving) => {
         this.server?.use(serving);
         metrics.webhookCertificate(serving.notAfter);
@@ -74,12 +72,29 @@ export class Webhook {
     log.info({ port: this.server.port }, 'webhook is listening');
     this.secret.start();
     this.configuration?.start();
-    void this.secret.waitForCacheSync().then(() => this.certificates.changed());
+    void this.synced().then(() => this.certificates.changed());
   }
 
   /** This process may write the certificate from now on. */
   lead(): void {
-    void this.secret.waitForCacheSync().then(() => this.certificates.lead());
+    void this.synced().then(() => this.certificates.lead());
+  }
+
+  /** The Service may have another name, such as one with a prefix of kustomize. */
+  private host(): string {
+    const { podNamespace, webhookHost } = this.options.settings;
+    const configuration = this.configuration && only(this.configuration);
+    return (
+      webhookHost || (configuration && serviceHost(configuration)) || `${WEBHOOK.service}.${podNamespace}.svc`
+    );
+  }
+
+  private async synced(): Promise<void> {
+    await Promise.all([this.secret.waitForCacheSync(), this.configuration?.waitForCacheSync()]);
+  }
+
+  private get isSynced(): boolean {
+    return this.secret.synced && (this.configuration?.synced ?? true);
   }
 
   async stop(): Promise<void> {
@@ -87,7 +102,7 @@ export class Webhook {
     await this.server?.close();
   }
 
-  private answer(body: string): string {
+  private answer(body: Buffer): string {
     const request = readReview(body);
     const verdict = review(request, this.options.state);
     const result = verdict.refusal ? 'refused' : verdict.warnings.length > 0 ? 'warned' : 'admitted';
@@ -110,7 +125,7 @@ export class Webhook {
       ...(namespace !== undefined && { namespace }),
       fieldSelector: `metadata.name=${name}`,
       onChange: () => {
-        if (this.secret.synced) this.certificates.changed();
+        if (this.isSynced) this.certificates.changed();
       },
       onFailure: ({ kind }) => metrics.watchFailed(kind),
     });

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { kindsByName } from '../kinds';
 import { duplicateMessage, hasChosenId } from '../kinds/duplicate-id';
 import { API_GROUP } from '../kinds/group';
@@ -25,8 +24,6 @@ export function review(
   const definition = kind.group === API_GROUP ? kindsByName.get(kind.kind) : undefined;
   if (!definition || !object || (operation !== 'CREATE' && operation !== 'UPDATE')) return ADMITTED;
   if (object.metadata.deletionTimestamp !== undefined) return ADMITTED;
-  // A changed label or finalizer: the spec was looked at before.
-  if (oldObject && isDeepStrictEqual(object.spec, oldObject.spec)) return ADMITTED;
   const warnings = warningsOf(object, definition, state, longestYaml);
   const duplicate = duplicateOf(definition, object, state);
   if (!duplicate) return { warnings };

@@ -1,15 +1,16 @@
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { BodyBudget, BodyRefused, readBody } from '../body-budget';
 import { close, listen } from '../http-listener';
 import { WEBHOOK } from '../kinds/object-names';
 import type { Logger } from '../log';
 import { NotAReview } from './admission-review';
 
-/** An object has at most 1.5 MiB in etcd, and a review has two of them. Bytes. */
-const LONGEST_BODY = 6 * 1_024 * 1_024;
-/** Of all requests together: the heap must not fill up with them. Bytes. */
-const LARGEST_LOAD = 24 * 1_024 * 1_024;
+/** Bytes. The API server takes requests of 3 MiB, and etcd objects of 1.5 MiB: a review has one of each. */
+const MAX_BODY_SIZE = 5 * 1_024 * 1_024;
+/** Bytes of all bodies that arrive at the same time. */
+const MAX_LOAD = 8 * 1_024 * 1_024;
 const MOST_CONNECTIONS = 256;
 /** Milliseconds in which a request must have arrived. The API server waits for 10 s at most. */
 const REQUEST_TIMEOUT = 10_000;
@@ -25,7 +26,7 @@ export interface Tls {
 
 export interface AdmissionServerOptions {
   /** Answers the body of a review with the body of the answer. @throws NotAReview */
-  readonly answer: (body: string) => string;
+  readonly answer: (body: Buffer) => string;
   /** Called for each request that was answered: HTTP status, and seconds since it arrived. */
   readonly onAnswer: (status: number, seconds: number) => void;
   /** An answer failed because of a bug. */
@@ -33,19 +34,9 @@ export interface AdmissionServerOptions {
   readonly log: Logger;
 }
 
-/** The request is refused before it is read. */
-class Refused extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
 /** Serves reviews by HTTPS. Until {@link use} has given it a certificate, no connection succeeds. */
 export class AdmissionServer {
-  private load = 0;
+  private readonly bodies = new BodyBudget(MAX_LOAD);
 
   private constructor(
     private readonly server: Server,
@@ -105,28 +96,14 @@ export class AdmissionServer {
       return { status: 200, body: this.options.answer(await this.read(request)), type: 'application/json' };
     } catch (error) {
       if (error instanceof NotAReview) return text(400, error.message);
-      if (error instanceof Refused) return text(error.status, error.message);
+      if (error instanceof BodyRefused) return text(413, `the body is ${error.message}`);
       if (request.destroyed && !request.complete) return text(400, 'the connection was closed');
       this.options.onError(error);
       return text(500, 'the review failed');
     }
   }
 
-  private async read(request: IncomingMessage): Promise<string> {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    try {
-      // The connection must stay open for the refusal.
-      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-        length += chunk.length;
-        this.load += chunk.length;
-        if (length > LONGEST_BODY) throw new Refused(413, `the body is longer than ${LONGEST_BODY} bytes`);
-        if (this.load > LARGEST_LOAD) throw new Refused(503, 'too many requests at the same time');
-        chunks.push(chunk);
-      }
-      return Buffer.concat(chunks, length).toString('utf8');
-    } finally {
-      this.load -= length;
-    }
+  private async read(request: IncomingMessage): Promise<Buffer> {
+    return readBody(request, MAX_BODY_SIZE, this.bodies);
   }
 }

@@ -3,7 +3,7 @@ import type { KindDefinition } from '../kinds/kind';
 import { overriddenDatabase } from '../kinds/recorder-sources';
 import type { CustomResource } from '../kinds/resource';
 import { unquotedTextMessage, unquotedTexts } from '../kinds/unquoted-text';
-import { unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
+import { incompleteContent, unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
 import { missingKeys } from '../sync/configuration/generate/missing-secrets';
 import { secretUses } from '../sync/configuration/generate/secret-uses';
 import type { ClusterState } from './cluster-state';
@@ -33,6 +33,9 @@ export function warningsOf(
   state: ClusterState,
   longestYaml: number,
 ): string[] {
+  // The rules read fields that were left out.
+  const incomplete = resource.omitted && incompleteContent(resource);
+  if (incomplete) return [incomplete];
   return rules.flatMap((rule) => rule(resource, definition, state, longestYaml));
 }
 

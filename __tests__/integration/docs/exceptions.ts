@@ -48,7 +48,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'make image': { why: docker },
     'make image IMAGE=registry.example/hub-operator:0.1.0 PUSH=1': { why: docker },
     'make image-archive': { why: 'run by the tests of the image' },
-    'docker run --rm ghcr.io/hub-operator/hub-operator:0.1.0 --version': { why: docker },
+    'docker run --rm registry.invalid/hub-operator:0.1.0 --version': { why: docker },
     'docker buildx imagetools inspect gcr.io/distroless/nodejs24-debian13:nonroot': { why: docker },
     'docker buildx imagetools inspect node:24.21.0-trixie-slim': { why: docker },
   },
@@ -71,9 +71,9 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       by: deployTest,
       why: 'replaces the operator of make run',
     },
-    "sed 's#image: ghcr.io/hub-operator/hub-operator:.*#image: REGISTRY/hub-operator:0.1.0#' dist/install.yaml | kubectl apply --server-side -f -":
+    "sed 's#image: registry.invalid/hub-operator:.*#image: REGISTRY/hub-operator:0.1.0#' dist/install.yaml | kubectl apply --server-side -f -":
       {
-        as: "sed 's#image: ghcr.io/hub-operator/hub-operator:.*#image: registry.example/hub-operator:0.1.0#' dist/install.yaml | kubectl apply --server-side --force-conflicts --dry-run=server -f -",
+        as: "sed 's#image: registry.invalid/hub-operator:.*#image: registry.example/hub-operator:0.1.0#' dist/install.yaml | kubectl apply --server-side --force-conflicts --dry-run=server -f -",
         why: 'replaces the operator of make run; a registry has a lower-case name',
       },
     'kubectl apply --server-side -k dist': {
@@ -135,9 +135,9 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       as: 'kubectl apply --server-side --dry-run=server --namespace home -f dist/watched-namespace/roles.yaml',
       why: 'the operator of make run works in all namespaces',
     },
-    "sed 's#image: ghcr.io/hub-operator/hub-operator:.*#image: REGISTRY/hub-operator:0.1.0#; s#value: default$#value: home#' dist/namespaced/install.yaml | kubectl apply --server-side -f -":
+    "sed 's#image: registry.invalid/hub-operator:.*#image: REGISTRY/hub-operator:0.1.0#; s#value: default$#value: home#' dist/namespaced/install.yaml | kubectl apply --server-side -f -":
       {
-        as: "sed 's#image: ghcr.io/hub-operator/hub-operator:.*#image: registry.example/hub-operator:0.1.0#; s#value: default$#value: home#' dist/namespaced/install.yaml | kubectl apply --server-side --force-conflicts --dry-run=server -f -",
+        as: "sed 's#image: registry.invalid/hub-operator:.*#image: registry.example/hub-operator:0.1.0#; s#value: default$#value: home#' dist/namespaced/install.yaml | kubectl apply --server-side --force-conflicts --dry-run=server -f -",
         why: 'replaces the operator of make run; a registry has a lower-case name',
       },
     'kubectl delete clusterrolebindings,clusterroles hub-operator': {

@@ -79,7 +79,7 @@ describe('a release of the chart', () => {
   test('who makes the certificate of the webhook is changed by the documented commands, and the CA stays', async () => {
     const registration = ['validatingwebhookconfiguration', 'hub-operator'];
     const ca = Buffer.from(
-      (await issueCertificate('hub-operator-webhook.hub-operator.svc', Date.now())).ca,
+      (issueCertificate('hub-operator-webhook.hub-operator.svc', Date.now())).ca,
     ).toString('base64');
     await mustKubectl([
       flag(), 'patch', ...registration, '--type=json',

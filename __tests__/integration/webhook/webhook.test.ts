@@ -343,7 +343,7 @@ describe('webhook', () => {
       [
         'an expired certificate',
         async () => {
-          const { certificate, key, ca } = await issueCertificate(HOST, Date.now() - 91 * 24 * 3_600_000);
+          const { certificate, key, ca } = issueCertificate(HOST, Date.now() - 91 * 24 * 3_600_000);
           await put({ 'tls.crt': certificate, 'tls.key': key, 'ca.crt': ca });
         },
       ],

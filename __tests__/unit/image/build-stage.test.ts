@@ -40,7 +40,7 @@ async function bundle(root: string, name: string): Promise<Buffer[]> {
   const output = join(folder, name);
   await bundleOperator(root, output);
   return Promise.all(
-    ['operator.cjs', 'issue-certificate.cjs', 'validate.cjs'].map((file) => readFile(join(output, file))),
+    ['operator.cjs', 'validate.cjs'].map((file) => readFile(join(output, file))),
   );
 }
 

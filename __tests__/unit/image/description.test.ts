@@ -74,8 +74,6 @@ describe('describeImage', () => {
     expect(copies.map(({ source }) => source)).toEqual([
       'build/operator.cjs',
       'build/operator.cjs.map',
-      'build/issue-certificate.cjs',
-      'build/issue-certificate.cjs.map',
       'build/validate.cjs',
       'build/validate.cjs.map',
       'LICENSE',

@@ -11,14 +11,14 @@ describe('readReview', () => {
       '"hubRef"',
       '"chat": 9007199254740993, "hubRef"',
     );
-    const { object, operation, uid } = readReview(body);
+    const { object, operation, uid } = readReview(Buffer.from(body));
     expect({ operation, uid }).toEqual({ operation: 'CREATE', uid: 'uid-of-request' });
     expect(JSON.stringify(object!.spec)).toContain('9007199254740993');
   });
 
   test('a missing object is null', () => {
     const { object: _, oldObject: __, ...rest } = request;
-    expect(readReview(JSON.stringify({ ...envelope, request: rest }))).toMatchObject({
+    expect(readReview(Buffer.from(JSON.stringify({ ...envelope, request: rest })))).toMatchObject({
       object: null,
       oldObject: null,
     });
@@ -34,7 +34,7 @@ describe('readReview', () => {
     ['a request without a uid', JSON.stringify({ ...envelope, request: { kind: request.kind } })],
     ['a request without a kind', JSON.stringify({ ...envelope, request: { uid: 'x' } })],
   ])('%s is rejected', (_, body) => {
-    expect(() => readReview(body)).toThrow(NotAReview);
+    expect(() => readReview(Buffer.from(body))).toThrow(NotAReview);
   });
 });
 

@@ -81,8 +81,6 @@ describe('review', () => {
     const { refusal, warnings } = review(update(before, after), new FakeClusterState([porch, before]));
     expect(refusal).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining('HubAutomation porch has the id porch')]);
-    const released = { ...before, metadata: { ...before.metadata, finalizers: [] } };
-    expect(review(update(before, released), new FakeClusterState([porch, before]))).toEqual({ warnings: [] });
   });
 
   test('never refuses a resource that is being deleted, since that would keep its finalizer', () => {

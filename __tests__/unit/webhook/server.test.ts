@@ -12,10 +12,10 @@ let issued: IssuedCertificate;
 let server: AdmissionServer;
 const statuses: number[] = [];
 const errors: unknown[] = [];
-const answer = jest.fn<string, [string]>();
+const answer = jest.fn<string, [Buffer]>();
 
 beforeAll(async () => {
-  issued = await issueCertificate(HOST, Date.now());
+  issued = issueCertificate(HOST, Date.now());
   server = await AdmissionServer.listen(0, HOST, {
     answer,
     onAnswer: (status) => void statuses.push(status),
@@ -28,7 +28,7 @@ beforeAll(async () => {
 beforeEach(() => {
   statuses.length = 0;
   errors.length = 0;
-  answer.mockReset().mockImplementation((body) => `answer to ${body}`);
+  answer.mockReset().mockImplementation((body) => `answer to ${body.toString()}`);
 });
 
 afterAll(() => server.close());
@@ -89,7 +89,7 @@ describe('AdmissionServer', () => {
   });
 
   test('a new certificate is served without a restart', async () => {
-    const next = await issueCertificate(HOST, Date.now());
+    const next = issueCertificate(HOST, Date.now());
     server.use(next);
     expect((await send('x', { ca: next.ca })).status).toBe(200);
     await expect(send('x')).rejects.toThrow();
@@ -98,7 +98,7 @@ describe('AdmissionServer', () => {
   });
 
   test('a key that does not fit is refused, and the certificate stays', async () => {
-    const other = await issueCertificate(HOST, Date.now());
+    const other = issueCertificate(HOST, Date.now());
     expect(() => server.use({ certificate: issued.certificate, key: other.key })).toThrow();
     expect((await send('x')).status).toBe(200);
   });

@@ -2,7 +2,7 @@ import type { HubClient } from '../../client/hub-client';
 import { errorOf } from '../../errors';
 import { userAnnotations } from '../../kinds/annotations';
 import { FINALIZER_TRY } from '../../limits';
-import { unsafeIntegers } from '../../runtime/json';
+import { incompleteContent } from '../../runtime/json';
 import type { Child } from '../child';
 import { countCorrection } from '../corrections';
 import { payloadHash } from '../payload-hash';
@@ -164,7 +164,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const current = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
     if (current?.metadata.uid !== metadata.uid || current?.metadata.deletionTimestamp) return undefined;
     const isHeld = current.spec.suspend || current.metadata.annotations?.[userAnnotations.dryRun] === 'true';
-    return isHeld || unsafeIntegers(current.spec, 'spec').length > 0 ? undefined : current;
+    return isHeld || incompleteContent(current) !== undefined ? undefined : current;
   }
 
   private requeue({ kind, metadata }: R): void {

@@ -1,5 +1,5 @@
 import type { HubIntegrationSpec } from '../../kinds/integration';
-import { parseJson, unsafeIntegers } from '../../runtime/json';
+import { MAX_OBJECT_VALUES, parseJson, unsafeIntegers } from '../../runtime/json';
 import { type NamedSecretServices, readNamedSecret } from '../../runtime/named-secret';
 
 /** A value as a person gave it, before it is converted for the field that asks for it. */
@@ -153,7 +153,7 @@ class Reader {
 
   private json(id: string, text: string): Value | undefined {
     try {
-      const value = parseJson(text);
+      const value = parseJson(text, MAX_OBJECT_VALUES);
       const [unsafe] = unsafeIntegers(value, '');
       if (unsafe)
         this.invalid ??= `${id}.jsonValue has the integer ${unsafe.digits}, which is beyond 2^53 and would lose digits: quote it.`;

@@ -6,35 +6,38 @@ import { builtin } from '../../runtime/types';
 export interface WebhookConfiguration extends ClusterObject {
   readonly webhooks?: readonly {
     readonly name: string;
-    /** `caBundle`: base64 of PEM. */
-    readonly clientConfig: { readonly caBundle?: string };
+    readonly clientConfig: {
+      /** base64 of PEM */
+      readonly caBundle?: string;
+      readonly service?: { readonly name: string; readonly namespace: string };
+    };
   }[];
 }
 
 /** The manager of these fields. The manager of `dist/` owns all others, so that neither removes the other's. */
 const FIELD_MANAGER = 'hub-operator-webhook';
 
-/** Whether the API server trusts exactly these CAs. */
-export function hasBundle({ webhooks = [] }: WebhookConfiguration, authorities: readonly string[]): boolean {
-  return webhooks.every(({ clientConfig }) => decoded(clientConfig.caBundle) === bundleOf(authorities));
+/** Whether the API server trusts this CA and no other. */
+export function hasBundle({ webhooks = [] }: WebhookConfiguration, ca: string): boolean {
+  return webhooks.every(({ clientConfig }) => clientConfig.caBundle === encoded(ca));
 }
 
-/** Whether the API server trusts this CA, perhaps beside others. */
-export function trusts({ webhooks = [] }: WebhookConfiguration, authority: string): boolean {
-  return webhooks.every(({ clientConfig }) => decoded(clientConfig.caBundle).includes(authority));
+/** The name by which the API server calls the Service of the webhook; undefined: it calls no Service. */
+export function serviceHost({ webhooks = [] }: WebhookConfiguration): string | undefined {
+  const service = webhooks[0]?.clientConfig.service;
+  return service && `${service.name}.${service.namespace}.svc`;
 }
 
 /**
- * Makes the API server trust these CAs and no others, by server-side apply of nothing but `caBundle`.
+ * Makes the API server trust this CA and no other, by server-side apply of nothing but `caBundle`.
  *
  * @throws ApiError a conflict: the configuration was changed or deleted meanwhile
  */
-export function applyAuthorities(
+export function applyBundle(
   cluster: ApiClient,
   { metadata: { name, resourceVersion }, webhooks = [] }: WebhookConfiguration,
-  authorities: readonly string[],
+  ca: string,
 ): Promise<WebhookConfiguration> {
-  const caBundle = Buffer.from(bundleOf(authorities)).toString('base64');
   return cluster.request<WebhookConfiguration>({
     method: 'PATCH',
     path: pathOf(builtin.ValidatingWebhookConfiguration, undefined, name),
@@ -45,11 +48,9 @@ export function applyAuthorities(
       kind: builtin.ValidatingWebhookConfiguration.kind,
       // With the version, a configuration that was deleted meanwhile is not created again.
       metadata: { name, resourceVersion },
-      webhooks: webhooks.map((webhook) => ({ name: webhook.name, clientConfig: { caBundle } })),
+      webhooks: webhooks.map((webhook) => ({ name: webhook.name, clientConfig: { caBundle: encoded(ca) } })),
     },
   });
 }
 
-const bundleOf = (authorities: readonly string[]): string => authorities.map((ca) => `${ca}\n`).join('');
-
-const decoded = (caBundle = ''): string => Buffer.from(caBundle, 'base64').toString('utf8');
+const encoded = (text: string): string => Buffer.from(text).toString('base64');

@@ -17,8 +17,8 @@ export interface ServingCertificate {
   readonly certificate: string;
   /** PEM */
   readonly key: string;
-  /** The CAs that the API server is to trust, as PEM, the one of this certificate first; empty: another program tells it. */
-  readonly authorities: readonly string[];
+  /** The CA that the API server is to trust, as PEM; empty: another program tells it. */
+  readonly ca: string;
   /** Milliseconds since the epoch. */
   readonly notAfter: number;
   /** From when it is to be replaced, in milliseconds since the epoch. */
@@ -62,34 +62,27 @@ function check(secret: TlsSecret, { host, now }: Expectation): Checked {
   const [notBefore, notAfter] = validityOf(leaf);
   if (now < notBefore) return invalid(`it is not valid before ${leaf.validFrom}`);
   if (now >= notAfter) return invalid(`it was valid until ${leaf.validTo}`);
-  const authorities = currentAuthorities(ca!.match(PEM) ?? [], now);
   if (host !== undefined) {
     // OpenSSL finds every text in a certificate that has it; the API server does not.
     if (!isIP(host) && !DNS_NAME.test(host))
       return invalid('WEBHOOK_HOST is neither a DNS name nor an IP address');
     const isForHost = isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host, { subject: 'never' });
     if (isForHost === undefined) return invalid(`it is not for ${host}`);
-    const issuer = authorities[0];
-    if (issuer === undefined) return invalid('ca.crt has no valid certificate');
-    if (!leaf.verify(new X509Certificate(issuer).publicKey))
-      return invalid('ca.crt does not begin with its CA');
+    const [first] = ca!.match(PEM) ?? [];
+    if (first === undefined) return invalid('ca.crt has no certificate');
+    const issuer = new X509Certificate(first);
+    const [, caNotAfter] = validityOf(issuer);
+    if (now >= caNotAfter) return invalid(`ca.crt was valid until ${issuer.validTo}`);
+    if (!leaf.verify(issuer.publicKey)) return invalid('ca.crt does not begin with its CA');
   }
   const renewAt = notBefore + (notAfter - notBefore) * WEBHOOK_CERTIFICATE_RENEWAL;
   return {
     type: 'valid',
-    serving: { certificate: certificate!, key: key!, authorities, notAfter, renewAt },
+    serving: { certificate: certificate!, key: key!, ca: ca!, notAfter, renewAt },
   };
 }
 
 const invalid = (problem: string): Checked => ({ type: 'invalid', problem });
-
-/** The CAs among them that are valid: the API server refuses a bundle with none. */
-export function currentAuthorities(pems: readonly string[], now: number): string[] {
-  return pems.filter((pem) => {
-    const [notBefore, notAfter] = validityOf(new X509Certificate(pem));
-    return now >= notBefore && now < notAfter;
-  });
-}
 
 function validityOf({ validFrom, validTo }: X509Certificate): readonly [notBefore: number, notAfter: number] {
   return [Date.parse(validFrom), Date.parse(validTo)];

@@ -1,4 +1,4 @@
-import { applyAuthorities, hasBundle, trusts } from '../../../../operator/webhook/certificate/ca-bundle';
+import { applyBundle, hasBundle, serviceHost } from '../../../../operator/webhook/certificate/ca-bundle';
 import { ManualClock } from '../../manual-clock';
 import { FakeApiClient } from '../../runtime/fake-api-client';
 
@@ -12,27 +12,28 @@ const configuration = (...bundles: (string | undefined)[]) => ({
 });
 
 describe('hasBundle', () => {
-  test('every webhook must have exactly the CAs', () => {
-    expect(hasBundle(configuration('a\nb\n', 'a\nb\n'), ['a', 'b'])).toBe(true);
-    expect(hasBundle(configuration('a\nb\n', 'a\n'), ['a', 'b'])).toBe(false);
-    expect(hasBundle(configuration('a\nb\nc\n'), ['a', 'b'])).toBe(false);
-    expect(hasBundle(configuration(undefined), ['a'])).toBe(false);
+  test('every webhook must have exactly the CA', () => {
+    expect(hasBundle(configuration('a\n', 'a\n'), 'a\n')).toBe(true);
+    expect(hasBundle(configuration('a\n', 'b\n'), 'a\n')).toBe(false);
+    expect(hasBundle(configuration('a\nb\n'), 'a\n')).toBe(false);
+    expect(hasBundle(configuration(undefined), 'a\n')).toBe(false);
   });
 });
 
-describe('trusts', () => {
-  test('every webhook must have the CA, perhaps beside others', () => {
-    expect(trusts(configuration('a\nb\n', 'b\n'), 'b')).toBe(true);
-    expect(trusts(configuration('a\nb\n', 'a\n'), 'b')).toBe(false);
-    expect(trusts(configuration(undefined), 'b')).toBe(false);
+describe('serviceHost', () => {
+  test('is the name of the Service that the API server calls', () => {
+    const service = { name: 'x-hub-operator-webhook', namespace: 'foo' };
+    const webhooks = [{ name: 'w.example.org', clientConfig: { service } }];
+    expect(serviceHost({ metadata: { name: 'x' }, webhooks })).toBe('x-hub-operator-webhook.foo.svc');
+    expect(serviceHost(configuration('a'))).toBeUndefined();
   });
 });
 
-describe('applyAuthorities', () => {
-  test('applies nothing but the CAs, to the version that it knows', async () => {
+describe('applyBundle', () => {
+  test('applies nothing but the CA, to the version that it knows', async () => {
     const cluster = new FakeApiClient(new ManualClock());
-    await applyAuthorities(cluster, configuration('old', undefined), ['a', 'b']);
-    const clientConfig = { caBundle: base64('a\nb\n') };
+    await applyBundle(cluster, configuration('old', undefined), 'a\n');
+    const clientConfig = { caBundle: base64('a\n') };
     expect(cluster.requests).toEqual([
       {
         method: 'PATCH',

@@ -1,0 +1,18 @@
+import { hostileScenarios, runHostileInput } from '../../bench/hostile-input';
+
+/** `make bench NAME=hostile-input` does the same a thousand times. */
+const COUNT = 60;
+const MEGABYTE = 1_000_000;
+
+// A process that ran out of memory cannot report it: the test fails with the end of its output.
+describe('the operator with the flags of its image, and 42 MB held', () => {
+  test.each(hostileScenarios)(
+    `lives through ${COUNT} times %s, and no pause takes longer than 2 s`,
+    async (scenario) => {
+      const { answered, longestPause, peakHeap, refused } = await runHostileInput(scenario, COUNT);
+      expect(answered + refused).toBe(COUNT);
+      expect(longestPause).toBeLessThan(2_000);
+      expect(peakHeap).toBeLessThan(150 * MEGABYTE);
+    },
+  );
+});

@@ -1,0 +1,156 @@
+import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { HubConnection } from '../operator/client/connection';
+import { HubError } from '../operator/client/errors';
+import { RestClient } from '../operator/client/rest';
+import { systemClock } from '../operator/clock';
+import { createLogger } from '../operator/log';
+import { normalize } from '../operator/runtime/normalize';
+import type { ClusterObject } from '../operator/runtime/objects';
+import { watchEvents } from '../operator/runtime/watch-stream';
+import { readReview, writeReview } from '../operator/webhook/admission-review';
+import { issueCertificate } from '../operator/webhook/certificate/issue';
+import { review } from '../operator/webhook/review';
+import { AdmissionServer } from '../operator/webhook/server';
+
+// The parts of the operator that read foreign input, with as much memory held as an operator with 1,000 resources has. A
+// process of its own, with the flags of the image: `hostile-input-process SCENARIO URL COUNT`. It prints figures as JSON.
+
+const [scenario = '', url = '', count = '0'] = process.argv.slice(2);
+const AT_ONCE = 10;
+const log = createLogger('error');
+
+/** About 42 MB. */
+const held = Array.from({ length: 45 * 10_240 }, (_, index) => ({
+  index,
+  other: index,
+  name: `name ${index}`,
+}));
+
+const TICK = 20;
+/** Milliseconds in which nothing else could run, on a machine that has nothing else to do: not more than the processor time. */
+let longestPause = 0;
+let peakHeap = 0;
+let last = performance.now();
+let usage = process.cpuUsage();
+setInterval(() => {
+  const now = performance.now();
+  const { system, user } = process.cpuUsage(usage);
+  longestPause = Math.max(longestPause, Math.min(now - last - TICK, (system + user) / 1_000));
+  last = now;
+  usage = process.cpuUsage();
+  peakHeap = Math.max(peakHeap, process.memoryUsage().heapUsed);
+}, TICK).unref();
+
+let refused = 0;
+let answered = 0;
+
+const restOf = (untrusted: boolean) =>
+  new RestClient({
+    url,
+    untrusted,
+    allowLocal: true,
+    token: 'token',
+    clock: systemClock,
+    redact: (text) => text,
+  });
+
+/** The outcome of what a hostile hub answered: only an error that the operator can name, or an answer. */
+async function attempt(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+    answered += 1;
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    refused += 1;
+  }
+}
+
+async function repeated(work: () => Promise<void>): Promise<void> {
+  let left = Number(count);
+  const one = async () => {
+    while (left-- > 0) await work();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, one));
+}
+
+async function overConnection(): Promise<void> {
+  const rest = restOf(true);
+  const connection = new HubConnection({ rest, token: 'token', clock: systemClock, log });
+  await attempt(() => connection.command('get_config', {}, { timeout: 30_000 }));
+  connection.close();
+  rest.close();
+}
+
+/** Prints its port, and serves until it is told to end by a signal. */
+async function webhook(): Promise<void> {
+  const state = { othersWithIdentity: () => [], secretsOf: () => undefined };
+  const server = await AdmissionServer.listen(0, '127.0.0.1', {
+    answer: (body) => {
+      const request = readReview(body);
+      return writeReview(request, review(request, state));
+    },
+    onAnswer: (status) => (status === 200 ? (answered += 1) : (refused += 1)),
+    onError: (error) => log.error({ error }, 'bug'),
+    log,
+  });
+  server.use(issueCertificate('127.0.0.1', Date.now()));
+  process.stdout.write(`${JSON.stringify({ port: server.port satisfies AddressInfo['port'] })}\n`);
+  await new Promise((resolve) => process.once('SIGTERM', resolve));
+  await server.close();
+}
+
+/** Objects of 1.4 MiB, as a watch sends them; the cache keeps the last state of six. */
+async function objects(): Promise<void> {
+  const kept = new Map<string, ClusterObject>();
+  const type = { group: 'hub-operator.dev', version: 'v1', plural: 'hubautomations', kind: 'HubAutomation' };
+  const stream = new PassThrough();
+  const actions = `[${'{},'.repeat(490_000)}{}]`;
+  const send = async () => {
+    for (let index = 0; index < Number(count); index++) {
+      const metadata = {
+        name: `large-${index % 6}`,
+        namespace: 'home',
+        uid: 'uid',
+        resourceVersion: String(index + 1),
+      };
+      const object = `{"metadata":${JSON.stringify(metadata)},"spec":{"hubRef":{"name":"home"},"triggers":${actions}}}`;
+      stream.write(`{"type":"MODIFIED","object":${object}}\n`);
+      await new Promise(setImmediate);
+    }
+    stream.end();
+  };
+  void send();
+  for await (const { object } of watchEvents<ClusterObject>(stream, systemClock, () => {})) {
+    const normalized = normalize(object, { type });
+    kept.set(normalized.metadata.name, normalized);
+    answered += 1;
+  }
+  if (kept.size !== Math.min(6, Number(count))) throw new Error(`${kept.size} objects were kept`);
+}
+
+const scenarios: Readonly<Record<string, () => Promise<void>>> = {
+  'managed-rest': () => {
+    const rest = restOf(false);
+    return repeated(() => attempt(() => rest.get('/api/config')));
+  },
+  'external-rest': () => {
+    const rest = restOf(true);
+    return repeated(() => attempt(() => rest.get('/api/config')));
+  },
+  'first-frame': () => repeated(overConnection),
+  'later-frame': () => repeated(overConnection),
+  webhook,
+  objects,
+};
+
+scenarios[scenario]!().then(
+  () => {
+    const figures = { answered, refused, longestPause, peakHeap, held: held.length };
+    process.stdout.write(`${JSON.stringify(figures)}\n`, () => process.exit());
+  },
+  (error: unknown) => {
+    process.stderr.write(String(error));
+    process.exit(2);
+  },
+);
