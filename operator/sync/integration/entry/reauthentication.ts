@@ -34,9 +34,8 @@ async function answer(
   flowId: string,
   operation: Operation,
 ): Promise<OperationResult> {
-  const { answers, cached, client, clock, configHash, spec, hashes } = reconcile;
+  const { answers, cached, client, configHash, spec, hashes } = reconcile;
   const step = await client.flows.read('config', flowId);
-  const hooks = { clock, signal: operation.signal, assertDesired: () => operation.assertDesired() };
   const end = await answerFlow(
     client,
     'config',
@@ -46,7 +45,7 @@ async function answer(
       fields: [...answers.configuration, ...(answers.options ?? [])],
       ofEntry: { choices: new Set(), mustAskFor: new Set(Object.keys(hashes)) },
     },
-    hooks,
+    operation.hooks(),
     true,
   );
   if (isSuccess(end)) return { type: 'applied', applied: { ...noneApplied, ids: end.navigator.used } };

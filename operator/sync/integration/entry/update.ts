@@ -172,7 +172,7 @@ class EntryUpdate {
     mustAskFor: ReadonlySet<string> | undefined,
     expected: readonly string[] = [],
   ): Promise<OperationResult | undefined> {
-    const { answers, client, clock, hashes, status } = this.reconcile;
+    const { answers, client, hashes, status } = this.reconcile;
     const removed = this.changed.filter((id) => hashes[id] === undefined);
     const cleared = new Set(removed.flatMap((id) => fieldOf(id) ?? []));
     const { unshownSteps = [] } = status;
@@ -182,12 +182,7 @@ class EntryUpdate {
       client,
       request,
       { ...given, steps: answers.steps, cleared, ofEntry: { choices, mustAskFor } },
-      {
-        clock,
-        signal: this.operation.signal,
-        assertDesired: () => this.operation.assertDesired(),
-        onOpen: (flowID) => this.operation.record({ kind: request.kind, flowID }),
-      },
+      this.operation.hooks({ kind: request.kind }),
     );
     const { used, seen } = end.navigator;
     const problem = problemOf(end);
