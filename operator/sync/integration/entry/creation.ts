@@ -25,7 +25,7 @@ export async function createEntry(
  *
  * @param changed ids of the answers
  */
-export async function runAnew(
+export async function runAgain(
   reconcile: IntegrationReconcile,
   entry: ConfigEntry,
   changed: readonly string[],

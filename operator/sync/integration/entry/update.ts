@@ -6,7 +6,7 @@ import type { FlowName } from '../flow/problem-text';
 import { isSuccess, problemOf, runFlow } from '../flow/run';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import type { Applied, Operation, OperationResult } from '../operation';
-import { runAnew } from './creation';
+import { runAgain } from './creation';
 import { SubentryUpdate } from './subentries';
 
 /**
@@ -124,7 +124,7 @@ class EntryUpdate {
       return this.failed(flow, { kind: 'answers', text });
     }
     if (this.isRecreated) {
-      const result = await runAnew(this.reconcile, this.entry, left, this.operation);
+      const result = await runAgain(this.reconcile, this.entry, left, this.operation);
       if (result.type === 'applied') for (const id of result.applied.ids) this.applied.add(id);
       if (result.type === 'failed') return { ...result, applied: this.done };
       return result.type === 'applied' ? undefined : result;
