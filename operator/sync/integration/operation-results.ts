@@ -26,17 +26,32 @@ import { type FailureKind, failureKind } from './retry';
 
 type Failed = Extract<OperationResult, { readonly type: 'failed' }>;
 
-/** Turns what an operation came to into the status of its resource. */
+/** Turns what an operation came to into the status of its resource. Again at the next reconcile, if the hub does not respond. */
 export async function recordResult(
-  before: IntegrationReconcile,
+  reconcile: IntegrationReconcile,
   operation: Operation,
   end: OperationEnd,
 ): Promise<Outcome> {
-  const { cached, client, context, hub, resource } = before;
-  // What the flow has changed counts as present.
-  const reconcile = { ...before, entries: await client.configEntries.refreshed() };
-  cached.operation = undefined;
+  const { cached, client, hub, resource } = reconcile;
   hub.releaseDomain(resource.metadata.uid);
+  try {
+    // What the flow has changed counts as present.
+    const entries = await client.configEntries.refreshed();
+    const outcome = await outcomeOf({ ...reconcile, entries }, operation, end);
+    cached.operation = undefined;
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof HubUnreachable)) cached.operation = undefined;
+    throw error;
+  }
+}
+
+async function outcomeOf(
+  reconcile: IntegrationReconcile,
+  operation: Operation,
+  end: OperationEnd,
+): Promise<Outcome> {
+  const { context } = reconcile;
   if (end.type === 'failed') {
     const { error } = end;
     // The operation has ended its flow in the hub.
