@@ -1,4 +1,4 @@
-import { HubRejected } from '../../client/errors';
+import { HubFailed, HubRejected, HubUnreachable } from '../../client/errors';
 import { DeadlineExceeded } from '../../deadline';
 import { Stopping } from '../../errors';
 import { timestamp } from '../../clock';
@@ -26,17 +26,32 @@ import { type FailureKind, failureKind } from './retry';
 
 type Failed = Extract<OperationResult, { readonly type: 'failed' }>;
 
-/** Turns what an operation came to into the status of its resource. */
+/** Turns what an operation came to into the status of its resource. Again at the next reconcile, if the hub does not respond. */
 export async function recordResult(
-  before: IntegrationReconcile,
+  reconcile: IntegrationReconcile,
   operation: Operation,
   end: OperationEnd,
 ): Promise<Outcome> {
-  const { cached, client, context, hub, resource } = before;
-  // What the flow has changed counts as present.
-  const reconcile = { ...before, entries: await client.configEntries.refreshed() };
-  cached.operation = undefined;
+  const { cached, client, hub, resource } = reconcile;
   hub.releaseDomain(resource.metadata.uid);
+  try {
+    // What the flow has changed counts as present.
+    const entries = await client.configEntries.refreshed();
+    const outcome = await outcomeOf({ ...reconcile, entries }, operation, end);
+    cached.operation = undefined;
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof HubUnreachable)) cached.operation = undefined;
+    throw error;
+  }
+}
+
+async function outcomeOf(
+  reconcile: IntegrationReconcile,
+  operation: Operation,
+  end: OperationEnd,
+): Promise<Outcome> {
+  const { context } = reconcile;
   if (end.type === 'failed') {
     const { error } = end;
     // The operation has ended its flow in the hub.
@@ -44,6 +59,8 @@ export async function recordResult(
       return inProgress(reconcile, undefined, 0, { pendingFlow: null });
     if (error instanceof HubRejected)
       return failed(reconcile, operation, rejected(reconcile, operation, error));
+    if (error instanceof HubUnreachable || error instanceof HubFailed)
+      return failed(reconcile, operation, lost(reconcile, error));
     // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
     throw error;
   }
@@ -156,6 +173,12 @@ function hints(reconcile: IntegrationReconcile, problem: FlowProblem, kind: Fail
     return existsHint(spec, titles);
   }
   return [...buttonHint(problem), ...(kind === 'rejected' ? rejectedHint(answers) : [])];
+}
+
+/** The hub did not respond to the start of a flow, or failed: whether it was carried out is not known. */
+function lost({ spec: { domain } }: IntegrationReconcile, { message }: Error): Failed {
+  const problem = { kind: 'lost', text: `the hub did not respond: ${message}` } as const;
+  return { type: 'failed', flow: { kind: 'config', domain }, problem, applied: noneApplied };
 }
 
 /** The hub has no such integration, or one that cannot be reconfigured. */

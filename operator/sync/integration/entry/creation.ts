@@ -25,7 +25,7 @@ export async function createEntry(
  *
  * @param changed ids of the answers
  */
-export async function runAnew(
+export async function runAgain(
   reconcile: IntegrationReconcile,
   entry: ConfigEntry,
   changed: readonly string[],
@@ -56,8 +56,8 @@ export async function runAnew(
   const key = end.type === 'aborted' ? (end.problem.key ?? '') : '';
   if (!SUCCESS.test(key) && !/^(already_configured|single_instance)/.test(key)) return result;
   const after = (await client.configEntries.refreshed()).get(entry.entry_id);
-  if (after && (SUCCESS.test(key) || after.modified_at !== modifiedAt))
-    return { type: 'applied', applied: { ...noneApplied, ids: new Set(changed) } };
+  const isUpdated = after?.modified_at !== modifiedAt || (SUCCESS.test(key) && others === 0);
+  if (after && isUpdated) return { type: 'applied', applied: { ...noneApplied, ids: new Set(changed) } };
   const isProven = changed.every((id) => end.navigator.used.has(id) || sent.hashes[id] === undefined);
   const secrets = new Set(
     allAnswers(reconcile.answers)
@@ -73,7 +73,7 @@ export async function runAnew(
 }
 
 function run(
-  { answers, client, clock, spec }: IntegrationReconcile,
+  { answers, client, spec }: IntegrationReconcile,
   operation: Operation,
   pending: Pick<PendingFlow, 'entryIDs' | 'configHash'>,
 ): Promise<FlowEnd> {
@@ -81,12 +81,7 @@ function run(
     client,
     { kind: 'config', domain: spec.domain },
     { steps: answers.steps, fields: answers.configuration },
-    {
-      clock,
-      signal: operation.signal,
-      assertDesired: () => operation.assertDesired(),
-      onOpen: (flowID) => operation.record({ ...pending, flowID }),
-    },
+    operation.hooks(pending),
   );
 }
 

@@ -113,15 +113,23 @@ export class FlowNavigator {
   /** Answers that no form has asked for. Those of a step that was not shown are none: some steps are shown only sometimes. */
   get unused(): readonly Answer[] {
     const { fields, steps } = this.answers;
-    const shown = steps.filter(({ stepId }) => this.visits.has(stepId));
+    const shown = steps.filter((_, index) => this.isShown(index));
     return [...fields, ...shown.flatMap(({ answers }) => answers)].filter(({ id }) => !this.used.has(id));
   }
 
   /** Ids of the steps of the spec that were not shown: `steps[0].user`. */
   get unshown(): readonly string[] {
     return this.answers.steps.flatMap(({ stepId }, index) =>
-      this.visits.has(stepId) ? [] : placeOfStep(index, stepId),
+      this.isShown(index) ? [] : placeOfStep(index, stepId),
     );
+  }
+
+  /** Whether one of `spec.steps` was shown: of several with the same id, each as often as the step. */
+  private isShown(index: number): boolean {
+    const { steps } = this.answers;
+    const { stepId } = steps[index]!;
+    const position = steps.slice(0, index + 1).filter((each) => each.stepId === stepId).length;
+    return (this.visits.get(stepId) ?? 0) >= position;
   }
 
   private menu(step: MenuStep): Move {
@@ -207,8 +215,8 @@ export class FlowNavigator {
 
   private recordUse(ids: readonly string[]): void {
     for (const id of ids) this.used.add(id);
-    const wanted = this.answers.ofEntry?.mustAskFor;
-    this.isAsked ||= ids.some((id) => wanted?.has(id));
+    const expected = this.answers.ofEntry?.mustAskFor;
+    this.isAsked ||= ids.some((id) => expected?.has(id));
   }
 
   private get mayAnswer(): boolean {

@@ -45,6 +45,17 @@ describe('FlowNavigator', () => {
     expect(navigator.unused.map(({ id }) => id)).toEqual(['configuration.item']);
   });
 
+  test('a step that is shown less often than the spec has it is no mistake', () => {
+    const steps = ['a', 'b'].map((value, index) => ({
+      stepId: 'add',
+      answers: [answer('item', value, `steps[${index}].add.item`)],
+    }));
+    const navigator = new FlowNavigator({ steps, fields: [] });
+    expect(navigator.next(form('add', ['item'], { last_step: true }))).toMatchObject({ type: 'submit' });
+    expect(navigator.unused).toEqual([]);
+    expect(navigator.unshown).toEqual(['steps[1].add']);
+  });
+
   test('a confirmation without fields is confirmed', () => {
     const navigator = new FlowNavigator({ steps: [], fields: [] });
     expect(navigator.next({ type: 'form', flow_id: 'f', step_id: 'confirm', data_schema: null })).toEqual({
