@@ -199,7 +199,8 @@ export const STAND_INS: Readonly<Record<string, StandIn>> = {
       menu('choose_setup_strategy', 'setup_strategy_recommended', 'setup_strategy_advanced'),
       menu('choose_formation_strategy', 'reuse_settings', 'upload_manual_backup', 'form_new_network'),
     ],
-    options: [menu('init', 'prompt_migrate_or_reconfigure')],
+    // The form has no fields; its confirmation unloads Zigbee.
+    options: [aForm('init'), menu('prompt_migrate_or_reconfigure', 'intent_migrate', 'intent_reconfigure')],
     faults: abort('choose_serial_port', 'wrong_firmware_installed', 'usb_probe_failed'),
   },
   unifi: {
