@@ -1,4 +1,4 @@
-import { HubRejected } from '../../client/errors';
+import { HubFailed, HubRejected, HubUnreachable } from '../../client/errors';
 import { DeadlineExceeded } from '../../deadline';
 import { Stopping } from '../../errors';
 import { timestamp } from '../../clock';
@@ -44,6 +44,8 @@ export async function recordResult(
       return inProgress(reconcile, undefined, 0, { pendingFlow: null });
     if (error instanceof HubRejected)
       return failed(reconcile, operation, rejected(reconcile, operation, error));
+    if (error instanceof HubUnreachable || error instanceof HubFailed)
+      return failed(reconcile, operation, lost(reconcile, error));
     // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
     throw error;
   }
@@ -156,6 +158,12 @@ function hints(reconcile: IntegrationReconcile, problem: FlowProblem, kind: Fail
     return existsHint(spec, titles);
   }
   return [...buttonHint(problem), ...(kind === 'rejected' ? rejectedHint(answers) : [])];
+}
+
+/** The hub did not respond to the start of a flow, or failed: whether it was carried out is not known. */
+function lost({ spec: { domain } }: IntegrationReconcile, { message }: Error): Failed {
+  const problem = { kind: 'lost', text: `the hub did not respond: ${message}` } as const;
+  return { type: 'failed', flow: { kind: 'config', domain }, problem, applied: noneApplied };
 }
 
 /** The hub has no such integration, or one that cannot be reconfigured. */

@@ -59,7 +59,7 @@ export function recordFailure(
   const retryAt = failedAt + RETRIES[kind].delay(count);
   const failure = { kind, hash, configHash, reason, message, failedAt, retryAt, count };
   cached.failures.set(classOf(operation.type), failure);
-  return { rejectedHash: isFinal(kind) ? hash : null };
+  return isFinal(kind) ? { rejectedHash: hash } : {};
 }
 
 /** Failures of the same answers in a row. */

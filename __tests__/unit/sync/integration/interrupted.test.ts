@@ -1,4 +1,4 @@
-import { HubUnreachable, NotFound } from '../../../../operator/client/errors';
+import { HubFailed, HubUnreachable, NotFound } from '../../../../operator/client/errors';
 import { anEntry, type FakeHub, form, type Script } from './fake-hub';
 import { House, texts } from './house';
 
@@ -153,6 +153,21 @@ describe('a response that does not arrive', () => {
     expect(count).toBeLessThanOrEqual(12);
     expect([...reasons]).toEqual(['ConfigFlowInProgress', 'ConfigFlowFailed']);
     expect(house.status('one').pendingFlow).toBeUndefined();
+  });
+
+  test.each([
+    ['no response', new HubUnreachable('HTTP 502')],
+    ['a failure', new HubFailed('HTTP 500')],
+  ])('of a start that gets %s is a failure with a backoff, too', async (_, error) => {
+    house.apply('one', { configuration: texts({ host: 'x' }) });
+    let count = 0;
+    house.client.flows.start = () => (count++, Promise.reject(error));
+    for (let second = 0; second < 3_600; second += 10) {
+      expect(['ConfigFlowInProgress', 'ConfigFlowFailed']).toContain((await house.settle('one')).reason);
+      await house.clock.advance(10_000);
+    }
+    expect(count).toBeGreaterThan(5);
+    expect(count).toBeLessThanOrEqual(12);
   });
 
   test('leads to the entry that the hub made', async () => {

@@ -56,8 +56,8 @@ export async function runAnew(
   const key = end.type === 'aborted' ? (end.problem.key ?? '') : '';
   if (!SUCCESS.test(key) && !/^(already_configured|single_instance)/.test(key)) return result;
   const after = (await client.configEntries.refreshed()).get(entry.entry_id);
-  if (after && (SUCCESS.test(key) || after.modified_at !== modifiedAt))
-    return { type: 'applied', applied: { ...noneApplied, ids: new Set(changed) } };
+  const isUpdated = after?.modified_at !== modifiedAt || (SUCCESS.test(key) && others === 0);
+  if (after && isUpdated) return { type: 'applied', applied: { ...noneApplied, ids: new Set(changed) } };
   const isProven = changed.every((id) => end.navigator.used.has(id) || sent.hashes[id] === undefined);
   const secrets = new Set(
     allAnswers(reconcile.answers)
