@@ -27,6 +27,8 @@ export interface FormField {
   readonly allow_none?: boolean;
   /** Fields of a section. */
   readonly schema?: readonly FormField[];
+  /** Of a section. False: a person sees its fields only after a click. */
+  readonly expanded?: boolean;
   /** By the selector's type, its configuration. */
   readonly selector?: Readonly<Record<string, Readonly<Record<string, unknown>> | null>>;
   /** The condition under which the field counts. */

@@ -9,8 +9,8 @@ import { anEntry } from './fake-hub';
 import { House } from './house';
 import { type Fault, scriptOf, STAND_INS } from './stand-ins';
 
-// The manifests of docs/how-to/popular-integrations.md against stand-ins of the real flows: each works, and whatever is
-// wrong for good, the device, the account and the household are left in peace.
+// The manifests of docs/how-to/popular-integrations.md against stand-ins of the real flows: each works, and a
+// fault that lasts troubles neither the device nor the account.
 
 const PAGE = readFileSync(join(__dirname, '../../../../docs/how-to/popular-integrations.md'), 'utf8');
 const BLOCKS = [...PAGE.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text]) => text!);

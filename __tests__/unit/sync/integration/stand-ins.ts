@@ -58,6 +58,7 @@ const mqttSettings = {
   expanded: false,
   schema: [
     { name: 'set_client_cert', required: true, selector: { boolean: {} } },
+    { name: 'set_ca_cert', required: true, selector: { select: { options: ['off', 'auto', 'custom'] } } },
     { name: 'keepalive', optional: true, required: false, type: 'string' },
   ],
 };

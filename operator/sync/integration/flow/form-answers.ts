@@ -1,6 +1,7 @@
 import type { FormField } from '../../../client/flow-step';
 import type { Answer, Value } from '../answers';
 import { coerce } from './coercion';
+import { choicesOf } from './form-schema';
 
 /** Finds the answer to a field, `field` or `section.field`. */
 export type Lookup = (field: string) => Answer | undefined;
@@ -54,10 +55,12 @@ class FormFiller {
     private readonly isCleared: (field: string) => boolean,
   ) {}
 
-  fill(fields: readonly FormField[], path: readonly string[]): Record<string, unknown> {
+  /** @param isCollapsed the fields are in a section that the hub's UI shows closed */
+  fill(fields: readonly FormField[], path: readonly string[], isCollapsed = false): Record<string, unknown> {
     const data: Record<string, unknown> = {};
     for (const field of fields) {
-      const value = field.type === 'expandable' ? this.section(field, path) : this.value(field, path);
+      const value =
+        field.type === 'expandable' ? this.section(field, path) : this.value(field, path, isCollapsed);
       if (value !== undefined) data[field.name] = value;
     }
     return data;
@@ -65,17 +68,17 @@ class FormFiller {
 
   /** A section that is required is sent even if it is empty. */
   private section(field: FormField, path: readonly string[]): unknown {
-    const data = this.fill(field.schema ?? [], [...path, field.name]);
+    const data = this.fill(field.schema ?? [], [...path, field.name], field.expanded === false);
     return field.required || Object.keys(data).length > 0 ? data : undefined;
   }
 
-  private value(field: FormField, path: readonly string[]): unknown {
+  private value(field: FormField, path: readonly string[], isCollapsed: boolean): unknown {
     if (field.type === 'constant') return field.value;
     const place = [...path, field.name];
     const name = place.join('.');
     this.fields.push(name);
     const answer = this.lookup(name);
-    if (!answer) return this.suggested(field, name);
+    if (!answer) return this.suggested(field, name, isCollapsed);
     this.used.push(answer.id);
     if (answer.value.type === 'file') {
       this.uploads.push({ path: place, file: answer.value });
@@ -87,7 +90,7 @@ class FormFiller {
     return undefined;
   }
 
-  private suggested(field: FormField, name: string): unknown {
+  private suggested(field: FormField, name: string, isCollapsed: boolean): unknown {
     const { description, default: preset, required, visible, selector } = field;
     const suggestion = typeof description === 'object' ? description?.suggested_value : undefined;
     if (suggestion !== undefined && suggestion !== null && !this.isCleared(name)) return suggestion;
@@ -96,6 +99,9 @@ class FormFiller {
     const isOpen = required && preset === undefined && visible === undefined;
     // The hub's UI sends this value of a switch that a person does not touch.
     if (isOpen && (field.type === 'boolean' || (selector && 'boolean' in selector))) return false;
+    // The same of a choice that a person does not see.
+    const [first] = isOpen && isCollapsed ? (choicesOf(field) ?? []) : [];
+    if (first !== undefined) return first;
     if (isOpen) this.problem ??= { field: name, text: `the form needs the field ${name}` };
     return undefined;
   }

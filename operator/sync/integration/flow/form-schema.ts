@@ -111,6 +111,13 @@ function ofSelector(selector: NonNullable<FormField['selector']>): JsonSchema {
   }
 }
 
+/** The values of a field that is a choice of one; undefined: it is no such field. */
+export function choicesOf(field: FormField): readonly unknown[] | undefined {
+  if (field.type === 'select') return optionsOf(field);
+  const { options, multiple, custom_value: custom } = field.selector?.['select'] ?? {};
+  return options === undefined || multiple || custom ? undefined : valuesOf(options);
+}
+
 /** Of a `select`, pairs of value and label; of a `multi_select`, labels by value, or values. */
 function optionsOf({ options = [] }: FormField): readonly unknown[] {
   if (!Array.isArray(options)) return Object.keys(options);
