@@ -27,7 +27,7 @@ export interface FormField {
   readonly allow_none?: boolean;
   /** Fields of a section. */
   readonly schema?: readonly FormField[];
-  /** Of a section. False: a person sees its fields only after a click. */
+  /** False: the hub's UI shows the fields of the section only when a person opens it. */
   readonly expanded?: boolean;
   /** By the selector's type, its configuration. */
   readonly selector?: Readonly<Record<string, Readonly<Record<string, unknown>> | null>>;

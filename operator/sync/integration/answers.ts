@@ -76,34 +76,22 @@ export async function resolveAnswers(
 ): Promise<Resolved> {
   const reader = new Reader(secrets, namespace);
   const { configuration, steps = [], options, subentries } = spec;
+  const ofConfiguration = await reader.read('configuration', configuration);
+  const ofSteps: StepAnswers[] = [];
+  for (const [index, { stepId, menuOption, values }] of steps.entries())
+    ofSteps.push({ stepId, menuOption, answers: await reader.read(`steps[${index}].${stepId}`, values) });
+  const ofSubentries: SubentryAnswers[] = [];
+  for (const { type, title, values } of subentries ?? [])
+    ofSubentries.push({ type, title, answers: await reader.read(`subentries.${type}/${title}`, values) });
   const resolved = {
-    configuration: await reader.read('configuration', configuration),
-    steps: await inOrder(steps, async ({ stepId, menuOption, values }, index) => ({
-      stepId,
-      menuOption,
-      answers: await reader.read(`steps[${index}].${stepId}`, values),
-    })),
+    configuration: ofConfiguration,
+    steps: ofSteps,
     options: options && (await reader.read('options', options)),
-    subentries:
-      subentries &&
-      (await inOrder(subentries, async ({ type, title, values }) => ({
-        type,
-        title,
-        answers: await reader.read(`subentries.${type}/${title}`, values),
-      }))),
+    subentries: subentries && ofSubentries,
   };
   if (reader.invalid !== undefined) return { invalid: reader.invalid };
   if (reader.missing !== undefined) return reader.missing;
   return { answers: { ...resolved, secrets: reader.values } };
-}
-
-async function inOrder<T, U>(
-  items: readonly T[],
-  read: (item: T, index: number) => Promise<U>,
-): Promise<U[]> {
-  const results: U[] = [];
-  for (const [index, item] of items.entries()) results.push(await read(item, index));
-  return results;
 }
 
 class Reader {
@@ -166,16 +154,10 @@ class Reader {
     const secret = (await this.secrets.find(this.namespace, name))?.bytes;
     const found = secret?.get(key);
     if (found) this.values.push(found.toString('utf8'));
-    else if (secret)
-      this.missing ??= {
-        reason: 'KeyNotFound',
-        missing: `The Secret ${name} of ${id} has no key ${key}: add it.`,
-      };
     else
-      this.missing ??= {
-        reason: 'SecretNotFound',
-        missing: `The Secret ${name} of ${id} does not exist: create it.`,
-      };
+      this.missing ??= secret
+        ? { reason: 'KeyNotFound', missing: `The Secret ${name} of ${id} has no key ${key}: add it.` }
+        : { reason: 'SecretNotFound', missing: `The Secret ${name} of ${id} does not exist: create it.` };
     return found;
   }
 }

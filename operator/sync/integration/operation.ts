@@ -6,6 +6,7 @@ import type { PendingFlow } from '../../kinds/integration';
 import type { AnswerHashes } from './answer-hashes';
 import type { FlowProblem } from './flow/navigator';
 import type { FlowName } from './flow/problem-text';
+import type { FlowHooks } from './flow/run';
 
 /** What flows did to the entry of a resource. */
 export type OperationResult =
@@ -63,6 +64,7 @@ export class Operation {
   /** Resolves when it has ended, with any result. */
   readonly done: Promise<void>;
   private readonly stopping = new AbortController();
+  readonly signal = this.stopping.signal;
   private admit: (() => void) | undefined;
 
   /**
@@ -90,20 +92,27 @@ export class Operation {
       });
   }
 
-  get signal(): AbortSignal {
-    return this.stopping.signal;
-  }
-
   /** The entry that it made. */
   get madeEntry(): ConfigEntry | undefined {
     const { end } = this;
     return end?.type === 'completed' && end.result.type === 'created' ? end.result.entry : undefined;
   }
 
-  /** @throws Stopping nothing more may be sent */
-  assertDesired(): void {
+  private assertDesired(): void {
     if (!this.isStillDesired()) this.stop();
     this.signal.throwIfAborted();
+  }
+
+  /** Of a flow that the operation runs. @param pending what status has to record of it before its first answer */
+  hooks(pending?: Omit<PendingFlow, 'startedAt'>): FlowHooks {
+    const { clock, signal } = this;
+    const assertDesired = () => this.assertDesired();
+    return {
+      clock,
+      signal,
+      assertDesired,
+      ...(pending && { onOpen: (flowID: string) => this.record({ ...pending, flowID }) }),
+    };
   }
 
   /** Gives up before the next request. A flow that is open is ended in the hub. */

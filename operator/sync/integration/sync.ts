@@ -87,8 +87,8 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       if (error instanceof HubRejected || error instanceof HubFailed) return hubErrorOutcome(error, 'object');
       throw error;
     });
-    const isForgiven = context.forced && !context.dryRun && rejectedHash !== undefined;
-    return redacted(outcome, reconcile.redact, isForgiven ? { rejectedHash: null } : {});
+    const isCleared = context.forced && !context.dryRun && rejectedHash !== undefined;
+    return redacted(outcome, reconcile.redact, isCleared ? { rejectedHash: null } : {});
   }
 
   private async reconcile(reconcile: IntegrationReconcile): Promise<Outcome> {

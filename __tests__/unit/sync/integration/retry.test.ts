@@ -142,9 +142,10 @@ describe('answers that fail', () => {
     },
   );
 
-  test('with a Secret, and rejected for a reason that nobody knows: they are sent once, and a line break is named', async () => {
+  test('with a Secret, and rejected for an unknown reason: they are sent once, and a line break is named', async () => {
     house.secrets['login'] = { password: 'x\n' };
-    hub.scriptOf = () => oneForm(['password'], () => form(['password'], { errors: { base: 'whatever' } }));
+    hub.scriptOf = () =>
+      oneForm(['password'], () => form(['password'], { errors: { base: 'some_new_key' } }));
     house.apply('one', { configuration: secret });
     expect(await aDay()).toMatchObject({
       message: expect.stringContaining('configuration.password ends with a line break'),

@@ -25,7 +25,7 @@ export async function createEntry(
  *
  * @param changed ids of the answers
  */
-export async function runAnew(
+export async function runAgain(
   reconcile: IntegrationReconcile,
   entry: ConfigEntry,
   changed: readonly string[],
@@ -73,7 +73,7 @@ export async function runAnew(
 }
 
 function run(
-  { answers, client, clock, spec }: IntegrationReconcile,
+  { answers, client, spec }: IntegrationReconcile,
   operation: Operation,
   pending: Pick<PendingFlow, 'entryIDs' | 'configHash'>,
 ): Promise<FlowEnd> {
@@ -81,12 +81,7 @@ function run(
     client,
     { kind: 'config', domain: spec.domain },
     { steps: answers.steps, fields: answers.configuration },
-    {
-      clock,
-      signal: operation.signal,
-      assertDesired: () => operation.assertDesired(),
-      onOpen: (flowID) => operation.record({ ...pending, flowID }),
-    },
+    operation.hooks(pending),
   );
 }
 

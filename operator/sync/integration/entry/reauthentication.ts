@@ -13,7 +13,7 @@ export function awaitsPerson(
   flowId: string,
 ): Outcome | undefined {
   const { confirmation } = cached;
-  return confirmation?.key === keyOf(flowId, configHash)
+  return confirmation?.key === confirmationKey(flowId, configHash)
     ? stalled('AuthNeeded', confirmation.message)
     : undefined;
 }
@@ -27,16 +27,15 @@ export function reauthenticate(reconcile: IntegrationReconcile, flowId: string):
 
 /**
  * Only a form that asks for an answer of the spec is answered. A form that asks only for a confirmation is a decision: it may
- * accept another device, or send somebody a code. The flow stays open for a person.
+ * accept another device, or send a code to a person. The flow stays open for a person.
  */
 async function answer(
   reconcile: IntegrationReconcile,
   flowId: string,
   operation: Operation,
 ): Promise<OperationResult> {
-  const { answers, cached, client, clock, configHash, spec, hashes } = reconcile;
+  const { answers, cached, client, configHash, spec, hashes } = reconcile;
   const step = await client.flows.read('config', flowId);
-  const hooks = { clock, signal: operation.signal, assertDesired: () => operation.assertDesired() };
   const end = await answerFlow(
     client,
     'config',
@@ -46,19 +45,19 @@ async function answer(
       fields: [...answers.configuration, ...(answers.options ?? [])],
       ofEntry: { choices: new Set(), mustAskFor: new Set(Object.keys(hashes)) },
     },
-    hooks,
+    operation.hooks(),
     true,
   );
   if (isSuccess(end)) return { type: 'applied', applied: { ...noneApplied, ids: end.navigator.used } };
   const problem = problemOf(end);
   if (problem.kind === 'unasked') {
     const message = `The hub asks a person to confirm the step ${problem.step} for the ${spec.domain} entry: answer its request in its UI.`;
-    cached.confirmation = { key: keyOf(flowId, configHash), message };
+    cached.confirmation = { key: confirmationKey(flowId, configHash), message };
   }
   return { type: 'failed', flow: { kind: 'config', domain: spec.domain }, problem, applied: noneApplied };
 }
 
-const keyOf = (flowId: string, configHash: string): string => `${flowId} ${configHash}`;
+const confirmationKey = (flowId: string, configHash: string): string => `${flowId} ${configHash}`;
 
 /** The sentence of a request that the answers of the spec did not satisfy. */
 export const reauthFailed = ({ domain, title }: ConfigEntry, why: string): string =>

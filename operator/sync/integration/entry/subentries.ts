@@ -158,20 +158,15 @@ export class SubentryUpdate {
     request: Pick<Extract<FlowRequest, { kind: 'subentries' }>, 'subentryId'>,
     pending: Pick<PendingFlow, 'subentry'>,
   ): Promise<FlowEnd> {
-    const { client, clock } = this.reconcile;
+    const { client } = this.reconcile;
+    const flow = { kind: 'subentries', ...pending };
     // Before the start: a flow without a question has made it then.
-    if (pending.subentry) await this.operation.record({ kind: 'subentries', ...pending });
-    const onOpen = (flowID: string) => this.operation.record({ kind: 'subentries', flowID, ...pending });
+    if (pending.subentry) await this.operation.record(flow);
     return runFlow(
       client,
       { kind: 'subentries', entryId: this.entry.entry_id, type: desired.type, ...request },
       { steps: [], fields: withTitle(desired), ofEntry: { choices: new Set() } },
-      {
-        clock,
-        signal: this.operation.signal,
-        assertDesired: () => this.operation.assertDesired(),
-        onOpen,
-      },
+      this.operation.hooks(flow),
     );
   }
 }

@@ -6,7 +6,7 @@ import type { FlowName } from '../flow/problem-text';
 import { isSuccess, problemOf, runFlow } from '../flow/run';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import type { Applied, Operation, OperationResult } from '../operation';
-import { runAnew } from './creation';
+import { runAgain } from './creation';
 import { SubentryUpdate } from './subentries';
 
 /**
@@ -124,7 +124,7 @@ class EntryUpdate {
       return this.failed(flow, { kind: 'answers', text });
     }
     if (this.isRecreated) {
-      const result = await runAnew(this.reconcile, this.entry, left, this.operation);
+      const result = await runAgain(this.reconcile, this.entry, left, this.operation);
       if (result.type === 'applied') for (const id of result.applied.ids) this.applied.add(id);
       if (result.type === 'failed') return { ...result, applied: this.done };
       return result.type === 'applied' ? undefined : result;
@@ -172,7 +172,7 @@ class EntryUpdate {
     mustAskFor: ReadonlySet<string> | undefined,
     expected: readonly string[] = [],
   ): Promise<OperationResult | undefined> {
-    const { answers, client, clock, hashes, status } = this.reconcile;
+    const { answers, client, hashes, status } = this.reconcile;
     const removed = this.changed.filter((id) => hashes[id] === undefined);
     const cleared = new Set(removed.flatMap((id) => fieldOf(id) ?? []));
     const { unshownSteps = [] } = status;
@@ -182,12 +182,7 @@ class EntryUpdate {
       client,
       request,
       { ...given, steps: answers.steps, cleared, ofEntry: { choices, mustAskFor } },
-      {
-        clock,
-        signal: this.operation.signal,
-        assertDesired: () => this.operation.assertDesired(),
-        onOpen: (flowID) => this.operation.record({ kind: request.kind, flowID }),
-      },
+      this.operation.hooks({ kind: request.kind }),
     );
     const { used, seen } = end.navigator;
     const problem = problemOf(end);

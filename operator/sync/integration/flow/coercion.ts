@@ -1,7 +1,7 @@
 import Ajv, { type ErrorObject } from 'ajv';
 import type { FormField } from '../../../client/flow-step';
 import type { Value } from '../answers';
-import { isDuration, type JsonSchema, schemaOf } from './form-schema';
+import { isDuration, type JsonSchema, schemaOf } from '../../../client/form-schema';
 
 /** The value that the field asks for, or why there is none: the end of a sentence that begins with the field. */
 export type Coerced = { readonly value: unknown } | { readonly problem: string };

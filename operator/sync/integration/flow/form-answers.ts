@@ -1,7 +1,7 @@
 import type { FormField } from '../../../client/flow-step';
+import { schemaOf } from '../../../client/form-schema';
 import type { Answer, Value } from '../answers';
 import { coerce } from './coercion';
-import { choicesOf } from './form-schema';
 
 /** Finds the answer to a field, `field` or `section.field`. */
 export type Lookup = (field: string) => Answer | undefined;
@@ -55,12 +55,12 @@ class FormFiller {
     private readonly isCleared: (field: string) => boolean,
   ) {}
 
-  /** @param isCollapsed the fields are in a section that the hub's UI shows closed */
-  fill(fields: readonly FormField[], path: readonly string[], isCollapsed = false): Record<string, unknown> {
+  /** @param isUnseen the fields are in a section that the hub's UI does not open by itself */
+  fill(fields: readonly FormField[], path: readonly string[], isUnseen = false): Record<string, unknown> {
     const data: Record<string, unknown> = {};
     for (const field of fields) {
       const value =
-        field.type === 'expandable' ? this.section(field, path) : this.value(field, path, isCollapsed);
+        field.type === 'expandable' ? this.section(field, path) : this.value(field, path, isUnseen);
       if (value !== undefined) data[field.name] = value;
     }
     return data;
@@ -72,13 +72,13 @@ class FormFiller {
     return field.required || Object.keys(data).length > 0 ? data : undefined;
   }
 
-  private value(field: FormField, path: readonly string[], isCollapsed: boolean): unknown {
+  private value(field: FormField, path: readonly string[], isUnseen: boolean): unknown {
     if (field.type === 'constant') return field.value;
     const place = [...path, field.name];
     const name = place.join('.');
     this.fields.push(name);
     const answer = this.lookup(name);
-    if (!answer) return this.suggested(field, name, isCollapsed);
+    if (!answer) return this.suggested(field, name, isUnseen);
     this.used.push(answer.id);
     if (answer.value.type === 'file') {
       this.uploads.push({ path: place, file: answer.value });
@@ -90,17 +90,16 @@ class FormFiller {
     return undefined;
   }
 
-  private suggested(field: FormField, name: string, isCollapsed: boolean): unknown {
+  private suggested(field: FormField, name: string, isUnseen: boolean): unknown {
     const { description, default: preset, required, visible, selector } = field;
     const suggestion = typeof description === 'object' ? description?.suggested_value : undefined;
     if (suggestion !== undefined && suggestion !== null && !this.isCleared(name)) return suggestion;
     if (selector && 'constant' in selector) return selector['constant']?.['value'];
     // A field that is shown under a condition may not be asked for.
     const isOpen = required && preset === undefined && visible === undefined;
-    // The hub's UI sends this value of a switch that a person does not touch.
-    if (isOpen && (field.type === 'boolean' || (selector && 'boolean' in selector))) return false;
-    // The same of a choice that a person does not see.
-    const [first] = isOpen && isCollapsed ? (choicesOf(field) ?? []) : [];
+    // The hub's UI sends these values if a person does not touch or see the field.
+    if (isOpen && schemaOf(field)['type'] === 'boolean') return false;
+    const [first] = isOpen && isUnseen ? ((schemaOf(field)['enum'] ?? []) as readonly unknown[]) : [];
     if (first !== undefined) return first;
     if (isOpen) this.problem ??= { field: name, text: `the form needs the field ${name}` };
     return undefined;

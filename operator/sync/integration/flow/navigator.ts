@@ -207,8 +207,8 @@ export class FlowNavigator {
 
   private recordUse(ids: readonly string[]): void {
     for (const id of ids) this.used.add(id);
-    const wanted = this.answers.ofEntry?.mustAskFor;
-    this.isAsked ||= ids.some((id) => wanted?.has(id));
+    const expected = this.answers.ofEntry?.mustAskFor;
+    this.isAsked ||= ids.some((id) => expected?.has(id));
   }
 
   private get mayAnswer(): boolean {

@@ -32,7 +32,7 @@ export interface FlowHooks {
   /** Aborted: the flow is given up before its next request. */
   readonly signal: AbortSignal;
   /** Called before each answer. @throws the reason why the flow is given up */
-  readonly assertDesired?: () => void;
+  readonly assertDesired: () => void;
   /** Called once, before the first answer is sent. */
   readonly onOpen?: (flowId: string) => Promise<void>;
 }
@@ -87,9 +87,9 @@ export async function answerFlow(
         case 'failed':
           return { ...move, navigator };
         case 'submit': {
-          assertDesired(hooks);
+          hooks.assertDesired();
           const data = await withUploads(flows, move.data, move.uploads);
-          assertDesired(hooks);
+          hooks.assertDesired();
           step = await flows.submit(kind, flowId, data);
           break;
         }
@@ -117,11 +117,6 @@ export async function answerFlow(
 }
 
 const tooSlow: FlowProblem = { kind: 'error', text: 'the hub works on the step for too long' };
-
-function assertDesired({ signal, assertDesired: assert }: FlowHooks): void {
-  assert?.();
-  signal.throwIfAborted();
-}
 
 /** What an answer came to that the hub did not respond to as to others; undefined: the answer was not sent. */
 function lostAnswer(error: unknown, step: FlowStep): FlowProblem | undefined {

@@ -87,6 +87,15 @@ describe('fillForm', () => {
     expect(fillForm([more], lookup())).toMatchObject({
       data: { more: { cert: false, tls: false, kind: 'x' } },
     });
+    const choice: FormField = {
+      name: 'ca',
+      required: true,
+      selector: { select: { options: ['off', 'auto'] } },
+    };
+    const closed: FormField = { ...more, expanded: false, schema: [choice] };
+    expect(fillForm([closed], lookup())).toMatchObject({ data: { more: { ca: 'off' } } });
+    for (const seen of [{ ...closed, expanded: true }, choice])
+      expect(fillForm([seen], lookup())).toMatchObject({ text: expect.stringContaining('needs the field') });
     const number: FormField = { name: 'port', required: true, selector: { number: { min: 1 } } };
     expect(fillForm([number], lookup())).toMatchObject({ text: 'the form needs the field port' });
   });

@@ -35,7 +35,11 @@ const answers = {
   steps: [],
   fields: [{ id: 'configuration.host', field: 'host', value: { type: 'text', text: 'h' } as const }],
 };
-const hooks = () => ({ clock: new ManualClock(), signal: new AbortController().signal });
+const hooks = (signal = new AbortController().signal) => ({
+  clock: new ManualClock(),
+  signal,
+  assertDesired: () => signal.throwIfAborted(),
+});
 
 describe('runFlow', () => {
   test('a flow that is answered is not aborted', async () => {
@@ -72,7 +76,7 @@ describe('runFlow', () => {
     const stopping = new AbortController();
     const given = hubWith(FORM, CREATED);
     const onOpen = () => Promise.resolve(stopping.abort(new Error('stopped')));
-    const run = runFlow(given.client, request, answers, { ...hooks(), signal: stopping.signal, onOpen });
+    const run = runFlow(given.client, request, answers, { ...hooks(stopping.signal), onOpen });
     await expect(run).rejects.toThrow('stopped');
     expect(given.calls).toEqual(['abort']);
   });

@@ -1,4 +1,4 @@
-import type { FormField } from '../../../client/flow-step';
+import type { FormField } from './flow-step';
 
 /** A JSON schema, as far as forms need it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -7,35 +7,13 @@ const TEXT: JsonSchema = { type: 'string' };
 const ANY: JsonSchema = {};
 
 /** Selectors whose value is a text, or a list of texts with `multiple`. */
-const TEXT_SELECTORS: ReadonlySet<string> = new Set([
-  'addon',
-  'app',
-  'area',
-  'assist_pipeline',
-  'attribute',
-  'backup_location',
-  'config_entry',
-  'conversation_agent',
-  'country',
-  'date',
-  'datetime',
-  'device',
-  'entity',
-  'file',
-  'floor',
-  'icon',
-  'label',
-  'language',
-  'serial_port',
-  'state',
-  'statistic',
-  'stt',
-  'template',
-  'text',
-  'theme',
-  'time',
-  'tts',
-]);
+const TEXT_SELECTORS: ReadonlySet<string> = new Set(
+  (
+    'addon app area assist_pipeline attribute backup_location config_entry conversation_agent country ' +
+    'date datetime device entity file floor icon label language serial_port state statistic stt template ' +
+    'text theme time tts'
+  ).split(' '),
+);
 
 const DURATION: JsonSchema = {
   type: 'object',
@@ -109,13 +87,6 @@ function ofSelector(selector: NonNullable<FormField['selector']>): JsonSchema {
     default:
       return TEXT_SELECTORS.has(type) ? list(TEXT) : ANY;
   }
-}
-
-/** The values of a field that is a choice of one; undefined: it is no such field. */
-export function choicesOf(field: FormField): readonly unknown[] | undefined {
-  if (field.type === 'select') return optionsOf(field);
-  const { options, multiple, custom_value: custom } = field.selector?.['select'] ?? {};
-  return options === undefined || multiple || custom ? undefined : valuesOf(options);
 }
 
 /** Of a `select`, pairs of value and label; of a `multi_select`, labels by value, or values. */
