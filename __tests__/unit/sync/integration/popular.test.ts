@@ -10,7 +10,7 @@ import { House } from './house';
 import { type Fault, scriptOf, STAND_INS } from './stand-ins';
 
 // The manifests of docs/how-to/popular-integrations.md against stand-ins of the real flows: each works, and a
-// fault that lasts troubles neither the device nor the account.
+// fault that lasts costs neither the device nor the account more than a few requests.
 
 const PAGE = readFileSync(join(__dirname, '../../../../docs/how-to/popular-integrations.md'), 'utf8');
 const BLOCKS = [...PAGE.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text]) => text!);
