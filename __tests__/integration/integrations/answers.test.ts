@@ -80,7 +80,9 @@ describe('answers', () => {
   test('mqtt needs a broker and a port, as in the hub’s UI', async () => {
     const broker = await MqttBroker.create();
     await broker.start();
-    const configuration = texts({ broker: '127.0.0.1', port: String(broker.port) });
+    // The broker of the tests speaks this protocol only.
+    const address = { broker: '127.0.0.1', port: String(broker.port), protocol: '3.1.1' };
+    const configuration = texts(address);
     await home.apply(integration('villa', 'mqtt', 'mqtt', { configuration }));
     await loaded('mqtt');
   });
