@@ -140,6 +140,7 @@ describe('a request that is cut while the hub sets the entry up', () => {
 
 describe('a hub that takes long', () => {
   test('sets an entry up in 45 s, and answers a form after 40 s, without a second attempt', async () => {
+    const { length } = proxy.cut;
     await home.apply(
       password('slow_form', 'right'),
       of('slow_setup', { host: 'slow' }),
@@ -152,7 +153,7 @@ describe('a hub that takes long', () => {
     expect(await devices.slow_form.logins()).toEqual(['right']);
     for (const name of ['slow-setup', 'slow-form'])
       expect((await operator.events(KIND, name)).join()).not.toMatch(/HubUnreachable|SetupError/);
-    expect(proxy.cut.filter((what) => what.startsWith(`POST ${FLOW}`))).toEqual([]);
+    expect(proxy.cut.slice(length).filter((what) => what.startsWith(`POST ${FLOW}`))).toEqual([]);
   });
 });
 

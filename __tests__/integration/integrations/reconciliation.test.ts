@@ -2,6 +2,7 @@ import type { ConfigEntry } from '../../../operator/client/flow-step';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { NotFound } from '../../../operator/client/errors';
 import { freshNamespace, until } from '../../cluster';
+import { outliveCreation } from '../../cluster/creation-time';
 import { configuration, DEFAULT_CONFIGURATION, Home, hub, integration, secret } from '../../cluster/home';
 import { MqttBroker } from '../../cluster/mqtt-broker';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
@@ -358,12 +359,12 @@ describe('IntegrationSync', () => {
     await home.apply(integration('villa', 'moon', 'moon'));
     await loaded('moon');
     expect(await statusOf('moon')).toMatchObject({ entryID: id, adopted: true });
+    await outliveCreation(home, KIND, 'moon');
     await home.apply(integration('villa', 'moon-two', 'moon'));
-    await failed('moon-two', 'single_instance_allowed', 'of moon');
-    await home.change(KIND, 'moon', { deletionPolicy: 'Delete' });
+    await home.ready(KIND, 'moon-two', { status: 'False', reason: 'DuplicateId' });
     await home.delete(KIND, 'moon');
     await loaded('moon-two'); // it takes over by itself
-    expect(await statusOf('moon-two')).not.toHaveProperty('adopted');
+    expect(await statusOf('moon-two')).toMatchObject({ entryID: id, adopted: true });
   });
 
   test('drift: an entry that was removed, renamed or disabled comes back', async () => {

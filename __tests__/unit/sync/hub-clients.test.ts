@@ -282,7 +282,7 @@ describe('childModule', () => {
       expect([removed, forgotten]).toEqual([0, 1]);
     });
 
-    test('is removed afterwards, and then nobody takes it over', async () => {
+    test('is removed afterwards, and no resource takes it over then', async () => {
       await remove();
       await clock.advance(3_000);
       expect(await remove()).toMatchObject({ type: 'Waiting', after: 1_000 });

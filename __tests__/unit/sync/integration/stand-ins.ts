@@ -58,6 +58,7 @@ const mqttSettings = {
   expanded: false,
   schema: [
     { name: 'set_client_cert', required: true, selector: { boolean: {} } },
+    { name: 'set_ca_cert', required: true, selector: { select: { options: ['off', 'auto', 'custom'] } } },
     { name: 'keepalive', optional: true, required: false, type: 'string' },
   ],
 };
@@ -199,7 +200,8 @@ export const STAND_INS: Readonly<Record<string, StandIn>> = {
       menu('choose_setup_strategy', 'setup_strategy_recommended', 'setup_strategy_advanced'),
       menu('choose_formation_strategy', 'reuse_settings', 'upload_manual_backup', 'form_new_network'),
     ],
-    options: [menu('init', 'prompt_migrate_or_reconfigure')],
+    // The form has no fields; its confirmation unloads Zigbee.
+    options: [aForm('init'), menu('prompt_migrate_or_reconfigure', 'intent_migrate', 'intent_reconfigure')],
     faults: abort('choose_serial_port', 'wrong_firmware_installed', 'usb_probe_failed'),
   },
   unifi: {

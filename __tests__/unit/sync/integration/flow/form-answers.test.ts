@@ -100,6 +100,23 @@ describe('fillForm', () => {
     expect(fillForm([number], lookup())).toMatchObject({ text: 'the form needs the field port' });
   });
 
+  test('a required choice in a closed section has its first value, as in the UI; one that a person sees asks', () => {
+    const ca = { name: 'ca', required: true, selector: { select: { options: ['off', 'auto'] } } };
+    const verify = { name: 'verify', required: true, type: 'select', options: [['no', 'No']] };
+    const section = (expanded: boolean): FormField => ({
+      name: 'more',
+      type: 'expandable',
+      required: true,
+      expanded,
+      schema: [ca, verify] as readonly FormField[],
+    });
+    expect(fillForm([section(false)], lookup())).toMatchObject({
+      data: { more: { ca: 'off', verify: 'no' } },
+    });
+    expect(fillForm([section(true)], lookup())).toMatchObject({ text: 'the form needs the field more.ca' });
+    expect(fillForm([verify as FormField], lookup())).toMatchObject({ field: 'verify' });
+  });
+
   test('a constant is sent as it is', () => {
     const form = [
       { name: 'a', type: 'constant', value: 5 },

@@ -1,0 +1,89 @@
+import type { HubClient } from '../../../operator/client/hub-client';
+import { freshNamespace, until } from '../../cluster';
+import { Home, integration } from '../../cluster/home';
+import { MqttBroker } from '../../cluster/mqtt-broker';
+import { startHub } from '../../cluster/onboarded-volume';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// Which answer goes to which form of a real integration.
+
+const KIND = 'HubIntegration';
+
+let home: Home;
+let operator: TestOperator;
+let client: HubClient;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('answers'));
+  operator = await startTestOperator(home.namespace);
+  await startHub(home, 'villa');
+  client = await home.client('villa');
+});
+
+const texts = (fields: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, { value }]));
+const loaded = (name: string) => home.ready(KIND, name, { reason: 'EntryLoaded' });
+const entryIdOf = async (name: string) => String((await home.get(KIND, name)).status!['entryID']);
+
+/** The present values of an entry, as the form of its options shows them. */
+async function optionsOf(entryId: string): Promise<Readonly<Record<string, unknown>>> {
+  const step = await client.flows.start({ kind: 'options', entryId });
+  await client.flows.abort('options', step.flow_id);
+  if (step.type !== 'form') throw new Error('the options have no form');
+  return Object.fromEntries(
+    (step.data_schema ?? []).map(({ name, description, default: preset }) => {
+      const suggested = typeof description === 'object' ? description?.suggested_value : undefined;
+      return [name, suggested ?? preset];
+    }),
+  );
+}
+
+describe('answers', () => {
+  test('options belong to the form of the options also where a step of the creation has its name', async () => {
+    const dice = (maximum: string) =>
+      integration('villa', 'dice', 'random', {
+        steps: [
+          { stepId: 'user', menuOption: 'sensor' },
+          { stepId: 'sensor', values: texts({ name: 'Dice', minimum: '1', maximum: '6' }) },
+        ],
+        options: texts({ minimum: '2', maximum }),
+      });
+    await home.apply(dice('12'));
+    await loaded('dice');
+    const id = await entryIdOf('dice');
+    expect(await optionsOf(id)).toMatchObject({ minimum: 2, maximum: 12 });
+    await home.apply(dice('20'));
+    await until('it is applied', async () => (await optionsOf(id))['maximum'] === 20);
+    await loaded('dice');
+    expect(await entryIdOf('dice')).toBe(id);
+  });
+
+  test('a changed answer that an option overrides changes nothing', async () => {
+    const evening = (after: string) =>
+      integration('villa', 'evening', 'tod', {
+        configuration: texts({ name: 'Evening', after_time: after, before_time: '22:00:00' }),
+        options: texts({ after_time: '19:00:00' }),
+      });
+    await home.apply(evening('17:00:00'));
+    await loaded('evening');
+    const id = await entryIdOf('evening');
+    expect(await optionsOf(id)).toMatchObject({ after_time: '19:00:00' });
+    await home.apply(evening('18:00:00'));
+    await loaded('evening');
+    await operator.calm();
+    await loaded('evening');
+    expect(await entryIdOf('evening')).toBe(id);
+    expect(await optionsOf(id)).toMatchObject({ after_time: '19:00:00' });
+    expect((await operator.events(KIND, 'evening')).join()).not.toContain('EntryRecreated');
+  });
+
+  test('mqtt needs a broker and a port, as in the hub’s UI', async () => {
+    const broker = await MqttBroker.create();
+    await broker.start();
+    // The broker of the tests speaks this protocol only.
+    const address = { broker: '127.0.0.1', port: String(broker.port), protocol: '3.1.1' };
+    const configuration = texts(address);
+    await home.apply(integration('villa', 'mqtt', 'mqtt', { configuration }));
+    await loaded('mqtt');
+  });
+});
