@@ -14,12 +14,13 @@ import { SECRETS_HASH_KEY } from '../secrets/secrets-yaml';
 import type { Services } from '../services';
 import { addedFiles, isSameMarker } from './generate/configuration-content';
 import { notSetUp } from './load/components';
-import type { LoadResult } from './load/hub-loader';
+import type { LoadResult } from './load/load-result';
+import type { LoadTask } from './load/hub-loader';
 import { syncHttpSettings } from './load/http-settings';
 import type { DesiredContent, LoadJobs } from './load/load-jobs';
 import { changedParts, type ReloadPolicy } from './load/reload-decision';
-import { Outcomes, withHttp } from './record/conditions';
-import { decide, knownOf, type Situation, type Step } from './record/decide';
+import { Outcomes, withHttp } from './conditions';
+import { decide, type Known, knownOf, type Situation, type Step } from './decide';
 import { type Observed, observeUnusable, observeUsable } from './record/observe';
 import { isSameRestart, publishConfiguration, publishWithoutRestart } from './record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, HubStart, SentSettings } from './record/record';
@@ -142,7 +143,7 @@ export class ConfigurationReconciler {
       case 'AwaitRestart':
         return this.awaitRestart(work, hub, changedOf(work));
       default: {
-        this.loads.start(work, hub, work.client, knownOf(work), observed, record);
+        this.loads.start(work, hub, work.client, TASKS[knownOf(work)] ?? 'load', observed, record);
         return outcomes.loading();
       }
     }
@@ -395,6 +396,8 @@ function formerMarker(
     ...(showsSecrets && marker.secrets !== undefined && { secrets: marker.secrets }),
   };
 }
+
+const TASKS: Readonly<Partial<Record<Known, LoadTask>>> = { Begun: 'adopt', InUse: 'check' };
 
 const withEvent = (outcome: Outcome, event: EventSpec): Outcome => ({
   ...outcome,
