@@ -6,7 +6,7 @@ import { completeStep, createUser, LATER_STEPS } from '../../operator/client/onb
 import { redactor } from '../../operator/client/redact';
 import { RestClient } from '../../operator/client/rest';
 import { createToken } from '../../operator/client/tokens';
-import { generateConfiguration } from '../../operator/sync/configuration/generate';
+import { generateConfiguration } from '../../operator/sync/configuration/generate/generate';
 import { PREPARE_CONFIG } from '../../operator/sync/scripts';
 import { cached, contentKey } from '../../sandbox/cache';
 import { PROVISIONER, STORAGE_CLASS } from '../../sandbox/node/names';

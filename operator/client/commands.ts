@@ -11,6 +11,7 @@ import type {
   HttpSettings,
   HubUser,
   IssueEvent,
+  LogRecord,
   PersonRecord,
   RegistryEntity,
   RegistryFields,
@@ -61,10 +62,8 @@ export interface Commands extends RegistryCommands {
     { readonly triggers: { readonly valid: boolean; readonly error: string | null } }
   >;
   /** Errors and warnings since the start of the hub, at most 50. */
-  'system_log/list': Command<
-    NoFields,
-    readonly { readonly level: string; readonly message: readonly string[] }[]
-  >;
+  /** The newest records at WARNING and above, 50 unless `system_log:` says otherwise. */
+  'system_log/list': Command<NoFields, readonly LogRecord[]>;
   'frontend/get_themes': Command<NoFields, { readonly themes: Readonly<Record<string, unknown>> }>;
   /** Scripts and styles that the dashboards load. The commands that change them exist only in storage mode. */
   'lovelace/resources': Command<

@@ -172,7 +172,7 @@ export const readyReasons = {
   CheckFailed: {
     kinds: ['HubConfiguration'],
     meaning:
-      'The hub’s own check rejects the configuration or a section of it, or the hub came up in its recovery mode with it. The last good configuration stays or is loaded again, if there was one.',
+      'The hub rejects the configuration, would leave out a part of it, or came up in its recovery mode with it. The last good configuration stays or is loaded again, if there was one.',
     action:
       'Correct what the message reports. `status.appliedHash` is that of the configuration that runs. `reconcile-requested-at` has it tried again.',
   },
@@ -240,11 +240,11 @@ export const readyReasons = {
       'Create a HubLabel of that name, read the conditions of the one that exists, or correct the name.',
   },
   NotLoaded: {
-    kinds: [...entities, ...repositories],
+    kinds: ['HubConfiguration', ...entities, ...repositories],
     meaning:
-      'The object is in the hub’s file, or the files of a community repository on its volume, and the hub has not loaded it. The message has the hub’s words.',
+      'The object is in the hub’s file, the section in its configuration, or the files of a community repository on its volume, and the hub has not loaded it. The message has the hub’s words.',
     action:
-      'Follow the message. For automations, scenes and scripts: include `automations.yaml`, `scenes.yaml` or `scripts.yaml` in `configuration.yaml`, as the message says, and restart the hub.',
+      'Follow the message. For a section: correct what its integration needs, such as the database of the recorder, and restart the hub. For automations, scenes and scripts: include `automations.yaml`, `scenes.yaml` or `scripts.yaml` in `configuration.yaml`, as the message says, and restart the hub.',
   },
   Downloading: {
     kinds: repositories,
@@ -571,6 +571,13 @@ export const eventReasons = {
     type: 'Warning',
     meaning: 'TLS needs cert-manager, which is not installed.',
     action: 'Install cert-manager.',
+  },
+  HttpSettingsKept: {
+    type: 'Warning',
+    kinds: ['HubConfiguration'],
+    meaning:
+      'The section `http:` is gone from `spec.configuration`, and the hub keeps the settings that it got from it: without the section they are left alone.',
+    action: 'Write the section with the values that you want, or change them in the hub.',
   },
   RecorderOverridden: {
     kinds: ['HubConfiguration'],

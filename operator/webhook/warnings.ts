@@ -4,8 +4,8 @@ import { overriddenDatabase } from '../kinds/recorder-sources';
 import type { CustomResource } from '../kinds/resource';
 import { unquotedTextMessage, unquotedTexts } from '../kinds/unquoted-text';
 import { unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
-import { missingKeys } from '../sync/configuration/missing-secrets';
-import { secretUses } from '../sync/configuration/secret-uses';
+import { missingKeys } from '../sync/configuration/generate/missing-secrets';
+import { secretUses } from '../sync/configuration/generate/secret-uses';
 import type { ClusterState } from './cluster-state';
 
 /** The parts of an admitted resource that will have no effect, as sentences. */

@@ -2,7 +2,7 @@ import {
   type ConfigurationSource,
   type Generated,
   generateConfiguration,
-} from '../../../operator/sync/configuration/generate';
+} from '../../../operator/sync/configuration/generate/generate';
 import { writeSecretsYaml } from '../../../operator/sync/secrets/secrets-yaml';
 import fc from '../../fast-check';
 import { seed } from '../../seed';

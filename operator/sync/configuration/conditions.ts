@@ -6,30 +6,44 @@ import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
-import type { Accepted } from './accepted-configuration';
-import type { Content } from './configuration-content';
-import type { HttpResult } from './http-settings';
-import { changedParts, type ReloadPolicy } from './reload-decision';
-
-const LOADED_AGAIN = 'so the last good one is loaded again.';
+import type { ConfigurationRecord } from './record/record';
+import type { Content } from './generate/configuration-content';
+import type { HttpResult } from './load/http-settings';
+import { changedParts, type ReloadPolicy } from './load/reload-decision';
 
 /** The outcomes of one reconcile of a HubConfiguration: the texts of its conditions, and the fields of its status. */
 export class Outcomes {
-  /** @param accepted the configuration that the hub has; undefined: unknown */
+  /** @param record what is known of the hub; undefined: nothing */
   constructor(
     private readonly resource: HubConfiguration,
     private readonly content: Content,
-    private readonly accepted: Accepted | undefined,
+    private readonly record: ConfigurationRecord | undefined,
   ) {}
 
-  /** The hub has loaded all of it. */
-  loaded(warnings: string): Outcome {
+  /** The hub has loaded all of it, but what it says to have left out. */
+  loaded(): Outcome {
     const status = { ...this.generated, appliedHash: this.content.marker.configuration, changedSections: [] };
-    if (warnings)
-      return stalled('CheckFailed', `The hub leaves out what its check warns of. Correct it:\n${warnings}`, {
-        status,
-      });
+    const warnings = this.record?.warnings;
+    if (warnings) {
+      const message = `The hub leaves out a part of the configuration: ${warnings}\nAll else is loaded. Correct it.`;
+      return stalled('CheckFailed', message, { status });
+    }
     return ready('ConfigurationLoaded', 'The hub has loaded the configuration.', { status });
+  }
+
+  /** The hub starts with no missing file, so these were made when its pod started, and they are empty. */
+  includesNothing(names: readonly string[]): Outcome {
+    const { pod } = objectNames(this.resource.spec.hubRef.name);
+    const message = `The configuration includes ${list(names)}, which did not exist and was made empty. Put it into spec.files, correct its name, or write it on the volume and delete the pod ${pod}.`;
+    return stalled('CheckFailed', message, { status: this.generated });
+  }
+
+  /** The hub has read it, and could not set up these sections. */
+  notLoaded(sections: readonly string[], words: string): Outcome {
+    const status = { ...this.generated, changedSections: sections };
+    const cause = words ? `: ${words}` : '.';
+    const message = `The hub could not set up ${list(sections)}${cause}\nCorrect the cause, and restart the hub.`;
+    return stalled('NotLoaded', message, { status, after: DEPENDENCY_REQUEUE });
   }
 
   loading(): Outcome {
@@ -40,60 +54,63 @@ export class Outcomes {
     });
   }
 
-  checkFailed(problem: string, stays = true): Outcome {
-    const message = stays
-      ? `The hub rejects the configuration, so the one before stays:\n${problem}`
-      : problem;
+  /** The first line of the problem is all that a column shows. */
+  checkFailed(problem: string): Outcome {
+    const message = `The hub rejects the configuration: ${problem}\nThe configuration before stays.`;
     return stalled('CheckFailed', message, { status: this.generated });
   }
 
   /**
    * The check accepts it, and the hub cannot start with it.
    *
-   * @param running hash of the configuration that the hub runs with instead; undefined: unknown
-   */
-  failedStart(running?: string): Outcome {
-    const status = { ...this.generated, ...(running && { appliedHash: running }) };
-    return stalled('CheckFailed', this.failedStartMessage(LOADED_AGAIN), { status });
-  }
-
-  /**
-   * The hub started with an unchecked configuration, which is not used any more. The conditions of the Hub may have another
-   * cause.
-   */
-  uncheckedStart(): Outcome {
-    const { pod } = objectNames(this.resource.spec.hubRef.name);
-    const message = `The hub came up in its recovery mode with this configuration, which it had not checked. The previous one is loaded again, and the hub then checks this one. The log of the pod ${pod} says why it failed.`;
-    return stalled('CheckFailed', message, { status: this.generated });
-  }
-
-  /**
-   * The same while the hub is not back. A changed Hub requeues no HubConfiguration, so this outcome has a delay.
-   *
+   * @param running hash of the configuration that the hub runs with instead; undefined: it is not back. A changed Hub requeues
+   *   no HubConfiguration, so that outcome has a delay.
    * @param heldBy why the Hub does not begin with the restart that loads the last good one
    */
-  failedStartOffline(heldBy?: string): Outcome {
+  failedStart(running: string | undefined, heldBy?: string): Outcome {
     const { name } = this.resource.spec.hubRef;
-    const consequence =
-      heldBy === undefined
-        ? LOADED_AGAIN
-        : `so the last good one is to be loaded again, by a restart. It has not begun: the Hub ${name} reports ${heldBy}. Correct first what its conditions name.`;
-    const message = this.failedStartMessage(consequence);
+    const cause = this.record?.failed?.cause;
+    const held = `The last good one is to be loaded again, by a restart. It has not begun: the Hub ${name} reports ${heldBy}. Correct first what its conditions name.`;
+    const message = [
+      `The hub came up in its recovery mode with this configuration, although its check accepts it${cause ? `: ${cause}` : '.'}`,
+      heldBy === undefined ? 'The last good one is loaded again.' : held,
+      `Correct the configuration, or annotate this resource with ${userAnnotations.reconcileAt} to try it again.`,
+    ].join(cause ? '\n' : ' ');
+    return stalled('CheckFailed', message, {
+      status: { ...this.generated, ...(running !== undefined && { appliedHash: running }) },
+      ...(running === undefined && { after: DEPENDENCY_REQUEUE }),
+    });
+  }
+
+  /** The conditions of the Hub may have another cause. */
+  uncheckedStart(): Outcome {
+    const message =
+      'The hub came up in its recovery mode with this configuration, which it had not checked. The previous one is loaded again, and the hub then checks this one.';
     return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
   }
 
-  private failedStartMessage(consequence: string): string {
-    const { pod } = objectNames(this.resource.spec.hubRef.name);
-    return `The hub came up in its recovery mode with this configuration, although its check accepts it, ${consequence} The log of the pod ${pod} says why. Correct the configuration, or annotate this resource with ${userAnnotations.reconcileAt} to try it again.`;
-  }
-
-  /** The same, and the hub has run with no other files: the secrets of before have no copy. */
+  /** The hub has run with no other files: the secrets of before have no copy. */
   failedOnlyStart({ autoRestart }: ReloadPolicy): Outcome {
     const { pod } = objectNames(this.resource.spec.hubRef.name);
+    const cause = this.record?.failed?.cause;
     const restart = autoRestart
       ? ''
       : ` spec.autoRestart of the HubSecrets is false, so a corrected secret does not restart the hub: delete the pod ${pod} then.`;
-    const message = `The hub came up in its recovery mode with this configuration, and there is no other one that it has run with. The log of the pod ${pod} says why. Correct the configuration or a secret that it uses.${restart}`;
+    const message = `The hub came up in its recovery mode with this configuration${cause ? `: ${cause}\n` : ', '}${cause ? 'T' : 'and t'}here is no other one that it has run with. The log of the pod ${pod} says why. Correct the configuration or a secret that it uses.${restart}`;
+    return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
+  }
+
+  /** The hub is in recovery mode with a configuration that it has run with: its pod is replaced, once. */
+  healing(isReplaced: boolean): Outcome {
+    const { name } = this.resource.spec.hubRef;
+    if (!isReplaced)
+      return waiting(
+        'RestartPending',
+        'The hub came up in its recovery mode with a configuration that it has run with. Its pod is replaced once.',
+        DEPENDENCY_REQUEUE,
+        { status: this.generated },
+      );
+    const message = `The hub came up in its recovery mode with a configuration that it has run with, also after its pod was replaced. The conditions of the Hub ${name} and the log of its pod say why. Correct the cause, then delete the pod, or change the configuration.`;
     return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
   }
 
@@ -151,9 +168,9 @@ export class Outcomes {
 
   /** Of any outcome: the fields of status that do not depend on it. */
   get generated() {
-    const { content, accepted } = this;
-    if (!accepted) return { configHash: content.marker.configuration };
-    const { lastLoad, loaded } = accepted;
+    const { content, record } = this;
+    if (!record) return { configHash: content.marker.configuration };
+    const { lastLoad, loaded } = record;
     return {
       configHash: content.marker.configuration,
       changedSections: changedParts(loaded, content.sections),

@@ -19,20 +19,16 @@ import type { PodRestarts } from '../hub/workload/pod-restarts';
 import { secretsOfHub } from '../secrets/hub-resources';
 import { recorderUrl } from '../secrets/recorder-url';
 import type { Services } from '../services';
-import { AcceptedConfigurations } from './accepted-configuration';
-import { type Content, contentOf } from './configuration-content';
-import { FailedStarts } from './failed-starts';
-import { configurationSource } from './generate';
-import { HubReturn } from './hub-return';
-import { LoadJobs } from './load-jobs';
-import { missingSecrets } from './missing-secrets';
-import { OfflineConfigurations } from './offline';
-import { OnlineConfigurations } from './online';
-import { PodReplacement } from './pod-replacement';
-import { publishConfiguration } from './publish';
-import { ensureRecorderSecret, type MissingUrl } from './recorder-secret';
-import { GeneratedConfigurationCache } from './generated-configuration-cache';
-import { autoRestartOf, restartForAll } from './restart-hashes';
+import { type Content, contentOf } from './generate/configuration-content';
+import { configurationSource } from './generate/generate';
+import { LoadJobs } from './load/load-jobs';
+import { ConfigurationReconciler } from './reconcile';
+import { ConfigurationRecords } from './record/record';
+import { missingSecrets } from './generate/missing-secrets';
+import { publishConfiguration } from './record/publish';
+import { ensureRecorderSecret, type MissingUrl } from './record/recorder-secret';
+import { GeneratedConfigurationCache } from './generate/generated-configuration-cache';
+import { autoRestartOf, restartForAll } from './record/restart-hashes';
 
 export interface ConfigurationModule {
   readonly module: SyncModule<HubConfiguration>;
@@ -48,13 +44,9 @@ export function configurationModule(
   hubs: HubClients,
   restarts: PodRestarts,
 ): ConfigurationModule {
-  const accepted = new AcceptedConfigurations(services);
-  const pods = new PodReplacement(services, restarts);
-  const loads = new LoadJobs(services, accepted, pods);
-  const hubReturn = new HubReturn(services);
-  const online = new OnlineConfigurations(services, accepted, pods, loads, hubReturn);
-  const failedStarts = new FailedStarts(services, hubs, accepted, pods);
-  const offline = new OfflineConfigurations(services, accepted, pods, failedStarts, hubReturn);
+  const records = new ConfigurationRecords(services);
+  const loads = new LoadJobs(services, records);
+  const reconciler = new ConfigurationReconciler(services, hubs, restarts, records, loads);
   const generation = new GeneratedConfigurationCache(services);
 
   async function deliver(resource: HubConfiguration, context: ReconcileContext): Promise<Outcome> {
@@ -67,7 +59,13 @@ export function configurationModule(
     try {
       if ('outcome' in prepared) {
         if ('outcome' in reached) return prepared.outcome;
-        return await online.syncInvalid(prepared.outcome, { strategy }, reached.hub, reached.client, context);
+        return await reconciler.syncInvalid(
+          resource,
+          prepared.outcome,
+          { strategy },
+          reached,
+          context.forced,
+        );
       }
       const { content, events } = prepared;
       const desired = {
@@ -75,10 +73,9 @@ export function configurationModule(
         content,
         policy: { strategy, autoRestart: autoRestartOf(services, resource) },
       };
-      const outcome =
-        'outcome' in reached
-          ? await offline.sync(desired, hubs.find(namespace, name), reached.outcome, context.forced)
-          : await online.sync(desired, reached.hub, reached.client, context);
+      const access =
+        'outcome' in reached ? { hub: hubs.find(namespace, name), unusable: reached.outcome } : reached;
+      const outcome = await reconciler.sync(desired, access, context.forced);
       return withEvents(outcome, events);
     } catch (error) {
       if ('outcome' in prepared) {

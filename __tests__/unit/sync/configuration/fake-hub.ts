@@ -1,4 +1,5 @@
 import type { HubClient } from '../../../../operator/client/hub-client';
+import type { LogRecord } from '../../../../operator/client/api-types';
 import { HubFailed, HubRejected } from '../../../../operator/client/errors';
 import { timestamp } from '../../../../operator/clock';
 import type { Hub, HubConfiguration } from '../../../../operator/kinds';
@@ -9,18 +10,14 @@ import type { ClusterObject } from '../../../../operator/runtime/objects';
 import { normalize } from '../../../../operator/runtime/normalize';
 import { builtin } from '../../../../operator/runtime/types';
 import { type Outcome, stalled, waiting } from '../../../../operator/runtime/outcome';
-import { AcceptedConfigurations } from '../../../../operator/sync/configuration/accepted-configuration';
-import { contentOf } from '../../../../operator/sync/configuration/configuration-content';
-import { generateConfiguration } from '../../../../operator/sync/configuration/generate';
-import { FailedStarts } from '../../../../operator/sync/configuration/failed-starts';
-import { HubReturn } from '../../../../operator/sync/configuration/hub-return';
-import { LoadJobs, type DesiredContent } from '../../../../operator/sync/configuration/load-jobs';
-import { OfflineConfigurations } from '../../../../operator/sync/configuration/offline';
-import { OnlineConfigurations } from '../../../../operator/sync/configuration/online';
-import { PodReplacement } from '../../../../operator/sync/configuration/pod-replacement';
-import { HASH_FILE } from '../../../../operator/sync/configuration/publish';
-import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
-import type { Files } from '../../../../operator/sync/configuration/config-files';
+import { contentOf } from '../../../../operator/sync/configuration/generate/configuration-content';
+import { generateConfiguration } from '../../../../operator/sync/configuration/generate/generate';
+import { ConfigurationReconciler } from '../../../../operator/sync/configuration/reconcile';
+import { ConfigurationRecords } from '../../../../operator/sync/configuration/record/record';
+import { LoadJobs, type DesiredContent } from '../../../../operator/sync/configuration/load/load-jobs';
+import { HASH_FILE } from '../../../../operator/sync/configuration/record/publish';
+import type { ReloadStrategy } from '../../../../operator/sync/configuration/load/reload-decision';
+import type { Files } from '../../../../operator/sync/configuration/generate/config-files';
 import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
 import type { Services } from '../../../../operator/sync/services';
 import type { ManualClock } from '../../manual-clock';
@@ -77,6 +74,14 @@ export class FakeHub {
   readonly loaded = new Map<string, string>();
   /** Says what is wrong with a text, or nothing. */
   check: (text: string) => string | null = () => null;
+  /** What the check warns of, or nothing. */
+  warn: (text: string) => string | null = () => null;
+  /** What the hub logs of an item that it leaves out, when it checks the text. */
+  leavesOut: (text: string) => string | null = () => null;
+  /** The same when it reloads a section. */
+  leavesOutAtReload: (text: string) => string | null = () => null;
+  /** Integrations that the hub cannot set up. */
+  readonly cannotSetUp = new Set<string>();
   /** Whether the hub comes up in recovery mode with a text that its check accepts. */
   cannotStartWith: (text: string) => boolean = () => false;
   /** It does not read what its pod mounts, until the next start: a backup has brought old files. */
@@ -98,6 +103,10 @@ export class FakeHub {
   private status: HubConfiguration['status'];
   private secretsYaml: string | undefined;
   private isRecovery = false;
+  private readonly logged = new Map<string, LogRecord>();
+  private restarts = 0;
+  private containerStarted = '';
+  private notReadySince = '';
   private mistake: { readonly reason: string; readonly message: string } | undefined;
   private marker: { configuration: string | undefined; secrets?: string } | undefined;
   private start = 0;
@@ -164,28 +173,31 @@ export class FakeHub {
   /** A new process of the operator. */
   operator(): Operator {
     const given = this.services();
-    const accepted = new AcceptedConfigurations(given);
-    const pods = new PodReplacement(given, {
-      restart: () => {
-        this.step('delete pod');
-        this.restart();
-        return Promise.resolve('deleted');
-      },
-    });
-    const loads = new LoadJobs(given, accepted, pods);
+    const records = new ConfigurationRecords(given);
+    const loads = new LoadJobs(given, records);
     const contact = () => Promise.resolve({ client: this.client });
-    const failedStarts = new FailedStarts(given, { contact }, accepted, pods);
-    const hubReturn = new HubReturn(given);
-    const offline = new OfflineConfigurations(given, accepted, pods, failedStarts, hubReturn);
-    const online = new OnlineConfigurations(given, accepted, pods, loads, hubReturn);
+    const restart = () => {
+      this.step('delete pod');
+      this.restart();
+      return Promise.resolve('deleted' as const);
+    };
+    const reconciler = new ConfigurationReconciler(given, { contact }, { restart }, records, loads);
     return {
       close: () => loads.close(),
       syncInvalid: () =>
-        online.syncInvalid(INVALID, { strategy: 'auto' }, this.hub, this.client, { forced: false } as never),
+        reconciler.syncInvalid(
+          resource,
+          INVALID,
+          { strategy: 'auto' },
+          { hub: this.hub, client: this.client },
+          false,
+        ),
       sync: (desired, forced = false) =>
-        this.isUsable
-          ? online.sync(desired, this.hub, this.client, { forced } as never)
-          : offline.sync(desired, this.hub, AWAY, forced),
+        reconciler.sync(
+          desired,
+          this.isUsable ? { hub: this.hub, client: this.client } : { hub: this.hub, unusable: AWAY },
+          forced,
+        ),
     };
   }
 
@@ -266,10 +278,16 @@ export class FakeHub {
         post: (path: string) => {
           if (path.endsWith('check_config')) {
             const errors = this.check(this.text);
-            return Promise.resolve({ result: errors ? 'invalid' : 'valid', errors, warnings: null });
+            this.log(this.leavesOut(this.text));
+            return Promise.resolve({
+              result: errors ? 'invalid' : 'valid',
+              errors,
+              warnings: this.warn(this.text),
+            });
           }
           this.step(path.replace('/api/services/', ''));
           if (this.cannotReload) return Promise.reject(new HubFailed('no such platform'));
+          this.log(this.leavesOutAtReload(this.text));
           const [domain] = path.replace('/api/services/', '').split('/');
           this.loaded.set(domain!, this.text);
           return Promise.resolve([]);
@@ -278,6 +296,7 @@ export class FakeHub {
       connection: {
         onReconnect: () => () => undefined,
         command: (type: string) => {
+          if (type === 'system_log/list') return Promise.resolve([...this.logged.values()].reverse());
           if (type === 'integration/setup_info')
             return Promise.resolve([{ domain: 'api', seconds: this.start }]);
           if (type === 'get_services')
@@ -289,6 +308,7 @@ export class FakeHub {
           return Promise.reject(new HubRejected('unknown_command', 'Unknown command.'));
         },
       },
+      components: { isLoaded: (domain: string) => Promise.resolve(!this.cannotSetUp.has(domain)) },
       entityRegistry: { findNow: () => Promise.resolve({ entity_id: 'script.marker' }) },
       entities: {
         running: () => Promise.resolve(this.hidesMarker ? undefined : { variables: this.marker }),
@@ -316,9 +336,24 @@ export class FakeHub {
     this.restart();
   }
 
+  /** The hub logs an error about its configuration. */
+  log(text: string | null, name = 'homeassistant.config'): void {
+    if (text === null) return;
+    const former = this.logged.get(name);
+    this.logged.set(name, {
+      name,
+      level: 'ERROR',
+      message: [...new Set([...(former?.message ?? []), text])].slice(-5),
+      source: ['config.py', 345],
+      count: (former?.count ?? 0) + 1,
+      first_occurred: this.start,
+    });
+  }
+
   /** The pod is replaced: `prepare-config` sees what is mounted then. */
   restart(): void {
     this.pods += 1;
+    this.restarts = -1;
     this.podCreated = timestamp(this.clock.now());
     this.begunWith = this.mountedMarker;
     this.readsOldFiles = false;
@@ -329,6 +364,11 @@ export class FakeHub {
   /** The hub restarts in its pod. */
   restartProcess(): void {
     this.start += 1;
+    this.restarts += 1;
+    this.containerStarted = timestamp(this.clock.now());
+    this.notReadySince = this.containerStarted;
+    this.logged.clear();
+    this.log(this.leavesOut(this.text));
     this.isRecovery = this.cannotStartWith(this.text);
     this.setCondition(this.isRecovery ? 'RecoveryMode' : 'HubRunning');
     this.marker = this.mountedMarker;
@@ -343,13 +383,14 @@ export class FakeHub {
   /** As the Hub reports them: the recovery mode comes before the mistake, which is in `Stalled` alone then. */
   private setCondition(reason: string): void {
     const { mistake } = this;
-    const rest = { message: mistake?.message ?? '', lastTransitionTime: '' };
+    const rest = { message: mistake?.message ?? '', lastTransitionTime: this.notReadySince };
     const present = mistake && reason !== 'RecoveryMode' ? mistake.reason : reason;
     const conditions = [
       { type: 'Ready', status: 'False', reason: present, ...rest },
       ...(mistake ? [{ type: 'Stalled', status: 'True', reason: mistake.reason, ...rest }] : []),
     ];
-    this.hub = aHub({ status: { version: '2026.11.0', conditions } as never });
+    const restartHeld = mistake?.reason === 'InvalidSpec' ? mistake.reason : undefined;
+    this.hub = aHub({ status: { version: '2026.11.0', conditions, restartHeld } as never });
   }
 
   private get mountedMarker() {
@@ -390,7 +431,14 @@ export class FakeHub {
             },
           },
         ],
-        containerStatuses: [{ name: 'hub', started: !this.hangs, restartCount: 0, state: { running: {} } }],
+        containerStatuses: [
+          {
+            name: 'hub',
+            started: !this.hangs,
+            restartCount: this.restarts,
+            state: { running: { startedAt: this.containerStarted } },
+          },
+        ],
       },
     };
   }

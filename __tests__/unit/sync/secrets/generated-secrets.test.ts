@@ -1,5 +1,5 @@
 import type { HubSecrets } from '../../../../operator/kinds';
-import { configurationInUse } from '../../../../operator/sync/configuration/configuration-in-use';
+import { configurationInUse } from '../../../../operator/sync/configuration/record/configuration-in-use';
 import { hubRedactor } from '../../../../operator/sync/hub-secrets';
 import {
   readGeneratedSecrets,

@@ -1,4 +1,4 @@
-import { configurationInUse } from '../../../../operator/sync/configuration/configuration-in-use';
+import { configurationInUse } from '../../../../operator/sync/configuration/record/configuration-in-use';
 import { valuesToKeep } from '../../../../operator/sync/secrets/kept-secrets';
 import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
 import { services } from '../fixtures';

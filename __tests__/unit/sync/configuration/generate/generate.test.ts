@@ -1,0 +1,314 @@
+import { parseDocument } from 'yaml';
+import {
+  configHash,
+  type ConfigurationSource,
+  generateConfiguration,
+  type GeneratedConfiguration,
+} from '../../../../../operator/sync/configuration/generate/generate';
+import fc from '../../../../fast-check';
+
+function generate(source: Partial<ConfigurationSource> | string): GeneratedConfiguration {
+  const given = typeof source === 'string' ? { configuration: source } : source;
+  const generated = generateConfiguration({ configuration: '', hasSecrets: false, ...given });
+  if (generated.type === 'invalid') throw new Error(generated.message);
+  return generated;
+}
+
+/** Without the marker, which is the last entry of a block mapping. */
+function text(source: Partial<ConfigurationSource> | string): string {
+  const { files } = generate(source);
+  return files['configuration.yaml']!.replace(
+    /^ *script hub_operator(_\d)?: \{hub_operator_configuration.*\r?\n/m,
+    '',
+  );
+}
+
+const problem = (source: Partial<ConfigurationSource>): string => {
+  const generated = generateConfiguration({ configuration: '', hasSecrets: false, ...source });
+  return generated.type === 'invalid' ? generated.message : 'valid';
+};
+
+const includes =
+  'automation: !include automations.yaml\nscene: !include scenes.yaml\nscript: !include scripts.yaml\n';
+
+describe('generateConfiguration', () => {
+  test.each([
+    ['an empty configuration', '', includes],
+    ['only comments', '# nothing yet', `# nothing yet\n${includes}`],
+    ['other sections', 'logger:\n  default: info\n', `logger:\n  default: info\n${includes}`],
+    ['no newline at the end', 'frontend:', `frontend:\n${includes}`],
+    [
+      'a section that includes another file',
+      'automation: !include_dir_merge_list automations\n',
+      'automation: !include_dir_merge_list automations\nautomation hub_operator: !include automations.yaml\nscene: !include scenes.yaml\nscript: !include scripts.yaml\n',
+    ],
+    [
+      'sections of the user’s own',
+      'scene: []\nscript:\n  night:\n    sequence: []\n',
+      'scene: []\nscript:\n  night:\n    sequence: []\nautomation: !include automations.yaml\nscene hub_operator: !include scenes.yaml\nscript hub_operator: !include scripts.yaml\n',
+    ],
+    [
+      'a section whose label is taken as well',
+      'scene: !include my.yaml\nscene hub_operator: !include more.yaml\n',
+      'scene: !include my.yaml\nscene hub_operator: !include more.yaml\nautomation: !include automations.yaml\nscene hub_operator_2: !include scenes.yaml\nscript: !include scripts.yaml\n',
+    ],
+    [
+      'a labelled section besides',
+      'automation old: !include old.yaml\n',
+      `automation old: !include old.yaml\n${includes}`,
+    ],
+    [
+      'a labelled section that includes the file already',
+      'automation ui: !include ./automations.yaml\nscene ui: !include /config/scenes.yaml\n',
+      'automation ui: !include ./automations.yaml\nscene ui: !include /config/scenes.yaml\nscript: !include scripts.yaml\n',
+    ],
+    ['all three', includes, includes],
+  ])('the includes are added to %s', (_, input, expected) => {
+    expect(text(input)).toBe(expected);
+  });
+
+  test('the text of the user survives byte for byte', () => {
+    const odd =
+      'homeassistant:\n  name:   "Zuhause"   # spaces and comment\nsensor: !secret  x\nyes: on\n"a": !env_var B c\n';
+    expect(text(odd)).toBe(odd + includes);
+  });
+
+  test('any YAML mapping that it is given is the beginning of the result, and the result has the includes', () => {
+    const name = fc.stringMatching(/^[a-z_]{1,12}$/);
+    fc.assert(
+      fc.property(
+        fc.dictionary(name, fc.constantFrom('', ' 1', ' !secret x', '\n  a: b'), { maxKeys: 6 }),
+        (sections) => {
+          const input = Object.entries(sections)
+            .map(([key, value]) => `${key}:${value}\n`)
+            .join('');
+          const result = text(input);
+          expect(result.startsWith(input)).toBe(true);
+          const keys = Object.keys(parseDocument(result, { logLevel: 'silent' }).toJSON() as object);
+          expect(keys).toEqual(expect.arrayContaining(['automation', 'scene', 'script']));
+          expect(new Set(keys).size).toBe(keys.length);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    [
+      'an indented root',
+      '  logger:\n  frontend:\n',
+      '  logger:\n  frontend:\n  automation: !include automations.yaml\n',
+    ],
+    [
+      'the end of the document',
+      'logger:\n...\n# after\n',
+      'logger:\nautomation: !include automations.yaml\n',
+    ],
+    [
+      'carriage returns',
+      'logger:\r\nfrontend:\r\n',
+      'frontend:\r\nautomation: !include automations.yaml\r\n',
+    ],
+    ['a flow mapping', '{logger: {}}', '{automation: !include automations.yaml, '],
+    ['an empty flow mapping', '{}\n', '{automation: !include automations.yaml, '],
+    ['directives', '%YAML 1.1\n---\nlogger:\n', '---\nlogger:\nautomation: !include automations.yaml\n'],
+    ['a byte order mark before an indent', '\ufeff  a:\n  b:\n', '\ufeff  a:\n  b:\n  automation: '],
+    ['the beginning of a document alone', '---', '---\nautomation: !include automations.yaml\n'],
+    ['a byte order mark', '\ufefflogger:\n', '\ufefflogger:\nautomation: !include automations.yaml\n'],
+    [
+      'an open block at the end',
+      'logger:\nx: |\n  text',
+      'script: !include scripts.yaml\nlogger:\nx: |\n  text',
+    ],
+    ['an open block in a list', 'x:\n- >\n  text', 'script: !include scripts.yaml\nx:\n- >\n  text'],
+    ['merged sections', '<<: &a {scene: []}\n', 'scene hub_operator: !include scenes.yaml'],
+  ])('%s is extended where it can be', (_, input, expected) => {
+    expect(text(input)).toContain(expected);
+    expect(text(input).replace(/\r?\n/g, '').length).toBeGreaterThan(input.replace(/\r?\n/g, '').length);
+  });
+
+  test.each([
+    ['broken YAML', 'logger:\n  default: [', 'spec.configuration, line 2, column 13: '],
+    ['a key twice', 'logger:\nlogger:\n', 'line 2, column 1: the key logger occurs twice'],
+    ['a key twice below', 'logger:\n  a: 1\n  "a": 2\n', 'line 3, column 3: the key a occurs twice'],
+    ['a list', '# list\n- logger', 'line 2, column 1: it must be a mapping'],
+    ['a scalar', 'logger', 'it must be a mapping'],
+    ['null', 'null', 'it must be a mapping'],
+    ['a tab as indent', 'logger:\n\tdefault: info', 'line 2, column 1: Tabs are not allowed as indentation'],
+    ['two documents', 'logger:\n---\nfrontend:\n', 'line 2, column 1: a second document begins here'],
+    ['binary junk', 'logger:\n  a: \u0000\u0001', 'line 2, column 6: the character U+0000 is not allowed'],
+    [
+      'a lone carriage return',
+      'a: 1\rb: 2',
+      'line 1, column 5: the character U+000D is a line break to the hub',
+    ],
+    [
+      'a line separator',
+      'a: x\u2028b: 2',
+      'line 1, column 5: the character U+2028 is a line break to the hub',
+    ],
+    [
+      'a byte order mark inside',
+      'a: 1\n\ufeffb: 2',
+      'line 2, column 1: the character U+FEFF is not allowed here',
+    ],
+    ['an unknown alias', 'a: *b', 'line 1, column 4: the alias *b refers to nothing'],
+    ['deep nesting', '['.repeat(100_000), 'nested too deeply'],
+  ])('%s is refused with line and column', (_, configuration, message) => {
+    expect(problem({ configuration })).toContain(message);
+  });
+
+  test('a file that is no YAML is named', () => {
+    const files = { 'lights.yaml': 'a: 1\n  b: 2' };
+    expect(problem({ files })).toMatch(/^spec\.files\[lights\.yaml\], line 1, column 4: /);
+  });
+
+  test('more than a ConfigMap can hold is refused with the numbers', () => {
+    const files = { 'a.yaml': `# ${'ä'.repeat(300_000)}`, 'b.yaml': `# ${'x'.repeat(450_000)}` };
+    expect(problem({ files })).toContain('have 1050004 bytes together');
+  });
+
+  test('what is noted of many sections counts, too', () => {
+    const lines = Array.from({ length: 6_000 }, (_, index) => `key_${index}:`);
+    expect(problem({ configuration: lines.join('\n') })).toContain('a ConfigMap has room for');
+  });
+
+  test.each([
+    ['one and "1"', '1: a\n"1": b\n'],
+    ['several merge keys', 'a: &a {x: 1}\nb: &b {y: 1}\nc:\n  <<: *a\n  <<: *b\n'],
+    ['the same key in two mappings', 'a: {x: 1}\nb: {x: 1}\n'],
+  ])('%s are no duplicate keys', (_, configuration) => {
+    expect(problem({ configuration })).toBe('valid');
+  });
+
+  test('20,000 keys take seconds, not minutes', () => {
+    const lines = Array.from({ length: 20_000 }, (_, index) => `  key_${index}: 1`);
+    expect(problem({ configuration: `a:\n${lines.join('\n')}` })).toBe('valid');
+  }, 60_000);
+
+  test('the longest text that the schema takes is generated, and checked again', () => {
+    const line = (index: number) =>
+      `  text_${String(index).padStart(5, '0')}: {name: "${'x'.repeat(100)}"}\n`;
+    const lines = Array.from({ length: Math.floor(524_000 / line(0).length) }, (_, index) => line(index));
+    const configuration = `input_text:\n${lines.join('')}# `.padEnd(524_288, 'x');
+    expect(configuration).toHaveLength(524_288);
+    expect(generate(configuration).files['configuration.yaml']).toMatch(/^input_text:\n[^]+x\nautomation: /);
+  }, 60_000);
+
+  describe('the marker', () => {
+    test('names the hash of what is generated without it', () => {
+      const { files, hash } = generate('logger:\n');
+      expect(files['configuration.yaml']).toBe(
+        `logger:\n${includes}script hub_operator: {hub_operator_configuration: {sequence: [], variables: {configuration: "${hash}"}}}\n`,
+      );
+      expect(hash).toBe(configHash({ 'configuration.yaml': `logger:\n${includes}` }));
+    });
+
+    test('asks the hub for the hash of its secrets', () => {
+      const { files, hash } = generate({ configuration: '', hasSecrets: true });
+      expect(files['configuration.yaml']).toContain(
+        `{configuration: "${hash}", secrets: !secret hub_operator_hash}`,
+      );
+      expect(hash).toBe(generate('').hash);
+    });
+
+    test('has a label of its own beside scripts of the user', () => {
+      expect(generate('script: {}\n').files['configuration.yaml']).toMatch(
+        /^script hub_operator: !include scripts\.yaml\nscript hub_operator_2: \{/m,
+      );
+    });
+
+    test('is not among the sections of the configuration', () => {
+      expect([...generate('').sections.keys()]).toEqual(['automation', 'scene', 'script']);
+    });
+  });
+
+  describe('the recorder', () => {
+    const recorder = { databaseFromSecret: true, purgeKeepDays: 30 };
+    const section = '{db_url: !secret hub_operator_recorder, purge_keep_days: 30}';
+
+    test.each([
+      ['without a section', 'logger:\n', `logger:\n${includes}recorder: ${section}\n`],
+      [
+        'an empty section',
+        'recorder: # mine\nlogger:\n',
+        `recorder:  ${section} # mine\nlogger:\n${includes}`,
+      ],
+      [
+        'a section',
+        'recorder:\n    auto_purge: false\n',
+        `recorder:\n    db_url: !secret hub_operator_recorder\n    purge_keep_days: 30\n    auto_purge: false\n${includes}`,
+      ],
+      [
+        'a flow section',
+        'recorder: {auto_purge: false}\n',
+        `recorder: {${section.slice(1, -1)}, auto_purge: false}\n${includes}`,
+      ],
+      ['a flow mapping', '{recorder: , logger: }', `recorder:  ${section}, logger: }`],
+    ])('is added: %s', (_, configuration, expected) => {
+      expect(text({ configuration, recorder })).toContain(expected);
+      expect(generate({ configuration, recorder }).notices).toEqual([]);
+    });
+
+    test('a key of the user’s own counts, and that is reported', () => {
+      const configuration = 'recorder:\n  db_url: sqlite://\n';
+      const { notices } = generate({ configuration, recorder });
+      expect(text({ configuration, recorder })).toBe(
+        `recorder:\n  purge_keep_days: 30\n  db_url: sqlite://\n${includes}`,
+      );
+      expect(notices).toEqual([expect.stringMatching(/^db_url of recorder .* remove one of the two\.$/)]);
+    });
+
+    test.each([
+      ['an include', 'recorder: !include recorder.yaml\n'],
+      ['an alias', 'x: &a {auto_purge: false}\nrecorder: *a\n'],
+      ['merged', '<<: {recorder: {}}\n'],
+      ['a value', 'recorder: yes\n'],
+    ])('a section that is %s stays, and that is reported', (_, configuration) => {
+      expect(text({ configuration, recorder })).toBe(configuration + includes);
+      expect(generate({ configuration, recorder }).notices).toEqual([
+        expect.stringContaining('has no effect'),
+      ]);
+    });
+
+    test('a database without a password is written as a text', () => {
+      const given = { databaseFromSecret: false, database: 'sqlite:////config/a "b".db' };
+      expect(text({ configuration: '', recorder: given })).toContain(
+        'recorder: {db_url: "sqlite:////config/a \\"b\\".db"}',
+      );
+    });
+
+    test('only enabled: an empty section', () => {
+      expect(text({ configuration: '', recorder: { databaseFromSecret: false, enabled: true } })).toContain(
+        'recorder: {}\n',
+      );
+    });
+
+    test('disabled: nothing is added, and a section of the user’s own is reported', () => {
+      const disabled = { ...recorder, enabled: false };
+      expect(text({ configuration: '', recorder: disabled })).toBe(includes);
+      expect(generate({ configuration: 'recorder:\n', recorder: disabled }).notices).toEqual([
+        expect.stringContaining('spec.recorder.enabled is false'),
+      ]);
+    });
+  });
+
+  test('the keys of !secret are found with their places, in all files', () => {
+    const { secrets } = generate({
+      configuration: 'a: !secret one\nb: [!secret two, !secret one]\n',
+      files: { 'c.yaml': '\n- x: !secret "three"\n' },
+    });
+    expect(Object.fromEntries(secrets)).toEqual({
+      one: 'spec.configuration, line 1, column 12',
+      two: 'spec.configuration, line 2, column 13',
+      three: 'spec.files[c.yaml], line 2, column 14',
+    });
+  });
+});
+
+describe('configHash', () => {
+  test('the hash is that of names and contents, not of their order', () => {
+    expect(configHash({ a: '1', b: '2' })).toBe(configHash({ b: '2', a: '1' }));
+    expect(configHash({ a: '1', b: '2' })).not.toBe(configHash({ a: '2', b: '1' }));
+    expect(configHash({ a: '1' })).toMatch(/^sha256:[0-9a-f]{64}$/);
+  });
+});

@@ -1,0 +1,159 @@
+import { type Files, nameInConfig } from '../../../../../operator/sync/configuration/generate/config-files';
+import { readSections, sectionsUsing } from '../../../../../operator/sync/configuration/generate/sections';
+import { MARKER_SCRIPT } from '../../../../../operator/kinds/ids';
+
+const read = (files: Files | string, secrets: Readonly<Record<string, string>> = {}) =>
+  readSections(
+    typeof files === 'string' ? { 'configuration.yaml': files } : files,
+    (key) => secrets[key] ?? '',
+  );
+
+const names = (files: Files | string): string[] => [...read(files).keys()].sort();
+
+/** The sections that differ between two versions of the files. */
+function changed(before: Files | string, after: Files | string): string[] {
+  const [old, fresh] = [read(before), read(after)];
+  return [...new Set([...old.keys(), ...fresh.keys()])]
+    .filter((name) => old.get(name)?.digest !== fresh.get(name)?.digest)
+    .sort();
+}
+
+describe('readSections', () => {
+  test.each([
+    ['sections', 'logger:\nfrontend:\n', ['frontend', 'logger']],
+    ['labelled sections', 'automation a: []\nautomation b: []\n', ['automation']],
+    ['platforms', 'sensor:\n- platform: a\n- platform: b\n- name: c\n', ['sensor', 'sensor.a', 'sensor.b']],
+    ['one platform', 'notify:\n  platform: a\n', ['notify.a']],
+    ['parts', 'logger:\n  default: info\n  filters: {}\n', ['logger', 'logger.filters']],
+    ['packages', 'homeassistant:\n  packages:\n    a: {script: {}}\n', ['homeassistant', 'script']],
+    ['merged sections', '<<: &a {logger: {}}\nfrontend:\n', ['frontend', 'logger']],
+    ['aliases', 'logger: &a {filters: {}}\nlogger b: *a\n', ['logger', 'logger.filters']],
+    ['a flow mapping', '{logger: , frontend: }', ['frontend', 'logger']],
+    ['nothing', '# nothing\n', []],
+    ['what is no mapping', '[]', []],
+    ['what is no YAML', 'a: [', []],
+  ])('%s', (_, text, expected) => {
+    expect(names(text)).toEqual(expected);
+  });
+
+  test('the marker of the operator is none, beside scripts of the user', () => {
+    const marker = (hash: string) => `script hub_operator: {${MARKER_SCRIPT}: {variables: {a: ${hash}}}}\n`;
+    expect(names(marker('1'))).toEqual([]);
+    expect(changed(`script: {}\n${marker('1')}`, `script: {}\n${marker('2')}`)).toEqual([]);
+  });
+
+  test.each([
+    ['a comment', 'logger: # a\n  default: info\n'],
+    ['white space', 'logger:\n\n     default:   info'],
+    ['flow style', 'logger: {default: info}\n'],
+    ['an anchor', 'logger: &a\n  default: info\n'],
+  ])('%s changes nothing', (_, text) => {
+    expect(changed('logger:\n  default: info\n', text)).toEqual([]);
+  });
+
+  test.each([
+    ['a value', 'logger: {default: debug}\n'],
+    ['the quotes of a value', 'logger: {default: "info"}\n'],
+    ['a tag', 'logger: {default: !env_var info}\n'],
+    ['a key', 'logger: {defaults: info}\n'],
+    ['a list', 'logger: {default: [info]}\n'],
+  ])('%s is a change', (_, text) => {
+    expect(changed('logger: {default: info}\n', text)).toEqual(['logger']);
+  });
+
+  describe('with included files', () => {
+    const configuration =
+      'sensor: !include sensors.yaml\nlogger: {default: !include ./level.yaml}\nlight: []\n';
+    const before = {
+      'configuration.yaml': configuration,
+      'sensors.yaml': '- platform: a\n  x: 1\n',
+      'level.yaml': 'info',
+    };
+
+    test.each([
+      ['sensors.yaml', '- platform: a\n  x: 2\n', ['sensor.a']],
+      ['sensors.yaml', '- platform: b\n', ['sensor.a', 'sensor.b']],
+      ['sensors.yaml', '- {platform: a, x: 1}\n', []],
+      ['level.yaml', 'debug', ['logger']],
+      ['other.yaml', 'no file includes it', []],
+    ])('a change of %s to %j changes %j', (name, text, expected) => {
+      expect(changed(before, { ...before, [name]: text })).toEqual(expected);
+    });
+
+    test('files that include each other end', () => {
+      const circle = {
+        'configuration.yaml': 'a: !include b.yaml\n',
+        'b.yaml': 'x: !include c.yaml',
+        'c.yaml': '- !include b.yaml',
+      };
+      expect(names(circle)).toEqual(['a']);
+      expect(names({ 'configuration.yaml': 'a: !include b.yaml\n', 'b.yaml': '!include b.yaml' })).toEqual([
+        'a',
+      ]);
+    });
+
+    test('a directory that is the configuration itself holds all files', () => {
+      const files = { 'configuration.yaml': 'sensor: !include_dir_merge_list ./\n', 'a.yaml': '- x: 1' };
+      expect(changed(files, { ...files, 'a.yaml': '- x: 2' })).toEqual(['sensor']);
+    });
+  });
+
+  test.each(['__proto__', 'constructor', 'toString'])('%s is a section like others', (name) => {
+    expect(names(`${name}:\n  a: b\n`)).toEqual([name]);
+  });
+
+  test('an alias to itself and a mapping that merges itself end', () => {
+    expect(names('a: &a [*a]\n')).toEqual(['a']);
+    expect(names('a: &a\n  <<: *a\n  b: 1\n')).toEqual(['a']);
+  });
+
+  test('aliases of aliases take no time', () => {
+    const levels = Array.from({ length: 40 }, (_, level) =>
+      level === 0 ? 'a0: &a0 [x]' : `a${level}: &a${level} [*a${level - 1}, *a${level - 1}]`,
+    );
+    expect(names(levels.join('\n'))).toHaveLength(40);
+  });
+});
+
+describe('sectionsUsing', () => {
+  const files = {
+    'configuration.yaml': [
+      'recorder: {db_url: !secret url}',
+      'sensor: !include sensors.yaml',
+      'homeassistant: {packages: {a: {rest_command: {b: {url: !secret url}}}}}',
+      'x-a: &a {password: !secret password}',
+      'notify: [{platform: smtp, <<: *a}]',
+      '',
+    ].join('\n'),
+    'sensors.yaml': '- {platform: rest, resource: !secret url}\n- {platform: sql}\n',
+  };
+
+  test.each([
+    ['url', ['recorder', 'sensor.rest', 'rest_command']],
+    ['password', ['x-a', 'notify.smtp']],
+    ['unused', []],
+  ])('%s: %j', (key, expected) => {
+    expect(sectionsUsing(read(files), key).sort()).toEqual([...expected].sort());
+  });
+
+  test('the digests of the values are beside that of the text', () => {
+    const [before, after] = [read(files, { url: '1' }), read(files, { url: '2' })];
+    expect(before.get('recorder')!.secrets).toEqual({ url: '1' });
+    expect(after.get('recorder')).toEqual({ ...before.get('recorder'), secrets: { url: '2' } });
+  });
+});
+
+describe('nameInConfig', () => {
+  test.each([
+    ['a.yaml', 'a.yaml'],
+    ['./a.yaml', 'a.yaml'],
+    ['/config/a.yaml', 'a.yaml'],
+    ['b/../a.yaml', 'a.yaml'],
+    ['../a.yaml', '../a.yaml'],
+    ['/config', '.'],
+    ['', '.'],
+    ['./', '.'],
+  ])('%j is %j', (path, name) => {
+    expect(nameInConfig(path)).toBe(name);
+  });
+});

@@ -1,0 +1,137 @@
+import { ManualClock } from '../../manual-clock';
+import { FakeHub } from './fake-hub';
+
+const BASE = 'template:\n  - sensor:\n      - name: good\n        state: "{{ 1 }}"\n';
+const TYPO = BASE.replace('name', 'nam');
+const PROBLEM =
+  "Invalid config for 'template' at configuration.yaml, line 3: 'nam' is an invalid option for 'template'";
+
+async function started() {
+  const hub = new FakeHub(new ManualClock());
+  const base = hub.desired(BASE);
+  hub.begin(base);
+  const operator = hub.operator();
+  expect(await hub.settle(base, operator)).toBe('ConfigurationLoaded');
+  hub.events.length = 0;
+  return { hub, operator };
+}
+
+const logsTypo = (text: string) => (text.includes('nam:') ? PROBLEM : null);
+
+describe('an item that the hub leaves out', () => {
+  test('is a rejection although the check says nothing, and what ran runs', async () => {
+    const { hub, operator } = await started();
+    hub.leavesOut = logsTypo;
+    expect(await hub.settle(hub.desired(TYPO), operator)).toBe('CheckFailed');
+    const { message } = await operator.sync(hub.desired(TYPO));
+    expect(message.split('\n')[0]).toBe(`The hub rejects the configuration: ${PROBLEM}`);
+    expect(hub.text).toContain('name: good');
+    expect(hub.events).not.toContain('template/reload');
+  });
+
+  test('is a rejection again for the same text, which the hub has logged before', async () => {
+    const { hub, operator } = await started();
+    hub.leavesOut = logsTypo;
+    for (const text of [TYPO, BASE, TYPO])
+      expect(await hub.settle(hub.desired(text), operator)).toBe(
+        text === BASE ? 'ConfigurationLoaded' : 'CheckFailed',
+      );
+  });
+
+  test('only at the reload: the former content is published and loaded again', async () => {
+    const { hub, operator } = await started();
+    hub.leavesOutAtReload = logsTypo;
+    expect(await hub.settle(hub.desired(TYPO), operator)).toBe('CheckFailed');
+    expect(hub.events.filter((event) => event === 'template/reload')).toHaveLength(2);
+    expect(hub.loaded.get('template')).toContain('name: good');
+    expect(hub.text).toContain('name: good');
+  });
+
+  test('of the former content as well is no problem of the change', async () => {
+    const { hub, operator } = await started();
+    // A device has gone since.
+    hub.leavesOut = () => "Invalid config for 'template' at configuration.yaml, line 1: Unknown device";
+    const changed = hub.desired(BASE.replace('{{ 1 }}', '{{ 2 }}'));
+    expect(await hub.settle(changed, operator)).toBe('CheckFailed');
+    expect(hub.loaded.get('template')).toContain('{{ 2 }}');
+    expect(await operator.sync(changed)).toMatchObject({
+      message: expect.stringContaining('leaves out a part of the configuration'),
+    });
+  });
+
+  test('at a start is no Ready', async () => {
+    const { hub, operator } = await started();
+    hub.leavesOut = () => PROBLEM; // another version of the hub
+    hub.restart();
+    expect(await hub.settle(hub.desired(BASE), operator)).toBe('CheckFailed');
+    hub.leavesOut = () => null;
+    hub.restart();
+    expect(await hub.settle(hub.desired(BASE), operator)).toBe('ConfigurationLoaded');
+  });
+});
+
+describe('verdicts of a start', () => {
+  const WARNING = "Integration error: my_custom - Integration 'my_custom' not found.";
+
+  test('a warning goes with its cause at the next start', async () => {
+    const hub = new FakeHub(new ManualClock());
+    hub.warn = () => WARNING;
+    const custom = hub.desired('my_custom:\n  a: 1\n');
+    hub.begin(custom);
+    const operator = hub.operator();
+    expect(await hub.settle(custom, operator)).toBe('CheckFailed');
+    hub.warn = () => null; // a HubCommunityRepository has installed it
+    hub.restart();
+    expect(await hub.settle(custom, operator)).toBe('ConfigurationLoaded');
+  });
+
+  test('a warning goes when a person asks for a full reconcile', async () => {
+    const { hub, operator } = await started();
+    hub.warn = () => WARNING;
+    hub.restart();
+    expect(await hub.settle(hub.desired(BASE), operator)).toBe('CheckFailed');
+    hub.warn = () => null;
+    await operator.sync(hub.desired(BASE), true);
+    expect(await hub.settle(hub.desired(BASE), operator)).toBe('ConfigurationLoaded');
+  });
+
+  test('a new version that leaves a section out is no Ready, and refuses no edit of another section', async () => {
+    const { hub, operator } = await started();
+    hub.warn = () => WARNING;
+    hub.restart();
+    expect(await hub.settle(hub.desired(BASE), operator)).toBe('CheckFailed');
+    const edit = hub.desired(`${BASE}input_boolean:\n  x:\n`);
+    await hub.settle(edit, operator);
+    expect(hub.loaded.get('input_boolean')).toContain('x:');
+  });
+
+  test.each([['the same process'], ['another process']])(
+    'what one start rejected is tried in the next one, by %s',
+    async (which) => {
+      const { hub, operator } = await started();
+      hub.check = (text) => (text.includes('nam:') ? 'not known to 2026.10' : null);
+      expect(await hub.settle(hub.desired(TYPO), operator)).toBe('CheckFailed');
+      hub.check = () => null;
+      hub.restart();
+      const next = which === 'the same process' ? operator : hub.operator();
+      expect(await hub.settle(hub.desired(TYPO), next)).toBe('ConfigurationLoaded');
+    },
+  );
+});
+
+describe('a section whose integration could not be set up', () => {
+  test('is NotLoaded in the hub’s words, until it is', async () => {
+    const { hub, operator } = await started();
+    hub.cannotSetUp.add('recorder');
+    const recorder = hub.desired('recorder:\n  db_url: postgresql://nowhere/x\n');
+    await hub.reconcile(recorder, 20, operator);
+    hub.log("Setup failed for 'recorder': Integration failed to initialize.", 'homeassistant.setup');
+    expect(await operator.sync(recorder)).toMatchObject({
+      type: 'Stalled',
+      reason: 'NotLoaded',
+      message: expect.stringMatching(/^The hub could not set up recorder: Setup failed for 'recorder'/),
+    });
+    hub.cannotSetUp.clear();
+    expect(await operator.sync(recorder)).toMatchObject({ reason: 'ConfigurationLoaded' });
+  });
+});

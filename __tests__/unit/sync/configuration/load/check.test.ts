@@ -1,0 +1,47 @@
+import { checkInHub, newLines, problemOf } from '../../../../../operator/sync/configuration/load/check';
+
+const redact = (text: string) => text.replaceAll('hunter2', '***');
+
+describe('checkInHub', () => {
+  const check = (errors: string | null, warnings: string | null, known = '') =>
+    checkInHub(
+      {
+        client: {
+          rest: { post: () => Promise.resolve({ result: 'valid', errors, warnings }), redact: String },
+          connection: { command: () => Promise.resolve([]) },
+        } as never,
+        redact,
+        files: {},
+      },
+      known,
+    );
+
+  test('errors, and warnings that are new, are a problem', async () => {
+    expect(problemOf(await check('broken', null))).toBe('broken');
+    expect(problemOf(await check(null, 'left out'))).toBe('left out');
+    expect(problemOf(await check('broken', 'left out'))).toBe('broken\nleft out');
+    expect(problemOf(await check(null, null))).toBeUndefined();
+  });
+
+  test('a warning that the accepted configuration had is none, wherever the line is now', async () => {
+    const result = await check(
+      null,
+      "Invalid config for 'x' at configuration.yaml, line 9: y",
+      "Invalid config for 'x' at configuration.yaml, line 5: y",
+    );
+    expect(problemOf(result)).toBeUndefined();
+    expect(result.warnings).toContain('line 9');
+  });
+
+  test('what the check quotes is masked', async () => {
+    expect(problemOf(await check("got 'hunter2'", null))).toBe("got '***'");
+    expect((await check(null, "got 'hunter2'")).warnings).toBe("got '***'");
+  });
+});
+
+describe('newLines', () => {
+  test('keeps the lines that are not known', () => {
+    expect(newLines('a\nb\n\nc', 'b')).toBe('a\nc');
+    expect(newLines('', 'b')).toBe('');
+  });
+});

@@ -1,0 +1,54 @@
+import { verifyContent } from '../../../../../operator/sync/configuration/load/verify-content';
+import { ManualClock } from '../../../manual-clock';
+import { aHub, services } from '../../fixtures';
+
+const MARKER = { configuration: 'sha256:new' };
+
+/** A hub whose check takes this long, in milliseconds, and that reads the files from this round on. */
+async function show(checkDuration: number, roundOfFiles: number) {
+  const clock = new ManualClock();
+  let rounds = 0;
+  const client = {
+    rest: {
+      redact: String,
+      post: async () => {
+        await clock.advance(checkDuration);
+        return { result: 'valid', errors: null, warnings: null };
+      },
+    },
+    connection: { command: () => Promise.resolve([]) },
+    entityRegistry: { findNow: () => Promise.resolve({ entity_id: 'script.marker' }) },
+    entities: {
+      reload: () => Promise.resolve(void rounds++),
+      running: () => Promise.resolve(rounds >= roundOfFiles ? { variables: MARKER } : undefined),
+    },
+  };
+  const given = services({ clock, cluster: { request: () => Promise.resolve(undefined as never) } });
+  const desired = {
+    hub: aHub(),
+    client: client as never,
+    marker: MARKER,
+    knownWarnings: '',
+    redact: String,
+    files: {},
+    hasChanged: () => Promise.resolve(false),
+    rejectAfter: 0,
+  };
+  let shown: unknown;
+  const showing = verifyContent(given, desired, new AbortController().signal).then((result) => {
+    shown = result;
+  });
+  for (let step = 0; step < 500 && shown === undefined; step++) await clock.advance(1_000);
+  await showing;
+  return shown;
+}
+
+describe('verifyContent', () => {
+  test('a check that takes longer than the limit leaves the hub rounds to read the files', async () => {
+    expect(await show(31_000, 5)).toMatchObject({ type: 'seen' });
+  });
+
+  test('a hub that reads other files for half a minute reads others', async () => {
+    expect(await show(100, 1_000)).toEqual({ type: 'unseen' });
+  });
+});

@@ -1,0 +1,219 @@
+import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../limits';
+import { addedFiles, type Content, isSameMarker } from './generate/configuration-content';
+import type { LoadResult } from './load/load-result';
+import { decideReload, type ReloadPolicy } from './load/reload-decision';
+import type { HubMode, Observed } from './record/observe';
+import { isSameRestart } from './record/publish';
+import type { ConfigurationRecord } from './record/record';
+
+/** All that a decision depends on. */
+export interface Situation {
+  readonly content: Content;
+  readonly policy: ReloadPolicy;
+  readonly observed: Observed;
+  /** Undefined: no content is known to have run in this hub. */
+  readonly record: ConfigurationRecord | undefined;
+  /** The result of the last load, if it was of this content, policy and start of the hub. */
+  readonly last?: LoadResult | undefined;
+  /** A person asks for a full reconcile: what was said before does not count. */
+  readonly forced: boolean;
+}
+
+/** What is known of the desired content in the present start of the hub. */
+export type Known =
+  /** The hub has it, as far as can be seen; nothing of it waits for a restart. */
+  | 'InUse'
+  /** The hub has it, and sections wait for a restart. */
+  | 'Pending'
+  /** The hub has begun with it, and this start is not in the record. */
+  | 'Begun'
+  /** The check of the hub, or of its pod, rejected it. */
+  | 'Rejected'
+  /** The hub came up in recovery mode with it. */
+  | 'Failed'
+  /** A restart for it is published, which has not begun. */
+  | 'Restarting'
+  /** It is published, and nothing is known of it: a crash came between a write and its check. */
+  | 'Unchecked'
+  | 'New';
+
+export type Step =
+  /** Report what the hub has. */
+  | 'ReportInUse'
+  | 'ReportRejected'
+  | 'ReportFailed'
+  /** Report the result of the last load. */
+  | 'ReportLoad'
+  | 'ReportNewFiles'
+  /** Report that the hub is in recovery mode, and that there is nothing to go back to. */
+  | 'ReportNoOther'
+  /** Nothing is published that needs a restart, since the Hub cannot begin with one. */
+  | 'ReportHeld'
+  /** Have the running hub check and load it. */
+  | 'Load'
+  /** Wait for a restart that is published. */
+  | 'AwaitRestart'
+  /** Wait for the hub: it starts with the content. */
+  | 'Await'
+  /** Wait for the hub, which can load the content without a restart once it is back. */
+  | 'Hold'
+  /** Publish it with a restart, and wait. */
+  | 'Publish'
+  /** Publish the content of before with a restart, and remember that this one failed. */
+  | 'GoBack'
+  /** Publish the content of before, and replace the pod that has got an unchecked one. */
+  | 'GoBackUnchecked'
+  /** Replace the pod once: the hub is in recovery mode with a content that it has run with. */
+  | 'Heal';
+
+const STEPS: Readonly<Record<HubMode, Readonly<Record<Known, Step>>>> = {
+  // prettier-ignore
+  usable: { InUse: 'ReportInUse', Pending: 'Load', Begun: 'Load', Rejected: 'ReportRejected', Failed: 'ReportFailed', Restarting: 'AwaitRestart', Unchecked: 'Load', New: 'Load' },
+  // prettier-ignore
+  recovery: { InUse: 'Heal', Pending: 'GoBack', Begun: 'GoBack', Rejected: 'ReportRejected', Failed: 'GoBack', Restarting: 'AwaitRestart', Unchecked: 'GoBackUnchecked', New: 'Publish' },
+  // prettier-ignore
+  starting: { InUse: 'Await', Pending: 'Await', Begun: 'Await', Rejected: 'ReportRejected', Failed: 'ReportFailed', Restarting: 'Await', Unchecked: 'Hold', New: 'Hold' },
+  // prettier-ignore
+  locked: { InUse: 'Await', Pending: 'Await', Begun: 'Await', Rejected: 'ReportRejected', Failed: 'ReportFailed', Restarting: 'Await', Unchecked: 'Hold', New: 'Hold' },
+  // prettier-ignore
+  away: { InUse: 'Await', Pending: 'Await', Begun: 'Await', Rejected: 'ReportRejected', Failed: 'ReportFailed', Restarting: 'Await', Unchecked: 'Hold', New: 'Hold' },
+};
+
+/** Milliseconds that a change waits for a hub: one that runs may load it without a restart. */
+const HOLD_LIMITS: Readonly<Record<HubMode, number>> = {
+  usable: 0,
+  recovery: 0,
+  starting: HUB_START_LIMIT,
+  locked: Infinity,
+  away: HUB_RETURN_LIMIT,
+};
+
+/** Decides the next step: a pure function, so that a process that is killed anywhere is followed by one that goes on. */
+export function decide(situation: Situation): Step {
+  const { observed, last, forced } = situation;
+  const { mode } = observed;
+  const known = knownOf(situation);
+  // A pod that fell back says the same until another one starts.
+  if (forced && known === 'Rejected') return again(situation);
+  const step = STEPS[mode][known];
+  switch (step) {
+    case 'ReportInUse':
+      return forced ? 'Load' : step;
+    case 'Load':
+      return last && !forced && !isToBeRepeated(situation, last) ? 'ReportLoad' : step;
+    case 'Hold':
+      return isHeldLongEnough(situation) ? publishIfAllowed(situation) : step;
+    case 'Publish':
+      return publishIfAllowed(situation);
+    case 'AwaitRestart':
+      return mode === 'recovery' && observed.heldBy !== undefined ? 'GoBackUnchecked' : step;
+    default:
+      return step;
+  }
+}
+
+/** What was loaded is not there any more, or a restart is not published because the Hub could not begin with it. */
+function isToBeRepeated({ content, observed }: Situation, last: LoadResult): boolean {
+  if (last.type === 'loaded') return last.pending.length === 0;
+  if (last.type !== 'restart' || observed.heldBy !== undefined) return false;
+  return !isSameRestart(observed.published?.restart, content.restart);
+}
+
+const again = (situation: Situation): Step =>
+  situation.observed.mode === 'usable' ? 'Load' : publishIfAllowed(situation);
+
+function isHeldLongEnough({ observed, record, forced }: Situation): boolean {
+  return forced || !record || observed.unusableFor >= HOLD_LIMITS[observed.mode];
+}
+
+function publishIfAllowed(situation: Situation): Step {
+  const { content, policy, observed, record } = situation;
+  // It is published with this restart already, and the hub is in recovery mode with it.
+  if (observed.mode === 'recovery' && isRestarted(situation)) return 'ReportNoOther';
+  if (record && observed.heldBy !== undefined) return 'ReportHeld';
+  // With hot-reload no pod is started that could read new files, and a hub that restarts by itself could not.
+  const isKept = policy.strategy === 'hot-reload' && observed.mode !== 'recovery';
+  if (record && isKept && addedFiles(record.files, content.files).length > 0) return 'ReportNewFiles';
+  return 'Publish';
+}
+
+/** What is known of the desired content. The first that applies counts. */
+export function knownOf(situation: Situation): Known {
+  const { content, observed, record } = situation;
+  const { marker } = content;
+  const { mode, pod, shown } = observed;
+  if (isSameMarker(record?.failed?.marker, marker) && !isSameMarker(shown, marker)) return 'Failed';
+  if (isRejected(situation)) return 'Rejected';
+  if (mode === 'usable') return knownOfUsable(situation);
+  // A start with all of it went well before, unless sections of it were still waiting for one.
+  if (mode === 'recovery' && record && isSameMarker(record.marker, marker))
+    return record.pending.length === 0 ? 'InUse' : 'Begun';
+  if (isRestartAhead(situation)) return 'Restarting';
+  if (isSameMarker(pod?.begunWith, marker) && pod?.uid !== record?.start.pod) return 'Begun';
+  if (!isPublished(situation)) return 'New';
+  if (record && mode !== 'recovery' && !wouldRestart(situation)) return 'InUse';
+  const { configuration: hash } = marker;
+  const isUnchecked =
+    record?.marker.configuration !== hash && observed.published?.restart.configuration !== hash;
+  return isUnchecked ? 'Unchecked' : 'New';
+}
+
+function knownOfUsable(situation: Situation): Known {
+  const { content, observed, record } = situation;
+  const { marker } = content;
+  const { pod, shown } = observed;
+  // A pod that fell back reads the copy on its volume: nothing that is written reaches its hub.
+  if (isSameMarker(shown, marker) && !pod?.rejected) {
+    const isRecorded = isSameMarker(record?.marker, marker);
+    if (!isOfStart(situation)) {
+      const hasBegun = !record || isRecorded || isSameMarker(pod?.begunWith, marker) || isPodOf(situation);
+      if (hasBegun) return 'Begun';
+    } else if (isRecorded && isPublished(situation)) {
+      return record!.pending.length > 0 ? 'Pending' : 'InUse';
+    }
+  }
+  // With hot-reload, a restart that was decided under another strategy is withdrawn.
+  const isAhead = situation.policy.strategy !== 'hot-reload' && isRestartAhead(situation);
+  return isAhead ? 'Restarting' : 'New';
+}
+
+/** Whether the record is of the present start of the hub. */
+export const isOfStart = ({ observed: { start }, record }: Pick<Situation, 'observed' | 'record'>): boolean =>
+  record !== undefined && record.start.id === start?.id && record.start.version === start.version;
+
+const isPublished = ({ content, observed }: Situation): boolean =>
+  observed.published?.hash === content.marker.configuration;
+
+/** By the pod that fell back, or by the check of the hub: that verdict falls with the start, and stays while the hub is away. */
+function isRejected(situation: Situation): boolean {
+  const { content, observed, record } = situation;
+  if (isSameMarker(observed.pod?.rejected?.marker, content.marker)) return true;
+  if (!isSameMarker(record?.rejected?.marker, content.marker)) return false;
+  return observed.mode !== 'usable' || isOfStart(situation);
+}
+
+const isRestartPublished = (situation: Situation): boolean =>
+  isPublished(situation) && isSameRestart(situation.observed.published?.restart, situation.content.restart);
+
+/** Whether a restart for the content is published, and the present pod was started for it. */
+const isRestarted = (situation: Situation): boolean =>
+  isRestartPublished(situation) &&
+  isSameRestart(situation.observed.template, situation.content.restart) &&
+  isSameRestart(situation.observed.pod?.restart, situation.content.restart);
+
+const isRestartAhead = (situation: Situation): boolean =>
+  isRestartPublished(situation) && !isRestarted(situation);
+
+/** Whether the pod was started for the content. With `autoRestart: false`, pods are not started for the secrets of now. */
+function isPodOf({ content: { marker, restart }, observed: { pod } }: Situation): boolean {
+  return (
+    isSameRestart(pod?.restart, restart) &&
+    (restart.secrets === undefined || restart.secrets === marker.secrets)
+  );
+}
+
+/** Whether the published files hold what only a restart loads, as changed secrets do. */
+function wouldRestart({ content, policy, record }: Situation): boolean {
+  const nothing = { services: new Set<string>(), httpByApi: true };
+  return decideReload(policy, record!.loaded, content.sections, nothing).type === 'restart';
+}

@@ -1,0 +1,46 @@
+import { digestOfSecret, type ReadSecrets } from '../../secrets/secrets-yaml';
+import type { GeneratedConfiguration } from './generate';
+import type { MarkerVariables } from './content-marker';
+import type { Files } from './config-files';
+import { readSections, type Sections, withSecretDigests } from './sections';
+
+/** The content that the hub is to be restarted for; the Hub copies both to the pod template. */
+export interface RestartHashes {
+  readonly configuration: string;
+  /** Absent for a hub without secrets. */
+  readonly secrets?: string | undefined;
+}
+
+/** A configuration with the secrets that it uses, as the hub gets it. */
+export interface Content {
+  /** By name; `configuration.yaml` is among them. */
+  readonly files: Files;
+  /** The value of the marker once the hub has read this content. */
+  readonly marker: MarkerVariables;
+  readonly sections: Sections;
+  /** The decision that restarts the hub for it. */
+  readonly restart: RestartHashes;
+  /** The sections of other files, with the secrets of now. */
+  readonly sectionsOf: (files: Files) => Sections;
+}
+
+export function contentOf(
+  { files, hash, sections }: GeneratedConfiguration,
+  secrets: ReadSecrets | undefined,
+  restart: RestartHashes,
+): Content {
+  const digest = (key: string): string => (secrets ? digestOfSecret(secrets, key) : '');
+  const sectionsOf = (each: Files): Sections => readSections(each, digest);
+  const marker = { configuration: hash, ...(secrets?.hash !== undefined && { secrets: secrets.hash }) };
+  return { files, marker, sections: withSecretDigests(sections, digest), restart, sectionsOf };
+}
+
+/** Whether the hub has read the content that this marker stands for. */
+export function isSameMarker(a: MarkerVariables | undefined, b: MarkerVariables): boolean {
+  return a?.configuration === b.configuration && a.secrets === b.secrets;
+}
+
+/** The names of files that `before` does not have. They are linked into the hub's directory when its pod starts. */
+export function addedFiles(before: Files, after: Files): string[] {
+  return Object.keys(after).filter((name) => !Object.hasOwn(before, name));
+}

@@ -1,0 +1,18 @@
+import { MARKER_SCRIPT } from '../../../kinds/ids';
+import { SECRETS_HASH_KEY } from '../../secrets/secrets-yaml';
+
+/**
+ * Variables of the marker {@link MARKER_SCRIPT}, which the hub answers to `script/config` once it has reloaded its scripts, by the
+ * name of what they stand for.
+ */
+export interface MarkerVariables {
+  readonly configuration: string;
+  /** Absent for a hub without secrets. */
+  readonly secrets?: string;
+}
+
+/** The value of its section, as YAML in one line. The hub resolves the secret. */
+export function markerYaml(hash: string, withSecrets: boolean): string {
+  const secrets = withSecrets ? `, secrets: !secret ${SECRETS_HASH_KEY}` : '';
+  return `{${MARKER_SCRIPT}: {sequence: [], variables: {configuration: "${hash}"${secrets}}}}`;
+}

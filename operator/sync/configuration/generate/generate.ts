@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { isMap } from 'yaml';
+import type { HubConfigurationSpec } from '../../../kinds';
+import { MARKER_SCRIPT } from '../../../kinds/ids';
+import { entriesOf, type HubYaml, parseHubYaml, type Position, type YamlProblem } from './hub-yaml';
+import { type Addition, freeKey, missingIncludes, type TopLevel } from './includes';
+import { insertAtTop } from './insert-entries';
+import { markerYaml } from './content-marker';
+import { inOneLine, type RecorderSettings, withRecorder } from './recorder';
+import { secretUses } from './secret-uses';
+import { HUB_PORT } from '../../hub/owned-objects';
+import { ConfigFiles, type Files } from './config-files';
+import { type CutOff, cutOff } from './http-section';
+import { readSections, type Sections } from './sections';
+
+/** An object of the cluster has room for 1 MiB; the rest is for names, annotations and generated entries. */
+const LARGEST_TOTAL = 1_000 * 1_024;
+/** The size of the record of each section, and of each secret that it uses, beside the accepted files. */
+const NOTE = 200;
+
+export interface ConfigurationSource {
+  /** `spec.configuration` */
+  readonly configuration: string;
+  /** `spec.files` */
+  readonly files?: Files | undefined;
+  /** `spec.recorder`; absent: it is as `configuration` says. */
+  readonly recorder?: RecorderSettings | undefined;
+  /** The hub has a generated `secrets.yaml`, whose hash the marker can name. */
+  readonly hasSecrets: boolean;
+}
+
+export interface GeneratedConfiguration {
+  readonly type: 'configuration';
+  /** All files by name, with the operator's marker in `configuration.yaml`. */
+  readonly files: Files;
+  /** `sha256:<hex>` of the files without the marker, which contains it. */
+  readonly hash: string;
+  /** The sections as the hub reads them; the digests of secrets are empty. */
+  readonly sections: Sections;
+  /** The keys that `!secret` asks for, each with its first place, in words. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** Parts of `spec.recorder` that do not take effect, as sentences. */
+  readonly notices: readonly string[];
+}
+
+export type Generated =
+  | GeneratedConfiguration
+  /** `message`: the problem and its position. */
+  | { readonly type: 'invalid'; readonly message: string };
+
+/** The parts of a spec with its defaults that the files are generated from. */
+export function configurationSource(
+  { configuration, files, recorder }: HubConfigurationSpec,
+  hasSecrets: boolean,
+): ConfigurationSource {
+  return {
+    configuration,
+    files,
+    recorder: recorder && { ...recorder, databaseFromSecret: recorder.databaseSecretRef !== undefined },
+    hasSecrets,
+  };
+}
+
+const BYTE_ORDER_MARK = '\ufeff';
+
+const CANNOT_EXTEND =
+  'The includes of automations, scenes and scripts cannot be added to spec.configuration as it is written: write its sections one below the other, without an indent.';
+
+const RESERVED = `The script ${MARKER_SCRIPT} in spec.configuration or spec.files has the id of the operator's own script: rename it.`;
+
+/**
+ * The hub's `configuration.yaml` and the files beside it: the user's text, byte for byte, with what the hub needs besides.
+ * That is the includes of the files that the hub's config API writes, regardless of what the user's own sections include; the
+ * recorder; and the marker. The result is parsed again before it counts.
+ */
+export function generateConfiguration(source: ConfigurationSource): Generated {
+  const { configuration, files = {}, recorder, hasSecrets } = source;
+  const tooLarge = sizeProblem({ ...files, 'configuration.yaml': configuration }, 0);
+  if (tooLarge) return tooLarge;
+  const parse = rememberingParser();
+  const parsed = parse(configuration);
+  if (!('document' in parsed)) return notYaml('spec.configuration', parsed);
+  const { root, positionOf } = parsed;
+  if (root !== null && !isMap(root))
+    return notYaml('spec.configuration', {
+      problem: 'it must be a mapping of section names, such as `logger:`',
+      position: positionOf(root.range![0]),
+    });
+  for (const [name, text] of Object.entries(files)) {
+    const file = parse(text);
+    if (!('document' in file)) return notYaml(`spec.files[${name}]`, file);
+  }
+  if (hasMarker(new ConfigFiles({ ...files, 'configuration.yaml': configuration }, parse)))
+    return { type: 'invalid', message: RESERVED };
+
+  const cut = cutOff(new ConfigFiles({ ...files, 'configuration.yaml': configuration }, parse));
+  if (cut) return unreachable(cut);
+
+  // It is put back in the end: the places in the text are counted without it.
+  const [mark, body] = configuration.startsWith(BYTE_ORDER_MARK)
+    ? [BYTE_ORDER_MARK, configuration.slice(1)]
+    : ['', configuration];
+  const { text: base, addition, notices } = withRecorder(body, parsed, recorder);
+  const file = parse(base);
+  if (!('document' in file)) return { type: 'invalid', message: CANNOT_EXTEND };
+  const sections = sectionsOf(file);
+  const additions = [...missingIncludes(sections), ...(addition ? [addition] : [])];
+  const unmarked = insertAtTop(base, file, additions.map(inOneLine));
+  const hash = configHash({ ...files, 'configuration.yaml': mark + (unmarked ?? '') });
+  const taken = new Map([...sections, ...additions.map(([key]) => [key, null] as const)]);
+  const marker: Addition = [freeKey(taken, 'script'), markerYaml(hash, hasSecrets)];
+  const complete = [...additions, marker];
+  const text = insertAtTop(base, file, complete.map(inOneLine));
+  const result = text === undefined ? undefined : parse(text);
+  if (text === undefined || !result || !('document' in result) || !hasKeys(result, sections, complete))
+    return { type: 'invalid', message: CANNOT_EXTEND };
+
+  const generated = { ...files, 'configuration.yaml': mark + text };
+  const generatedSections = readSections(generated, () => '', parse);
+  const notes = [...generatedSections.values()].flatMap(({ secrets }) => [
+    '',
+    ...Object.keys(secrets),
+  ]).length;
+  return (
+    sizeProblem(generated, notes) ?? {
+      type: 'configuration',
+      files: generated,
+      hash,
+      sections: generatedSections,
+      secrets: secretUses({ 'configuration.yaml': configuration, ...files }, parse),
+      notices,
+    }
+  );
+}
+
+/** `sha256:<hex>` of all generated files. */
+export function configHash(files: Files): string {
+  const hash = createHash('sha256');
+  for (const name of Object.keys(files).sort()) hash.update(`${name}\0${files[name]}\0`);
+  return `sha256:${hash.digest('hex')}`;
+}
+
+/** @param notes number of sections and secrets that are noted besides */
+function sizeProblem(files: Files, notes: number): Generated | undefined {
+  const total = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), notes * NOTE);
+  if (total <= LARGEST_TOTAL) return undefined;
+  const message = `spec.configuration and spec.files have ${total} bytes together with what is noted of each section, and a ConfigMap has room for ${LARGEST_TOTAL}: shorten them.`;
+  return { type: 'invalid', message };
+}
+
+function sectionsOf({ root, anchors }: HubYaml): TopLevel {
+  return isMap(root) ? entriesOf(root, anchors) : new Map();
+}
+
+/** Whether the file has exactly the sections and the additions. */
+function hasKeys(file: HubYaml, sections: TopLevel, additions: readonly Addition[]): boolean {
+  const expected = [...sections.keys(), ...additions.map(([key]) => key)].sort();
+  return isDeepStrictEqual([...sectionsOf(file).keys()].sort(), expected);
+}
+
+/** Whether one of the user's own scripts would take the place of the operator's. */
+function hasMarker(files: ConfigFiles): boolean {
+  const sections = files.root ? [...files.entries(files.root)] : [];
+  const scripts = sections.filter(([key]) => /^script( |$)/.test(key)).map(([, place]) => place);
+  return [...scripts, ...files.section('script').inPackages].some((each) =>
+    files.entries(each).has(MARKER_SCRIPT),
+  );
+}
+
+/** A large file takes a second to parse, and is read in several places. */
+function rememberingParser(): typeof parseHubYaml {
+  const known = new Map<string, ReturnType<typeof parseHubYaml>>();
+  return (text) => {
+    const before = known.get(text);
+    if (before) return before;
+    const parsed = parseHubYaml(text);
+    known.set(text, parsed);
+    return parsed;
+  };
+}
+
+function unreachable({ setting, place: { node, file } }: CutOff): Generated {
+  const at = node?.range ? `, ${inWords(file.positionOf(node.range[0]))}` : '';
+  const remedy =
+    setting === 'server_port'
+      ? 'spec.service.port of the Hub sets the port of its Service'
+      : 'encrypt at the Ingress or Gateway of the Hub';
+  const message = `spec.configuration${at}: http.${setting} would make the hub unreachable for the probes of its pod and for the operator, which use plain HTTP at port ${HUB_PORT}. Remove it; ${remedy}.`;
+  return { type: 'invalid', message };
+}
+
+function notYaml(field: string, { problem, position }: YamlProblem): Generated {
+  return { type: 'invalid', message: `${field}, ${inWords(position)}: ${problem}.` };
+}
+
+const inWords = ({ line, column }: Position): string => `line ${line}, column ${column}`;

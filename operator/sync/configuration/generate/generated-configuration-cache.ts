@@ -1,0 +1,37 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { HubConfiguration } from '../../../kinds';
+import type { Services } from '../../services';
+import { type ConfigurationSource, type Generated, generateConfiguration } from './generate';
+
+interface Entry {
+  readonly namespace: string;
+  readonly name: string;
+  readonly source: ConfigurationSource;
+  readonly generated: Generated;
+}
+
+/**
+ * {@link generateConfiguration}, once for each source: a configuration of 512 KiB takes seconds to parse, and is reconciled
+ * often while a hub loads it.
+ */
+export class GeneratedConfigurationCache {
+  /** By the uid of the resource. */
+  private readonly entries = new Map<string, Entry>();
+
+  constructor(private readonly services: Pick<Services, 'cache'>) {}
+
+  generate({ metadata: { namespace, name, uid } }: HubConfiguration, source: ConfigurationSource): Generated {
+    const known = this.entries.get(uid);
+    if (known && isDeepStrictEqual(known.source, source)) return known.generated;
+    const generated = generateConfiguration(source);
+    this.forgetDeleted();
+    this.entries.set(uid, { namespace, name, source, generated });
+    return generated;
+  }
+
+  private forgetDeleted(): void {
+    for (const [uid, { namespace, name }] of this.entries)
+      if (this.services.cache.get('HubConfiguration', namespace, name)?.metadata.uid !== uid)
+        this.entries.delete(uid);
+  }
+}

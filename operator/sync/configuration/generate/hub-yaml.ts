@@ -1,0 +1,209 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Pair,
+  type Scalar,
+  visit,
+  type YAMLMap,
+} from 'yaml';
+
+/** A file in the YAML of Home Assistant. Its tags (`!secret`, `!include` …) are kept: only the hub resolves them. */
+export interface HubYaml {
+  readonly document: Document.Parsed;
+  /** Null for a file of nothing but comments. */
+  readonly root: Node | null;
+  /** The node that each alias refers to. */
+  readonly anchors: ReadonlyMap<Alias, Node>;
+  /** Where a character of the text is, both counted from 1. */
+  readonly positionOf: (offset: number) => Position;
+}
+
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface YamlProblem {
+  /** Without a full stop: "Map keys must be unique". */
+  readonly problem: string;
+  readonly position: Position;
+}
+
+/** Characters that the hub's loader rejects wherever they are. */
+
+const NOT_PRINTABLE = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+
+/** A byte order mark is one at the beginning alone, and elsewhere an invisible part of a name. */
+const BYTE_ORDER_MARK_INSIDE = /(?<!^)\ufeff/;
+
+/** Line breaks of YAML 1.1, which the hub's loader reads, and not of YAML 1.2, which is parsed here. */
+const OTHER_LINE_BREAK = /\r(?!\n)|[\x85\u2028\u2029]/;
+
+/** The parser is recursive, and so is that of the hub. */
+const TOO_DEEP = 'it is nested too deeply';
+
+/**
+ * Parses a file as the hub's loader does, as far as its structure goes. All scalars are strings: the
+ * hub decides which of them are booleans or numbers.
+ */
+export function parseHubYaml(text: string): HubYaml | YamlProblem {
+  const lines = new LineCounter();
+  const positionOf = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const unreadable =
+    NOT_PRINTABLE.exec(text) ?? OTHER_LINE_BREAK.exec(text) ?? BYTE_ORDER_MARK_INSIDE.exec(text);
+  if (unreadable)
+    return { problem: describeCharacter(unreadable[0]), position: positionIn(text, unreadable.index) };
+  try {
+    // The hub skips a byte order mark, which this parser counts as a column.
+    const document = parseDocument(text.replace(/^\ufeff/, ''), {
+      schema: 'failsafe',
+      // YAML 1.2 demands a space before a comment, and the hub's loader does not.
+      strict: false,
+      // Checked below: the parser compares every key with every other one.
+      uniqueKeys: false,
+      lineCounter: lines,
+      prettyErrors: false,
+    });
+    const [error] = document.errors;
+    if (error) return { problem: sentenceOf(error), position: positionOf(error.pos[0]) };
+    const duplicate = duplicateKey(document);
+    if (duplicate)
+      return {
+        problem: `the key ${String(duplicate.value)} occurs twice`,
+        position: positionOf(duplicate.range[0]),
+      };
+    const anchors = anchorsOf(document);
+    if ('unresolved' in anchors) {
+      const { source, range } = anchors.unresolved;
+      return { problem: `the alias *${source} refers to nothing before it`, position: positionOf(range![0]) };
+    }
+    return { document, root: isNothing(document.contents) ? null : document.contents, anchors, positionOf };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { problem: TOO_DEEP, position: { line: 1, column: 1 } };
+  }
+}
+
+/** The empty node behind `---`. */
+const isNothing = (root: Node | null): boolean =>
+  isScalar(root) && root.type === 'PLAIN' && root.value === '' && !root.tag && !root.anchor;
+
+/** The entries of a mapping by key, those of merged mappings (`<<: *defaults`) included, as far as keys are scalars. */
+export function entriesOf(map: YAMLMap, anchors: HubYaml['anchors'], depth = 0): Map<string, Node | null> {
+  const own = new Map<string, Node | null>();
+  const merged = new Map<string, Node | null>();
+  for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
+    const name = dereference(key, anchors);
+    if (!isScalar(name)) continue;
+    if (!isMergeKey(name)) own.set(String(name.value), value);
+    else if (depth < DEEPEST_MERGE)
+      for (const [inherited, node] of mergedEntries(value, anchors, depth + 1))
+        if (!merged.has(inherited)) merged.set(inherited, node);
+  }
+  for (const [name, node] of merged) if (!own.has(name)) own.set(name, node);
+  return own;
+}
+
+/** The node itself, or the one that an alias refers to. */
+export function dereference(node: Node | null, anchors: HubYaml['anchors']): Node | null {
+  return isAlias(node) ? (anchors.get(node) ?? null) : node;
+}
+
+/** A mapping that merges itself ends here. */
+const DEEPEST_MERGE = 16;
+
+function mergedEntries(
+  value: Node | null,
+  anchors: HubYaml['anchors'],
+  depth: number,
+): Map<string, Node | null> {
+  const source = dereference(value, anchors);
+  if (isMap(source)) return entriesOf(source, anchors, depth);
+  const all = new Map<string, Node | null>();
+  if (source === null || !('items' in source)) return all;
+  for (const item of (source as { items: unknown[] }).items) {
+    const map = isNode(item) ? dereference(item, anchors) : null;
+    if (!isMap(map)) continue;
+    for (const [name, node] of entriesOf(map, anchors, depth)) if (!all.has(name)) all.set(name, node);
+  }
+  return all;
+}
+
+const isMergeKey = ({ type, value }: Scalar): boolean => type === 'PLAIN' && value === '<<';
+
+/** The first key that is a second time in its mapping: the hub would use only the last one. */
+function duplicateKey(document: Document.Parsed): Scalar.Parsed | undefined {
+  let duplicate: Scalar.Parsed | undefined;
+  visit(document, {
+    Map(_, map) {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key) || isMergeKey(key)) continue;
+        if (seen.has(constructedKey(key))) {
+          duplicate = key as Scalar.Parsed;
+          return visit.BREAK;
+        }
+        seen.add(constructedKey(key));
+      }
+      return undefined;
+    },
+  });
+  return duplicate;
+}
+
+/** The number 1 and the text "1" are two keys. */
+const constructedKey = ({ type, value }: Scalar): string =>
+  type === 'PLAIN' && NOT_TEXT.test(String(value)) ? `plain ${String(value)}` : `text ${String(value)}`;
+
+const NOT_TEXT = /^(|~|null|y|n|yes|no|on|off|true|false|[-+.\d].*)$/i;
+
+function anchorsOf(document: Document.Parsed): Map<Alias, Node> | { readonly unresolved: Alias } {
+  const named = new Map<string, Node>();
+  const anchors = new Map<Alias, Node>();
+  let unresolved: Alias | undefined;
+  visit(document, {
+    Node(_, node) {
+      if (!isAlias(node)) {
+        if (node.anchor) named.set(node.anchor, node);
+        return undefined;
+      }
+      const target = named.get(node.source);
+      if (target) anchors.set(node, target);
+      else unresolved = node;
+      return target ? undefined : visit.BREAK;
+    },
+  });
+  return unresolved ? { unresolved } : anchors;
+}
+
+function sentenceOf({ code, message }: { readonly code: string; readonly message: string }): string {
+  if (code === 'MULTIPLE_DOCS') return 'a second document begins here, and the hub reads only one';
+  if (message.includes('call stack')) return TOO_DEEP;
+  if (message.startsWith('Missing closing'))
+    return 'a text in quotes is not closed, or goes on in a line that is not indented: close it, or indent its lines';
+  if (code === 'BAD_INDENT' && message.startsWith('Flow'))
+    return 'a list or mapping in brackets is not closed, or goes on in a line that is not indented: close it, or indent its lines and its closing bracket';
+  return message.replace(/\s+/g, ' ').replace(/[.:]\s*$/, '');
+}
+
+function describeCharacter(character: string): string {
+  const code = `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+  return OTHER_LINE_BREAK.test(character)
+    ? `the character ${code} is a line break to the hub, but not in other programs: remove it, or write it as an escape in double quotes`
+    : `the character ${code} is not allowed here: remove it, or write it as an escape in double quotes`;
+}
+
+function positionIn(text: string, offset: number): Position {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: before.at(-1)!.length + 1 };
+}

@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import { isAlias, isMap, isScalar, isSeq, type Node } from 'yaml';
+import { MARKER_SCRIPT } from '../../../kinds/ids';
+import { ConfigFiles, type Files, nameInConfig, type Place } from './config-files';
+import { dereference, entriesOf, parseHubYaml } from './hub-yaml';
+
+/**
+ * A part of the configuration that the hub loads as a whole: `logger`, `automation`, `sensor.filter` (the platform filter
+ * of sensor), `homeassistant.auth_providers`. Labelled sections (`automation ui`) and packages count for their section.
+ */
+export interface Section {
+  /** Hash of the section as the hub reads it, through includes and aliases, without comments and without values of secrets. */
+  readonly digest: string;
+  /** The keys that it uses by `!secret`, each with the digest of its value. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+export type Sections = ReadonlyMap<string, Section>;
+
+/** Parts of a section that the hub loads in another way than the rest of it. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  frontend: ['themes'],
+  homeassistant: ['auth_providers', 'auth_mfa_modules'],
+  logger: ['filters'],
+  lovelace: ['resources'],
+};
+
+/** Sections whose items have no platform, regardless of the names of their keys. */
+const WITHOUT_PLATFORMS: ReadonlySet<string> = new Set(['automation', 'script', 'template', 'homeassistant']);
+
+/** The top-level section of a part: `logger` of `logger.filters`. */
+export const sectionOf = (part: string): string => part.split('.', 1)[0]!;
+
+/**
+ * The sections of a configuration. A file that is not YAML has none: the hub would not load it either. The operator's
+ * own marker is none.
+ *
+ * @param secretDigest stands for the value of a secret: another value has another digest. Empty: there is no such secret.
+ */
+export function readSections(
+  files: Files,
+  secretDigest: (key: string) => string,
+  parse = parseHubYaml,
+): Sections {
+  return new SectionReader(new ConfigFiles(files, parse), secretDigest).read();
+}
+
+/** The sections with the digests of the secrets that they use. */
+export function withSecretDigests(sections: Sections, secretDigest: (key: string) => string): Sections {
+  const seal = ({ digest, secrets }: Section): Section => ({
+    digest,
+    secrets: Object.fromEntries(Object.keys(secrets).map((key) => [key, secretDigest(key)])),
+  });
+  return new Map([...sections].map(([name, section]) => [name, seal(section)]));
+}
+
+/** The sections that use a secret, also through the files that they include. */
+export function sectionsUsing(sections: Sections, key: string): string[] {
+  return [...sections].filter(([, { secrets }]) => Object.hasOwn(secrets, key)).map(([name]) => name);
+}
+
+type Content = string | Place;
+
+interface Summary {
+  readonly digest: string;
+  readonly secrets: ReadonlySet<string>;
+}
+
+class SectionReader {
+  private readonly contributions = new Map<string, Summary[]>();
+  private readonly summaries = new Map<Node, Summary>();
+  private readonly inProgress = new Set<Node>();
+
+  constructor(
+    private readonly files: ConfigFiles,
+    private readonly secretDigest: (key: string) => string,
+  ) {}
+
+  read(): Sections {
+    const { root } = this.files;
+    if (root) this.addAll(root);
+    return new Map([...this.contributions].map(([name, parts]) => [name, this.section(parts)]));
+  }
+
+  private section(parts: readonly Summary[]): Section {
+    const keys = [...new Set(parts.flatMap(({ secrets }) => [...secrets]))].sort();
+    return {
+      digest: hash(parts.map(({ digest }) => digest)),
+      secrets: Object.fromEntries(keys.map((key) => [key, this.secretDigest(key)])),
+    };
+  }
+
+  /** Adds the sections of a mapping: of `configuration.yaml`, or of a package. */
+  private addAll(place: Place): void {
+    const { node, file } = this.files.follow(place);
+    if (!isMap(node)) return;
+    for (const [key, value] of entriesOf(node, file.anchors)) {
+      const section = key.split(' ', 1)[0]!;
+      const content = this.files.follow({ node: value, file });
+      if (!isMarker(section, content)) this.addSection(section, content, { node: value, file });
+    }
+  }
+
+  private addSection(section: string, content: Place, written: Place): void {
+    const { node, file } = content;
+    if (isMap(node) && Object.hasOwn(PARTS, section)) return this.addParts(section, content);
+    const items = isSeq(node) ? (node.items as Node[]) : isMap(node) ? [node] : [];
+    const platforms = items.map((item) => this.platformOf(section, { node: item, file }));
+    if (platforms.every((platform) => platform === undefined)) return this.add(section, [written]);
+    items.forEach((item, index) => {
+      const platform = platforms[index];
+      this.add(platform === undefined ? section : `${section}.${platform}`, [{ node: item, file }]);
+    });
+  }
+
+  private addParts(section: string, { node, file }: Place): void {
+    const rest: Content[] = [];
+    for (const [key, value] of isMap(node) ? entriesOf(node, file.anchors) : []) {
+      const place = { node: value, file };
+      if (section === 'homeassistant' && key === 'packages') this.addPackages(place);
+      else if (PARTS[section]!.includes(key)) this.add(`${section}.${key}`, [place]);
+      else rest.push(key, place);
+    }
+    this.add(section, rest);
+  }
+
+  private addPackages(written: Place): void {
+    const { node, file } = this.files.follow(written);
+    if (!isMap(node)) return this.add('homeassistant.packages', [written]);
+    for (const value of entriesOf(node, file.anchors).values()) {
+      const content = this.files.follow({ node: value, file });
+      if (isMap(content.node)) this.addAll(content);
+      else this.add('homeassistant.packages', [{ node: value, file }]);
+    }
+  }
+
+  private platformOf(section: string, place: Place): string | undefined {
+    if (WITHOUT_PLATFORMS.has(section)) return undefined;
+    const { node, file } = this.files.follow(place);
+    if (!isMap(node)) return undefined;
+    const platform = dereference(entriesOf(node, file.anchors).get('platform') ?? null, file.anchors);
+    return isScalar(platform) && !platform.tag ? String(platform.value) : undefined;
+  }
+
+  private add(name: string, contents: readonly Content[]): void {
+    const summary = this.summarize(contents);
+    const present = this.contributions.get(name);
+    if (present) present.push(summary);
+    else this.contributions.set(name, [summary]);
+  }
+
+  private summaryOf({ node, file }: Place): Summary {
+    if (node === null) return this.summarize(['null']);
+    const known = this.summaries.get(node);
+    if (known) return known;
+    // A node that contains itself: the hub's check refuses it.
+    if (this.inProgress.has(node)) return this.summarize(['itself']);
+    this.inProgress.add(node);
+    const summary = this.summarize(this.contentOf({ node, file }));
+    this.inProgress.delete(node);
+    const uses = isScalar(node) && node.tag === '!secret' ? [String(node.value)] : [];
+    const complete = { ...summary, secrets: new Set([...summary.secrets, ...uses]) };
+    this.summaries.set(node, complete);
+    return complete;
+  }
+
+  private summarize(contents: readonly Content[]): Summary {
+    const secrets = new Set<string>();
+    const words = contents.map((content) => {
+      if (typeof content === 'string') return content;
+      const inner = this.summaryOf(content);
+      for (const key of inner.secrets) secrets.add(key);
+      return inner.digest;
+    });
+    return { digest: hash(words), secrets };
+  }
+
+  /** Words and nodes that a node consists of. */
+  private contentOf({ node, file }: Place): Content[] {
+    const inFile = (inner: unknown): Place => ({ node: inner as Node | null, file });
+    if (isAlias(node)) return [inFile(dereference(node, file.anchors))];
+    if (isMap(node)) {
+      const pairs = node.items;
+      return ['map', node.tag ?? '', ...pairs.flatMap(({ key, value }) => [inFile(key), inFile(value)])];
+    }
+    if (isSeq(node)) return ['list', node.tag ?? '', ...node.items.map(inFile)];
+    if (!isScalar(node)) return [];
+    const value = String(node.value);
+    const included = this.files.included(node);
+    if (included) return [{ node: included.root, file: included }];
+    if (node.tag?.startsWith('!include_dir')) return ['directory', node.tag, value, ...this.directory(value)];
+    return ['scalar', node.tag ?? '', node.type === 'PLAIN' ? 'plain' : 'quoted', value];
+  }
+
+  /** The known files of a directory: they are all in that of the configuration. */
+  private directory(path: string): Content[] {
+    if (nameInConfig(path) !== '.') return [];
+    return this.files.names
+      .filter((name) => name !== 'configuration.yaml')
+      .sort()
+      .flatMap((name) => {
+        const file = this.files.parse(name);
+        return [name, ...(file ? [{ node: file.root, file }] : [])];
+      });
+  }
+}
+
+function isMarker(section: string, { node, file }: Place): boolean {
+  if (section !== 'script' || !isMap(node)) return false;
+  const [first, ...others] = entriesOf(node, file.anchors).keys();
+  return first === MARKER_SCRIPT && others.length === 0;
+}
+
+function hash(parts: readonly string[]): string {
+  const sum = createHash('sha256');
+  for (const part of parts) sum.update(`${Buffer.byteLength(part)}:`).update(part);
+  return sum.digest('hex').slice(0, 32);
+}

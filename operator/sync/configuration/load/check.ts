@@ -1,0 +1,65 @@
+import { checkConfig } from '../../../client/core';
+import type { HubClient } from '../../../client/hub-client';
+import { readLog } from '../../../client/log-records';
+import type { Redact } from '../../../client/redact';
+import { truncate } from '../../../truncate';
+import type { Files } from '../generate/config-files';
+import { leftOutBetween } from './left-out';
+
+/** Of the words of the check, in a condition. */
+const MAX_PROBLEM_LENGTH = 3_000;
+/** Of the warnings that are kept. */
+const MAX_WARNINGS_LENGTH = 8_000;
+
+/** The findings of the hub's own check of its files, without secrets. Empty: none. */
+export interface CheckResult {
+  /** Why the hub would not start with the files. */
+  readonly errors: string;
+  /** What the hub would leave out: by the answer of the check, and by the log. */
+  readonly warnings: string;
+  /** The warnings that were not known before. */
+  readonly newWarnings: string;
+}
+
+/** Who checks what. */
+export interface CheckSubject {
+  readonly client: Pick<HubClient, 'rest' | 'connection'>;
+  readonly redact: Redact;
+  readonly files: Files;
+}
+
+/**
+ * Has the hub check its files. Its answer has no word of a bad automation, script or template entity: the hub leaves those out,
+ * which only its log says.
+ *
+ * @param known warnings of the configuration before
+ */
+export async function checkInHub(subject: CheckSubject, known: string): Promise<CheckResult> {
+  const { client, redact, files } = subject;
+  const before = await readLog(client);
+  const answer = await checkConfig(client.rest);
+  const logged = leftOutBetween(before, await readLog(client), files);
+  // Redacted before it is cut: half a secret would not be recognised.
+  const words = (text: string | null) => redact(client.rest.redact(text ?? '')).trim();
+  const lines = new Set([...words(answer.warnings).split('\n'), ...words(logged.join('\n')).split('\n')]);
+  const warnings = truncate([...lines].filter(Boolean).join('\n'), MAX_WARNINGS_LENGTH);
+  return { errors: words(answer.errors), warnings, newWarnings: newLines(warnings, known) };
+}
+
+/** The problem because of which some of the files are not loaded, for a condition; undefined: none. */
+export function problemOf({
+  errors,
+  newWarnings,
+}: Pick<CheckResult, 'errors' | 'newWarnings'>): string | undefined {
+  const words = [errors, newWarnings].filter(Boolean).join('\n');
+  return words ? truncate(words, MAX_PROBLEM_LENGTH) : undefined;
+}
+
+/** The lines of `text` that `known` does not have. A line number may have moved. */
+export function newLines(text: string, known: string): string {
+  const before = new Set(known.split('\n').map(withoutLineNumbers));
+  const lines = text.split('\n').filter((line) => line.trim() && !before.has(withoutLineNumbers(line)));
+  return lines.join('\n');
+}
+
+const withoutLineNumbers = (line: string): string => line.replace(/\bline \d+/g, 'line');

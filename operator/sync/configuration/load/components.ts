@@ -1,0 +1,43 @@
+import type { HubClient } from '../../../client/hub-client';
+import { readLog } from '../../../client/log-records';
+import type { Redact } from '../../../client/redact';
+import { sectionOf, type Sections } from '../generate/sections';
+
+/** The sections whose integration the hub has not set up, and its words about them. */
+export interface NotSetUp {
+  readonly sections: readonly string[];
+  /** Empty: the hub says nothing. */
+  readonly words: string;
+}
+
+/** Compares the sections with the components that a hub has set up; undefined: it has set up all. */
+export async function notSetUp(
+  client: Pick<HubClient, 'components' | 'connection' | 'rest'>,
+  sections: Sections,
+  redact: Redact,
+): Promise<NotSetUp | undefined> {
+  const domains = [...new Set([...sections.keys()].map(sectionOf))].sort();
+  const missing: string[] = [];
+  for (const domain of domains) if (!(await client.components.isLoaded(domain))) missing.push(domain);
+  if (missing.length === 0) return undefined;
+  const logged = (await readLog(client)).filter(({ level }) => level === 'ERROR' || level === 'CRITICAL');
+  const words = missing.flatMap((domain) =>
+    logged
+      .filter(({ name, message }) => isAbout(domain, name, message))
+      .reverse()
+      .flatMap(({ message }) => message.slice(-1)),
+  );
+  return { sections: missing, words: redact(client.rest.redact([...new Set(words)].join('\n'))) };
+}
+
+/** The integration itself, or its set-up. */
+function isAbout(domain: string, logger: string, message: readonly string[]): boolean {
+  if (
+    logger === `homeassistant.components.${domain}` ||
+    logger.startsWith(`homeassistant.components.${domain}.`)
+  )
+    return true;
+  if (logger.startsWith(`custom_components.${domain}`)) return true;
+  const isSetUp = logger === 'homeassistant.setup' || logger === 'homeassistant.bootstrap';
+  return isSetUp && message.some((text) => text.includes(`'${domain}'`) || text.includes(` ${domain}:`));
+}

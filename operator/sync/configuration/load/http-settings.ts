@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { HttpConfig, HttpSettings, HttpSlot } from '../../../client/api-types';
+import type { HubConnection } from '../../../client/connection';
+import { HubRejected } from '../../../client/errors';
+import type { HubClient } from '../../../client/hub-client';
+import { configureHttp, promoteHttp, readHttpConfig } from '../../../client/http-settings';
+import { HTTP_SETTINGS_ATTEMPTS } from '../../../limits';
+import type { ConditionValue } from '../../../runtime/outcome';
+import type { SentSettings } from '../record/record';
+import { readHttpSection } from '../generate/http-section';
+import type { ReloadStrategy } from './reload-decision';
+import type { Files } from '../generate/config-files';
+
+/** The state of the section `http:`. */
+export interface HttpResult {
+  /** `status.httpSource`; null: there is no such section. */
+  readonly source: 'Yaml' | 'Api' | null;
+  /** `HttpSettingsReady`; null: the section is no matter of the API. */
+  readonly condition: ConditionValue | null;
+  /** The hub is busy with it: it is checked again soon. */
+  readonly inProgress?: boolean;
+}
+
+/** The next step for the settings of a hub. */
+export type HttpStep =
+  | { readonly type: 'done' }
+  /** They are on trial, and the operator has just talked to the hub through them. */
+  | { readonly type: 'promote' }
+  | { readonly type: 'configure' }
+  /** Ours are stored and not in use yet: the hub is restarting. */
+  | { readonly type: 'wait' }
+  /** Others are on trial that are not ours. */
+  | { readonly type: 'occupied' }
+  /** The hub gave ours up. */
+  | { readonly type: 'reverted'; readonly error: string };
+
+/**
+ * Decides from the hub's answer alone, so that a crash of either side changes nothing. A change is on trial for five
+ * minutes. The hub reverts it unless it is promoted in that time, and restarts in both cases.
+ */
+export function nextHttpStep(
+  { stable, pending, active_config_type: active }: HttpConfig,
+  desired: HttpSettings,
+): HttpStep {
+  const isOurs = pending !== null && isSame(pending, desired);
+  if (pending && !pending.error && !isOurs) return { type: 'occupied' };
+  if (isOurs && !pending.error) return { type: active === 'pending' ? 'promote' : 'wait' };
+  if (stable && isSame(stable, desired)) return { type: 'done' };
+  if (isOurs) return { type: 'reverted', error: pending.error_message ?? pending.error ?? '' };
+  return { type: 'configure' };
+}
+
+/** The complete desired settings: a setting that the user does not write has the default of the hub. */
+export function completeSettings({ default: standard }: HttpConfig, written: HttpSettings): HttpSettings {
+  const defaults = withoutMeta(standard ?? {});
+  return { ...defaults, ...written, ...sslProfile(defaults, written) };
+}
+
+/**
+ * The file knows the profiles `modern` and `intermediate`, which are those of version 4 to a hub whose API names versions;
+ * without a certificate none is in use, and the hub takes its default.
+ */
+function sslProfile(defaults: HttpSettings, written: HttpSettings): Pick<HttpSettings, 'ssl_profile'> {
+  const { ssl_profile: profile, ssl_certificate: certificate } = written;
+  const standard = defaults.ssl_profile;
+  if (!profile || !standard || !VERSIONED.test(standard) || VERSIONED.test(profile)) return {};
+  return { ssl_profile: certificate ? `${profile}_v4` : standard };
+}
+
+const VERSIONED = /_v\d+$/;
+
+export interface HttpPolicy {
+  readonly strategy: ReloadStrategy;
+  /** Try settings again that the hub has given up. */
+  readonly forced: boolean;
+  /** Nothing else is being loaded into the hub. */
+  readonly mayRestart: boolean;
+  /** The settings that were sent last, by this process or a former one. */
+  readonly sent?: SentSettings | undefined;
+  /** Stores them before they are sent, so that no crash sends the same settings for ever. */
+  readonly remember: (sent: SentSettings | undefined) => Promise<void>;
+}
+
+/**
+ * Drives the settings of the hub's web server from the section `http:` (rules.md, "HTTP settings"). The same settings are sent
+ * twice at most, since the hub restarts for each time.
+ */
+export async function syncHttpSettings(
+  { connection }: Pick<HubClient, 'connection'>,
+  files: Files,
+  policy: HttpPolicy,
+): Promise<HttpResult> {
+  const section = readHttpSection(files);
+  if (section.type === 'absent') return { source: null, condition: null };
+  const config = await readHttpConfig(connection);
+  if (!config) return { source: 'Yaml', condition: null };
+  if (section.type === 'invalid') return result('Rejected', section.message);
+  const desired = completeSettings(config, section.settings);
+  const port = activeOf(config)?.server_port;
+  if (port !== undefined && desired.server_port !== port)
+    return result(
+      'Rejected',
+      `http.server_port is ${desired.server_port}, and the hub's Service expects the hub at ${port}: remove it. spec.service.port of the Hub sets the port of the Service.`,
+    );
+  const { sent, forced, remember } = policy;
+  const hasUsedUpAttempts = !forced && sent?.hash === hashOf(desired) && sent.times >= HTTP_SETTINGS_ATTEMPTS;
+  const step = nextHttpStep(config, desired);
+  switch (step.type) {
+    case 'promote':
+      try {
+        await promoteHttp(connection);
+      } catch (error) {
+        // The hub does not run with them yet, or their trial has just ended: the next reconcile shows which.
+        if (error instanceof HubRejected) return inProgress;
+        throw error;
+      }
+      if (sent) await remember(undefined);
+      return result('Applied', 'The hub has the settings of the section http:.');
+    case 'done':
+      if (sent) await remember(undefined);
+      return result('Applied', 'The hub has the settings of the section http:.');
+    case 'wait':
+      return inProgress;
+    case 'occupied':
+      // Its own former ones, of an edit that was followed by another.
+      if (config.pending && sent?.hash === hashOf(withoutMeta(config.pending))) break;
+      return goesOn(
+        'PendingChange',
+        'Other settings of the web server are on trial in the hub. The section http: is applied when they are confirmed or reverted.',
+      );
+    case 'reverted':
+      // A trial that no operator promoted in time, such as during an update of it, is repeated.
+      if (!forced && (step.error !== 'not_promoted' || hasUsedUpAttempts))
+        return result(
+          'Reverted',
+          `The hub has gone back to its former settings, since it could not be reached with those of the section http:, or could not use them (${step.error}). Change the section.`,
+        );
+      break;
+    case 'configure':
+      // The hub restarts for each attempt: settings that it changes itself must not restart it without end.
+      if (hasUsedUpAttempts)
+        return result(
+          'Rejected',
+          'The hub shows other settings than those of the section http: that were sent to it. Write the values in the section as the hub shows them.',
+        );
+  }
+  return configure(connection, desired, policy);
+}
+
+/** The hub restarts for it. */
+async function configure(
+  connection: HubConnection,
+  desired: HttpSettings,
+  { strategy, mayRestart, sent, remember }: HttpPolicy,
+): Promise<HttpResult> {
+  if (strategy === 'hot-reload')
+    return result(
+      'RestartPending',
+      'The hub restarts for a change of the section http:, and spec.reloadStrategy is hot-reload: set it to auto.',
+    );
+  if (!mayRestart)
+    return goesOn(
+      'InProgress',
+      'The settings of the section http: are sent to the hub once it has been restarted for other sections.',
+    );
+  const hash = hashOf(desired);
+  await remember({ hash, times: sent?.hash === hash ? sent.times + 1 : 1 });
+  try {
+    await configureHttp(connection, desired);
+    return inProgress;
+  } catch (error) {
+    if (!(error instanceof HubRejected)) throw error;
+    await remember(sent);
+    if (error.code === 'not_running') return inProgress;
+    return result('Rejected', `The hub rejects the section http: in spec.configuration: ${error.message}`);
+  }
+}
+
+type HttpReason = 'Applied' | 'InProgress' | 'PendingChange' | 'Reverted' | 'Rejected' | 'RestartPending';
+
+const result = (reason: HttpReason, message: string): HttpResult => ({
+  source: 'Api',
+  condition: { status: reason === 'Applied' ? 'True' : 'False', reason, message },
+});
+
+const goesOn = (reason: HttpReason, message: string): HttpResult => ({
+  ...result(reason, message),
+  inProgress: true,
+});
+
+const inProgress = goesOn('InProgress', 'The hub is restarting to try the settings of the section http:.');
+
+function activeOf(config: HttpConfig): HttpSlot | null {
+  const { active_config_type: active } = config;
+  return config[active === 'default_legacy_port' ? 'default' : active];
+}
+
+const isSame = (slot: HttpSlot, desired: HttpSettings): boolean =>
+  isDeepStrictEqual(sorted(withoutMeta(slot)), sorted(desired));
+
+function withoutMeta({
+  created_at: _at,
+  error: _error,
+  error_message: _message,
+  ...settings
+}: HttpSlot): HttpSettings {
+  return settings;
+}
+
+const hashOf = (settings: HttpSettings): string =>
+  createHash('sha256')
+    .update(JSON.stringify(sorted(settings)))
+    .digest('hex')
+    .slice(0, 32);
+
+/** The hub shows keys that are not set in one slot as absent and in another as null. */
+const sorted = (settings: HttpSettings): object =>
+  Object.fromEntries(
+    Object.entries(settings)
+      .filter(([, value]) => value != null)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );

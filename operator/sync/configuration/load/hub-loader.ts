@@ -1,0 +1,270 @@
+import { timestamp } from '../../../clock';
+import type { HubClient } from '../../../client/hub-client';
+import { HubUnreachable } from '../../../client/errors';
+import { hubStartId } from '../../../client/hub-start-id';
+import { readLog } from '../../../client/log-records';
+import type { Redact } from '../../../client/redact';
+import { listServices } from '../../../client/services';
+import type { HubConfiguration } from '../../../kinds';
+import { isLower } from '../../hub/workload/downgrade';
+import type { Services } from '../../services';
+import { addedFiles, type Content } from '../generate/configuration-content';
+import type { MarkerVariables } from '../generate/content-marker';
+import type { Sections } from '../generate/sections';
+import { publishConfiguration, publishWithoutRestart } from '../record/publish';
+import type { RestartHashes } from '../generate/configuration-content';
+import type { ConfigurationRecord, ConfigurationRecords, LastLoad, LoadMethod } from '../record/record';
+import { checkInHub, newLines, problemOf } from './check';
+import { leftOutBetween } from './left-out';
+import { decideReload, type HubCapabilities, type ReloadPolicy, type SectionReload } from './reload-decision';
+import type { LoadResult } from './load-result';
+import { reloadSections } from './reload-sections';
+import { RunningContents, type RunningHub } from './running-content';
+import { REFRESH_DURATION, verifyContent, type Verification } from './verify-content';
+
+/** Home Assistant ignores `http:` in `configuration.yaml` from this version on. */
+const HTTP_BY_API = '2026.8.0';
+
+/**
+ * - `adopt`: the hub has begun with the content, and this start is not in the record.
+ * - `check`: the hub has the content; it is to be checked again.
+ * - `load`: the hub is to get the content.
+ */
+export type LoadTask = 'adopt' | 'check' | 'load';
+
+export interface LoadJob extends RunningHub {
+  readonly task: LoadTask;
+  readonly client: HubClient;
+  readonly policy: ReloadPolicy;
+  readonly redact: Redact;
+  /** Whether the resource or the secrets have changed since. */
+  readonly hasChanged: () => Promise<boolean>;
+  /** Throws when the resource was deleted or suspended meanwhile. */
+  readonly assertStillDesired: () => void;
+}
+
+type LoadServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | 'log'>;
+
+/**
+ * Loads a content into a hub that runs (rules.md, "Reload or restart"): write, have it checked, have it read, reload what
+ * changed, and look what the hub made of it. Each step may be the last one of this process: repeated from the beginning it
+ * leads to the same end.
+ */
+export class HubLoader {
+  private readonly running: RunningContents;
+
+  constructor(
+    private readonly services: LoadServices,
+    private readonly records: ConfigurationRecords,
+  ) {
+    this.running = new RunningContents(services, records);
+  }
+
+  async load(job: LoadJob, signal: AbortSignal): Promise<LoadResult> {
+    if (job.task !== 'load') return this.adopt(job);
+    const running = await this.running.find(job, () => this.capabilities(job));
+    return running ? this.exchange(job, running, signal) : this.loadByRestart(job);
+  }
+
+  /** The hub has started with the content: all of it is loaded, but what the hub says to have left out. */
+  private async adopt(job: LoadJob): Promise<LoadResult> {
+    const { hub, client, content, record, observed, redact, task } = job;
+    const { files, marker, sections: loaded } = content;
+    const result = await checkInHub({ client, redact, files }, '');
+    const problem = problemOf(result);
+    if (result.errors) return { type: 'rejected', problem: problem! };
+    const isLoadedBefore =
+      record?.marker.configuration === marker.configuration && record.pending.length === 0;
+    const atStart = task === 'adopt' ? leftOutBetween([], await readLog(client), files).join('\n') : '';
+    const logged = newLines(redact(client.rest.redact(atStart)), result.warnings);
+    await this.records.set(hub, {
+      files,
+      marker,
+      loaded,
+      pending: [],
+      start: observed.start,
+      warnings: [result.warnings, logged].filter(Boolean).join('\n'),
+      sentSettings: record?.sentSettings,
+      lastLoad: isLoadedBefore && record.lastLoad ? record.lastLoad : this.loadedNow('restart'),
+    });
+    await this.publish(job.resource, content);
+    return { type: 'loaded', pending: [] };
+  }
+
+  /** The loaded configuration is unknown, so nothing can be compared: a start of the pod checks and loads all of it. */
+  private async loadByRestart(job: LoadJob): Promise<LoadResult> {
+    const { resource, content, policy } = job;
+    if (policy.strategy === 'hot-reload') {
+      await this.publish(resource, content);
+      return { type: 'unseen' };
+    }
+    return this.restart(job, []);
+  }
+
+  /** A restart that the Hub cannot begin with would leave files to a hub that restarts by itself. */
+  private async restart(
+    { resource, content, observed }: LoadJob,
+    because: readonly string[],
+  ): Promise<LoadResult> {
+    if (observed.heldBy === undefined) await this.publish(resource, content, content.restart);
+    return { type: 'restart', because };
+  }
+
+  private async exchange(job: LoadJob, base: ConfigurationRecord, signal: AbortSignal): Promise<LoadResult> {
+    const { client, content, resource, observed } = job;
+    // A new file is linked into the hub's directory when the pod starts, and not before.
+    const added = addedFiles(base.files, content.files);
+    if (added.length > 0) {
+      if (job.policy.strategy !== 'hot-reload') return this.restart(job, added);
+      // It may have been written while the hub did not answer. A hub that restarts by itself could not read it.
+      await this.publish(resource, base);
+      return { type: 'new-files', names: added };
+    }
+    job.assertStillDesired();
+    await this.publish(resource, content);
+    // Warnings of the former files are known, but a changed secret may be the cause of one.
+    const rejectAfter = content.marker.secrets === base.marker.secrets ? 0 : REFRESH_DURATION;
+    const shown = await this.verify(job, content, { knownWarnings: base.warnings, rejectAfter }, signal);
+    if (shown.type === 'rejected') return this.reject(job, base, shown, [], signal);
+    if (shown.type === 'unseen') return shown;
+    if ((await hubStartId(client.connection)) !== observed.start.id)
+      throw new HubUnreachable('the hub was restarted while it loaded the configuration');
+    return this.reload(job, base, shown.warnings, signal);
+  }
+
+  private async reload(
+    job: LoadJob,
+    base: ConfigurationRecord,
+    warnings: string,
+    signal: AbortSignal,
+  ): Promise<LoadResult> {
+    const { client, content, hub, policy, redact, observed } = job;
+    const { files, marker, sections: after } = content;
+    job.assertStillDesired();
+    const decision = decideReload(policy, base.loaded, after, await this.capabilities(job));
+    const accept = (pending: readonly string[], method: LoadMethod) =>
+      this.records.set(hub, {
+        ...base,
+        files,
+        marker,
+        loaded: withFormer(after, base.loaded, pending),
+        pending: [...pending].sort(),
+        start: observed.start,
+        warnings,
+        rejected: undefined,
+        replacedPod: undefined,
+        lastLoad: method === 'hot-reload' || pending.length === 0 ? this.loadedNow(method) : base.lastLoad,
+      });
+    if (decision.type === 'restart') return this.restart(job, decision.because);
+    // Before the end of the load, which holds a rollout back.
+    await publishWithoutRestart(this.services, job.resource, { files, hash: marker.configuration });
+    if (decision.type === 'nothing') {
+      await accept([], 'none');
+      return { type: 'loaded', pending: [] };
+    }
+    const before = await readLog(client);
+    const change = { before: base.files, after: files };
+    const failure = await reloadSections(this.services, client, decision.reloads, change, signal);
+    const leftOut = leftOutBetween(before, await readLog(client), files).join('\n');
+    const problem = newLines(redact(client.rest.redact(leftOut)), warnings);
+    if (problem) return this.reject(job, base, { problem, isWarning: true }, decision.reloads, signal);
+    if (failure && policy.strategy === 'auto') return this.restart(job, failure.sections);
+    const pending = [...decision.pending, ...(failure?.sections ?? [])];
+    await accept(pending, decision.reloads.length > 0 ? 'hot-reload' : 'none');
+    return failure ? { type: 'failed', ...failure } : { type: 'loaded', pending: [...pending].sort() };
+  }
+
+  /**
+   * Puts the former content back, and reloads what was loaded of the other one, so that what ran runs.
+   *
+   * @param reloads of the rejected content
+   */
+  private async reject(
+    job: LoadJob,
+    base: ConfigurationRecord,
+    { problem, isWarning }: { readonly problem: string; readonly isWarning: boolean },
+    reloads: readonly SectionReload[],
+    signal: AbortSignal,
+  ): Promise<LoadResult> {
+    const { hub, client, content, resource } = job;
+    await this.publish(resource, base);
+    const former = { files: base.files, marker: withSecretsOf(base.marker, content.marker) };
+    // It ends also while the operator stops.
+    const unaborted = new AbortController().signal;
+    const options = { knownWarnings: undefined, rejectAfter: REFRESH_DURATION };
+    const shown = await this.verify(job, former, options, unaborted);
+    if (shown.type !== 'seen')
+      this.services.log.warn(
+        { hub: `${hub.metadata.namespace}/${hub.metadata.name}`, shown: shown.type },
+        'the hub does not read its former files',
+      );
+    const change = { before: content.files, after: base.files };
+    await reloadSections(this.services, client, reloads, change, unaborted);
+    for (const kind of ['automation', 'scene'] as const) {
+      const isReloaded = reloads.some(({ sections }) => sections.includes(kind));
+      // A write of the operator or a person may have loaded it from the rejected files meanwhile.
+      if (!isReloaded && content.sections.get(kind)?.digest !== base.loaded.get(kind)?.digest)
+        await client.entities.reload(kind);
+    }
+    // The former content has got this problem too, by a change of something else: it is none of this content.
+    if (isWarning && shown.type === 'seen' && newLines(problem, shown.warnings) === '')
+      return this.exchange(job, { ...base, warnings: shown.warnings }, signal);
+    await this.records.set(hub, {
+      ...base,
+      start: job.observed.start,
+      rejected: { marker: content.marker, problem },
+    });
+    return { type: 'rejected', problem };
+  }
+
+  private verify(
+    { hub, client, redact, hasChanged }: LoadJob,
+    { files, marker }: Pick<Content, 'files' | 'marker'>,
+    options: { readonly knownWarnings: string | undefined; readonly rejectAfter: number },
+    signal: AbortSignal,
+  ): Promise<Verification> {
+    return verifyContent(
+      this.services,
+      { hub, client, redact, hasChanged, files, marker, ...options },
+      signal,
+    );
+  }
+
+  private loadedNow(method: LoadMethod): LastLoad {
+    return { method, time: timestamp(this.services.clock.now()) };
+  }
+
+  private publish(
+    resource: HubConfiguration,
+    { files, marker }: Pick<Content, 'files' | 'marker'>,
+    restart?: RestartHashes,
+  ): Promise<void> {
+    return publishConfiguration(this.services, resource, { files, hash: marker.configuration }, restart);
+  }
+
+  private async capabilities({ client, hub }: LoadJob): Promise<HubCapabilities> {
+    const domains = await listServices(client.connection);
+    const services = [...domains].flatMap(([domain, names]) => [...names].map((name) => `${domain}.${name}`));
+    const version = hub.status?.version;
+    return {
+      services: new Set(services),
+      httpByApi: version === undefined || !isLower(version, HTTP_BY_API),
+    };
+  }
+}
+
+/** The marker of former files once the hub reads them again: with the present secrets. */
+function withSecretsOf(former: MarkerVariables, { secrets }: MarkerVariables): MarkerVariables {
+  return former.secrets === undefined || secrets === undefined ? former : { ...former, secrets };
+}
+
+/** `after`, with these sections as they were. */
+function withFormer(after: Sections, before: Sections, parts: readonly string[]): Sections {
+  const mixed = new Map(after);
+  for (const part of parts) {
+    const former = before.get(part);
+    if (former) mixed.set(part, former);
+    else mixed.delete(part);
+  }
+  return mixed;
+}

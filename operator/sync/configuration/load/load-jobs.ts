@@ -1,0 +1,131 @@
+import type { HubClient } from '../../../client/hub-client';
+import { errorOf, Stopping } from '../../../errors';
+import type { Hub, HubConfiguration } from '../../../kinds';
+import { REJECTED_WRITE_RETRY_INTERVAL } from '../../../limits';
+import { assertStillDesired } from '../../assert-still-desired';
+import { hubRedactor } from '../../hub-secrets';
+import { PerHub } from '../../per-hub';
+import { readGeneratedSecrets } from '../../secrets/generated-secrets';
+import type { Services } from '../../services';
+import type { Content } from '../generate/configuration-content';
+import type { Observed } from '../record/observe';
+import type { ConfigurationRecord, ConfigurationRecords, HubStart } from '../record/record';
+import { HubLoader, type LoadTask } from './hub-loader';
+import type { LoadResult } from './load-result';
+import type { ReloadPolicy } from './reload-decision';
+
+/** A content that a hub is to have. */
+export interface DesiredContent {
+  readonly resource: HubConfiguration;
+  readonly content: Content;
+  readonly policy: ReloadPolicy;
+}
+
+/** A load of a content into a hub. */
+interface Load {
+  /** Identifies the content, the reload policy, and the start of the hub. */
+  readonly key: string;
+  state: LoadState;
+}
+
+type LoadState =
+  | { readonly type: 'running' }
+  /** `at`: when it ended, by the monotonic clock. */
+  | { readonly type: 'completed'; readonly result: LoadResult; readonly at: number }
+  /** Nothing is known of the content. */
+  | { readonly type: 'failed'; readonly error: Error };
+
+/** The last load of each hub. A load outlives the reconcile that starts it, and requeues its resource when it ends. */
+export class LoadJobs {
+  private readonly loader: HubLoader;
+  private readonly loads: PerHub<Load>;
+  private readonly closing = new AbortController();
+
+  constructor(
+    private readonly services: Services,
+    records: ConfigurationRecords,
+  ) {
+    this.loader = new HubLoader(services, records);
+    this.loads = new PerHub(services.cache);
+  }
+
+  /** Aborts all loads. The next process repeats them. */
+  close(): void {
+    this.closing.abort(new Stopping('the operator stops'));
+  }
+
+  isLoading(hub: Hub): boolean {
+    return this.loads.get(hub)?.state.type === 'running';
+  }
+
+  /**
+   * The result of the last load, if it was of this content in this start of the hub and need not be repeated.
+   *
+   * @throws the error that it failed with, once
+   */
+  result(desired: DesiredContent, hub: Hub, start: HubStart): LoadResult | undefined {
+    const load = this.loads.get(hub);
+    if (load?.key !== loadKey(desired, start)) return undefined;
+    const { state } = load;
+    if (state.type === 'failed') {
+      this.loads.delete(hub);
+      throw state.error;
+    }
+    if (state.type !== 'completed') return undefined;
+    const { type } = state.result;
+    const mayPass = type === 'failed' || type === 'unseen' || type === 'restart';
+    const age = this.services.clock.monotonic() - state.at;
+    return !mayPass || age < REJECTED_WRITE_RETRY_INTERVAL ? state.result : undefined;
+  }
+
+  start(
+    desired: DesiredContent,
+    hub: Hub,
+    client: HubClient,
+    task: LoadTask,
+    observed: Observed & { readonly start: HubStart },
+    record: ConfigurationRecord | undefined,
+  ): void {
+    const { services } = this;
+    const { namespace, name } = desired.resource.metadata;
+    const load: Load = { key: loadKey(desired, observed.start), state: { type: 'running' } };
+    this.loads.set(hub, load);
+    const run = async () => {
+      const job = {
+        ...desired,
+        hub,
+        client,
+        task,
+        observed,
+        record,
+        redact: await hubRedactor(services, hub),
+        hasChanged: () => this.hasChanged(desired),
+        assertStillDesired: () => assertStillDesired(services, desired.resource),
+      };
+      return this.loader.load(job, this.closing.signal);
+    };
+    const end = (state: LoadState) => {
+      load.state = state;
+      services.requeue(desired.resource.kind, namespace, name);
+    };
+    run().then(
+      (result) => end({ type: 'completed', result, at: services.clock.monotonic() }),
+      (error: unknown) => {
+        end({ type: 'failed', error: errorOf(error) });
+        if (error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
+      },
+    );
+  }
+
+  /** Whether the next reconcile has another content, since the resource or a secret has changed. */
+  private async hasChanged({ resource, content }: DesiredContent): Promise<boolean> {
+    const { namespace, name, generation } = resource.metadata;
+    const latest = this.services.cache.get<HubConfiguration>(resource.kind, namespace, name);
+    if (latest !== undefined && latest.metadata.generation !== generation) return true;
+    const secrets = await readGeneratedSecrets(this.services, namespace, resource.spec.hubRef.name);
+    return secrets?.hash !== content.marker.secrets;
+  }
+}
+
+const loadKey = ({ content: { marker }, policy }: DesiredContent, { id, version }: HubStart): string =>
+  JSON.stringify([marker, policy, id, version]);

@@ -1,0 +1,203 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Section, sectionOf, type Sections } from '../generate/sections';
+
+/** `spec.reloadStrategy` */
+export type ReloadStrategy = 'auto' | 'hot-reload' | 'restart';
+
+export interface ReloadPolicy {
+  readonly strategy: ReloadStrategy;
+  /** `autoRestart` of the HubSecrets: a changed value may restart the hub. */
+  readonly autoRestart: boolean;
+}
+
+/** The parts of a configuration that the running hub can reload. */
+export interface HubCapabilities {
+  /** The services that it offers, as `<domain>.<service>`. Those of a component exist once it is loaded. */
+  readonly services: ReadonlySet<string>;
+  /** It takes its `http:` settings by its API, and ignores that section of the file (since Home Assistant 2026.8). */
+  readonly httpByApi: boolean;
+}
+
+/** A service that loads sections. */
+export interface SectionReload {
+  /** `<domain>.<service>`. {@link LOGGER_SERVICE} stands for the calls that set each level of `logger:`. */
+  readonly service: string;
+  /** The sections that it loads: `logger`, `sensor.filter`. */
+  readonly sections: readonly string[];
+}
+
+export type ReloadDecision = {
+  /** The top-level sections that differ, sorted. */
+  readonly changed: readonly string[];
+  /** `http:` differs, and this hub takes it by its API. */
+  readonly httpByApi: boolean;
+} & (
+  | {
+      /** The hub reads the same as before, except for `httpByApi`. */
+      readonly type: 'nothing';
+    }
+  | {
+      readonly type: 'hot-reload';
+      readonly reloads: readonly SectionReload[];
+      /** Sections that only a restart loads, and that are left to the next one (`RestartPending`). */
+      readonly pending: readonly string[];
+    }
+  | {
+      readonly type: 'restart';
+      /** The sections that force it. */
+      readonly because: readonly string[];
+    }
+);
+
+/** `logger` has no reload: levels are set one by one (`logger.set_default_level`, `logger.set_level`). */
+export const LOGGER_SERVICE = 'logger.set_level';
+
+/** Parts that have a service of another name than `<section>.reload`. Null: none. */
+const SERVICES: Readonly<Record<string, string | null>> = {
+  homeassistant: 'homeassistant.reload_core_config',
+  'homeassistant.auth_providers': null,
+  'homeassistant.auth_mfa_modules': null,
+  'homeassistant.packages': null,
+  logger: LOGGER_SERVICE,
+  'logger.filters': null,
+  frontend: null,
+  'frontend.themes': 'frontend.reload_themes',
+  lovelace: null,
+  'lovelace.resources': 'lovelace.reload_resources',
+  // Before 2026.8; later it is no matter of the file.
+  http: null,
+  'scene.homeassistant': 'scene.reload',
+  // Its reload reads the scripts, not the section.
+  python_script: null,
+};
+
+/**
+ * Integrations whose `reload` reads their section or their platforms again and sets up what it finds, by the source of Home
+ * Assistant 2026.11: `async_integration_yaml_config`, `async_setup_reload_service`, or the reload of a collection. `homekit` does
+ * not import new bridges, `modbus` and `knx` answer before they are set up, `google_assistant` keeps its entities, and a custom
+ * integration may mean anything by the word.
+ */
+const READ_THEIR_SECTION: ReadonlySet<string> = new Set([
+  'automation',
+  'bayesian',
+  'command_line',
+  'derivative',
+  'filter',
+  'generic_thermostat',
+  'group',
+  'history_stats',
+  'input_boolean',
+  'input_button',
+  'input_datetime',
+  'input_number',
+  'input_select',
+  'input_text',
+  'intent_script',
+  'min_max',
+  'mqtt',
+  'person',
+  'rest',
+  'rest_command',
+  'scene',
+  'schedule',
+  'script',
+  'shell_command',
+  'statistics',
+  'template',
+  'timer',
+  'trend',
+  'universal',
+  'zone',
+]);
+
+/** Sections that restart the hub under `auto`, although it may be able to reload them (rules.md, "Reload or restart"). */
+const RESTARTED_BY_AUTO: ReadonlySet<string> = new Set(['homeassistant', 'http', 'mqtt']);
+
+/** Sections whose reload also removes what they contained, when the whole section is gone. */
+const RELOADED_WHEN_REMOVED: ReadonlySet<string> = new Set([
+  'automation',
+  'scene',
+  'script',
+  'logger',
+  'homeassistant',
+  'frontend.themes',
+  'group',
+  'input_boolean',
+  'input_button',
+  'input_datetime',
+  'input_number',
+  'input_select',
+  'input_text',
+  'mqtt',
+  'person',
+  'schedule',
+  'timer',
+  'zone',
+  'command_line',
+  'intent_script',
+  'rest_command',
+  'shell_command',
+]);
+
+/**
+ * Decides how a hub that has loaded the sections `before` gets to load `after`: a pure function, so that the same change
+ * has the same effect after a crash in between.
+ */
+export function decideReload(
+  { strategy, autoRestart }: ReloadPolicy,
+  before: Sections,
+  after: Sections,
+  hub: HubCapabilities,
+): ReloadDecision {
+  const parts = changedParts(before, after);
+  const summary = {
+    changed: [...new Set(parts.map(sectionOf))],
+    httpByApi: hub.httpByApi && parts.includes('http'),
+  };
+  const services = new Map<string, string[]>();
+  const pending: string[] = [];
+  const restarted: string[] = [];
+  for (const part of parts) {
+    if (part === 'http' && hub.httpByApi && strategy !== 'restart') continue;
+    const service = serviceFor(strategy, part, !after.has(part), hub);
+    const ofSecretsAlone = before.get(part)?.digest === after.get(part)?.digest;
+    if (service !== undefined) services.set(service, [...(services.get(service) ?? []), part]);
+    else if (strategy === 'hot-reload' || (ofSecretsAlone && !autoRestart)) pending.push(part);
+    else restarted.push(part);
+  }
+  if (restarted.length > 0) return { ...summary, type: 'restart', because: restarted };
+  if (services.size === 0 && pending.length === 0) return { ...summary, type: 'nothing' };
+  const reloads = [...services].map(([service, sections]) => ({ service, sections }));
+  return { ...summary, type: 'hot-reload', reloads, pending };
+}
+
+/** The parts that differ, also by the value of a secret, sorted. */
+export function changedParts(before: Sections, after: Sections): string[] {
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((part) => !isSame(before.get(part), after.get(part)))
+    .sort();
+}
+
+function isSame(before: Section | undefined, after: Section | undefined): boolean {
+  return before?.digest === after?.digest && isDeepStrictEqual(before?.secrets, after?.secrets);
+}
+
+/** The service of the hub that loads this part; undefined: only a restart does. */
+function serviceFor(
+  strategy: ReloadStrategy,
+  part: string,
+  removed: boolean,
+  { services }: HubCapabilities,
+): string | undefined {
+  if (strategy === 'restart') return undefined;
+  if (strategy === 'auto' && RESTARTED_BY_AUTO.has(sectionOf(part))) return undefined;
+  const domain = lastOf(part);
+  const own = READ_THEIR_SECTION.has(domain) ? `${domain}.reload` : undefined;
+  const service = Object.hasOwn(SERVICES, part) ? SERVICES[part] : own;
+  if (!service || !services.has(service)) return undefined;
+  const isPlatform = part !== sectionOf(part) && !Object.hasOwn(SERVICES, part);
+  return removed && !isPlatform && !RELOADED_WHEN_REMOVED.has(part) ? undefined : service;
+}
+
+/** `filter` of `sensor.filter`: the integration of a platform reloads it in all sections. */
+const lastOf = (part: string): string => part.slice(part.lastIndexOf('.') + 1);

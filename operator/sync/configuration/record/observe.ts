@@ -1,0 +1,130 @@
+import { getConfig } from '../../../client/core';
+import { HubError } from '../../../client/errors';
+import type { HubClient } from '../../../client/hub-client';
+import { hubStartId } from '../../../client/hub-start-id';
+import type { Hub, HubConfiguration } from '../../../kinds';
+import { isInRecoveryMode } from '../../../kinds/hub';
+import { objectNames } from '../../../kinds/object-names';
+import { conditionOf } from '../../../runtime/conditions';
+import { builtin } from '../../../runtime/types';
+import type { HubClients } from '../../hub-clients';
+import { HUB_CONTAINER } from '../../hub/owned-objects';
+import type { Pod } from '../../hub/pod';
+import type { Services } from '../../services';
+import type { MarkerVariables } from '../generate/content-marker';
+import { readMarker } from './read-marker';
+import { restartHeldBy } from './held-restart';
+import { type PodStart, podStart } from './pod-start';
+import { type Published, publishedConfiguration, restartOfTemplate } from './publish';
+import type { RestartHashes } from '../generate/configuration-content';
+import type { HubStart } from './record';
+
+export type HubMode =
+  | 'usable'
+  /** The hub came up in recovery mode. */
+  | 'recovery'
+  /** The hub starts: its container runs, and it loads its integrations or migrates its database. */
+  | 'starting'
+  /** The hub runs and does not accept the operator's token. */
+  | 'locked'
+  /** Anything else: there is no pod, or the hub does not answer. */
+  | 'away';
+
+/** What a hub and its objects in the cluster show of its configuration, observed once per reconcile. */
+export interface Observed {
+  readonly mode: HubMode;
+  /** Of a usable hub. */
+  readonly start?: HubStart | undefined;
+  /** The marker in a usable hub; undefined: it has read a configuration without one. */
+  readonly shown?: MarkerVariables | undefined;
+  readonly pod?: PodStart | undefined;
+  readonly published?: Published | undefined;
+  /** The decision in the pod template; undefined: there is no StatefulSet. */
+  readonly template?: RestartHashes | undefined;
+  /** The reason for which the Hub cannot begin with a restart. */
+  readonly heldBy?: string | undefined;
+  /** Milliseconds since the hub began to start, or was usable; infinite: not known. */
+  readonly unusableFor: number;
+}
+
+type ObserveServices = Pick<Services, 'cache' | 'secrets' | 'clock'>;
+
+/** Observes a hub that can be used. */
+export async function observeUsable(
+  services: ObserveServices,
+  resource: HubConfiguration,
+  hub: Hub,
+  client: HubClient,
+): Promise<Observed & { readonly start: HubStart }> {
+  const cluster = await observeCluster(services, resource, hub);
+  const id = await hubStartId(client.connection);
+  const start = { id, version: hub.status?.version, pod: cluster.pod?.uid };
+  return { ...cluster, mode: 'usable', start, shown: await readMarker(client), unusableFor: 0 };
+}
+
+/** Observes a hub that cannot be used, or that does not exist. */
+export async function observeUnusable(
+  services: ObserveServices,
+  hubs: Pick<HubClients, 'contact'>,
+  resource: HubConfiguration,
+  hub: Hub | undefined,
+): Promise<Observed> {
+  const cluster = await observeCluster(services, resource, hub);
+  if (!hub) return { ...cluster, mode: 'away', unusableFor: Infinity };
+  const pod = services.cache.get<Pod>(
+    builtin.Pod.kind,
+    hub.metadata.namespace,
+    objectNames(hub.metadata.name).pod,
+  );
+  const mode = await unusableMode(hubs, hub, pod);
+  const ready = conditionOf(hub, 'Ready');
+  const since = mode === 'starting' ? startedAt(pod) : ready?.lastTransitionTime;
+  const elapsed = services.clock.now() - Date.parse(since ?? '');
+  return { ...cluster, mode, unusableFor: Number.isNaN(elapsed) ? Infinity : elapsed };
+}
+
+async function observeCluster(
+  services: ObserveServices,
+  resource: HubConfiguration,
+  hub: Hub | undefined,
+): Promise<Omit<Observed, 'mode' | 'unusableFor'>> {
+  return {
+    pod: hub && (await podStart(services, hub)),
+    published: publishedConfiguration(services, resource),
+    template: restartOfTemplate(services, resource),
+    heldBy: hub && restartHeldBy(hub),
+  };
+}
+
+async function unusableMode(
+  hubs: Pick<HubClients, 'contact'>,
+  hub: Hub,
+  pod: Pod | undefined,
+): Promise<Exclude<HubMode, 'usable'>> {
+  if (isInRecoveryMode(hub)) return (await answersInRecoveryMode(hubs, hub)) ? 'recovery' : 'away';
+  const reason = conditionOf(hub, 'Ready')?.reason ?? '';
+  if (LOCKED.has(reason)) return 'locked';
+  const container = hubContainer(pod);
+  if (!container?.state?.running) return 'away';
+  return container.started === false || reason === 'ApiNotLoaded' ? 'starting' : 'away';
+}
+
+/** Reasons of a Hub whose hub answers and refuses the operator: a restart helps with none of them. */
+const LOCKED: ReadonlySet<string> = new Set(['TokenNotAvailable', 'TokenRejected', 'Bootstrapping']);
+
+const hubContainer = (pod: Pod | undefined) =>
+  pod?.status?.containerStatuses?.find(({ name }) => name === HUB_CONTAINER);
+
+const startedAt = (pod: Pod | undefined): string | undefined => hubContainer(pod)?.state?.running?.startedAt;
+
+/** The condition of the Hub may be of the start before. */
+async function answersInRecoveryMode(hubs: Pick<HubClients, 'contact'>, hub: Hub): Promise<boolean> {
+  const contacted = await hubs.contact(hub);
+  if ('missing' in contacted) return false;
+  try {
+    return (await getConfig(contacted.client.rest)).recovery_mode === true;
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    return false; // it says nothing now; the Hub repairs the access
+  }
+}

@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { HubConfiguration } from '../../../kinds';
+import { operatorAnnotations } from '../../../kinds/annotations';
+import { objectNames } from '../../../kinds/object-names';
+import { builtin } from '../../../runtime/types';
+import type { StatefulSet } from '../../hub/owned-objects';
+import { hashesOf } from '../../hub/workload/rollout-hashes';
+import type { Services } from '../../services';
+import type { Files } from '../generate/config-files';
+import type { RestartHashes } from '../generate/configuration-content';
+
+/** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
+export const HASH_FILE = '.content-hash';
+
+/** The ConfigMap `<hub>-configuration` as it is now. */
+export interface Published {
+  /** Of the files that it holds. */
+  readonly hash: string | undefined;
+  readonly restart: RestartHashes;
+}
+
+/**
+ * Writes the generated files into the ConfigMap `<hub>-configuration`, together with the decision to restart: one write,
+ * so that a crash cannot separate them (rules.md, "Rollout and debounce").
+ *
+ * @param restart undefined: as decided before
+ * @throws NameConflict, ObjectRejected
+ */
+export async function publishConfiguration(
+  services: Pick<Services, 'applier' | 'cache'>,
+  resource: HubConfiguration,
+  { files, hash }: { readonly files: Files; readonly hash: string },
+  restart?: RestartHashes,
+): Promise<void> {
+  const decided = restart ??
+    publishedConfiguration(services, resource)?.restart ??
+    // The ConfigMap was deleted, perhaps with the HubConfiguration before this one: the pod stays.
+    restartOfTemplate(services, resource) ?? { configuration: hash };
+  await services.applier.apply(
+    builtin.ConfigMap,
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name: objectNames(resource.spec.hubRef.name).configuration,
+        namespace: resource.metadata.namespace,
+        annotations: {
+          [operatorAnnotations.contentHash]: hash,
+          [operatorAnnotations.restartHash]: decided.configuration,
+          ...(decided.secrets && { [operatorAnnotations.restartSecretsHash]: decided.secrets }),
+        },
+      },
+      data: { ...files, [HASH_FILE]: hash },
+    },
+    { owner: resource, takesAbandoned: true },
+  );
+}
+
+/** Undefined: there is none yet. */
+export function publishedConfiguration(
+  { cache }: Pick<Services, 'cache'>,
+  { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
+): Published | undefined {
+  const present = cache.get(builtin.ConfigMap.kind, namespace, objectNames(hubRef.name).configuration);
+  const annotations = present?.metadata.annotations;
+  const configuration = annotations?.[operatorAnnotations.restartHash];
+  if (configuration === undefined) return undefined;
+  const secrets = annotations?.[operatorAnnotations.restartSecretsHash];
+  return { hash: annotations?.[operatorAnnotations.contentHash], restart: { configuration, secrets } };
+}
+
+/**
+ * Writes files that need no restart. One that is decided and has not begun, such as for a change that was taken back within
+ * the debounce, is withdrawn: the decision becomes that of the pod template.
+ *
+ * @throws NameConflict, ObjectRejected
+ */
+export async function publishWithoutRestart(
+  services: Pick<Services, 'applier' | 'cache'>,
+  resource: HubConfiguration,
+  written: { readonly files: Files; readonly hash: string },
+): Promise<void> {
+  const withdrawn = await withdrawnRestart(services, resource);
+  await publishConfiguration(services, resource, written, withdrawn);
+  if (!withdrawn) return;
+  // The Hub may have copied the former decision in between: to go back from it would be another rollout.
+  const begun = await restartOfWorkload(services, resource);
+  if (begun && !isDeepStrictEqual(begun, withdrawn))
+    await publishConfiguration(services, resource, written, begun);
+}
+
+/** The decision of the pod template. Undefined: the Hub has copied the present one, or there is none. */
+async function withdrawnRestart(
+  services: Pick<Services, 'applier' | 'cache'>,
+  resource: HubConfiguration,
+): Promise<RestartHashes | undefined> {
+  const published = publishedConfiguration(services, resource)?.restart;
+  const cached = restartOfTemplate(services, resource);
+  if (!published || !cached || isDeepStrictEqual(published, cached)) return undefined;
+  // The cache may be older than the rollout: to withdraw one that has begun would be another one.
+  const current = await restartOfWorkload(services, resource);
+  return current && !isDeepStrictEqual(published, current) ? current : undefined;
+}
+
+/** The same as {@link restartOfTemplate}, as the API server has it. */
+async function restartOfWorkload(
+  { applier }: Pick<Services, 'applier'>,
+  { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
+): Promise<RestartHashes | undefined> {
+  const { workload } = objectNames(hubRef.name);
+  const set = await applier.find<StatefulSet>(builtin.StatefulSet, namespace, workload);
+  return set && restartIn(set);
+}
+
+export function isSameRestart(a: Partial<RestartHashes> | undefined, b: RestartHashes): boolean {
+  return a?.configuration === b.configuration && a.secrets === b.secrets;
+}
+
+/** The decision in the pod template. Undefined: there is no StatefulSet. */
+export function restartOfTemplate(
+  { cache }: Pick<Services, 'cache'>,
+  { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
+): RestartHashes | undefined {
+  const set = cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, objectNames(hubRef.name).workload);
+  return set && restartIn(set);
+}
+
+function restartIn(set: StatefulSet): RestartHashes | undefined {
+  const hashes = hashesOf(set);
+  return hashes && { configuration: hashes.config, secrets: hashes.secrets };
+}

@@ -1,0 +1,173 @@
+import type { Hub } from '../../../kinds';
+import { operatorAnnotations } from '../../../kinds/annotations';
+import { objectNames } from '../../../kinds/object-names';
+import { builtin } from '../../../runtime/types';
+import { PerHub } from '../../per-hub';
+import type { Services } from '../../services';
+import type { Files } from '../generate/config-files';
+import type { MarkerVariables } from '../generate/content-marker';
+import type { Section, Sections } from '../generate/sections';
+import { type HubConfigMap, writeHubConfigMap } from './hub-config-map';
+import { HASH_FILE } from './publish';
+
+/** A start of the hub. What was said of a configuration holds for the start in which it was said. */
+export interface HubStart {
+  /** {@link hubStartId}; empty: it is not known. */
+  readonly id: string;
+  readonly version?: string | undefined;
+  /** The uid of the pod. */
+  readonly pod?: string | undefined;
+}
+
+/**
+ * The record of a hub's configuration: the content that it has loaded last, to which the operator goes back when it rejects
+ * another one, and what the hub said of it in its present start.
+ */
+export interface ConfigurationRecord {
+  readonly files: Files;
+  /** The value of the marker once the hub has read it. */
+  readonly marker: MarkerVariables;
+  /** The sections as the hub has loaded them. Those that differ in `files` wait for a restart. */
+  readonly loaded: Sections;
+  /** Names of the sections that wait for a restart, sorted. */
+  readonly pending: readonly string[];
+  /** The start in which the hub was seen to have read `files`. All below falls with it, except `failed` and `lastLoad`. */
+  readonly start: HubStart;
+  /** What the hub leaves out of `files`, in its words, without secrets; empty: nothing. */
+  readonly warnings: string;
+  /** Another content, which this start has rejected. It is not tried again before the next one. */
+  readonly rejected?: { readonly marker: MarkerVariables; readonly problem: string } | undefined;
+  /** A content with which the hub came up in recovery mode. It is not tried again automatically. */
+  readonly failed?: FailedStart | undefined;
+  /** The pod that was replaced since the hub was in recovery mode with `files`, with which it has run. */
+  readonly replacedPod?: string | undefined;
+  /** The settings of the web server that were sent last, until the hub has them. */
+  readonly sentSettings?: SentSettings | undefined;
+  /** How and when the hub loaded `files`; absent before the first load that was seen to end. */
+  readonly lastLoad?: LastLoad | undefined;
+}
+
+export interface FailedStart {
+  readonly marker: MarkerVariables;
+  /** The uid of the pod that came up in recovery mode. */
+  readonly pod: string;
+  /** The errors that the hub logged in that start; absent: not known yet. */
+  readonly cause?: string | undefined;
+}
+
+export interface SentSettings {
+  /** A hash of the settings. */
+  readonly hash: string;
+  /** How often they were sent: the hub restarts for each time. */
+  readonly times: number;
+}
+
+/** How a content came into the hub. */
+export type LoadMethod = 'hot-reload' | 'restart' | 'none';
+
+export interface LastLoad {
+  readonly method: LoadMethod;
+  /** RFC 3339 */
+  readonly time: string;
+}
+
+/** Key of the record; a name that begins with a dot is no file of the hub. */
+const RECORD_KEY = '.loaded';
+
+/**
+ * The records of all hubs, each in the ConfigMap `<hub>-configuration-accepted`, which belongs to the Hub: the pod mounts it
+ * beneath the generated one, which goes with its HubConfiguration.
+ */
+export class ConfigurationRecords {
+  private readonly known: PerHub<{
+    readonly resourceVersion: string | undefined;
+    readonly value: ConfigurationRecord;
+  }>;
+
+  constructor(private readonly services: Pick<Services, 'applier' | 'cache'>) {
+    this.known = new PerHub(services.cache);
+  }
+
+  /** Undefined: no content is known to have run in this hub. */
+  async get(hub: Hub): Promise<ConfigurationRecord | undefined> {
+    const { applier, cache } = this.services;
+    const { namespace, name } = hub.metadata;
+    const { acceptedConfiguration } = objectNames(name);
+    const present = cache.get(builtin.ConfigMap.kind, namespace, acceptedConfiguration);
+    if (!present || !applier.isOurs(present, hub)) return undefined;
+    const known = this.known.get(hub);
+    if (known?.resourceVersion === present.metadata.resourceVersion) return known?.value;
+    const configMap = await applier.find<HubConfigMap>(builtin.ConfigMap, namespace, acceptedConfiguration);
+    const value = configMap && readRecord(configMap);
+    if (value) this.known.set(hub, { resourceVersion: configMap.metadata.resourceVersion, value });
+    return value;
+  }
+
+  async set(hub: Hub, record: ConfigurationRecord): Promise<void> {
+    const names = objectNames(hub.metadata.name);
+    if (record.pending.length > 0) await this.keepLastGood(hub, names.lastGoodConfiguration);
+    const { files, marker, loaded, start, warnings, ...rest } = record;
+    const { id, ...startFields } = start;
+    const stored: Stored = { ...rest, marker, sections: Object.fromEntries(loaded), start: startFields };
+    await writeHubConfigMap(this.services, hub, names.acceptedConfiguration, {
+      files,
+      hash: marker.configuration,
+      annotations: {
+        [operatorAnnotations.seenInStart]: id,
+        ...(warnings && { [operatorAnnotations.checkWarnings]: warnings }),
+      },
+      notes: { [RECORD_KEY]: JSON.stringify(stored) },
+    });
+  }
+
+  /** The files that the hub has last run with in full. Undefined: none, or not known. */
+  async lastGood(
+    hub: Hub,
+    record: ConfigurationRecord | undefined,
+  ): Promise<{ readonly files: Files; readonly hash: string } | undefined> {
+    if (record?.pending.length === 0) return { files: record.files, hash: record.marker.configuration };
+    const { applier } = this.services;
+    const { namespace, name } = hub.metadata;
+    const kept = await applier.find<HubConfigMap>(
+      builtin.ConfigMap,
+      namespace,
+      objectNames(name).lastGoodConfiguration,
+    );
+    if (!kept || !applier.isOurs(kept, hub)) return undefined;
+    const { [HASH_FILE]: hash, ...files } = kept.data ?? {};
+    return hash === undefined ? undefined : { files, hash };
+  }
+
+  /** Files that wait for a restart may keep the hub from starting: those of before stay beside them. */
+  private async keepLastGood(hub: Hub, name: string): Promise<void> {
+    const former = await this.get(hub);
+    if (former?.pending.length !== 0) return;
+    await writeHubConfigMap(this.services, hub, name, {
+      files: former.files,
+      hash: former.marker.configuration,
+    });
+  }
+}
+
+/** Undefined: it was emptied. */
+export function readRecord({
+  metadata: { annotations = {} },
+  data = {},
+}: HubConfigMap): ConfigurationRecord | undefined {
+  const { [HASH_FILE]: _hash, [RECORD_KEY]: stored, ...files } = data;
+  if (stored === undefined) return undefined;
+  const { sections, start, ...rest } = JSON.parse(stored) as Stored;
+  return {
+    ...rest,
+    files,
+    loaded: new Map(Object.entries(sections)),
+    start: { id: annotations[operatorAnnotations.seenInStart] ?? '', ...start },
+    warnings: annotations[operatorAnnotations.checkWarnings] ?? '',
+  };
+}
+
+interface Stored extends Omit<ConfigurationRecord, 'files' | 'loaded' | 'start' | 'warnings'> {
+  readonly sections: Readonly<Record<string, Section>>;
+  /** Absent in a record of an operator that knew the id alone. */
+  readonly start?: Omit<HubStart, 'id'>;
+}

@@ -1,0 +1,68 @@
+import type { HubConfiguration, HubConfigurationSpec } from '../../../kinds';
+import { objectNames } from '../../../kinds/object-names';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
+import { readFormerValues } from '../../secrets/former-values';
+import { readGeneratedSecrets, writeGeneratedSecrets } from '../../secrets/generated-secrets';
+import { secretsOfHub } from '../../secrets/hub-resources';
+import { recorderUrl } from '../../secrets/recorder-url';
+import { RECORDER_KEY } from '../../secrets/secrets-yaml';
+import { configurationInUse } from './configuration-in-use';
+
+/** Why the recorder's URL is not in the hub's `secrets.yaml`. */
+export interface MissingUrl {
+  readonly reason: 'SecretNotFound' | 'KeyNotFound';
+  /** A sentence. */
+  readonly message: string;
+}
+
+/**
+ * Passes the URL of the recorder's database to the hub by its `secrets.yaml`, so that it is in no ConfigMap. The HubSecrets
+ * of the hub writes that file; without one, the HubConfiguration does.
+ */
+export async function ensureRecorderSecret(
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'requeue'>,
+  resource: HubConfiguration,
+  { hubRef: { name: hub } }: HubConfigurationSpec,
+): Promise<MissingUrl | undefined> {
+  const { namespace } = resource.metadata;
+  const url = await recorderUrl(services, resource);
+  if (url?.type === 'missing') return url;
+  const writer = secretsOfHub(services, namespace, hub);
+  const present = await readGeneratedSecrets(services, namespace, hub);
+  const isUpToDate = present?.values.get(RECORDER_KEY) === url?.url && !present?.kept.has(RECORDER_KEY);
+  if (isUpToDate && (writer || !(await hasFormerValues(services, resource)))) return undefined;
+  if (!writer) {
+    // Without a URL any more, the file stays: a configuration that names its hash may still be in use.
+    await writeGeneratedSecrets(
+      services,
+      configurationInUse(services),
+      { owner: resource },
+      hub,
+      new Map(url ? [[RECORDER_KEY, url.url]] : []),
+    );
+    return undefined;
+  }
+  // It drops a URL that is not used any more by itself, when the configuration has changed.
+  if (!url) return undefined;
+  services.requeue('HubSecrets', namespace, writer.metadata.name);
+  return {
+    reason: 'KeyNotFound',
+    message: `Waiting for the HubSecrets ${writer.metadata.name} to pass the URL of spec.recorder.databaseSecretRef to the hub. Its conditions say what it waits for.`,
+  };
+}
+
+/**
+ * Whether the HubConfiguration writes the file itself and has values of before beside it: each write looks whether the hub
+ * can still quote them. One that a deleted HubSecrets has left keeps its values.
+ */
+async function hasFormerValues(
+  { applier, cache, secrets }: Pick<Services, 'applier' | 'cache' | 'secrets'>,
+  resource: HubConfiguration,
+): Promise<boolean> {
+  const { namespace } = resource.metadata;
+  const { secrets: name } = objectNames(resource.spec.hubRef.name);
+  const present = cache.get(builtin.Secret.kind, namespace, name);
+  if (!present || !applier.isOurs(present, resource)) return false;
+  return readFormerValues(await secrets.get(namespace, name)).length > 0;
+}
