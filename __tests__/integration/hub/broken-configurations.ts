@@ -206,11 +206,6 @@ export const BROKEN: readonly Broken[] = [
     says: ['no/such.yaml'],
   },
   {
-    name: 'two automations with one id',
-    text: 'automation own:\n  - {id: twice, alias: A, triggers: [], actions: []}\n  - {id: twice, alias: B, triggers: [], actions: []}\n',
-    says: ['unique', 'twice'],
-  },
-  {
     name: 'an unknown action of a script',
     text: 'script own:\n  own:\n    sequence: [{bogus: 1}]\n',
     says: ['own', 'bogus'],
