@@ -35,12 +35,15 @@ beforeAll(async () => {
   await startHub(home, 'villa');
   villa = new ConfiguredHub(home, 'villa');
   await villa.loaded();
-  await villa.connect();
+  // A hub finds custom integrations when it starts.
+  await install('late', 'return False');
+  await install('slow', `await asyncio.sleep(${SLOW})\n    return True`);
+  await home.delete('pod', 'villa-0');
+  await villa.loaded();
 });
 
 describe('HubConfiguration', () => {
   test('an integration whose set-up fails is NotLoaded in the hub’s words, until another start sets it up', async () => {
-    await install('late', 'return False');
     await villa.change(`${BASE}late:\n  key: 1\n`);
     const { message } = await home.ready('hubconfiguration', 'villa', {
       status: 'False',
@@ -50,6 +53,7 @@ describe('HubConfiguration', () => {
     await install('late', 'return True');
     await home.delete('pod', 'villa-0');
     await villa.loaded();
+    await villa.connect();
   });
 
   test('a section whose integration is installed later is loaded by the start that finds it', async () => {
@@ -71,7 +75,6 @@ describe('HubConfiguration', () => {
   });
 
   test('a hub that starts slowly is not interrupted by an edit or a changed secret', async () => {
-    await install('slow', `await asyncio.sleep(${SLOW})\n    return True`);
     await home.apply(
       secret('words', { lamp: 'Lamp' }),
       hubSecrets('villa', 'villa', { secretRefs: [{ name: 'words' }] }),

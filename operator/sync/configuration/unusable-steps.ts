@@ -15,7 +15,7 @@ import {
   type StepServices,
   type UnusableWork,
   type Work,
-} from './work';
+} from './step-context';
 
 /** Interval of the check whether a hub has had its time to return, in milliseconds. */
 const RETURN_POLL = 5_000;

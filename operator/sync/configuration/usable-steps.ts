@@ -17,7 +17,7 @@ import {
   type StepServices,
   type UsableWork,
   type Work,
-} from './work';
+} from './step-context';
 
 const TASKS: Readonly<Partial<Record<Known, LoadTask>>> = { Begun: 'adopt', InUse: 'check' };
 
