@@ -90,7 +90,11 @@ const automation = (from: string, to: string) =>
 const script = (from: string, to: string) =>
   edited('script own', from, to, { says: /Own script|script|line \d/ });
 const homeassistant = (...lines: readonly string[]) => added('homeassistant', ...lines);
-const packaged = (...lines: readonly string[]) => homeassistant('  packages:', ...lines);
+/** The hub names the package, or the item in it. */
+const packaged = (...lines: readonly string[]): WrongFile => ({
+  ...homeassistant('  packages:', ...lines),
+  says: /package|line \d/i,
+});
 
 export const WRONG_FILES: readonly WrongFile[] = [
   // template
@@ -176,7 +180,11 @@ export const WRONG_FILES: readonly WrongFile[] = [
   added('sensor', '  - name: without a platform'),
   added('sensor', '  - platform: statistics', '    name: s'),
   added('binary_sensor', '  - platform: trend', '    sensors: [a]'),
-  added('sensor', '  - platform: template', '    sensors: {a: {value_template: "1"}}'),
+  {
+    ...added('sensor', '  - platform: template', '    sensors: {a: {value_template: "1"}}'),
+    says: /template/,
+    seenBy: 'reload',
+  },
   added('light', '  - platform: group', '    entities: nodot'),
   // other sections
   added('nonsense_domain', '  a: 1'),
