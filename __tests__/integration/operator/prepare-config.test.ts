@@ -386,7 +386,7 @@ describe('files of people', () => {
     }
   });
 
-  test('an included file that nobody has written is made, and named until somebody writes it', async () => {
+  test('an included file that no person has written is made, and named until a person writes it', async () => {
     const typo = { 'configuration.yaml': `sensor: !include sensrs.yaml\n${SECOND}` };
     expect((await start(typo)).report).toMatchObject({ result: 'loaded', created: ['sensrs.yaml'] });
     expect((await start(typo)).report).toMatchObject({ result: 'unchanged', created: ['sensrs.yaml'] });

@@ -261,7 +261,7 @@ def included_in(path: Path) -> list[str]:
 
 
 def create_included() -> list[str]:
-    """Returns the names of the files that nobody but this script has made, and that are empty.
+    """Returns the names of the files that only this script has made, and that are empty.
 
     The hub refuses its whole configuration when one included file is missing, also one that an included file includes.
     """
