@@ -13,8 +13,6 @@ export interface WrongFile {
   readonly files?: Readonly<Record<string, string>>;
   /** What a message about it names; default: a line, or the section. */
   readonly says?: RegExp;
-  /** `reload`: the hub's check is silent about it also in its log; only the hub that loads it says something. */
-  readonly seenBy?: 'check' | 'reload';
 }
 
 const INCLUDES = {
@@ -180,11 +178,6 @@ export const WRONG_FILES: readonly WrongFile[] = [
   added('sensor', '  - name: without a platform'),
   added('sensor', '  - platform: statistics', '    name: s'),
   added('binary_sensor', '  - platform: trend', '    sensors: [a]'),
-  {
-    ...added('sensor', '  - platform: template', '    sensors: {a: {value_template: "1"}}'),
-    says: /template/,
-    seenBy: 'reload',
-  },
   added('light', '  - platform: group', '    entities: nodot'),
   // other sections
   added('nonsense_domain', '  a: 1'),
@@ -194,6 +187,15 @@ export const WRONG_FILES: readonly WrongFile[] = [
   added('rest', '  - resource: [a]'),
   added('utility_meter', '  m:', '    cycle: daily'),
   // includes
+  wrong(
+    'a variable of the environment that is not set',
+    { logger: block('  default: !env_var NOWHERE') },
+    {
+      says: /NOWHERE|line \d/,
+    },
+  ),
+  wrong('a tag that is none', { logger: ' !nonsense x' }, { says: /nonsense|line \d/ }),
+  // Each with a new file, for which the pod is replaced.
   wrong(
     'an included file that is broken',
     { counter: ' !include counters.yaml' },
@@ -210,12 +212,4 @@ export const WRONG_FILES: readonly WrongFile[] = [
       says: /counters\.yaml|counter|line \d/,
     },
   ),
-  wrong(
-    'a variable of the environment that is not set',
-    { logger: block('  default: !env_var NOWHERE') },
-    {
-      says: /NOWHERE|line \d/,
-    },
-  ),
-  wrong('a tag that is none', { logger: ' !nonsense x' }, { says: /nonsense|line \d/ }),
 ];
