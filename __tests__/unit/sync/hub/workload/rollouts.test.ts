@@ -17,7 +17,7 @@ class Cluster {
   readonly hubs = ['villa', 'cabin'].map((name) =>
     aHub({
       metadata: { name, uid: `hub-${name}`, generation: 1 },
-      status: { observedGeneration: 1 } as never,
+      status: { observedGeneration: 1 },
     }),
   ) as [Hub, Hub];
   readonly pods = new Map<string, Pod>();
