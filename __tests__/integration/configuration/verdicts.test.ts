@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readMarker } from '../../../operator/sync/configuration/record/read-marker';
 import { freshNamespace, until } from '../../cluster';
 import { Home, hubSecrets, secret } from '../../cluster/home';
 import { startHub } from '../../cluster/onboarded-volume';
@@ -108,7 +109,14 @@ describe('HubConfiguration', () => {
     await home.delete('pod', 'villa-0');
     await until('the next pod is there', async () => (await villa.podUid()) !== pod);
     await operator.start();
+    await until('it is published again', async () => {
+      expect((await home.get('configmap', 'villa-configuration')).data).toEqual(before);
+      return true;
+    });
+    await until('the hub has read it', async () => {
+      const client = await home.client('villa');
+      return (await readMarker(client))?.configuration === before['.content-hash'];
+    });
     await villa.loaded();
-    expect((await home.get('configmap', 'villa-configuration')).data).toEqual(before);
   });
 });
