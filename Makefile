@@ -35,6 +35,7 @@ test-node: node_modules/.ready ## Tests on a real node: kubelet, containerd, the
 lint: node_modules/.ready ## Types, lint and format
 	@node_modules/.bin/tsc --noEmit
 	@npm run --silent lint
+	@node_modules/.bin/tsx sandbox/python-lint.ts
 
 .PHONY: format
 format: node_modules/.ready ## Puts all files into their format

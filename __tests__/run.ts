@@ -182,6 +182,7 @@ async function staticChecks(lintOptions: readonly string[] = []): Promise<Result
       `--cache-location=${cache('prettier.json')}`,
       '.',
     ]),
+    await check('lint of Python', bin('tsx'), [join('sandbox', 'python-lint.ts')]),
   ];
 }
 

@@ -133,9 +133,9 @@ export const ROLLOUT_TURN = 5 * MINUTE;
 export const VOLUME_REFRESH_INTERVAL = SECOND;
 /** A running hub that does not read the mounted files within this time reads others. */
 export const CONTENT_SEEN_LIMIT = 30 * SECOND;
-/** A change waits this long for a hub that starts or does not answer, to be checked by it, before it is given to the next pod. */
+/** A change waits until a hub has been away this long, to be checked by it, before it is given to the next pod. */
 export const HUB_RETURN_LIMIT = MINUTE;
-/** The same, while the hub starts with a configuration that it has run with: it may be migrating its database. */
+/** The same for a hub that starts, since its container has started. */
 export const HUB_START_LIMIT = 10 * MINUTE;
 /** The same settings of the web server are sent to the hub this often, since it restarts for each time. */
 export const HTTP_SETTINGS_ATTEMPTS = 2;

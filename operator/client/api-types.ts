@@ -275,3 +275,18 @@ export interface IssueEvent {
   /** `<entity id>_<translation key>`. */
   readonly issue_id: string;
 }
+
+/** Records of the hub's log that were written at one place of its code. */
+export interface LogRecord {
+  /** The logger. */
+  readonly name: string;
+  readonly level: string;
+  /** Up to five different texts, in the order of their first occurrence. */
+  readonly message: readonly string[];
+  /** File and line of the code. */
+  readonly source: readonly [string, number];
+  /** How often one of the texts was logged. */
+  readonly count: number;
+  /** Seconds since 1970. */
+  readonly first_occurred: number;
+}

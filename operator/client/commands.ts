@@ -11,6 +11,7 @@ import type {
   HttpSettings,
   HubUser,
   IssueEvent,
+  LogRecord,
   PersonRecord,
   RegistryEntity,
   RegistryFields,
@@ -24,7 +25,6 @@ import type {
 } from './api-types';
 import type { EntityPayload } from './config-entity';
 import type { RequestType } from './errors';
-import type { LogRecord } from './log-records';
 import type { ConfigEntry, ConfigSubentry, FlowInProgress } from './flow-step';
 
 type NoFields = Readonly<Record<string, never>>;

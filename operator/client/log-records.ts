@@ -1,20 +1,6 @@
+import type { LogRecord } from './api-types';
 import type { HubConnection } from './connection';
 import { HubRejected } from './errors';
-
-/** Records of the hub's log that were written at one place of its code. */
-export interface LogRecord {
-  /** The logger. */
-  readonly name: string;
-  readonly level: string;
-  /** Up to five different texts, in the order of their first occurrence. */
-  readonly message: readonly string[];
-  /** File and line of the code. */
-  readonly source: readonly [string, number];
-  /** How often one of the texts was logged. */
-  readonly count: number;
-  /** Seconds since 1970. */
-  readonly first_occurred: number;
-}
 
 /** Empty: the hub has logged nothing, or does not keep its log. */
 export async function readLog({ connection }: { readonly connection: HubConnection }) {
@@ -34,9 +20,9 @@ export function loggedBetween(
   before: readonly LogRecord[],
   after: readonly LogRecord[],
 ): { readonly record: LogRecord; readonly texts: readonly string[] }[] {
-  const known = new Map(before.map((record) => [keyOf(record), record]));
+  const known = new Map(before.map((record) => [recordKey(record), record]));
   return [...after].reverse().flatMap((record) => {
-    const former = known.get(keyOf(record));
+    const former = known.get(recordKey(record));
     if (former?.count === record.count) return [];
     const fresh = record.message.filter((text) => !former?.message.includes(text));
     return [{ record, texts: fresh.length > 0 ? fresh : record.message }];
@@ -44,5 +30,5 @@ export function loggedBetween(
 }
 
 /** A record that was dropped from the list and written again has another first occurrence. */
-const keyOf = ({ name, source, first_occurred }: LogRecord): string =>
+const recordKey = ({ name, source, first_occurred }: LogRecord): string =>
   JSON.stringify([name, source, first_occurred]);

@@ -56,7 +56,7 @@ export const operatorAnnotations = {
   contentHash: `${API_GROUP}/content-hash`,
   /** On the accepted configuration: the start of the hub in which the hub was seen to read it. */
   seenInStart: `${API_GROUP}/seen-in-start`,
-  /** On the accepted configuration: what the hub's check warned of when it was accepted. */
+  /** On the accepted configuration: what the hub leaves out of it, by its check and its log. */
   checkWarnings: `${API_GROUP}/check-warnings`,
   /** On the hub's pod: a new value makes the kubelet refresh mounted volumes within about a second. */
   refresh: `${API_GROUP}/refresh`,

@@ -32,9 +32,9 @@ export function objectNames(hub: string) {
     admin: `${hub}-admin`,
     /** ConfigMap that HubConfiguration generates. */
     configuration: `${hub}-configuration`,
-    /** ConfigMap with the last configuration that the hub's check accepted; it belongs to the Hub. */
+    /** ConfigMap with the record of the hub's configuration: the last one that it has loaded; it belongs to the Hub. */
     acceptedConfiguration: `${hub}-configuration-accepted`,
-    /** ConfigMap with the last configuration that the hub has run with in full; it belongs to the Hub. */
+    /** ConfigMap with the configuration before one of which sections wait for a restart; it belongs to the Hub. */
     lastGoodConfiguration: `${hub}-configuration-last-good`,
     /** Secret that HubSecrets generates; key `secrets.yaml`. */
     secrets: `${hub}-secrets`,

@@ -289,7 +289,7 @@ const start = '\ntry:\n    work.mkdir';
 
 /** The script that ends at once before its n-th change of the volume. */
 function killedBefore(step: number): string {
-  const steps = ['write_json', 'discard', 'exchange', 'flush', 'pathlib.Path.replace', 'pathlib.Path.rename'];
+  const steps = ['write_json', 'discard', 'exchange', 'flush', 'Path.replace', 'Path.rename'];
   const killing = `
 count = 0
 

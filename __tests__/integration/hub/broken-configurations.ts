@@ -154,4 +154,75 @@ export const BROKEN: readonly Broken[] = [
     text: 'sensor:\n  - platform: filter\n',
     says: ['sensor', /entity_id|filters/],
   },
+  // What the answer of the check has no word of: only the log says it.
+  {
+    name: 'an unknown key of a template sensor',
+    text: 'template:\n  - sensor:\n      - nam: Answer\n        state: "41"\n',
+    says: ['template', 'nam', at(3)],
+  },
+  {
+    name: 'a template that cannot be parsed',
+    text: 'template:\n  - sensor:\n      - name: Answer\n        state: "{{ 1 "\n',
+    says: ['template', 'TemplateSyntaxError', at(4)],
+  },
+  {
+    name: 'a template light without actions',
+    text: 'template:\n  - light:\n      - name: Lamp\n',
+    says: ['template', 'turn_on'],
+  },
+  {
+    name: 'a template with an unknown trigger',
+    text: 'template:\n  - triggers: [{trigger: nosuch}]\n    sensor:\n      - name: Answer\n        state: "41"\n',
+    says: ['template', 'nosuch'],
+  },
+  {
+    name: 'a template in a package',
+    text: 'homeassistant:\n  packages:\n    den:\n      template:\n        - sensor:\n            - nam: Answer\n',
+    says: ['template', 'nam'],
+  },
+  {
+    name: 'an unknown action of an automation',
+    text: 'automation own:\n  - alias: Own\n    triggers: []\n    actions: [{bogus: 1}]\n',
+    says: ['Own', 'bogus'],
+  },
+  {
+    name: 'an unknown trigger of an automation',
+    text: 'automation own:\n  - alias: Own\n    triggers: [{trigger: nosuch}]\n    actions: []\n',
+    says: ['Own', 'nosuch'],
+  },
+  {
+    name: 'a misspelt key of an automation',
+    text: 'automation own:\n  - alias: Own\n    triggres: []\n    actions: []\n',
+    says: ['Own', 'triggres'],
+  },
+  {
+    name: 'a condition that is a broken template',
+    text: 'automation own:\n  - alias: Own\n    triggers: []\n    conditions: "{{ x "\n    actions: []\n',
+    says: ['Own', 'conditions'],
+  },
+  {
+    name: 'an automation of a blueprint that is not there',
+    text: 'automation own:\n  - alias: Own\n    use_blueprint: {path: no/such.yaml}\n',
+    says: ['no/such.yaml'],
+  },
+  {
+    name: 'an unknown action of a script',
+    text: 'script own:\n  own:\n    sequence: [{bogus: 1}]\n',
+    says: ['own', 'bogus'],
+  },
+  {
+    name: 'a script of a blueprint that is not there',
+    text: 'script own:\n  own:\n    use_blueprint: {path: no/such.yaml}\n',
+    says: ['no/such.yaml'],
+  },
+  {
+    name: 'an automation in a package',
+    text: 'homeassistant:\n  packages:\n    den:\n      automation:\n        - {alias: Own, triggers: [], actions: [{bogus: 1}]}\n',
+    says: ['Own', 'bogus'],
+  },
+  {
+    name: 'a scene of what is no mapping',
+    text: 'scene own:\n  - name: Own\n    entities: [1]\n',
+    says: ['scene', 'entities'],
+  },
 ];

@@ -183,6 +183,24 @@ describe('HubConfiguration', () => {
       expect(await villa.podUid()).toBe(pod);
     });
 
+    test('that only a reload shows is taken back, and the former content loaded again', async () => {
+      const own = (ids: readonly string[]) =>
+        `automation own:\n${ids.map((id, index) => `  - {id: ${id}, alias: Own ${index}, triggers: [], actions: []}\n`).join('')}`;
+      await villa.change(BASE + own(['one', 'two']));
+      await villa.loaded();
+      await villa.change(BASE + own(['one', 'one']));
+      const { message } = await home.ready('hubconfiguration', 'villa', {
+        status: 'False',
+        reason: 'CheckFailed',
+      });
+      expect(message).toMatch(/^The hub rejects the configuration: .*ID one already exists/);
+      await villa.shows('automation.own_0', 'on');
+      await villa.shows('automation.own_1', 'on');
+      expect(await villa.podUid()).toBe(pod);
+      await villa.change(BASE);
+      await villa.loaded();
+    });
+
     test('is not in the ConfigMap, and the hub goes on with what it had', async () => {
       const { data } = await home.get('configmap', 'villa-configuration');
       expect(data!['configuration.yaml']).toContain('name: Answer');

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import {
   mkdir,
@@ -12,7 +13,9 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PREPARE_CONFIG } from '../../../operator/sync/scripts';
+import { promisify } from 'node:util';
+import { PREPARE_CONFIG, pythonCommand } from '../../../operator/sync/scripts';
+import { type PrepareReport, parsePrepareReport } from '../../../operator/sync/hub/termination-messages';
 import { runPython } from '../../cluster/python-script';
 
 // The init container's script alone, with the real hub's check: the starts of one hub on one volume, in their order.
@@ -50,13 +53,16 @@ afterAll(() => rm(directory, { recursive: true }));
 async function start(
   configuration: Readonly<Record<string, string>>,
   secrets: Readonly<Record<string, string>> = {},
-): Promise<{ code: number; verdict: string }> {
+): Promise<{ code: number; report: PrepareReport; message: string }> {
   await mount(places.configuration, configuration);
   await mount(places.secrets, secrets);
   const { config, configuration: generated, secrets: secretsPlace, verdict, allow } = places;
   const { code } = await runPython(PREPARE_CONFIG, config, generated, secretsPlace, verdict, allow);
-  return { code, verdict: await readFile(verdict, 'utf8') };
+  const message = await readFile(verdict, 'utf8');
+  return { code, message, report: parsePrepareReport(message)! };
 }
+
+const texts = ({ problems }: PrepareReport) => problems.map(({ text }) => text).join('\n');
 
 /** Like a kubelet's volume: the plain names are what counts. */
 async function mount(place: string, files: Readonly<Record<string, string>>): Promise<void> {
@@ -84,16 +90,14 @@ test('a change of the mounted file is one of the hub’s file, and a file of a p
 });
 
 test('without a configuration there is no start', async () => {
-  const { code, verdict } = await start({});
-  expect(code).toBe(1);
-  expect(verdict).toBe('There is no configuration: create a HubConfiguration for this Hub.');
+  const { code, report } = await start({});
+  expect({ code, report }).toMatchObject({ code: 1, report: { result: 'missing', problems: [] } });
 });
 
 test('a first configuration that the hub would not load is refused', async () => {
-  const { code, verdict } = await start({ 'configuration.yaml': `logger: !nonsense x\n${INCLUDES}` });
-  expect(code).toBe(1);
-  expect(verdict).toMatch(/^The hub would not load this configuration:\n/);
-  expect(verdict).toContain('!nonsense');
+  const { code, report } = await start({ 'configuration.yaml': `logger: !nonsense x\n${INCLUDES}` });
+  expect({ code, result: report.result }).toEqual({ code: 1, result: 'refused' });
+  expect(report.problems).toEqual([{ kind: 'error', text: expect.stringContaining('!nonsense') as string }]);
 });
 
 test('every included file is there, and what was on the volume is kept', async () => {
@@ -129,11 +133,8 @@ test('every included file is there, in flow style and through included files', a
 
 test('the same again needs no check', async () => {
   const generated = { 'configuration.yaml': FIRST, 'counters.yaml': 'steps:\n' };
-  const { code, verdict } = await start(generated, { 'secrets.yaml': 'name: "0123"\n' });
-  expect({ code, verdict }).toEqual({
-    code: 0,
-    verdict: 'The configuration is the one that was checked before.',
-  });
+  const { code, report } = await start(generated, { 'secrets.yaml': 'name: "0123"\n' });
+  expect({ code, report }).toMatchObject({ code: 0, report: { result: 'unchanged', problems: [] } });
 });
 
 test('what is generated no more goes, and what was kept stays', async () => {
@@ -157,14 +158,13 @@ test.each([
   ['has a core section that it refuses', 'homeassistant:\n  latitude: north\n', /latitude/],
   ['has it still', 'homeassistant:\n  latitude: north\n', /latitude/],
 ])('the last good configuration stays when the new one %s', async (_, broken, complaint) => {
-  const { code, verdict } = await start({
+  const { code, report } = await start({
     'configuration.yaml': broken + INCLUDES,
     'lights.yaml': '[1]\n',
     'new.yaml': '',
   });
-  expect(code).toBe(0);
-  expect(verdict).toMatch(/^The hub would not load this configuration, so the last good one stays:\n/);
-  expect(verdict).toMatch(complaint);
+  expect({ code, result: report.result }).toEqual({ code: 0, result: 'replaced' });
+  expect(report.problems[0]).toEqual({ kind: 'error', text: expect.stringMatching(complaint) as string });
   expect(await content('configuration.yaml')).toBe(SECOND);
   expect(await content('lights.yaml')).toBe('[]\n');
   expect(exists('new.yaml')).toBe(false);
@@ -172,35 +172,39 @@ test.each([
 
 test('a section that the hub would leave out counts as broken, and the content is named', async () => {
   const broken = `input_number:\n  x:\n    max: many\n${INCLUDES}`;
-  const { code, verdict } = await start({ 'configuration.yaml': broken, '.content-hash': 'sha256:00' });
-  expect(code).toBe(0);
-  expect(verdict).toMatch(
-    /^The hub would not load this configuration, so the last good one stays:\n.*input_number.*\ncontent sha256:00$/s,
-  );
+  const { code, report } = await start({ 'configuration.yaml': broken, '.content-hash': 'sha256:00' });
+  expect({ code, report }).toMatchObject({
+    code: 0,
+    report: {
+      result: 'replaced',
+      content: { configuration: 'sha256:00' },
+      problems: [{ kind: 'warning', text: expect.stringContaining('input_number') as string }],
+    },
+  });
   expect(await content('configuration.yaml')).toBe(SECOND);
 });
 
 test('the content that a pod begins with is named, whether it is checked now or was before', async () => {
   const generated = { 'configuration.yaml': `# named\n${SECOND}`, '.content-hash': 'sha256:01' };
   const secrets = { 'secrets.yaml': 'hub_operator_hash: sha256:02\n' };
-  expect((await start(generated, secrets)).verdict).toBe(
-    'The configuration was checked.\ncontent sha256:01 sha256:02',
-  );
-  expect((await start(generated, secrets)).verdict).toBe(
-    'The configuration is the one that was checked before.\ncontent sha256:01 sha256:02',
-  );
+  const content = { configuration: 'sha256:01', secrets: 'sha256:02' };
+  expect((await start(generated, secrets)).report).toMatchObject({ result: 'loaded', content });
+  expect((await start(generated, secrets)).report).toMatchObject({ result: 'unchanged', content });
 });
 
 test('a long complaint leaves room for its beginning and the content in what the kubelet keeps', async () => {
   const keys = Array.from({ length: 12 }, (_, index) => `    ${'ä'.repeat(900)}${index}: 1\n`).join('');
-  const { verdict } = await start({
+  const { message, report } = await start({
     'configuration.yaml': `input_number:\n  x:\n    min: 1\n    max: 2\n${keys}${INCLUDES}`,
     '.content-hash': 'sha256:00',
   });
-  expect(Buffer.byteLength(verdict)).toBeGreaterThan(3_400);
-  expect(verdict).toMatch(/^The hub would not load this configuration, so the last good one stays:\n/);
-  expect(verdict).toMatch(/\ncontent sha256:00$/);
-  expect(Buffer.byteLength(verdict)).toBeLessThanOrEqual(4_096);
+  expect(Buffer.byteLength(message)).toBeGreaterThan(2_000);
+  expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4_096);
+  const content = { configuration: 'sha256:00' };
+  expect(report).toMatchObject({ result: 'replaced', content });
+  expect(texts(report)).toContain('is an invalid option');
+  // As of a kubelet that divides its 12 KiB among more containers.
+  expect(parsePrepareReport(message.slice(0, 1_500))).toMatchObject({ result: 'replaced', content });
 });
 
 test('secrets that come to a hub without any are there at once, and a file of a person stays', async () => {
@@ -216,16 +220,13 @@ test('secrets that come to a hub without any are there at once, and a file of a 
 });
 
 test('the one that was good is in place at once when it comes back', async () => {
-  const { code, verdict } = await start({ 'configuration.yaml': SECOND, 'lights.yaml': '[]\n' });
-  expect({ code, verdict }).toEqual({
-    code: 0,
-    verdict: 'The configuration is the one that was checked before.',
-  });
+  const { code, report } = await start({ 'configuration.yaml': SECOND, 'lights.yaml': '[]\n' });
+  expect({ code, result: report.result }).toEqual({ code: 0, result: 'unchanged' });
 });
 
 test('a generated configuration that is gone leaves the last one, complete', async () => {
   await rm(join(places.config, 'scenes.yaml'));
-  expect(await start({})).toMatchObject({ code: 0 });
+  expect(await start({})).toMatchObject({ code: 0, report: { result: 'kept' } });
   expect(await content('configuration.yaml')).toBe(SECOND);
   expect(await content('scenes.yaml')).toBe('');
 });
@@ -233,9 +234,9 @@ test('a generated configuration that is gone leaves the last one, complete', asy
 test('the check quotes what it refuses; no secret leaves with it', async () => {
   const secrets = 'latitude: "hunter2 of Ada"\nother: unused\n';
   const broken = `homeassistant:\n  latitude: !secret latitude\n${INCLUDES}`;
-  const { verdict } = await start({ 'configuration.yaml': broken }, { 'secrets.yaml': secrets });
-  expect(verdict).toMatch(/latitude.*\*\*\*/s);
-  expect(verdict).not.toContain('hunter2');
+  const { message } = await start({ 'configuration.yaml': broken }, { 'secrets.yaml': secrets });
+  expect(message).toMatch(/latitude.*\*\*\*/s);
+  expect(message).not.toContain('hunter2');
 });
 
 describe('after a power loss', () => {
@@ -260,34 +261,193 @@ describe('after a power loss', () => {
 
   test('a mark of the check that is empty means another check', async () => {
     await start(generated);
-    await truncate(own('checked'));
-    expect(await start(generated)).toEqual({ code: 0, verdict: 'The configuration was checked.' });
-  });
-
-  test('a warning of another image about the last good configuration itself leaves it in place', async () => {
-    const warned = `input_number:\n  x:\n    max: many\n${INCLUDES}`;
-    await start(generated);
-    // The image before did not warn of it.
-    await rm(own('last-good'), { recursive: true });
-    await mkdir(own('last-good'));
-    await writeFile(join(own('last-good'), 'configuration.yaml'), warned);
-    const { code, verdict } = await start({ 'configuration.yaml': warned });
-    expect(code).toBe(0);
-    expect(verdict).toMatch(/^The configuration was checked\.\n.*input_number/s);
-    expect(await readlink(join(places.config, 'configuration.yaml'))).toBe(
-      join(places.configuration, 'configuration.yaml'),
-    );
+    await truncate(own('checked.json'));
+    expect(await start(generated)).toMatchObject({ code: 0, report: { result: 'loaded' } });
   });
 
   test('the last good configuration survives a kill between its two renames', async () => {
     await start(generated);
     await rename(own('last-good'), own('last-good.old'));
     await mkdir(own('last-good.new'));
-    const { code, verdict } = await start({ 'configuration.yaml': `logger: [\n${INCLUDES}` });
-    expect(code).toBe(0);
-    expect(verdict).toContain('so the last good one stays');
+    expect(await start({ 'configuration.yaml': `logger: [\n${INCLUDES}` })).toMatchObject({
+      code: 0,
+      report: { result: 'replaced' },
+    });
     expect(await content('lights.yaml')).toBe('[3]\n');
   });
+});
+
+describe('what the hub would leave out', () => {
+  const GOOD = `template:\n  - sensor:\n      - name: good\n        state: "1"\n${INCLUDES}`;
+  const BAD = GOOD.replace('name:', 'nam:');
+  const SCRIPT = 's1:\n  alias: one\n  sequence:\n    - action: homeassistant.check_config\n';
+
+  beforeEach(async () => {
+    await rm(places.config, { recursive: true });
+    await mkdir(places.config);
+  });
+
+  test.each([
+    ['a template', BAD, /'nam' is an invalid option.*line 3|line 3.*'nam' is an invalid option/],
+    [
+      'an automation',
+      GOOD.replace(
+        'automation: !include automations.yaml',
+        'automation:\n  - alias: A\n    triggers: []\n    actons: []',
+      ),
+      /Automation with alias 'A' could not be validated and has been disabled/,
+    ],
+    [
+      'a script',
+      GOOD.replace(
+        'script: !include scripts.yaml',
+        `script:\n  ${SCRIPT.replace('sequence', 'sequenz').replaceAll('\n', '\n  ')}`,
+      ),
+      /Script with alias 'one' could not be validated and has been disabled/,
+    ],
+  ])('%s that its check only logs is a warning, and what was good stays', async (_, broken, complaint) => {
+    await start({ 'configuration.yaml': GOOD });
+    const { report } = await start({ 'configuration.yaml': broken });
+    expect(report.result).toBe('replaced');
+    expect(report.problems).toEqual([{ kind: 'warning', text: expect.stringMatching(complaint) as string }]);
+    expect(await content('configuration.yaml')).toBe(GOOD);
+  });
+
+  test('is named at each start of a hub that has never had another configuration', async () => {
+    const problems = [{ kind: 'warning', text: expect.stringContaining("'nam'") as string }];
+    expect((await start({ 'configuration.yaml': BAD })).report).toMatchObject({ result: 'loaded', problems });
+    expect((await start({ 'configuration.yaml': BAD })).report).toMatchObject({
+      result: 'unchanged',
+      problems,
+    });
+    expect(await content('configuration.yaml')).toBe(BAD);
+  });
+
+  test('keeps no change away that has another part of it right, and a new mistake beside it does not come in', async () => {
+    await start({ 'configuration.yaml': BAD });
+    const more = `# in other lines\n${BAD}counter:\n  one:\n`;
+    expect((await start({ 'configuration.yaml': more })).report).toMatchObject({ result: 'loaded' });
+    const { report } = await start({ 'configuration.yaml': `${more}input_number:\n  x:\n    max: many\n` });
+    expect(report.result).toBe('replaced');
+    expect(texts(report)).toContain('input_number');
+    expect(texts(report)).not.toContain("'nam'");
+    expect(await content('configuration.yaml')).toBe(more);
+  });
+
+  test('is asked of the new image when the image has changed, for what ran and for what is new', async () => {
+    await start({ 'configuration.yaml': BAD });
+    // The image before had nothing against it.
+    const checked = join(places.config, 'hub-operator', 'checked.json');
+    await writeFile(checked, JSON.stringify({ digest: 'of another version', problems: [] }));
+    const more = `${BAD}counter:\n  one:\n`;
+    const { report } = await start({ 'configuration.yaml': more });
+    expect(report).toMatchObject({ result: 'loaded', problems: [{ kind: 'warning' }] });
+    expect(await content('configuration.yaml')).toBe(more);
+  });
+
+  test('is no problem of the configuration in the files that the API of the hub writes', async () => {
+    await start({ 'configuration.yaml': GOOD });
+    await writeFile(
+      join(places.config, 'automations.yaml'),
+      "- id: '1'\n  alias: no trigger\n- use_blueprint: {path: gone.yaml}\n",
+    );
+    await writeFile(join(places.config, 'scripts.yaml'), 's2:\n  alias: no sequence\n');
+    await writeFile(join(places.config, 'scenes.yaml'), '- name: x\n  entitis: {}\n');
+    const { report } = await start({ 'configuration.yaml': `${GOOD}counter:\n  one:\n` });
+    expect(report).toMatchObject({ result: 'loaded', problems: [] });
+    await writeFile(join(places.config, 'automations.yaml'), '- id: [\n');
+    expect((await start({ 'configuration.yaml': GOOD })).report.problems).toMatchObject([{ kind: 'error' }]);
+    await writeFile(join(places.config, 'automations.yaml'), '[]\n');
+  });
+});
+
+describe('files of people', () => {
+  test('a file in the place of a generated one is kept, also once that is generated no more', async () => {
+    await start({ 'configuration.yaml': SECOND, 'lights.yaml': '[]\n' });
+    await rm(join(places.config, 'lights.yaml'));
+    await writeFile(join(places.config, 'lights.yaml'), '- mine\n');
+    const { report } = await start({ 'configuration.yaml': SECOND });
+    expect(report.kept).toEqual(['lights.yaml']);
+    expect(await content('lights.yaml')).toBe('- mine\n');
+    expect((await start({ 'configuration.yaml': SECOND })).report.kept).toEqual([]);
+  });
+
+  test('a change that an editor saved over a link is kept aside', async () => {
+    await start({ 'configuration.yaml': SECOND, 'plants.yaml': '[]\n' });
+    for (const [edit, copy] of [
+      ['- mine\n', 'plants.yaml.before-hub-operator'],
+      ['- mine, too\n', 'plants.yaml.before-hub-operator-2'],
+    ] as const) {
+      await rm(join(places.config, 'plants.yaml'));
+      await writeFile(join(places.config, 'plants.yaml'), edit);
+      await start({ 'configuration.yaml': SECOND, 'plants.yaml': '[]\n' });
+      expect(await content('plants.yaml')).toBe('[]\n');
+      expect(await content(copy)).toBe(edit);
+    }
+  });
+
+  test('an included file that no person has written is made, and named until a person writes it', async () => {
+    const typo = { 'configuration.yaml': `sensor: !include sensrs.yaml\n${SECOND}` };
+    expect((await start(typo)).report).toMatchObject({ result: 'loaded', created: ['sensrs.yaml'] });
+    expect((await start(typo)).report).toMatchObject({ result: 'unchanged', created: ['sensrs.yaml'] });
+    await writeFile(join(places.config, 'sensrs.yaml'), '# none yet\n');
+    expect((await start(typo)).report).toMatchObject({ created: [] });
+  });
+
+  test('modules of Python on the volume are not imported', async () => {
+    await writeFile(join(places.config, 'json.py'), 'raise SystemExit("not this one")\n');
+    const { config, configuration, secrets, verdict, allow } = places;
+    await mount(configuration, { 'configuration.yaml': SECOND });
+    const [, ...args] = pythonCommand(PREPARE_CONFIG, config, configuration, secrets, verdict, allow);
+    const python = join(process.env['HUB_SANDBOX_VENV']!, 'bin', 'python3');
+    await promisify(execFile)(python, args, { cwd: config });
+    expect(parsePrepareReport(await readFile(verdict, 'utf8'))?.result).toMatch(/loaded|unchanged/);
+    await rm(join(config, 'json.py'));
+  });
+});
+
+test('the content that is checked is the one that is named, also when it changes meanwhile', async () => {
+  // An integration that changes the mounted files while the check imports it.
+  const folder = join(places.config, 'custom_components', 'changing');
+  await mkdir(folder, { recursive: true });
+  await writeFile(
+    join(folder, 'manifest.json'),
+    JSON.stringify({ domain: 'changing', name: 'x', version: '1.0.0', codeowners: [], documentation: '' }),
+  );
+  const next = `logger:\n  default: nonsense\n${INCLUDES}`;
+  await writeFile(
+    join(folder, '__init__.py'),
+    [
+      'import pathlib',
+      `place = pathlib.Path(${JSON.stringify(places.configuration)})`,
+      `(place / "configuration.yaml").write_text(${JSON.stringify(next)})`,
+      '(place / ".content-hash").write_text("sha256:next")',
+    ].join('\n'),
+  );
+  const { report } = await start({
+    'configuration.yaml': `changing:\n${SECOND}`,
+    '.content-hash': 'sha256:first',
+  });
+  expect(report).toMatchObject({ result: 'replaced', content: { configuration: 'sha256:next' } });
+  expect(texts(report)).toContain('logger');
+  await rm(join(places.config, 'custom_components'), { recursive: true });
+});
+
+test('the errors of a start that has ended in recovery mode are told by the next one', async () => {
+  const line = (level: string, text: string) => `2026-11-23 08:00:00.000 ${level} (MainThread) ${text}\n`;
+  const log = join(places.config, 'home-assistant.log.1');
+  const failed =
+    line('WARNING', '[homeassistant.loader] We found a custom integration') +
+    line('ERROR', '[homeassistant.auth.providers] Unable to load auth provider nonsense: hunter22');
+  const generated = { 'configuration.yaml': SECOND };
+  const secrets = { 'secrets.yaml': 'key: hunter22\n' };
+  await writeFile(log, failed);
+  expect((await start(generated, secrets)).report.lastStart).toEqual([]);
+  await writeFile(log, failed + line('WARNING', '[homeassistant.bootstrap] Activating recovery mode'));
+  expect((await start(generated, secrets)).report.lastStart).toEqual([
+    'Unable to load auth provider nonsense: ***',
+  ]);
+  await rm(log);
 });
 
 describe('of another version', () => {
@@ -298,11 +458,8 @@ describe('of another version', () => {
   test('an image that is older than what ran on the volume is refused, and nothing is written', async () => {
     await start(generated);
     await ran('2999.1.0\n');
-    const { code, verdict } = await start({ 'configuration.yaml': `# new\n${SECOND}` });
-    expect(code).toBe(1);
-    expect(verdict).toMatch(
-      /^2999\.1\.0 has run on this volume, and \S+ may not be able to read what a newer version has written\. Set spec\.version to 2999\.1\.0 or later/,
-    );
+    const { code, report } = await start({ 'configuration.yaml': `# new\n${SECOND}` });
+    expect({ code, report }).toMatchObject({ code: 1, report: { result: 'downgrade', ran: '2999.1.0' } });
     expect(await content('hub-operator/last-good/configuration.yaml')).toBe(SECOND);
   });
 

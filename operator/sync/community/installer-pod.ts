@@ -94,7 +94,13 @@ export function installerPod(
         {
           name: INSTALLER_CONTAINER,
           ...(prepare && pick(prepare, CONTAINER_FIELDS)),
-          command: pythonCommand(INSTALL, CONFIG, PARTS, TERMINATION_LOG, JSON.stringify({ install, remove })),
+          command: pythonCommand(
+            INSTALL,
+            CONFIG,
+            PARTS,
+            TERMINATION_LOG,
+            JSON.stringify({ install, remove }),
+          ),
           resources: {
             requests: { cpu: '10m', memory: '32Mi' },
             limits: { cpu: '1', memory: '256Mi' },

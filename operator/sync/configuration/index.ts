@@ -26,7 +26,7 @@ import { ConfigurationReconciler } from './reconcile';
 import { ConfigurationRecords } from './record/record';
 import { missingSecrets } from './generate/missing-secrets';
 import { publishConfiguration } from './record/publish';
-import { ensureRecorderSecret, type MissingUrl } from './generate/recorder-secret';
+import { ensureRecorderSecret, type MissingUrl } from './record/recorder-secret';
 import { GeneratedConfigurationCache } from './generate/generated-configuration-cache';
 import { autoRestartOf, restartForAll } from './record/restart-hashes';
 

@@ -1,53 +1,25 @@
 import type { HubClient } from '../../client/hub-client';
 import type { Hub, HubConfiguration } from '../../kinds';
-import { userAnnotations } from '../../kinds/annotations';
-import { objectNames } from '../../kinds/object-names';
-import { DEPENDENCY_REQUEUE, HUB_START_LIMIT } from '../../limits';
+import { DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
-import { builtin } from '../../runtime/types';
-import type { Pod } from '../hub/pod';
 import type { PodRestarts } from '../hub/workload/pod-restarts';
 import type { HubClients } from '../hub-clients';
-import { hubRedactor } from '../hub-secrets';
-import { SECRETS_HASH_KEY } from '../secrets/secrets-yaml';
 import type { Services } from '../services';
-import { addedFiles, isSameMarker } from './generate/configuration-content';
-import { notSetUp } from './load/components';
-import type { LoadResult } from './load/hub-loader';
 import { syncHttpSettings } from './load/http-settings';
 import type { DesiredContent, LoadJobs } from './load/load-jobs';
-import { changedParts, type ReloadPolicy } from './load/reload-decision';
-import { Outcomes, withHttp } from './record/conditions';
-import { decide, knownOf, type Situation, type Step } from './record/decide';
-import { type Observed, observeUnusable, observeUsable } from './record/observe';
-import { isSameRestart, publishConfiguration, publishWithoutRestart } from './record/publish';
-import type { ConfigurationRecord, ConfigurationRecords, HubStart, SentSettings } from './record/record';
-
-/** Interval of the check whether a hub has had its time to return, in milliseconds. */
-const RETURN_POLL = 5_000;
+import type { ReloadPolicy } from './load/reload-decision';
+import { Outcomes, withHttp } from './conditions';
+import { decide } from './decide';
+import { observeUnusable, observeUsable } from './record/observe';
+import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './record/record';
+import { UnusableSteps } from './unusable-steps';
+import { UsableSteps } from './usable-steps';
 
 /** A hub that can be used, or the reason why it cannot be, with its fields of status. */
 export type HubAccess =
   | { readonly hub: Hub; readonly client: HubClient }
   | { readonly hub: Hub | undefined; readonly unusable: Outcome };
-
-/** What a step works with. */
-interface Work extends Situation, DesiredContent {
-  readonly step: Step;
-  readonly outcomes: Outcomes;
-}
-
-interface UsableWork extends Work {
-  readonly hub: Hub;
-  readonly client: HubClient;
-  readonly observed: Observed & { readonly start: HubStart };
-}
-
-interface UnusableWork extends Work {
-  readonly hub: Hub | undefined;
-  readonly unusable: Outcome;
-}
 
 /**
  * Brings a configuration into its hub: reads the record, observes the hub, decides on one step and takes it (rules.md, "Reload or
@@ -56,14 +28,20 @@ interface UnusableWork extends Work {
 export class ConfigurationReconciler {
   /** The resource that is reconciled when a client is connected again. */
   private readonly followed = new WeakMap<HubClient, string>();
+  private readonly usable: UsableSteps;
+  private readonly unusable: UnusableSteps;
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'applier' | 'secrets' | 'clock' | 'requeue'>,
     private readonly hubs: Pick<HubClients, 'contact'>,
-    private readonly restarts: Pick<PodRestarts, 'restart'>,
+    restarts: Pick<PodRestarts, 'restart'>,
     private readonly records: ConfigurationRecords,
     private readonly loads: LoadJobs,
-  ) {}
+  ) {
+    const given = { services, restarts, records };
+    this.usable = new UsableSteps(given, loads);
+    this.unusable = new UnusableSteps(given);
+  }
 
   async sync(desired: DesiredContent, access: HubAccess, forced: boolean): Promise<Outcome> {
     if ('client' in access) return this.syncUsable(desired, access.hub, access.client, forced);
@@ -77,7 +55,7 @@ export class ConfigurationReconciler {
     // The hub may not have answered when it was asked for its mode.
     const after = observed.mode === 'recovery' ? { after: DEPENDENCY_REQUEUE } : {};
     const step = decide(situation);
-    return this.takeUnusable({
+    return this.unusable.take({
       ...situation,
       step,
       outcomes,
@@ -122,229 +100,10 @@ export class ConfigurationReconciler {
     const last = this.loads.result(desired, hub, observed.start);
     const situation = { ...desired, observed, record, last, forced };
     const step = decide(situation);
-    const outcome = await this.takeUsable({ ...situation, step, outcomes, hub, client });
+    const outcome = await this.usable.take({ ...situation, step, outcomes, hub, client });
     // One restart at a time.
     const mayRestart = outcome.reason !== 'RestartPending' || outcome.type === 'Stalled';
     return this.syncHttp(resource, outcome, desired.policy, hub, client, { forced, mayRestart });
-  }
-
-  private async takeUsable(work: UsableWork): Promise<Outcome> {
-    const { step, outcomes, record, observed, hub } = work;
-    switch (step) {
-      case 'ReportInUse':
-        return this.reportInUse(work);
-      case 'ReportRejected':
-        return this.reportRejected(work);
-      case 'ReportFailed':
-        return this.reportFailed({ ...work, hub }, record?.marker.configuration);
-      case 'ReportLoad':
-        return this.reportLoad(work, work.last!);
-      case 'AwaitRestart':
-        return this.awaitRestart(work, hub, changedOf(work));
-      default: {
-        this.loads.start(work, hub, work.client, knownOf(work), observed, record);
-        return outcomes.loading();
-      }
-    }
-  }
-
-  /** Ready is proven by its effect: the integration of each section is set up. */
-  private async reportInUse({
-    resource,
-    content,
-    outcomes,
-    hub,
-    client,
-    record,
-    observed,
-  }: UsableWork): Promise<Outcome> {
-    const { files, marker, sections } = content;
-    await publishWithoutRestart(this.services, resource, { files, hash: marker.configuration });
-    if (record?.warnings) return outcomes.loaded();
-    const texts = Object.values(files);
-    const empty =
-      observed.pod?.createdFiles.filter((name) => texts.some((text) => text.includes(name))) ?? [];
-    if (empty.length > 0) return outcomes.includesNothing(empty);
-    const missing = await notSetUp(client, sections, await hubRedactor(this.services, hub));
-    return missing ? outcomes.notLoaded(missing.sections, missing.words) : outcomes.loaded();
-  }
-
-  private reportRejected({ content, observed, record, outcomes }: Work): Outcome {
-    const byPod = observed.pod?.rejected;
-    const isByPod = byPod !== undefined && isSameMarker(byPod.marker, content.marker);
-    return outcomes.checkFailed(isByPod ? byPod.problem : (record?.rejected?.problem ?? ''));
-  }
-
-  private async reportFailed(work: Work & { readonly hub: Hub }, running?: string): Promise<Outcome> {
-    const { resource, content, observed, record, hub } = work;
-    const { failed } = record!;
-    const words = observed.pod?.errorsBefore.join('\n');
-    // The log of the failed start is beside that of the next one, and gone after it.
-    const isNew = failed?.cause === undefined && words && observed.pod?.uid !== failed?.pod;
-    const known = isNew ? { ...record!, failed: { ...failed!, cause: words } } : record!;
-    if (isNew) await this.records.set(hub, known);
-    return new Outcomes(resource, content, known).failedStart(running, observed.heldBy);
-  }
-
-  /** The outcome of a load that ended and need not be repeated. */
-  private async reportLoad(work: UsableWork, result: LoadResult): Promise<Outcome> {
-    const { resource, content, policy, outcomes, hub } = work;
-    switch (result.type) {
-      case 'rejected':
-        return outcomes.checkFailed(result.problem);
-      case 'restart':
-        return this.awaitRestart(work, hub, result.because);
-      case 'new-files':
-        return outcomes.newFiles(result.names);
-      case 'loaded':
-        return outcomes.restartNeeded(result.pending, policy);
-      case 'failed':
-        return outcomes.reloadFailed(result.message, result.sections);
-      case 'unseen': {
-        if (policy.strategy === 'hot-reload') return outcomes.newPodNeeded();
-        const { files, marker, restart } = content;
-        await publishConfiguration(this.services, resource, { files, hash: marker.configuration }, restart);
-        return this.awaitRestart(work, hub, []);
-      }
-    }
-  }
-
-  /** A pod that was started for this content before has the same template: nothing but its deletion restarts it. */
-  private async awaitRestart(
-    { resource, content, observed, record, outcomes }: Work,
-    hub: Hub,
-    sections: readonly string[],
-  ): Promise<Outcome> {
-    const { pod, template, published, heldBy } = observed;
-    const isDecided = isSameRestart(published?.restart, content.restart);
-    if (
-      isDecided &&
-      isSameRestart(template, content.restart) &&
-      isSameRestart(pod?.restart, content.restart)
-    ) {
-      const hasBegun = isSameMarker(pod!.begunWith, content.marker) && pod!.uid !== record?.start.pod;
-      if (hasBegun) {
-        const { configuration } = objectNames(resource.spec.hubRef.name);
-        const message = `The hub does not read the files of the ConfigMap ${configuration}, although its pod has started with them. Read the log of the pod.`;
-        return outcomes.reloadFailed(message);
-      }
-      await this.replacePod(hub, 'it has to read its configuration');
-    }
-    return outcomes.restarting(
-      sections,
-      isDecided && isSameRestart(template, content.restart) ? undefined : heldBy,
-    );
-  }
-
-  private async takeUnusable(work: UnusableWork): Promise<Outcome> {
-    const { step, outcomes, record, observed, unusable, content, hub } = work;
-    switch (step) {
-      case 'ReportRejected':
-        return this.reportRejected(work);
-      case 'ReportFailed':
-        return this.reportFailed({ ...work, hub: hub! });
-      case 'ReportNewFiles':
-        return outcomes.newFiles(addedFiles(record!.files, content.files));
-      case 'ReportNoOther':
-        return outcomes.failedOnlyStart(work.policy);
-      case 'ReportHeld':
-        return outcomes.restarting(changedOf(work), observed.heldBy);
-      case 'Hold': {
-        const isStarting = observed.mode === 'starting';
-        return {
-          ...unusable,
-          message: isStarting ? `${unusable.message} ${START_HINT}` : unusable.message,
-          after: RETURN_POLL,
-        };
-      }
-      case 'Publish':
-        await this.publish(work);
-        return unusable;
-      case 'GoBack':
-        return this.goBack(work, hub!);
-      case 'GoBackUnchecked':
-        return this.goBackUnchecked(work, hub!);
-      case 'Heal':
-        return this.heal(work, hub!);
-      default:
-        if (!record) await this.publish(work);
-        return unusable;
-    }
-  }
-
-  /** The next start of the pod reads it; with hot-reload nothing causes one. */
-  private async publish({ resource, content, policy, record, observed }: UnusableWork): Promise<void> {
-    const { files, restart, marker } = content;
-    const mayRestart = !record || observed.mode === 'recovery' || policy.strategy !== 'hot-reload';
-    const written = { files, hash: marker.configuration };
-    await publishConfiguration(this.services, resource, written, mayRestart ? restart : undefined);
-  }
-
-  /**
-   * One restart into recovery mode, and one out of it. What failed is in the record before anything is written, so that no
-   * crash repeats it.
-   */
-  private async goBack(work: UnusableWork, hub: Hub): Promise<Outcome> {
-    const { resource, content, policy, observed, record, outcomes } = work;
-    const { configuration: hash } = content.marker;
-    const { pod } = observed;
-    const isKnown = isSameMarker(record?.failed?.marker, content.marker);
-    const good = await this.records.lastGood(hub, record);
-    if (!isKnown && (!good || good.hash === hash)) return outcomes.failedOnlyStart(policy);
-    if (!pod) return work.unusable;
-    const former: ConfigurationRecord = isKnown
-      ? record!
-      : {
-          files: good!.files,
-          marker: formerMarker(good!, work),
-          loaded: content.sectionsOf(good!.files),
-          pending: [],
-          start: { id: '' },
-          warnings: '',
-          failed: { marker: content.marker, pod: pod.uid },
-          sentSettings: record?.sentSettings,
-          lastLoad: record?.lastLoad,
-        };
-    if (!isKnown) await this.records.set(hub, former);
-    const written = { files: former.files, hash: former.marker.configuration };
-    // Another pod runs with what came after the failed content: it needs no restart.
-    const isSamePod = pod.uid === former.failed?.pod;
-    const restart = { configuration: written.hash, secrets: observed.published?.restart.secrets };
-    await publishConfiguration(this.services, resource, written, isSamePod ? restart : undefined);
-    if (isSamePod && isSameRestart(pod.restart, restart))
-      await this.replacePod(hub, 'recovery mode with a new configuration');
-    return new Outcomes(resource, content, former).failedStart(undefined, observed.heldBy);
-  }
-
-  private async goBackUnchecked(work: UnusableWork, hub: Hub): Promise<Outcome> {
-    const { resource, outcomes, record, policy } = work;
-    const good = await this.records.lastGood(hub, record);
-    if (!good) return outcomes.failedOnlyStart(policy);
-    await publishConfiguration(this.services, resource, good);
-    await this.replacePod(hub, 'recovery mode with an unchecked configuration');
-    return outcomes.uncheckedStart();
-  }
-
-  /** A passing cause, such as a full disk, or a volume that was not there. The record says that it was tried. */
-  private async heal(work: UnusableWork, hub: Hub): Promise<Outcome> {
-    const { resource, content, observed, outcomes } = work;
-    const record = work.record!;
-    const { files, marker } = content;
-    await publishWithoutRestart(this.services, resource, { files, hash: marker.configuration });
-    const { pod } = observed;
-    if (!pod) return work.unusable;
-    const isReplaced = record.replacedPod !== undefined && record.replacedPod !== pod.uid;
-    if (isReplaced) return outcomes.healing(true);
-    if (record.replacedPod === undefined) await this.records.set(hub, { ...record, replacedPod: pod.uid });
-    await this.replacePod(hub, 'recovery mode with a configuration that it has run with');
-    return outcomes.healing(false);
-  }
-
-  /** Has no effect while a rollout is about to replace the pod, or its hub must not be interrupted. */
-  private async replacePod(hub: Hub, reason: string): Promise<void> {
-    const { namespace, name } = hub.metadata;
-    const pod = this.services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
-    if (pod) await this.restarts.restart(hub, pod, reason);
   }
 
   private async syncHttp(
@@ -384,18 +143,6 @@ export class ConfigurationReconciler {
   }
 }
 
-/** Secrets have no copy to go back to: the marker shows those of now. */
-function formerMarker(
-  { files, hash }: { readonly files: ConfigurationRecord['files']; readonly hash: string },
-  { content: { marker } }: Work,
-): ConfigurationRecord['marker'] {
-  const showsSecrets = files['configuration.yaml']?.includes(SECRETS_HASH_KEY) ?? false;
-  return {
-    configuration: hash,
-    ...(showsSecrets && marker.secrets !== undefined && { secrets: marker.secrets }),
-  };
-}
-
 const withEvent = (outcome: Outcome, event: EventSpec): Outcome => ({
   ...outcome,
   events: [...(outcome.events ?? []), event],
@@ -407,8 +154,3 @@ const httpSettingsKept: EventSpec = {
   message:
     'The section http: is gone, and the hub keeps the settings that it got from it. Write the section with the values that you want, or change them in the hub.',
 };
-
-const changedOf = ({ record, content }: Work): string[] =>
-  record ? changedParts(record.loaded, content.sections) : [];
-
-const START_HINT = `The hub is starting, and the change waits for up to ${HUB_START_LIMIT / 60_000} minutes. Annotate this resource with ${userAnnotations.reconcileAt} to restart the hub with it now.`;

@@ -38,7 +38,7 @@ export interface PrepareReport {
   readonly version: string;
   /** The hashes of the mounted content; undefined: nothing with a hash is mounted. */
   readonly content?: { readonly configuration: string; readonly secrets?: string } | undefined;
-  /** Included files that nobody has written, and that are empty. Not those that the hub's own API writes. */
+  /** Included files that no person has written, and that are empty. Not those that the hub's own API writes. */
   readonly created: readonly string[];
   /** Files that are generated no more, and stay since a person has written them. */
   readonly kept: readonly string[];

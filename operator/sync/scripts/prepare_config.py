@@ -71,7 +71,6 @@ class Mounted(NamedTuple):
 class Checked(NamedTuple):
     """The result of a check, kept on the volume."""
 
-    version: str
     digest: str
     problems: list[Problem]
 
@@ -262,7 +261,7 @@ def included_in(path: Path) -> list[str]:
 
 
 def create_included() -> list[str]:
-    """Returns the names of the files that nobody but this script has made, and that are empty.
+    """Returns the names of the files that only this script has made, and that are empty.
 
     The hub refuses its whole configuration when one included file is missing, also one that an included file includes.
     """
@@ -314,8 +313,19 @@ class ErrorLog(logging.Handler):
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.name.startswith(LOGGERS):
+        if record.name.startswith(LOGGERS) and file_in_check() not in FILES_OF_THE_API:
             self.lines.append(record.getMessage())
+
+
+def file_in_check() -> str | None:
+    """The file of the item that the hub is checking now: the line of an automation does not name it."""
+    frame = sys._getframe()
+    while frame.f_back:
+        frame = frame.f_back
+        file = getattr(frame.f_locals.get("config"), "__config_file__", None)
+        if file:
+            return Path(file).name
+    return None
 
 
 def check() -> list[Problem]:
@@ -336,6 +346,9 @@ def check() -> list[Problem]:
         logger.removeHandler(handler)
     print(masked(printed.getvalue()))
     problems = [*texts("error", found["except"]), *texts("warning", found["warn"])]
+    # An automation of which the device has gone is no mistake of the configuration.
+    of_the_api = re.compile(rf" at ({'|'.join(map(re.escape, FILES_OF_THE_API))}), line ")
+    problems = [each for each in problems if each.kind == "error" or not of_the_api.search(each.text)]
     said = "\n".join(problem.text for problem in problems)
     logged = [Problem("warning", line) for line in errors.lines if line not in said]
     return list(dict.fromkeys(Problem(kind, masked(text)) for kind, text in [*problems, *logged]))
@@ -350,7 +363,7 @@ def former_check() -> Checked | None:
     kept = read_json(own / "checked.json")
     try:
         problems = [Problem(str(each["kind"]), str(each["text"])) for each in kept["problems"]]
-        return Checked(str(kept["version"]), str(kept["digest"]), problems)
+        return Checked(str(kept["digest"]), problems)
     except (KeyError, TypeError):
         return None
 
@@ -377,16 +390,11 @@ def replace_last_good(files: Files) -> None:
 
 
 def new_problems(problems: list[Problem], good: Files) -> list[Problem]:
-    """Those that the last good configuration does not give under the same image, perhaps in other lines."""
-    before = former_check()
-    if not before or before.version != version("homeassistant"):
-        put(good, copied)
-        create_included()
-        known = check()
-    else:
-        known = before.problems
-    texts_before = {problem.without_line() for problem in known}
-    return [problem for problem in problems if problem.kind == "error" or problem.without_line() not in texts_before]
+    """Those that the last good configuration does not give now, perhaps in other lines."""
+    put(good, copied)
+    create_included()
+    known = {problem.without_line() for problem in check()}
+    return [problem for problem in problems if problem.without_line() not in known]
 
 
 # The start
@@ -453,7 +461,7 @@ def start_with(now: Mounted) -> bool:
         rejected = new_problems(problems, good) if problems and good and good != now.files else []
     if not rejected:
         put(now.files, mounted)
-        accept(now.files, Checked(version("homeassistant"), digest, problems))
+        accept(now.files, Checked(digest, problems))
         say("loaded", problems, **about)
     elif good:
         put(good, copied)

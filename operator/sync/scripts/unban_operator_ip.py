@@ -25,11 +25,15 @@ def say(result: str, **fields: object) -> None:
     print(line)
 
 
-def address_in(line: str) -> Address | None:
+def parsed(text: str) -> Address | None:
     try:
-        return ipaddress.ip_address(line.strip().removesuffix(":").strip("'\""))
+        return ipaddress.ip_address(text.strip())
     except ValueError:
         return None
+
+
+def address_in(line: str) -> Address | None:
+    return parsed(line.strip().removesuffix(":").strip("'\""))
 
 
 def without(operator: Address, text: str) -> tuple[str, list[str]]:
@@ -56,7 +60,7 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def main() -> None:
-    operator = address_in(address.read_text(errors="replace")) if address.exists() else None
+    operator = parsed(address.read_text(errors="replace")) if address.exists() else None
     if operator is None:
         return say("unknown", banned=[])
     # Bytes that are no UTF-8 are kept as they are.

@@ -55,6 +55,7 @@ describe('installerPod', () => {
     expect(spec).toMatchObject({
       nodeName: 'node-1',
       restartPolicy: 'Never',
+      activeDeadlineSeconds: 300,
       automountServiceAccountToken: false,
       securityContext: { runAsUser: 1000 },
       tolerations: [{ key: 'home' }],

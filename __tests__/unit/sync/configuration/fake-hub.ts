@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../../operator/client/hub-client';
-import type { LogRecord } from '../../../../operator/client/log-records';
+import type { LogRecord } from '../../../../operator/client/api-types';
 import { HubFailed, HubRejected } from '../../../../operator/client/errors';
 import { timestamp } from '../../../../operator/clock';
 import type { Hub, HubConfiguration } from '../../../../operator/kinds';

@@ -1,9 +1,15 @@
 import { digestOfSecret, type ReadSecrets } from '../../secrets/secrets-yaml';
 import type { GeneratedConfiguration } from './generate';
 import type { MarkerVariables } from './content-marker';
-import type { RestartHashes } from '../record/publish';
 import type { Files } from './config-files';
 import { readSections, type Sections, withSecretDigests } from './sections';
+
+/** The content that the hub is to be restarted for; the Hub copies both to the pod template. */
+export interface RestartHashes {
+  readonly configuration: string;
+  /** Absent for a hub without secrets. */
+  readonly secrets?: string | undefined;
+}
 
 /** A configuration with the secrets that it uses, as the hub gets it. */
 export interface Content {

@@ -11,18 +11,26 @@ import type { Services } from '../../services';
 import { addedFiles, type Content } from '../generate/configuration-content';
 import type { MarkerVariables } from '../generate/content-marker';
 import type { Sections } from '../generate/sections';
-import type { Known } from '../record/decide';
-import { publishConfiguration, publishWithoutRestart, type RestartHashes } from '../record/publish';
+import { publishConfiguration, publishWithoutRestart } from '../record/publish';
+import type { RestartHashes } from '../generate/configuration-content';
 import type { ConfigurationRecord, ConfigurationRecords, LastLoad, LoadMethod } from '../record/record';
 import { checkInHub, newLines, problemOf } from './check';
 import { leftOutBetween } from './left-out';
 import { decideReload, type HubCapabilities, type ReloadPolicy, type SectionReload } from './reload-decision';
+import type { LoadResult } from './load-result';
 import { reloadSections } from './reload-sections';
 import { RunningContents, type RunningHub } from './running-content';
 import { REFRESH_DURATION, verifyContent, type Verification } from './verify-content';
 
+/**
+ * - `adopt`: the hub has begun with the content, and this start is not in the record.
+ * - `check`: the hub has the content; it is to be checked again.
+ * - `load`: the hub is to get the content.
+ */
+export type LoadTask = 'adopt' | 'check' | 'load';
+
 export interface LoadJob extends RunningHub {
-  readonly known: Known;
+  readonly task: LoadTask;
   readonly client: HubClient;
   readonly policy: ReloadPolicy;
   readonly redact: Redact;
@@ -31,20 +39,6 @@ export interface LoadJob extends RunningHub {
   /** Throws when the resource was deleted or suspended meanwhile. */
   readonly assertStillDesired: () => void;
 }
-
-export type LoadResult =
-  /** The hub has loaded the content, but for what `pending` names. */
-  | { readonly type: 'loaded'; readonly pending: readonly string[] }
-  /** Nothing was loaded: these files are linked when the pod starts. */
-  | { readonly type: 'new-files'; readonly names: readonly string[] }
-  /** These sections need a restart, which is published unless the Hub cannot begin with one. */
-  | { readonly type: 'restart'; readonly because: readonly string[] }
-  /** The hub rejected the content; the one before is back. */
-  | { readonly type: 'rejected'; readonly problem: string }
-  /** A service failed and only a restart is left, which the strategy does not allow. */
-  | { readonly type: 'failed'; readonly sections: readonly string[]; readonly message: string }
-  /** In this start, the hub does not read the files that its pod mounts. */
-  | { readonly type: 'unseen' };
 
 type LoadServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | 'log'>;
 
@@ -64,21 +58,21 @@ export class HubLoader {
   }
 
   async load(job: LoadJob, signal: AbortSignal): Promise<LoadResult> {
-    if (job.known === 'Begun' || job.known === 'InUse') return this.adopt(job);
+    if (job.task !== 'load') return this.adopt(job);
     const running = await this.running.find(job, () => this.capabilities(job));
     return running ? this.exchange(job, running, signal) : this.loadByRestart(job);
   }
 
   /** The hub has started with the content: all of it is loaded, but what the hub says to have left out. */
   private async adopt(job: LoadJob): Promise<LoadResult> {
-    const { hub, client, content, record, observed, redact, known } = job;
+    const { hub, client, content, record, observed, redact, task } = job;
     const { files, marker, sections: loaded } = content;
     const result = await checkInHub({ client, redact, files }, '');
     const problem = problemOf(result);
     if (result.errors) return { type: 'rejected', problem: problem! };
     const isLoadedBefore =
       record?.marker.configuration === marker.configuration && record.pending.length === 0;
-    const atStart = known === 'Begun' ? leftOutBetween([], await readLog(client), files).join('\n') : '';
+    const atStart = task === 'adopt' ? leftOutBetween([], await readLog(client), files).join('\n') : '';
     const logged = newLines(redact(client.rest.redact(atStart)), result.warnings);
     await this.records.set(hub, {
       files,

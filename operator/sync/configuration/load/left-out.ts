@@ -1,4 +1,5 @@
-import { loggedBetween, type LogRecord } from '../../../client/log-records';
+import type { LogRecord } from '../../../client/api-types';
+import { loggedBetween } from '../../../client/log-records';
 import type { Files } from '../generate/config-files';
 
 /**

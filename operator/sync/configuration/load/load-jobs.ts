@@ -8,10 +8,10 @@ import { PerHub } from '../../per-hub';
 import { readGeneratedSecrets } from '../../secrets/generated-secrets';
 import type { Services } from '../../services';
 import type { Content } from '../generate/configuration-content';
-import type { Known } from '../record/decide';
 import type { Observed } from '../record/observe';
 import type { ConfigurationRecord, ConfigurationRecords, HubStart } from '../record/record';
-import { HubLoader, type LoadResult } from './hub-loader';
+import { HubLoader, type LoadTask } from './hub-loader';
+import type { LoadResult } from './load-result';
 import type { ReloadPolicy } from './reload-decision';
 
 /** A content that a hub is to have. */
@@ -82,7 +82,7 @@ export class LoadJobs {
     desired: DesiredContent,
     hub: Hub,
     client: HubClient,
-    known: Known,
+    task: LoadTask,
     observed: Observed & { readonly start: HubStart },
     record: ConfigurationRecord | undefined,
   ): void {
@@ -95,7 +95,7 @@ export class LoadJobs {
         ...desired,
         hub,
         client,
-        known,
+        task,
         observed,
         record,
         redact: await hubRedactor(services, hub),

@@ -1,14 +1,13 @@
 import { HubFailed, HubRejected } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { scriptVariables } from '../../../client/script-variables';
 import { Stopping } from '../../../errors';
-import { MARKER_SCRIPT } from '../../../kinds/ids';
 import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../../limits';
 import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
 import { checkInHub, type CheckSubject, problemOf } from './check';
 import { isSameMarker } from '../generate/configuration-content';
 import type { MarkerVariables } from '../generate/content-marker';
+import { readMarker } from '../record/read-marker';
 import { refreshVolumes } from './refresh';
 
 /** Milliseconds between two rounds. */
@@ -17,11 +16,6 @@ const LEAST_ROUNDS = 5;
 
 /** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */
 export const REFRESH_DURATION = 15_000;
-
-/** The marker that the hub has read last; undefined: it has read a configuration without one. */
-export async function readMarker(client: HubClient): Promise<MarkerVariables | undefined> {
-  return (await scriptVariables(client, MARKER_SCRIPT)) as MarkerVariables | undefined;
-}
 
 export type Verification =
   /** The hub reads these files, and its check accepts them. */

@@ -12,10 +12,11 @@ import { HUB_CONTAINER } from '../../hub/owned-objects';
 import type { Pod } from '../../hub/pod';
 import type { Services } from '../../services';
 import type { MarkerVariables } from '../generate/content-marker';
-import { readMarker } from '../load/verify-content';
+import { readMarker } from './read-marker';
 import { restartHeldBy } from './held-restart';
 import { type PodStart, podStart } from './pod-start';
-import { type Published, publishedConfiguration, restartOfTemplate, type RestartHashes } from './publish';
+import { type Published, publishedConfiguration, restartOfTemplate } from './publish';
+import type { RestartHashes } from '../generate/configuration-content';
 import type { HubStart } from './record';
 
 export type HubMode =

@@ -8,7 +8,7 @@ import type { Pod } from '../../hub/pod';
 import { prepareReport } from '../../hub/termination-messages';
 import type { Services } from '../../services';
 import type { MarkerVariables } from '../generate/content-marker';
-import type { RestartHashes } from './publish';
+import type { RestartHashes } from '../generate/configuration-content';
 
 /** What the present pod of a hub has begun with. */
 export interface PodStart {

@@ -7,16 +7,10 @@ import type { StatefulSet } from '../../hub/owned-objects';
 import { hashesOf } from '../../hub/workload/rollout-hashes';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
+import type { RestartHashes } from '../generate/configuration-content';
 
 /** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
 export const HASH_FILE = '.content-hash';
-
-/** The content that the hub is to be restarted for; the Hub copies both to the pod template. */
-export interface RestartHashes {
-  readonly configuration: string;
-  /** Absent for a hub without secrets. */
-  readonly secrets?: string | undefined;
-}
 
 /** The ConfigMap `<hub>-configuration` as it is now. */
 export interface Published {

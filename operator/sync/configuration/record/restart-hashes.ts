@@ -4,7 +4,8 @@ import { secretsOfHub } from '../../secrets/hub-resources';
 import type { ReadSecrets } from '../../secrets/secrets-yaml';
 import type { Services } from '../../services';
 import type { GeneratedConfiguration } from '../generate/generate';
-import { publishedConfiguration, type RestartHashes } from './publish';
+import { publishedConfiguration } from './publish';
+import type { RestartHashes } from '../generate/configuration-content';
 
 /** The decision to restart the hub for all that differs. `autoRestart: false` leaves changed secrets to the next restart. */
 export function restartForAll(

@@ -3,10 +3,10 @@ import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import { hubRedactor } from '../../hub-secrets';
 import type { Services } from '../../services';
+import { downgradeMessage } from '../downgrade-message';
 import type { ContainerStatus, Pod } from '../pod';
 import { parsePrepareReport, prepareReport } from '../termination-messages';
 import { latestWarning } from '../warning-events';
-import { downgradeMessage } from '../workload/downgrade';
 import { stuckPod } from './stuck-pod';
 
 export type PodState =

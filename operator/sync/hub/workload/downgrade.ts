@@ -5,6 +5,7 @@ import { FIELD_MANAGER } from '../../../runtime/object-ownership';
 import { pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
+import { downgradeMessage } from '../downgrade-message';
 import type { Claim } from '../owned-objects';
 import type { HubContext, WithClaim } from '../steps';
 
@@ -17,11 +18,6 @@ export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): s
   if (ran === undefined || !isLower(version, ran) || isAllowed(hub)) return undefined;
   return downgradeMessage(ran, version, `the volume ${claim.metadata.name}`);
 }
-
-/** @param place the volume, in words */
-export const downgradeMessage = (ran: string, version: string, place: string): string =>
-  `${ran} has run on ${place}, and ${version} is older: it may not be able to read what is there. ` +
-  `Set spec.version to ${ran} or later, or restore a backup and annotate the Hub with ${userAnnotations.allowDowngrade}=true.`;
 
 /**
  * Records on the claim the highest version that has run there, as the hub reports it; after an allowed downgrade the

@@ -45,6 +45,30 @@ describe('podProblem', () => {
       ),
       'Pod villa-0 has an unknown state: Kubelet stopped posting node status. Its replacement waits for the node. Delete the node if it is gone for good.',
     ],
+    ...(
+      [
+        [
+          { result: 'refused', problems: [{ kind: 'error', text: 'Invalid config at line 3' }] },
+          'The hub would not load this configuration: Invalid config at line 3',
+        ],
+        [{ result: 'missing' }, 'There is no configuration: create a HubConfiguration for this Hub.'],
+        [
+          { result: 'downgrade', version: '2026.1.0', ran: '2026.11.0' },
+          '2026.11.0 has run on this volume, and 2026.1.0 is older: it may not be able to read what is there. Set spec.version to 2026.11.0 or later, or restore a backup and annotate the Hub with hub-operator.dev/allow-downgrade=true.',
+        ],
+      ] as const
+    ).map(([report, words]): [string, Pod, string] => [
+      `at an end of prepare-config, ${report.result}, in words`,
+      pod({
+        initContainerStatuses: [
+          {
+            name: 'prepare-config',
+            state: { terminated: { exitCode: 1, reason: 'Error', message: JSON.stringify(report) } },
+          },
+        ],
+      }),
+      `Container prepare-config ended with 1: ${words}`,
+    ]),
     [
       'waiting for an image that cannot be pulled',
       pod({

@@ -17,7 +17,7 @@ class Cluster {
   readonly hubs = ['villa', 'cabin'].map((name) =>
     aHub({
       metadata: { name, uid: `hub-${name}`, generation: 1 },
-      status: { observedGeneration: 1 } as never,
+      status: { observedGeneration: 1 },
     }),
   ) as [Hub, Hub];
   readonly pods = new Map<string, Pod>();
@@ -186,7 +186,7 @@ describe('Rollouts', () => {
   test.each<[string, Partial<Hub['metadata']>, Manifest]>([
     ['the Hub', { generation: 2 }, template('new')],
     ['its configuration', {}, template('new', 'sha256:2')],
-  ])('do not wait for another hub when somebody has changed %s', async (_, metadata, desired) => {
+  ])('do not wait for another hub when a person has changed %s', async (_, metadata, desired) => {
     const cluster = new Cluster();
     const [villa, cabin] = cluster.hubs;
     await cluster.stable(villa);

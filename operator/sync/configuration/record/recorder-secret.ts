@@ -7,7 +7,7 @@ import { readGeneratedSecrets, writeGeneratedSecrets } from '../../secrets/gener
 import { secretsOfHub } from '../../secrets/hub-resources';
 import { type MissingReason, recorderUrl } from '../../secrets/recorder-url';
 import { RECORDER_KEY } from '../../secrets/secrets-yaml';
-import { configurationInUse } from '../record/configuration-in-use';
+import { configurationInUse } from './configuration-in-use';
 
 /** Why the recorder's URL is not in the hub's `secrets.yaml`. */
 export interface MissingUrl {

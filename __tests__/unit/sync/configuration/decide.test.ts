@@ -1,14 +1,14 @@
-import { contentOf } from '../../../../../operator/sync/configuration/generate/configuration-content';
-import { generateConfiguration } from '../../../../../operator/sync/configuration/generate/generate';
+import { contentOf } from '../../../../operator/sync/configuration/generate/configuration-content';
+import { generateConfiguration } from '../../../../operator/sync/configuration/generate/generate';
 import {
   decide,
   type Known,
   knownOf,
   type Situation,
   type Step,
-} from '../../../../../operator/sync/configuration/record/decide';
-import type { HubMode } from '../../../../../operator/sync/configuration/record/observe';
-import type { ConfigurationRecord } from '../../../../../operator/sync/configuration/record/record';
+} from '../../../../operator/sync/configuration/decide';
+import type { HubMode } from '../../../../operator/sync/configuration/record/observe';
+import type { ConfigurationRecord } from '../../../../operator/sync/configuration/record/record';
 
 const MINUTE = 60_000;
 

@@ -1,10 +1,10 @@
-import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../../limits';
-import { addedFiles, type Content, isSameMarker } from '../generate/configuration-content';
-import type { LoadResult } from '../load/hub-loader';
-import { decideReload, type ReloadPolicy } from '../load/reload-decision';
-import type { HubMode, Observed } from './observe';
-import { isSameRestart } from './publish';
-import type { ConfigurationRecord } from './record';
+import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../limits';
+import { addedFiles, type Content, isSameMarker } from './generate/configuration-content';
+import type { LoadResult } from './load/load-result';
+import { decideReload, type ReloadPolicy } from './load/reload-decision';
+import type { HubMode, Observed } from './record/observe';
+import { isSameRestart } from './record/publish';
+import type { ConfigurationRecord } from './record/record';
 
 /** All that a decision depends on. */
 export interface Situation {

@@ -1,15 +1,15 @@
-import type { HubConfiguration } from '../../../kinds';
-import { userAnnotations } from '../../../kinds/annotations';
-import { objectNames } from '../../../kinds/object-names';
-import type { ReadyReason } from '../../../kinds/reasons';
-import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../../limits';
-import { conditionOf } from '../../../runtime/conditions';
-import type { EventSpec } from '../../../runtime/event-spec';
-import { type Outcome, ready, stalled, waiting } from '../../../runtime/outcome';
-import type { ConfigurationRecord } from './record';
-import type { Content } from '../generate/configuration-content';
-import type { HttpResult } from '../load/http-settings';
-import { changedParts, type ReloadPolicy } from '../load/reload-decision';
+import type { HubConfiguration } from '../../kinds';
+import { userAnnotations } from '../../kinds/annotations';
+import { objectNames } from '../../kinds/object-names';
+import type { ReadyReason } from '../../kinds/reasons';
+import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
+import { conditionOf } from '../../runtime/conditions';
+import type { EventSpec } from '../../runtime/event-spec';
+import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
+import type { ConfigurationRecord } from './record/record';
+import type { Content } from './generate/configuration-content';
+import type { HttpResult } from './load/http-settings';
+import { changedParts, type ReloadPolicy } from './load/reload-decision';
 
 /** The outcomes of one reconcile of a HubConfiguration: the texts of its conditions, and the fields of its status. */
 export class Outcomes {

@@ -1,0 +1,122 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readMarker } from '../../../operator/sync/configuration/record/read-marker';
+import { freshNamespace, until } from '../../cluster';
+import { Home, hubSecrets, secret } from '../../cluster/home';
+import { startHub } from '../../cluster/onboarded-volume';
+import { patchObject } from '../../cluster/api';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { ConfiguredHub } from '../hub/configured-hub';
+
+// What is said of a configuration holds for one start of the hub, and is proven by its effect.
+
+const BASE = 'logger:\n  default: warning\n';
+/** Seconds that the integration `slow` takes to be set up. */
+const SLOW = 20;
+
+let home: Home;
+let operator: TestOperator;
+let villa: ConfiguredHub;
+
+/** Puts a custom integration on the volume, as a HubCommunityRepository does. */
+async function install(domain: string, setup: string): Promise<void> {
+  const directory = join(await home.volumeOf('villa'), 'custom_components', domain);
+  await mkdir(directory, { recursive: true });
+  const manifest = { domain, name: domain, version: '1.0.0', documentation: '', codeowners: [] };
+  await writeFile(join(directory, 'manifest.json'), JSON.stringify(manifest));
+  await writeFile(
+    join(directory, '__init__.py'),
+    `import asyncio\n\n\nasync def async_setup(hass, config):\n    ${setup}\n`,
+  );
+}
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('verdicts'));
+  operator = await startTestOperator(home.namespace);
+  await startHub(home, 'villa');
+  villa = new ConfiguredHub(home, 'villa');
+  await villa.loaded();
+  // A hub finds custom integrations when it starts.
+  await install('late', 'return False');
+  await install('slow', `await asyncio.sleep(${SLOW})\n    return True`);
+  await home.delete('pod', 'villa-0');
+  await villa.loaded();
+});
+
+describe('HubConfiguration', () => {
+  test('an integration whose set-up fails is NotLoaded in the hub’s words, until another start sets it up', async () => {
+    await villa.change(`${BASE}late:\n  key: 1\n`);
+    const { message } = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'NotLoaded',
+    });
+    expect(message).toMatch(/^The hub could not set up late: Setup failed for custom integration 'late'/);
+    await install('late', 'return True');
+    await home.delete('pod', 'villa-0');
+    await villa.loaded();
+    await villa.connect();
+  });
+
+  test('a section whose integration is installed later is loaded by the start that finds it', async () => {
+    const pod = await villa.podUid();
+    await villa.change(`${BASE}later:\n  key: 1\n`);
+    const { message } = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'CheckFailed',
+    });
+    expect(message.split('\n')[0]).toContain('later');
+    expect(await villa.podUid()).toBe(pod);
+    await install('later', 'return True');
+    await home.delete('pod', 'villa-0');
+    await villa.loaded();
+    await villa.connect();
+    await until('it is set up', async () =>
+      (await villa.client.rest.get<readonly string[]>('/api/components')).includes('later'),
+    );
+  });
+
+  test('a hub that starts slowly is not interrupted by an edit or a changed secret', async () => {
+    await home.apply(
+      secret('words', { lamp: 'Lamp' }),
+      hubSecrets('villa', 'villa', { secretRefs: [{ name: 'words' }] }),
+    );
+    await home.ready('hubsecrets', 'villa');
+    await villa.change(`${BASE}slow:\ninput_boolean:\n  lamp:\n    name: !secret lamp\n`);
+    await villa.loaded();
+    await home.delete('pod', 'villa-0');
+    await home.ready('hub', 'villa', { status: 'False', reason: 'ApiNotLoaded' });
+    const pod = await villa.podUid();
+    await home.apply(secret('words', { lamp: 'Light' }));
+    await villa.change(`${BASE}slow:\ninput_boolean:\n  lamp:\n    name: !secret lamp\n  desk:\n`);
+    await villa.loaded();
+    await villa.connect();
+    await villa.showsAttribute('input_boolean.lamp', 'friendly_name', 'Light');
+    await villa.shows('input_boolean.desk', 'off');
+    expect(await villa.podUid()).toBe(pod);
+    expect((await home.get('pod', 'villa-0')).status).toMatchObject({
+      containerStatuses: [{ restartCount: 0 }],
+    });
+  });
+
+  test('a ConfigMap that was changed while no operator ran is published again before a pod is replaced', async () => {
+    const before = (await home.get('configmap', 'villa-configuration')).data!;
+    await operator.kill();
+    const stripped = before['configuration.yaml']!.replace(/^script hub_operator.*\n/m, '');
+    await patchObject('configmap', home.namespace, 'villa-configuration', {
+      data: { 'configuration.yaml': stripped, '.content-hash': null },
+    });
+    const pod = await villa.podUid();
+    await home.delete('pod', 'villa-0');
+    await until('the next pod is there', async () => (await villa.podUid()) !== pod);
+    await operator.start();
+    await until('it is published again', async () => {
+      expect((await home.get('configmap', 'villa-configuration')).data).toEqual(before);
+      return true;
+    });
+    await until('the hub has read it', async () => {
+      const client = await home.client('villa');
+      return (await readMarker(client))?.configuration === before['.content-hash'];
+    });
+    await villa.loaded();
+  });
+});
