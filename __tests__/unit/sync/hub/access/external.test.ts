@@ -1,4 +1,7 @@
+import { HubRejected } from '../../../../../operator/client/errors';
+import type { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds';
+import { HUB_LABEL } from '../../../../../operator/kinds/annotations';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import type { HubClients } from '../../../../../operator/sync/hub-clients';
 import { externalStep, invalidUrl } from '../../../../../operator/sync/hub/access/external';
@@ -60,6 +63,45 @@ describe('externalStep', () => {
     const step = externalStep(services({ cache, secrets: {} }), hubs as unknown as HubClients);
     return (await step.run(aHubContext(hub))) as Outcome;
   }
+
+  test('records the account of the owner as the volume, which it asks for once', async () => {
+    const commands: string[] = [];
+    let accounts: object[] | undefined = [
+      { id: 'of-a-guest', is_owner: false },
+      { id: 'of-the-owner', is_owner: true },
+    ];
+    const answer = (type: string) => {
+      if (type === 'auth/current_user') return Promise.resolve({ is_admin: true });
+      commands.push(type);
+      return accounts ? Promise.resolve(accounts) : Promise.reject(new HubRejected('unknown_command', 'no'));
+    };
+    const aClient = () =>
+      ({
+        rest: { get: () => Promise.resolve({ version: '2026.11.0', state: 'RUNNING' }) },
+        connection: { command: answer },
+      }) as unknown as HubClient;
+    let client = aClient();
+    const given = services({
+      cache: {
+        get: () => ({ metadata: { name: 'token', labels: { [HUB_LABEL]: younger.metadata.name } } }) as never,
+        *list() {},
+      },
+      secrets: { get: () => Promise.resolve(new Map([['token', 'x']])) },
+    });
+    const hubs = { client: () => client, healthMonitor: { watch: () => undefined } };
+    const step = externalStep(given, hubs as unknown as HubClients);
+    const statusOf = async () => {
+      const context = aHubContext(younger);
+      await step.run(context);
+      return context.status;
+    };
+    for (let time = 0; time < 2; time++)
+      expect(await statusOf()).toMatchObject({ phase: 'Running', volumeID: 'of-the-owner' });
+    expect(commands).toEqual(['config/auth/list']);
+    client = aClient();
+    accounts = undefined; // a hub that does not list them
+    expect(await statusOf()).toMatchObject({ phase: 'Running', volumeID: undefined });
+  });
 
   test('assigns a hub to the oldest Hub with its address, across namespaces', async () => {
     const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', namespace: 'office', url: 'http://BOX:8123' });
