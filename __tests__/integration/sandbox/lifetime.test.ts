@@ -82,7 +82,9 @@ describe('the lifetime of a sandbox', () => {
     const bin = join(runs, 'bin');
     await mkdir(bin);
     // Every command but the question for its version fails.
-    await writeFile(join(bin, 'kubectl'), '#!/bin/sh\n[ "$1" = version ]\n', { mode: 0o755 });
+    await writeFile(join(bin, 'kubectl'), '#!/bin/sh\n[ "$1" = version ] || { cat > /dev/null; exit 1; }\n', {
+      mode: 0o755,
+    });
     const failing = spawn(process.execPath, ['--import', 'tsx', join('sandbox', 'run.ts')], {
       cwd: repository,
       env: {
