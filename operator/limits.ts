@@ -94,7 +94,7 @@ export const UNKNOWN_ERROR_ATTEMPTS = 3;
 
 /** The one attempt at a hub that does not answer takes at most this long. */
 export const FINALIZER_TRY = 5 * SECOND;
-/** Of that time, the last part is for the question whether the hub answers at all. */
+/** The last part of that time is for the question whether the hub answers at all. */
 export const FINALIZER_ANSWER = 2 * SECOND;
 /** Resources may be applied this long after their Hub: only then do objects without one count as left behind. */
 export const LEFT_BEHIND_GRACE = MINUTE;

@@ -1,9 +1,9 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '../../cluster';
 
@@ -76,5 +76,31 @@ describe('the lifetime of a sandbox', () => {
     // Whichever of the two wrote it last; the one that was killed could not remove its own.
     const left = written.pid === killed.process.pid ? ['run.json'] : [];
     expect((await readdir(runs)).filter((name) => name.startsWith('run.json'))).toEqual(left);
+  });
+
+  test('data and logs of a `make run` that failed stay', async () => {
+    const bin = join(runs, 'bin');
+    await mkdir(bin);
+    // Every command but the question for its version fails.
+    await writeFile(join(bin, 'kubectl'), '#!/bin/sh\n[ "$1" = version ] || { cat > /dev/null; exit 1; }\n', {
+      mode: 0o755,
+    });
+    const failing = spawn(process.execPath, ['--import', 'tsx', join('sandbox', 'run.ts')], {
+      cwd: repository,
+      env: {
+        ...process.env,
+        ONCE: '1',
+        HUB_OPERATOR_RUNS: join(runs, 'failing'),
+        PATH: [bin, process.env['PATH']].join(delimiter),
+      },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    started.push(failing);
+    let complaint = '';
+    failing.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
+    const [code] = (await once(failing, 'exit')) as [number];
+    expect([code, complaint]).toEqual([1, expect.stringContaining('kubectl')]);
+    const [directory = ''] = await readdir(join(runs, 'failing'));
+    expect(await readdir(join(runs, 'failing', directory))).toContain('control-plane');
   });
 });

@@ -1,7 +1,7 @@
 import { HubClient } from '../../../operator/client/hub-client';
 import { HubRejected, HubUnreachable } from '../../../operator/client/errors';
 import { silentLog } from '../../cluster/silent-log';
-import { ManualClock } from '../manual-clock';
+import { ManualClock, settle } from '../manual-clock';
 import { until } from '../until';
 import { FakeHub, json, text } from './fake-hub';
 
@@ -41,9 +41,10 @@ describe('ConfigEntities', () => {
     const paths = () => hub.requests.map(({ path }) => path);
     const removal = client.entities.remove('automation', 'porch');
     await until(() => paths().includes('/api/config/automation/config/porch'));
+    const post = jest.spyOn(client.rest, 'post');
     const reload = client.entities.reload('automation');
-    await client.rest.get('/manifest.json', { token: null });
-    expect(paths()).not.toContain('/api/services/automation/reload');
+    await settle();
+    expect(post).not.toHaveBeenCalled();
     answer();
     await Promise.all([removal, reload]);
     expect(paths()).toContain('/api/services/automation/reload');

@@ -255,6 +255,16 @@ describe('HubConnection: subscriptions', () => {
     expect(hub.connects).toBe(2);
   });
 
+  test('that are all rejected after a loss do not keep the return from being reported', async () => {
+    const connection = open({ clock: moving() });
+    const told: string[] = [];
+    connection.onReconnect(() => told.push('back'));
+    await connection.subscribe('backup/subscribe_events', {}, () => undefined);
+    hub.onCommand = (command) => command.fail('unknown_command', 'Unknown command.');
+    for (const client of hub.clients) client.terminate();
+    await until(() => told.length === 1);
+  });
+
   test('that a starting hub rejects are retried alone, after pauses that double, and silence no other one', async () => {
     const clock = new ManualClock();
     const log = new RecordingLog();

@@ -19,6 +19,7 @@ let uid: string;
 let hubExists: boolean;
 /** Nothing listens there, unless a test starts a server. */
 let hubUrl: string;
+let server: FakeHub | undefined;
 let hubSpec: Hub['spec'];
 let deletionTimestamp: string | undefined;
 let clock: ManualClock;
@@ -65,7 +66,10 @@ beforeEach(() => {
   hubs = new HubClients(given);
 });
 
-afterEach(() => hubs.close());
+afterEach(async () => {
+  hubs.close();
+  await server?.close();
+});
 
 const redact = async (text: string) => {
   const reached = await hubs.reach('home', 'villa');
@@ -200,7 +204,7 @@ describe('childModule', () => {
   });
 
   test('repeats a removal without an answer while the hub answers other requests', async () => {
-    const server = await FakeHub.start();
+    server = await FakeHub.start();
     hubUrl = server.url;
     failure = new HubUnreachable('no answer within 30 s');
     for (let count = 1; count <= 5; count++) {
@@ -217,7 +221,7 @@ describe('childModule', () => {
   });
 
   test('repeats a removal that takes longer than a few seconds, and ends it at once when the hub is silent', async () => {
-    const server = await FakeHub.start();
+    server = await FakeHub.start();
     hubUrl = server.url;
     hang = true;
     const busy = remove();
@@ -228,7 +232,6 @@ describe('childModule', () => {
     await clock.advance(3_000);
     await clock.advance(2_000);
     expect(await silent).toEqual(left('The hub did not respond within 5 s'));
-    await server.close();
   });
 
   test('forgets a resource whose removal fails or is skipped', async () => {

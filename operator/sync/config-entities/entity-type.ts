@@ -26,7 +26,7 @@ export interface EntityWork<R extends Child = Child, S extends ConfigEntitySpec 
   /** The desired payload. */
   readonly payload: EntityPayload;
   readonly hash: string;
-  /** Of the hub; undefined: not known. */
+  /** Volume of the hub; undefined: not known. */
   readonly volume: string | undefined;
 }
 

@@ -11,7 +11,7 @@ import type { ConfigEntitySpec, EntityType } from './entity-type';
 import { formerIds, ownedId } from './ownership';
 import { createdByOperator, unmark } from './ownership-label';
 
-/** What the Hub reports of objects without a resource. */
+/** Report to the Hub about objects without a resource. */
 export interface LeftBehindReport {
   /** Sentences for the message of `Ready`; undefined: there are none. */
   readonly notice?: string;

@@ -11,6 +11,6 @@ export interface EntryReconcile {
   readonly desired: DesiredEntry;
   readonly entries: RegistryEntries;
   readonly cached: CachedEntry;
-  /** Of the hub; undefined: not known. */
+  /** Volume of the hub; undefined: not known. */
   readonly volume: string | undefined;
 }

@@ -72,7 +72,7 @@ export class RegistryWatch {
     this.requeueDependents(type);
   }
 
-  /** They refer to entries by name, also to those that people make. */
+  /** Dependents refer to entries by name, also to those that people make. */
   private requeueDependents(type: RegistryType): void {
     for (const dependent of this.dependentsOf(type))
       for (const { isReady, requeue } of this.options.resources(dependent))

@@ -15,6 +15,8 @@ let entities: LabelledEntity[];
 let resources: Child[];
 let hasLabel: boolean;
 let removed: string[];
+/** Entities that were looked up to take the label away. */
+let looked: string[];
 let removalError: Error | undefined;
 let requeued: string[];
 let reconnect: () => void;
@@ -37,7 +39,7 @@ beforeEach(() => {
   entities = [];
   resources = [];
   hasLabel = true;
-  removed = [];
+  [removed, looked] = [[], []];
   removalError = undefined;
   requeued = [];
   const given = services({
@@ -59,7 +61,7 @@ beforeEach(() => {
     },
     entityRegistry: {
       withLabel: async (id: string) => entities.filter(({ labels }) => labels.includes(id)),
-      find: async () => undefined,
+      find: async (kind: string, id: string) => void looked.push(`${kind} ${id}`),
     },
     removal: {
       remove: async (kind: string, id: string, { shouldRemove }: { shouldRemove: () => boolean }) => {
@@ -143,7 +145,7 @@ describe('LeftBehind', () => {
     };
     await report(annotated('automation.porch automation.attic'));
     await settle();
-    expect(removed).toEqual(['automation porch']);
+    expect([removed, looked]).toEqual([['automation porch'], ['automation porch']]);
   });
 
   test('says in one event that a removal failed, and tries it again after five minutes', async () => {

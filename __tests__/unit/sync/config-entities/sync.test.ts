@@ -64,7 +64,7 @@ class Bench {
   labels: readonly string[] = ['kitchen'];
   markManaged: boolean | undefined;
   disabledBy: string | null = null;
-  /** Of the hub. */
+  /** Volume of the hub. */
   volume: string | undefined;
   /** As `get_entries` of the entity registry does; its `list` does not. */
   showsIcons = true;

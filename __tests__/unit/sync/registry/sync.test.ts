@@ -23,7 +23,7 @@ let writes: string[];
 let accept: (fields: RegistryFields) => RegistryFields;
 let hubState: { state: string; recovery_mode: boolean };
 let drifts: string[];
-/** Of the hub. */
+/** Volume of the hub. */
 let volume: string | undefined;
 let client: HubClient;
 /** By kind. */

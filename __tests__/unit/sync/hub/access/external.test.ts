@@ -1,4 +1,7 @@
+import { HubRejected } from '../../../../../operator/client/errors';
+import type { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds';
+import { HUB_LABEL } from '../../../../../operator/kinds/annotations';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import type { HubClients } from '../../../../../operator/sync/hub-clients';
 import { externalStep, invalidUrl } from '../../../../../operator/sync/hub/access/external';
@@ -111,7 +114,15 @@ describe('externalStep', () => {
   const reconcile = (hub: Hub, ...others: Hub[]) => stepAmong(hub, ...others)(hub);
   const connected = { url: 'http://box:8123', volumeID: 'anna' };
 
-  test('assigns a hub to the oldest Hub that it has accepted, whatever the address', async () => {
+  test('records the account of the owner as the volume, which it asks for once', async () => {
+    const hubs = [younger];
+    const run = stepAmong(...hubs);
+    expect(await run(younger)).toMatchObject(connected);
+    owner = 'another';
+    expect(await run(younger)).toMatchObject(connected);
+  });
+
+  test('assigns a hub to the oldest Hub that it has accepted, at any address', async () => {
     const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', url: 'http://192.168.1.5', volumeID: 'anna' });
     expect(await reconcile(younger, older)).toMatchObject({
       type: 'Stalled',

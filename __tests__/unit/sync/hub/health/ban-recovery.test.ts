@@ -97,6 +97,14 @@ describe('BanRecovery', () => {
     expect(outcome).toMatchObject({ conditions: { BanRecoveryFailed: { reason } } });
   });
 
+  test('says what holds a pod that does not end', async () => {
+    const deletionTimestamp = new Date(clock.now()).toISOString();
+    pod = { metadata: { ...oldPod.metadata, deletionTimestamp, finalizers: ['example.org/guard'] } };
+    expect((await reconcile({})).message).toMatch(/is being restarted to lift the ban\.$/);
+    await clock.advance(2 * 60_000);
+    expect((await reconcile({})).message).toMatch(/ Its finalizers hold it: example\.org\/guard\. /);
+  });
+
   test('removes its condition when it is switched off', async () => {
     expect(await reconcile({}, false)).toMatchObject({ conditions: { BanRecoveryFailed: null } });
   });
