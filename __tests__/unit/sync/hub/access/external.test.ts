@@ -111,7 +111,7 @@ describe('externalStep', () => {
   const reconcile = (hub: Hub, ...others: Hub[]) => stepAmong(hub, ...others)(hub);
   const connected = { url: 'http://box:8123', instanceID: 'anna' };
 
-  test('assigns a hub to the oldest Hub that it has accepted, whatever the address', async () => {
+  test('assigns a hub to the oldest Hub that it has accepted, at any address', async () => {
     const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', url: 'http://192.168.1.5', instanceID: 'anna' });
     expect(await reconcile(younger, older)).toMatchObject({
       type: 'Stalled',
