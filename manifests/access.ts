@@ -1,6 +1,6 @@
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
-import { kinds } from '../operator/kinds';
+import { communityRepository, hub, kinds } from '../operator/kinds';
 import { API_GROUP } from '../operator/kinds/group';
 import type { AccessRule } from '../operator/kinds/kind';
 import { WEBHOOK } from '../operator/kinds/object-names';
@@ -38,12 +38,15 @@ export class Access extends Construct {
       subjects,
     });
     if (webhook) this.addWebhookRoles(webhook, namespace);
-    new ApiObject(this, 'view', personRole('view', ['view', 'edit', 'admin'], ['get', 'list', 'watch']));
     new ApiObject(
       this,
-      'edit',
-      personRole('edit', ['edit', 'admin'], ['create', 'update', 'patch', 'delete', 'deletecollection']),
+      'view',
+      personRole('view', ['view', 'edit', 'admin'], ours, ['get', 'list', 'watch']),
     );
+    const write = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+    const others = ours.filter((plural) => !ofAdministrators.includes(plural));
+    new ApiObject(this, 'edit', personRole('edit', ['edit', 'admin'], others, write));
+    new ApiObject(this, 'admin', personRole('admin', ['admin'], ofAdministrators, write));
   }
 
   /** The Secret with the certificate of the webhook and, if the operator makes that, the field for its CA. */
@@ -111,6 +114,8 @@ export class WatchedNamespace extends Chart {
 }
 
 const ours = kinds.map(({ plural }) => plural);
+/** With them the operator makes what `edit` may not make, such as routes and Certificates, and installs code of others. */
+const ofAdministrators: readonly string[] = [hub.plural, communityRepository.plural];
 
 /** The Lease and its events, in the namespace of the operator, which may be none of those that it works in. */
 const leaderRules: readonly AccessRule[] = [
@@ -155,7 +160,12 @@ export function merged(rules: readonly AccessRule[]): readonly AccessRule[] {
 const verbOrder = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
 /** Adds our kinds to the roles that clusters give people (`view`, `edit`, `admin`). */
-function personRole(name: string, into: readonly string[], verbs: readonly string[]) {
+function personRole(
+  name: string,
+  into: readonly string[],
+  resources: readonly string[],
+  verbs: readonly string[],
+) {
   return {
     ...rbac('ClusterRole'),
     metadata: {
@@ -164,7 +174,7 @@ function personRole(name: string, into: readonly string[], verbs: readonly strin
         into.map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, 'true']),
       ),
     },
-    rules: [policyRule({ apiGroup: API_GROUP, resources: ours, verbs })],
+    rules: [policyRule({ apiGroup: API_GROUP, resources, verbs })],
   };
 }
 

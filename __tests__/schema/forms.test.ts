@@ -131,6 +131,14 @@ describe('the chart', () => {
     for (const { metadata } of definitions) expect(metadata.annotations).toMatchObject({ [KEEP]: 'keep' });
   });
 
+  test('adds nothing to the roles of the cluster where that is the value', async () => {
+    const roles = (await rendered('hub-operator', { aggregateRoles: false })).filter(({ metadata }) =>
+      ['hub-operator-view', 'hub-operator-edit', 'hub-operator-admin'].includes(metadata.name),
+    );
+    expect(roles).toHaveLength(3);
+    expect(JSON.stringify(roles)).not.toContain('aggregate-to');
+  });
+
   test('leaves the CRDs out when they are installed by other means', async () => {
     const kinds = (await rendered('hub-operator', { 'crds.install': false })).map(({ kind }) => kind);
     expect(kinds).not.toContain('CustomResourceDefinition');

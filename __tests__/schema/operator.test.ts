@@ -144,7 +144,7 @@ describe('people with the roles that clusters give them', () => {
   let namespace: string;
   beforeAll(async () => {
     namespace = await freshNamespace('people');
-    for (const role of ['view', 'edit'])
+    for (const role of ['view', 'edit', 'admin'])
       await mustKubectl(['create', 'rolebinding', role, `--clusterrole=${role}`, `--user=${role}`], {
         namespace,
       });
@@ -163,12 +163,25 @@ describe('people with the roles that clusters give them', () => {
       namespace,
     ));
 
-  test('an editor may change our kinds, but not their status', () =>
+  test('an editor may change our kinds, but for hubs, code of others, and status', () =>
     expectAccess(
       'edit',
       {
-        [`create hubs.${API_GROUP}`]: true,
+        [`create hubs.${API_GROUP}`]: false,
+        [`patch hubcommunityrepositories.${API_GROUP}`]: false,
         ...ofAutomations(['get', 'watch', 'update', 'delete', 'deletecollection'], true),
+        [`patch hubautomations.${API_GROUP}/status`]: false,
+      },
+      namespace,
+    ));
+
+  test('an administrator of the namespace may change all of our kinds', () =>
+    expectAccess(
+      'admin',
+      {
+        [`create hubs.${API_GROUP}`]: true,
+        [`patch hubcommunityrepositories.${API_GROUP}`]: true,
+        ...ofAutomations(['update', 'delete'], true),
         [`patch hubs.${API_GROUP}/status`]: false,
       },
       namespace,

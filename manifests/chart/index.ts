@@ -14,6 +14,7 @@ import { Template } from './template';
 import { chartValues } from './values';
 import { valuesSchema, valuesYaml } from './values-yaml';
 import { withPodValues } from './pod';
+import { withAggregationValue } from './roles';
 
 interface Manifest {
   readonly apiVersion: string;
@@ -88,7 +89,11 @@ function operatorTemplate(settings: SynthSettings): string {
   return [...objects.values()]
     .map((variants) => {
       const object = merge(template, variants) as Manifest;
-      const text = template.render(object.kind === 'Deployment' ? withPodValues(template, object) : object);
+      const text = template.render(
+        object.kind === 'Deployment'
+          ? withPodValues(template, object)
+          : withAggregationValue(template, object),
+      );
       const condition = conditionOf(new Set(variants.keys()), new Set(all));
       return condition === '' ? `---\n${text}\n` : `{{- if ${condition} }}\n---\n${text}\n{{- end }}\n`;
     })

@@ -131,6 +131,13 @@ export function chartValues(settings: SynthSettings): readonly Value[] {
       schema: anything,
     },
     {
+      path: 'aggregateRoles',
+      about:
+        'Whether the roles `view`, `edit` and `admin` of the cluster contain the kinds of the operator. `false`: bind the ClusterRoles `hub-operator-view`, `-edit` and `-admin` yourself.',
+      default: true,
+      schema: { type: 'boolean' },
+    },
+    {
       path: 'crds.install',
       about:
         'Whether the CRDs belong to the release. They are upgraded with it, and are kept at `helm uninstall`, as all hubs and their volumes would go with them. `false`: install `crds.yaml` by other means, before each upgrade.',

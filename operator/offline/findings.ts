@@ -123,7 +123,10 @@ async function applyRules(
     );
   try {
     webhookProblems(definition, resource, state, report);
-    if (isValid) await reconciliationProblems(resource, report);
+    if (isValid) {
+      for (const message of state.refusedSecrets(definition, resource)) report('error', message);
+      await reconciliationProblems(resource, report);
+    }
   } catch (error) {
     // The other objects are checked all the same. The text of the error may hold a value of the object.
     const { name } = error as Error;

@@ -1,15 +1,22 @@
-import { secrets as secretsKind, type HubSecrets } from '../kinds';
+import { hub, secrets as secretsKind, type HubSecrets, type Resource } from '../kinds';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
+import { objectNames } from '../kinds/object-names';
 import { isObject } from '../is-object';
 import { identityInHub } from '../runtime/id-ownership';
+import { refusalOf } from '../runtime/named-secret';
 import { objectKeyOf } from '../runtime/object-key';
 import type { ReadSecrets } from '../sync/secrets/secrets-yaml';
 import type { ClusterState } from '../webhook/cluster-state';
 
 /** A Secret in a manifest. */
 export interface GivenSecret {
-  readonly metadata?: { readonly name?: unknown; readonly namespace?: unknown };
+  readonly type?: unknown;
+  readonly metadata?: {
+    readonly name?: unknown;
+    readonly namespace?: unknown;
+    readonly labels?: unknown;
+  };
   readonly data?: unknown;
   readonly stringData?: unknown;
 }
@@ -68,10 +75,33 @@ export class GivenState implements ClusterState {
     return { values: new Map(keys.flat().map((key) => [key, ''])), kept: new Set(), hash: '', salt: '' };
   }
 
-  private keysOf(namespace: string, name: string): readonly string[] | undefined {
-    const secret = this.secrets.find(
+  /** The Secrets in the files that the resource names and must not name, one sentence each. */
+  refusedSecrets(definition: KindDefinition, resource: CustomResource): string[] {
+    const given = resource as unknown as Resource<object, object>;
+    const { secrets, apiToken, admin } = objectNames(definition.hubName(given));
+    // A resource depends on these without naming them.
+    const generated: readonly string[] = [secrets, apiToken, ...(resource.kind === hub.kind ? [admin] : [])];
+    return definition
+      .references(given)
+      .filter(({ kind, name }) => kind === 'Secret' && !generated.includes(name))
+      .flatMap(({ name }) => {
+        const { type, metadata } = this.secretOf(resource.metadata.namespace, name) ?? {};
+        const problem = refusalOf({
+          type: typeof type === 'string' ? type : undefined,
+          labels: isObject(metadata?.labels) ? (metadata.labels as Record<string, string>) : undefined,
+        });
+        return problem === undefined ? [] : `The Secret ${name} that the spec names ${problem}`;
+      });
+  }
+
+  private secretOf(namespace: string, name: string): GivenSecret | undefined {
+    return this.secrets.find(
       ({ metadata }) => metadata?.name === name && (metadata.namespace ?? '') === namespace,
     );
+  }
+
+  private keysOf(namespace: string, name: string): readonly string[] | undefined {
+    const secret = this.secretOf(namespace, name);
     return (
       secret && [secret.data, secret.stringData].flatMap((part) => (isObject(part) ? Object.keys(part) : []))
     );

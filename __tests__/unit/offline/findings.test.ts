@@ -58,6 +58,29 @@ describe('findingsOf', () => {
   });
 
   test.each([
+    [{ type: 'kubernetes.io/service-account-token' }, 'has the type kubernetes.io/service-account-token'],
+    [{ metadata: { labels: { 'app.kubernetes.io/managed-by': 'hub-operator' } } }, 'is the operator’s own'],
+  ])('says that no resource may name a Secret with %j', async (marks, words) => {
+    const { metadata, ...rest } = marks as { metadata?: object; type?: string };
+    const named = { name: 'vault', namespace: 'home' };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { ...named, ...metadata }, ...rest };
+    const naming = [
+      secrets({ name: 'vault' }),
+      configuration({ configuration: '', recorder: { databaseSecretRef: { name: 'vault' } } }),
+      given(
+        ours('HubIntegration', 'mqtt', {
+          domain: 'mqtt',
+          configuration: { password: { secretKeyRef: { name: 'vault', key: 'a' } } },
+        }),
+      ),
+    ];
+    const messages = await found(secret, ...naming);
+    expect(messages).toHaveLength(naming.length);
+    for (const message of messages)
+      expect(message).toContain(`The Secret vault that the spec names ${words}`);
+  });
+
+  test.each([
     ['HubAutomation', 'porch', acting],
     ['HubScene', 'porch', { name: 'Porch', entities: [] }],
     ['HubScript', 'porch_light', { alias: 'Porch', sequence: [{ delay: 1 }] }],

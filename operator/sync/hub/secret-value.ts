@@ -20,13 +20,14 @@ export interface SecretReference {
   readonly key: string;
   readonly field?: string | undefined;
   readonly byBootstrap?: boolean;
+  readonly isExternalToken?: boolean;
 }
 
 /** Reads a value of a Secret that a Hub names, or of the one that the operator has generated for it. */
 export async function secretValue(
   services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings'>,
   hub: Hub,
-  { name, key, field, byBootstrap = false }: SecretReference,
+  { name, key, field, byBootstrap = false, isExternalToken }: SecretReference,
 ): Promise<SecretValue> {
   const { namespace } = hub.metadata;
   const known = services.cache.get(builtin.Secret.kind, namespace, name);
@@ -38,7 +39,8 @@ export async function secretValue(
   try {
     const values = isGenerated
       ? await services.secrets.get(namespace, name)
-      : (await readNamedSecret(services, { namespace, hub: hub.metadata.name, name, field }))?.values;
+      : (await readNamedSecret(services, { namespace, hub: hub.metadata.name, name, field, isExternalToken }))
+          ?.values;
     const value = values?.get(key);
     return value ? { value } : { missing: `The Secret ${name} has no value under the key ${key}.` };
   } catch (error) {

@@ -80,7 +80,7 @@ async function readCredentials(
   const labels = services.cache.get(builtin.Secret.kind, namespace, name)?.metadata.labels;
   const isLogin =
     name.endsWith(objectNames('').admin) && labels?.['app.kubernetes.io/managed-by'] === FIELD_MANAGER;
-  if (!isNamed || isLogin) return services.secrets.get(namespace, name);
+  if (!isNamed || isLogin || name === objectNames(hub).admin) return services.secrets.get(namespace, name);
   const field = 'spec.bootstrap.credentials.secretRef';
   return (await readNamedSecret(services, { namespace, hub, name, field }))?.values;
 }

@@ -32,11 +32,11 @@ export async function resolveAccess(
 ): Promise<Access> {
   const { external } = spec;
   const reference = external
-    ? { ...external.tokenSecretRef, field: 'spec.external.tokenSecretRef' }
+    ? { ...external.tokenSecretRef, field: 'spec.external.tokenSecretRef', isExternalToken: true }
     : {
         name: tokenSecretName(hub, spec),
         key: TOKEN_KEY,
-        ...(spec.bootstrap.apiTokenSecretName !== undefined && {
+        ...(tokenSecretName(hub, spec) !== objectNames(hub.metadata.name).apiToken && {
           field: 'spec.bootstrap.apiTokenSecretName',
         }),
         byBootstrap: spec.bootstrap.enabled,

@@ -1,7 +1,4 @@
-import { HubRejected } from '../../../../../operator/client/errors';
-import type { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds';
-import { HUB_LABEL } from '../../../../../operator/kinds/annotations';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import type { HubClients } from '../../../../../operator/sync/hub-clients';
 import { externalStep, invalidUrl } from '../../../../../operator/sync/hub/access/external';

@@ -1,0 +1,177 @@
+import { freshNamespace, until } from '../../cluster';
+import { configuration, Home, hubSecrets, integration, type Manifest, secret } from '../../cluster/home';
+import { nowhere } from '../../cluster/idle-hub';
+import { startHub } from '../../cluster/onboarded-volume';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// The rows of the table in docs/explanation/security.md: what who may write one kind alone can reach, and what not.
+
+let home: Home;
+let operator: TestOperator;
+
+/** A value that only who may read Secrets must know. */
+const PASSWORD = 'tulip-bulb-under-the-lamp';
+/** A token of the cluster, as the cluster makes it. */
+const accountToken = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'default-token', annotations: { 'kubernetes.io/service-account.name': 'default' } },
+  type: 'kubernetes.io/service-account-token',
+};
+const refused = { status: 'False', reason: 'SecretRefused' } as const;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('security'));
+  operator = await startTestOperator(home.namespace, {
+    settings: { COMMUNITY_REPOSITORIES: 'trusted/', CODE_HOST_URL: 'http://192.0.2.1' },
+  });
+  await home.apply(accountToken, secret('mqtt', { password: PASSWORD }));
+  await startHub(home, 'villa');
+});
+
+/** All that the operator writes for the hub `name`. */
+const generated = (name: string) => home.secret(`${name}-secrets`, 'secrets.yaml');
+
+describe('who may write HubSecrets alone', () => {
+  test('reaches every other Secret of the namespace', async () => {
+    await home.apply(hubSecrets('villa', 'keys', { secretRefs: [{ name: 'mqtt' }] }));
+    await home.ready('hubsecrets', 'keys');
+    expect(await generated('villa')).toContain(PASSWORD);
+  });
+
+  test.each(['villa-admin', 'villa-api-token', 'default-token'])('does not reach %s', async (name) => {
+    const before = await generated('villa');
+    await home.change('hubsecrets', 'keys', { secretRefs: [{ name }] });
+    const { message } = await home.ready('hubsecrets', 'keys', refused);
+    expect(message).toContain(`The Secret ${name} in spec.secretRefs[0]`);
+    expect(await generated('villa')).toBe(before);
+  });
+});
+
+describe('who may write HubIntegrations alone', () => {
+  test.each(['villa-admin', 'villa-api-token', 'default-token'])('sends %s nowhere', async (name) => {
+    const key = { 'villa-admin': 'password', 'villa-api-token': 'token' }[name] ?? 'token';
+    const broker = `mqtt-${name}`;
+    await home.apply(
+      integration('villa', broker, 'mqtt', {
+        configuration: {
+          broker: { value: '127.0.0.1' },
+          password: { secretKeyRef: { name, key } },
+        },
+      }),
+    );
+    const { message } = await home.ready('hubintegration', broker, refused);
+    expect(message).toContain(`The Secret ${name} in configuration.password`);
+    expect((await home.get('hubintegration', broker)).status).not.toHaveProperty('pendingFlow');
+    const { configEntries } = await home.client('villa');
+    const entries = [...(await configEntries.refreshed()).values()];
+    expect(entries.map(({ domain }) => domain)).not.toContain('mqtt');
+  });
+});
+
+describe('who may write HubConfigurations alone', () => {
+  test('runs any command in the hub, and reads no Secret that no resource may name', async () => {
+    await home.apply(
+      configuration('villa', 'logger:\n  default: warning\nshell_command:\n  any: id\n', {
+        recorder: { databaseSecretRef: { name: 'villa-admin', key: 'password' } },
+      }),
+    );
+    const { message } = await home.ready('hubconfiguration', 'villa', refused);
+    expect(message).toContain('The Secret villa-admin in spec.recorder.databaseSecretRef');
+    const { data } = (await home.get('configmap', 'villa-configuration')) as unknown as { data: object };
+    const password = await home.secret('villa-admin', 'password');
+    expect(JSON.stringify(data)).not.toContain(password);
+    expect(await generated('villa')).not.toContain(password);
+    await home.change('hubconfiguration', 'villa', { recorder: null });
+    await home.ready('hubconfiguration', 'villa');
+    const { rest } = await home.client('villa');
+    await until('the command is there', async () => {
+      const services = await rest.get<{ domain: string }[]>('/api/services');
+      return services.some(({ domain }) => domain === 'shell_command');
+    });
+  });
+});
+
+describe('who may write HubCommunityRepositories alone', () => {
+  const theme = (name: string, spec: object): Manifest => ({
+    apiVersion: 'hub-operator.dev/v1',
+    kind: 'HubCommunityRepository',
+    metadata: { name },
+    spec: { hubRef: { name: 'villa' }, category: 'theme', ref: 'v1', ...spec },
+  });
+
+  test('installs no code that the administrator does not allow', async () => {
+    await home.apply(theme('strange', { repository: 'strange/theme' }));
+    const { message } = await home.ready('hubcommunityrepository', 'strange', {
+      status: 'False',
+      reason: 'RepositoryNotAllowed',
+    });
+    expect(message).toContain('COMMUNITY_REPOSITORIES');
+  });
+
+  test('sends no token of the hub to the code host', async () => {
+    await home.apply(
+      theme('night', {
+        repository: 'trusted/night',
+        tokenSecretRef: { name: 'villa-api-token', key: 'token' },
+      }),
+    );
+    const { message } = await home.ready('hubcommunityrepository', 'night', refused);
+    expect(message).toContain('The Secret villa-api-token in spec.tokenSecretRef');
+  });
+});
+
+describe('who may write Hubs alone', () => {
+  test('creates pods with any Secret of the namespace', async () => {
+    const container = { name: 'reader', image: 'busybox', envFrom: [{ secretRef: { name: 'villa-admin' } }] };
+    await home.apply(configuration('barn'), {
+      apiVersion: 'hub-operator.dev/v1',
+      kind: 'Hub',
+      metadata: { name: 'barn' },
+      spec: { version: '2026.11.0', podTemplate: nowhere({ spec: { containers: [container] } }) },
+    });
+    await until('the StatefulSet is made', () => home.exists('statefulset', 'barn'));
+    expect(JSON.stringify(await home.get('statefulset', 'barn'))).toContain('villa-admin');
+  });
+
+  test.each([
+    ['http://100.100.100.200', 'InvalidSpec'],
+    ['http://[fd00:ec2::254]', 'InvalidSpec'],
+    ['http://127.0.0.1:8080', 'InvalidSpec'],
+  ])('has the operator ask nothing of %s', async (url, reason) => {
+    const name = `elsewhere-${url.replace(/\W+/g, '-').replace(/-$/, '')}`;
+    await home.apply({
+      apiVersion: 'hub-operator.dev/v1',
+      kind: 'Hub',
+      metadata: { name },
+      spec: { external: { url, tokenSecretRef: { name: 'mqtt', key: 'password' } } },
+    });
+    await home.ready('hub', name, { status: 'False', reason });
+  });
+
+  test('has no external hub get a token of the operator or of the cluster', async () => {
+    for (const name of ['villa-api-token', 'default-token']) {
+      await home.apply({
+        apiVersion: 'hub-operator.dev/v1',
+        kind: 'Hub',
+        metadata: { name: `to-${name}` },
+        spec: { external: { url: 'http://192.0.2.1', tokenSecretRef: { name, key: 'token' } } },
+      });
+      await home.ready('hub', `to-${name}`, refused);
+    }
+  });
+});
+
+test('no value of a Secret is told', async () => {
+  const password = await home.secret('villa-admin', 'password');
+  const token = await home.secret('villa-api-token', 'token');
+  const resources = JSON.stringify(
+    await home.list(
+      'hubs,hubsecrets,hubintegrations,hubconfigurations,hubcommunityrepositories,events,configmaps',
+    ),
+  );
+  for (const value of [PASSWORD, password, token]) {
+    expect(resources).not.toContain(value);
+    expect(await operator.log()).not.toContain(value);
+  }
+});
