@@ -217,7 +217,7 @@ export class RestClient {
   }
 
   private refused({ message }: Error): HubUnreachable {
-    return new HubUnreachable(`an answer of ${this.address.url} is not read: it is ${message}`);
+    return new HubUnreachable(`an answer of ${this.address.url} is not read: ${message}`);
   }
 
   private async send(method: Method, path: string, body: unknown, options: CallOptions): Promise<Answer> {
