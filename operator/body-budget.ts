@@ -61,7 +61,9 @@ export class BodyBudget {
 export async function readBody(stream: Readable, maxSize: number, budget: BodyBudget): Promise<Buffer> {
   let body = Buffer.allocUnsafe(SMALL);
   let size = 0;
-  const hold = budget.hold(() => stream.destroy(new BodyRefused('too many large ones arrive at the same time')));
+  const hold = budget.hold(() =>
+    stream.destroy(new BodyRefused('too many large ones arrive at the same time')),
+  );
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       if (size + chunk.length > maxSize) throw new BodyRefused(`it is longer than ${maxSize} bytes`);
