@@ -3,7 +3,7 @@ import { automation, Home } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { applyExternalHub, StandInHub } from '../../cluster/stand-in-hub';
 
-// Whoever may create automations can store some with a million values: the operator, with the memory that it ships with, goes on
+// A user who may create automations can store some with a million values: the operator, with the memory that it ships with, goes on
 // with those of others, also after a restart, when it lists all of them.
 
 const LARGE = 6;

@@ -38,7 +38,7 @@ function takesAnything({ items, properties = {}, additionalProperties, ...schema
 }
 
 describe('AdmissionWebhook', () => {
-  test('is called for a changed spec alone, whoever changes it and wherever the operator runs', () => {
+  test('is called for a changed spec alone, by any user and in any namespace of the operator', () => {
     const configuration = named(webhook('self-signed'), 'ValidatingWebhookConfiguration', 'hub-operator');
     expect(configuration).toMatchObject({
       webhooks: [
