@@ -333,7 +333,7 @@ function jsonMessage(body: Buffer): string {
 }
 
 function contentType(header: unknown): string {
-  return String(header ?? '')
+  return (typeof header === 'string' ? header : '')
     .replace(/;.*/, '')
     .trim()
     .toLowerCase();
