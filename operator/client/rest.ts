@@ -333,10 +333,7 @@ function jsonMessage(body: Buffer): string {
 }
 
 function contentType(header: unknown): string {
-  return (typeof header === 'string' ? header : '')
-    .replace(/;.*/, '')
-    .trim()
-    .toLowerCase();
+  return (typeof header === 'string' ? header : '').replace(/;.*/, '').trim().toLowerCase();
 }
 
 /**
