@@ -15,7 +15,7 @@ const settings = readSynthSettings(process.env);
 new CustomResourceDefinitions(new Chart(app, 'crds', { labels: installationLabels }));
 new Installation(app, 'install', settings);
 app.synth();
-writeKustomization(app.outdir, ['install.yaml']);
+writeKustomization(app.outdir, ['install.yaml'], settings.webhook !== undefined);
 writeBase(join(app.outdir, 'namespaced'), (base) => [
   new Installation(base, 'install', namespaced(settings)),
 ]);

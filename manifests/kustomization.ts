@@ -2,6 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, type Chart, Yaml } from 'cdk8s';
 
+const NAME_REFERENCES = 'name-references.yaml';
+
 /** The role names the registration of the webhook: a prefix that changes the one has to change the other. */
 const nameReferences = {
   nameReference: [
@@ -13,16 +15,15 @@ const nameReferences = {
 };
 
 /** Writes `kustomization.yaml` into a folder: for `kubectl apply -k`, and as a base of kustomizations elsewhere. */
-export function writeKustomization(folder: string, resources: readonly string[]): void {
-  const configurations = ['name-references.yaml'];
+export function writeKustomization(folder: string, resources: readonly string[], hasWebhook = false): void {
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
     resources,
-    configurations,
+    ...(hasWebhook && { configurations: [NAME_REFERENCES] }),
   };
   writeFileSync(join(folder, 'kustomization.yaml'), Yaml.stringify(kustomization));
-  writeFileSync(join(folder, configurations[0]!), Yaml.stringify(nameReferences));
+  if (hasWebhook) writeFileSync(join(folder, NAME_REFERENCES), Yaml.stringify(nameReferences));
 }
 
 /**

@@ -61,10 +61,12 @@ export class BodyBudget {
 export async function readBody(stream: Readable, maxSize: number, budget: BodyBudget): Promise<Buffer> {
   let body = Buffer.allocUnsafe(SMALL);
   let size = 0;
-  const hold = budget.hold(() => stream.destroy(new BodyRefused('too many large bodies at the same time')));
+  const hold = budget.hold(() =>
+    stream.destroy(new BodyRefused('too many large ones arrive at the same time')),
+  );
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      if (size + chunk.length > maxSize) throw new BodyRefused(`longer than ${maxSize} bytes`);
+      if (size + chunk.length > maxSize) throw new BodyRefused(`it is longer than ${maxSize} bytes`);
       if (size + chunk.length > body.length) {
         const larger = Buffer.allocUnsafe(Math.min(maxSize, Math.max(2 * body.length, size + chunk.length)));
         body.copy(larger, 0, 0, size);

@@ -80,8 +80,9 @@ export function countValues(json: Uint8Array, maxValues: number, visitor?: JsonV
   return values;
 }
 
-export const tooMany = (maxValues: number) => new TooManyValues(`more than ${maxValues} keys and values`);
-export const tooDeep = () => new TooManyValues(`nested deeper than ${MAX_DEPTH}`);
+export const tooMany = (maxValues: number) =>
+  new TooManyValues(`it has more than ${maxValues} keys and values`);
+export const tooDeep = () => new TooManyValues(`it is nested deeper than ${MAX_DEPTH}`);
 
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 

@@ -9,7 +9,7 @@ import { createLogger } from './log';
 import { Metrics } from './metrics';
 import { HubOperator } from './operator';
 import { ProbeServer } from './runtime/probes';
-import { readSettings, settingsHelp } from './settings';
+import { readSettings, settingsHelp, type TestSettings } from './settings';
 import type * as ValidateModule from './validate';
 
 /** Beside this file: its source beside the source, its bundle beside the bundle of the operator. */
@@ -20,7 +20,7 @@ const VALIDATE = join(__dirname, `validate${extname(__filename)}`);
  *
  * @returns the exit code: 0 after SIGTERM or SIGINT, 1 after a lost lease, a failed start or a bug
  */
-async function main(args: readonly string[]): Promise<number> {
+async function main(args: readonly string[], testSettings: Partial<TestSettings>): Promise<number> {
   if (args[0] === 'validate') {
     const { standardInput, validate } = (await import(VALIDATE)) as typeof ValidateModule;
     const { code, output } = await validate(args.slice(1), standardInput);
@@ -37,7 +37,7 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
-  const settings = readSettings(args, process.env);
+  const settings = readSettings(args, process.env, testSettings);
   const log = createLogger(settings.logLevel);
   const metrics = new Metrics(version);
   checkKubeconfig(process.env['KUBECONFIG']);
@@ -89,7 +89,12 @@ function endProcess(code: number): void {
   setTimeout(() => process.exit(), EXIT_DELAY).unref();
 }
 
-main(process.argv.slice(2)).then(endProcess, (error: unknown) => {
-  process.stderr.write(`hub-operator: ${messageOf(error)}\n`);
-  endProcess(1);
-});
+/** @param testSettings only of the entry point of a sandbox */
+export function run(args: readonly string[], testSettings: Partial<TestSettings> = {}): void {
+  main(args, testSettings).then(endProcess, (error: unknown) => {
+    process.stderr.write(`hub-operator: ${messageOf(error)}\n`);
+    endProcess(1);
+  });
+}
+
+if (require.main === module) run(process.argv.slice(2));

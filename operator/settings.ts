@@ -132,37 +132,30 @@ const table = {
     parse: objectName,
     about: 'Name of the ValidatingWebhookConfiguration that gets the CA.',
   },
-  allowLocalHubs: {
-    env: 'ALLOW_LOCAL_HUBS',
-    default: 'false',
-    parse: truth,
-    about:
-      'Whether external hubs may have loopback and link-local addresses. For tests: such an address leads to the operator itself.',
-  },
-  freezeCache: {
-    env: 'FREEZE_CACHE',
-    default: 'false',
-    parse: truth,
-    about: 'For tests: objects in memory are read-only, so that a mistaken change of one fails at once.',
-  },
-  hubUrlAnnotation: {
-    env: 'HUB_URL_ANNOTATION',
-    default: '',
-    parse: text,
-    about:
-      "For sandboxes: annotation of a hub's Service that holds the hub's URL, instead of its name in the cluster.",
-  },
-  hubSourceAddress: {
-    env: 'HUB_SOURCE_ADDRESS',
-    default: '',
-    parse: address,
-    about: 'For sandboxes: local address that connections to hubs come from.',
-  },
 } as const;
 
 type Table = typeof table;
 type SettingName = keyof Table;
-export type Settings = { readonly [Name in SettingName]: ReturnType<Table[Name]['parse']> };
+export type Settings = { readonly [Name in SettingName]: ReturnType<Table[Name]['parse']> } & TestSettings;
+
+/** Only the entry point of the sandbox gives them: they are no settings of the program that is shipped. */
+export interface TestSettings {
+  /** Whether external hubs may have loopback and link-local addresses, which lead to the operator itself. */
+  readonly allowLocalHubs: boolean;
+  /** Objects in memory are read-only, so that a mistaken change of one fails at once. */
+  readonly freezeCache: boolean;
+  /** Annotation of a hub's Service that holds the hub's URL, instead of its name in the cluster. Empty: none. */
+  readonly hubUrlAnnotation: string;
+  /** Local address that connections to hubs come from. Empty: any. */
+  readonly hubSourceAddress: string;
+}
+
+const noTestSettings: TestSettings = {
+  allowLocalHubs: false,
+  freezeCache: false,
+  hubUrlAnnotation: '',
+  hubSourceAddress: '',
+};
 
 /** A setting is invalid: the message names the setting, its value and the accepted values. Or help was requested. */
 export class SettingsRefused extends Error {
@@ -177,10 +170,11 @@ export class SettingsRefused extends Error {
 export function readSettings(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
+  testSettings: Partial<TestSettings> = {},
 ): Settings {
   const names = Object.keys(table) as SettingName[];
   const flags = parseFlags(args, names);
-  return Object.fromEntries(
+  const settings = Object.fromEntries(
     names.map((name) => {
       const { env, default: fallback, parse } = table[name];
       const flag = flags[flagOf(name)];
@@ -192,7 +186,8 @@ export function readSettings(
         throw new SettingsRefused(`${source}=${given}: ${(error as Error).message}`);
       }
     }),
-  ) as Settings;
+  ) as Omit<Settings, keyof TestSettings>;
+  return { ...settings, ...noTestSettings, ...testSettings };
 }
 
 export function settingsHelp(): string {

@@ -10,8 +10,12 @@ import { runFile } from './run-file';
 async function main(): Promise<void> {
   const sandbox = await runningSandbox();
   await installOperator(sandbox);
-  Object.assign(process.env, { LOG_LEVEL: 'debug' }, await operatorEnvironment(sandbox));
-  await import('../operator/index');
+  const environment = await operatorEnvironment(sandbox);
+  Object.assign(process.env, { LOG_LEVEL: 'debug' }, environment);
+  const { run } = await import('../operator/index');
+  const { HUB_URL_ANNOTATION: hubUrlAnnotation = '', HUB_SOURCE_ADDRESS: hubSourceAddress = '' } =
+    environment;
+  run([], { hubUrlAnnotation, hubSourceAddress });
 }
 
 async function runningSandbox(): Promise<ClusterAccess> {

@@ -19,6 +19,8 @@ export type ClusterAccess = Pick<Sandbox, 'kubeconfig' | 'directory' | 'kubectl'
 
 /** Path of the operator's bundle, as in its image. */
 export const bundle = join(repository, 'build', 'operator.cjs');
+/** Starts it with the settings that only tests and sandboxes give. */
+const entry = join(__dirname, 'operator-entry.mjs');
 
 export interface OperatorOptions {
   /** Names its files. Default: `operator`. */
@@ -88,7 +90,7 @@ export async function startOperator(
   const environment = await operatorEnvironment(sandbox, { ...options, port });
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
-    command: [...(await operatorCommand()), `--max-old-space-size=${shippedHeapLimit()}`, bundle],
+    command: [...(await operatorCommand()), `--max-old-space-size=${shippedHeapLimit()}`, entry, bundle],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 120_000, // it ends by itself within 20 s, and later on a machine that has more to do
     env: { ...environment, ...options.settings },

@@ -65,6 +65,44 @@ describe('kubectl', () => {
     );
   });
 
+  test('kustomize may set another namespace and a prefix: no name of the others is left, and the webhook is reached', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'renamed-'));
+    try {
+      await symlink(resolve('.'), join(folder, 'hub-operator'));
+      await mkdir(join(folder, 'mine'));
+      const text = 'resources: [../hub-operator/dist]\nnamespace: foo\nnamePrefix: x-\n';
+      await writeFile(join(folder, 'mine', 'kustomization.yaml'), text);
+      const made = await kustomized(join(folder, 'mine'));
+      expect(JSON.stringify(made)).not.toContain('hub-operator:hub-operator');
+      const found = (kind: string, name: string) => {
+        const object = made.find((each) => each.kind === kind && each.metadata.name === name);
+        if (!object) throw new Error(`there is no ${kind} ${name}`);
+        return object;
+      };
+      const service = { name: found('Service', 'x-hub-operator-webhook').metadata.name, namespace: 'foo' };
+      // The operator makes its certificate for this Service, and finds the registration by the name of its account.
+      expect(found('ValidatingWebhookConfiguration', 'x-hub-operator')).toMatchObject({
+        webhooks: [{ clientConfig: { service } }],
+      });
+      const account = { serviceAccountName: found('ServiceAccount', 'x-hub-operator').metadata.name };
+      const env = [
+        { name: 'WEBHOOK_CONFIGURATION', valueFrom: { fieldRef: { fieldPath: 'spec.serviceAccountName' } } },
+      ];
+      expect(found('Deployment', 'x-hub-operator')).toMatchObject({
+        spec: {
+          template: { spec: { ...account, containers: [{ env: expect.arrayContaining(env) as unknown }] } },
+        },
+      });
+      expect(found('ClusterRole', 'x-hub-operator-webhook')).toMatchObject({
+        rules: expect.arrayContaining([
+          expect.objectContaining({ resourceNames: ['x-hub-operator'] }),
+        ]) as unknown,
+      });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   test('the kustomizations of limit-access.md change the image and the namespaces, and nothing else', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'fleet-'));
     try {

@@ -8,7 +8,8 @@ function valuesOf(value: unknown): number {
   const parts = Object.values(value);
   return 1 + Math.max(0, parts.length - 1) + parts.length + sum(parts);
 }
-const sum = (parts: readonly unknown[]): number => parts.reduce<number>((all, part) => all + valuesOf(part), 0);
+const sum = (parts: readonly unknown[]): number =>
+  parts.reduce<number>((all, part) => all + valuesOf(part), 0);
 
 describe('parseBounded', () => {
   test('parses as JSON.parse does', () => {

@@ -53,18 +53,35 @@ describe('readSettings, settingsHelp', () => {
     for (const word of words) expect(message).toContain(word);
   });
 
+  test.each(['allow-local-hubs', 'freeze-cache', 'hub-url-annotation', 'hub-source-address'])(
+    '--%s is no setting: only the entry point of the sandbox gives it',
+    (flag) => {
+      expect(refusal([`--${flag}=true`], {})).toContain(`Unknown option '--${flag}'`);
+      expect(settingsTable().map((row) => row.flag)).not.toContain(`--${flag}`);
+      const environment = {
+        ALLOW_LOCAL_HUBS: 'true',
+        FREEZE_CACHE: 'true',
+        HUB_URL_ANNOTATION: 'a',
+        HUB_SOURCE_ADDRESS: '::1',
+      };
+      expect(readSettings([], environment)).toEqual(readSettings([], {}));
+      expect(readSettings([], {}, { freezeCache: true })).toMatchObject({
+        freezeCache: true,
+        allowLocalHubs: false,
+      });
+    },
+  );
+
   test('names and addresses are what Kubernetes has', () => {
     const settings = readSettings([], {
       WATCH_NAMESPACES: 'home, office,home,1st',
       POD_NAME: 'hub-operator-7d9c.example',
       POD_IP: 'fd00::7',
-      HUB_SOURCE_ADDRESS: '127.0.0.2',
     });
     expect(settings).toMatchObject({
       watchNamespaces: ['home', 'office', '1st'],
       podName: 'hub-operator-7d9c.example',
       podIp: 'fd00::7',
-      hubSourceAddress: '127.0.0.2',
     });
   });
 

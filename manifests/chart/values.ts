@@ -29,9 +29,8 @@ const anything: ValueSchema = { type: 'object' };
 const objects: ValueSchema = { type: 'array', items: anything };
 const quantities: ValueSchema = { type: 'object', additionalProperties: { type: ['string', 'number'] } };
 
-/** Settings of the operator that the Deployment itself sets, or that are for tests. */
-const notForValues =
-  /^(POD_|HTTP_|WEBHOOK|WATCH_NAMESPACES|ALLOW_LOCAL_HUBS|FREEZE_CACHE|HUB_URL_|HUB_SOURCE_)/;
+/** Settings of the operator that the Deployment itself sets. */
+const notForValues = /^(POD_|HTTP_|WEBHOOK|WATCH_NAMESPACES)/;
 const operatorSettings = settingsTable().filter(({ env }) => !notForValues.test(env));
 
 /** The values of the chart; their defaults are the settings of the synth. */

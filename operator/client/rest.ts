@@ -220,7 +220,7 @@ export class RestClient {
   }
 
   private refused({ message }: Error): HubUnreachable {
-    return new HubUnreachable(`an answer of ${this.address.url} is not read: it is ${message}`);
+    return new HubUnreachable(`an answer of ${this.address.url} is not read: ${message}`);
   }
 
   private async send(method: Method, path: string, body: unknown, options: CallOptions): Promise<Answer> {
@@ -341,10 +341,7 @@ function jsonMessage(body: Buffer): string {
 }
 
 function contentType(header: unknown): string {
-  return String(header ?? '')
-    .replace(/;.*/, '')
-    .trim()
-    .toLowerCase();
+  return (typeof header === 'string' ? header : '').replace(/;.*/, '').trim().toLowerCase();
 }
 
 /**

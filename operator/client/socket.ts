@@ -31,7 +31,9 @@ class HubSocket extends WebSocket {
   refusal: string | undefined;
   /** Bytes since the last message. */
   private arrived = 0;
-  private readonly arriving = hubBodies.hold(() => this.refuse('too large for the memory that is left'));
+  private readonly arriving = hubBodies.hold(() =>
+    this.refuse('too many large ones arrive at the same time'),
+  );
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
     // Before `open` nothing reads the connection: a listener would take the first bytes away.
@@ -60,7 +62,7 @@ class HubSocket extends WebSocket {
       this.arrived += chunk.length;
       this.arriving.set(this.arrived);
       if (!this.isAuthenticated && this.arrived > MAX_HANDSHAKE_SIZE)
-        this.refuse(`longer than ${MAX_HANDSHAKE_SIZE} bytes before the authentication`);
+        this.refuse(`it is longer than ${MAX_HANDSHAKE_SIZE} bytes before the authentication`);
     });
   }
 
@@ -72,8 +74,9 @@ class HubSocket extends WebSocket {
   }
 
   private refuseInvalidFrame({ code }: { readonly code?: string }): void {
-    if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.refuse(`longer than ${MAX_MESSAGE_SIZE} bytes`);
-    else if (code?.startsWith('WS_ERR_')) this.refuse(`not valid (${code})`);
+    if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
+      this.refuse(`it is longer than ${MAX_MESSAGE_SIZE} bytes`);
+    else if (code?.startsWith('WS_ERR_')) this.refuse(`it is not valid (${code})`);
   }
 
   private refuse(why: string): void {
@@ -88,7 +91,7 @@ export function refusalOf(socket: HaWebSocket | HubSocket): HubUnreachable | und
   const { refusal } = socket as HubSocket;
   return refusal === undefined
     ? undefined
-    : new HubUnreachable(`a message of the hub is not read: it is ${refusal}`);
+    : new HubUnreachable(`a message of the hub is not read: ${refusal}`);
 }
 
 /**

@@ -3,7 +3,7 @@ import { duplicateMessage } from '../kinds/duplicate-id';
 import { API_GROUP, GROUP_VERSION } from '../kinds/group';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
-import { unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
+import { incompleteContent, parseObjects, unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
 import { review } from '../webhook/review';
 import { fieldOf, type Path, pathIn } from './field-path';
 import { type GivenSecret, GivenState } from './given-state';
@@ -151,6 +151,9 @@ function webhookProblems(
   const { refusal, warnings } = review(request, state, Infinity);
   if (refusal) report('error', refusal.message, refusal.field.split('.'));
   // The reconciliation rejects some objects that the webhook only warns about.
+  const large = parseObjects(Buffer.from(JSON.stringify(resource)), 1) as CustomResource;
+  const tooLarge = large.omitted && incompleteContent(large);
+  if (tooLarge) report('error', tooLarge);
   const unsafe = unsafeIntegers(resource.spec, 'spec').map(unsafeIntegerMessage);
   for (const message of unsafe) report('error', message);
   for (const warning of warnings) if (!unsafe.includes(warning)) report('warning', warning);

@@ -63,8 +63,7 @@ function parse(body: Buffer): unknown {
   try {
     return parseObjects(body, OBJECT_DEPTH);
   } catch (error) {
-    if (error instanceof TooManyValues)
-      throw new NotAReview(`cannot read the request: it has ${error.message}`);
+    if (error instanceof TooManyValues) throw new NotAReview(`cannot read the request: ${error.message}`);
     throw new NotAReview('cannot read the request: it is not JSON', { cause: error });
   }
 }

@@ -96,7 +96,7 @@ export class AdmissionServer {
       return { status: 200, body: this.options.answer(await this.read(request)), type: 'application/json' };
     } catch (error) {
       if (error instanceof NotAReview) return text(400, error.message);
-      if (error instanceof BodyRefused) return text(413, `the body is ${error.message}`);
+      if (error instanceof BodyRefused) return text(413, `the body is not read: ${error.message}`);
       if (request.destroyed && !request.complete) return text(400, 'the connection was closed');
       this.options.onError(error);
       return text(500, 'the review failed');

@@ -78,9 +78,9 @@ describe('a release of the chart', () => {
 
   test('who makes the certificate of the webhook is changed by the documented commands, and the CA stays', async () => {
     const registration = ['validatingwebhookconfiguration', 'hub-operator'];
-    const ca = Buffer.from(
-      (issueCertificate('hub-operator-webhook.hub-operator.svc', Date.now())).ca,
-    ).toString('base64');
+    const ca = Buffer.from(issueCertificate('hub-operator-webhook.hub-operator.svc', Date.now()).ca).toString(
+      'base64',
+    );
     await mustKubectl([
       flag(), 'patch', ...registration, '--type=json',
       `--patch=[{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":"${ca}"}]`,

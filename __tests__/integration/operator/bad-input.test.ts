@@ -53,6 +53,12 @@ describe('bad input of the operator', () => {
     expect(await run(environment)).toEqual({ code: 1, stderr });
   });
 
+  test('a switch of the sandbox, which the shipped program does not have', async () => {
+    const { code, stderr } = await run({}, '--hub-url-annotation=example.org/url');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^hub-operator: Unknown option '--hub-url-annotation'/);
+  });
+
   test('a flag wins over the environment, and is named when it is wrong', async () => {
     expect(await run({ LOG_LEVEL: 'info' }, '--log-level=loud')).toEqual({
       code: 1,

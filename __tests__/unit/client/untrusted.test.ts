@@ -1,6 +1,10 @@
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer } from 'ws';
 import { getConfig } from '../../../operator/client/core';
 import { NotHomeAssistant, HubUnreachable } from '../../../operator/client/errors';
 import { HubClient } from '../../../operator/client/hub-client';
+import { RestClient } from '../../../operator/client/rest';
+import { openSocket } from '../../../operator/client/socket';
 import { freePort } from '../../../sandbox/ports';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
@@ -54,6 +58,47 @@ describe('HubClient: an untrusted address', () => {
     expect(sent).toBeLessThan(32);
     server.onCommand = (command) => command.succeed('x'.repeat(64 * 1024 * 1024));
     expect(await failureOf(client.connection.command('get_config'))).toBeInstanceOf(HubUnreachable);
+  });
+
+  test('cannot exhaust memory with few bytes and many values, and the answer says why it is not read', async () => {
+    const flood = `[${'{},'.repeat(1_000_000)}{}]`;
+    server.routes.set('GET /api/config', text(200, flood, 'application/json'));
+    expect((await failureOf(client.rest.get('/api/config'))).message).toBe(
+      `an answer of ${server.url} is not read: it has more than 100000 keys and values`,
+    );
+    server.onCommand = ({ socket }) => socket.send(flood);
+    const lost = await failureOf(client.connection.command('get_config'));
+    expect(lost).toBeInstanceOf(HubUnreachable);
+    // Until it is opened again after a pause, the error names the reason.
+    expect((await failureOf(client.connection.command('get_config'))).message).toBe(
+      'a message of the hub is not read: it has more than 700000 keys and values',
+    );
+    expect(server.connects).toBe(1);
+  });
+
+  test('an answer in chunks of one byte takes no more memory than its bytes', async () => {
+    server.routes.set('GET /api/config', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.flushHeaders();
+      response.socket!.write('1\r\n \r\n'.repeat(100_000));
+      response.socket!.write('2\r\n{}\r\n0\r\n\r\n');
+    });
+    expect(await client.rest.get('/api/config')).toEqual({});
+  });
+
+  test('sends at most 64 KiB before the authentication', async () => {
+    const hostile = new WebSocketServer({ port: 0 });
+    hostile.on('connection', (socket) => socket.send('x'.repeat(70 * 1024)));
+    const { port } = hostile.address() as AddressInfo;
+    const rest = new RestClient({
+      url: `http://127.0.0.1:${port}`,
+      clock: new ManualClock(),
+      redact: (words) => words,
+    });
+    await expect(openSocket(rest, 'token', new ManualClock(), silentLog)).rejects.toThrow(
+      'a message of the hub is not read: it is longer than 65536 bytes before the authentication',
+    );
+    hostile.close();
   });
 
   test('cannot report a version of any length, which would be written to the status', async () => {

@@ -38,11 +38,22 @@ function takesAnything({ items, properties = {}, additionalProperties, ...schema
 }
 
 describe('AdmissionWebhook', () => {
+  test('is called for a changed spec alone, by any user and in any namespace of the operator', () => {
+    const configuration = named(webhook('self-signed'), 'ValidatingWebhookConfiguration', 'hub-operator');
+    expect(configuration).toMatchObject({
+      webhooks: [
+        {
+          matchConditions: [{ expression: 'request.operation == "CREATE" || object.spec != oldObject.spec' }],
+        },
+      ],
+    });
+  });
+
   test('fails open, soon, and has no side effects', () => {
     const configuration = named(webhook('self-signed'), 'ValidatingWebhookConfiguration', 'hub-operator');
     expect(configuration).toMatchObject({
       webhooks: [
-        { failurePolicy: 'Ignore', sideEffects: 'None', timeoutSeconds: 2, matchPolicy: 'Equivalent' },
+        { failurePolicy: 'Ignore', sideEffects: 'None', timeoutSeconds: 1, matchPolicy: 'Equivalent' },
       ],
     });
     expect(JSON.stringify(configuration)).not.toMatch(/caBundle|namespaceSelector/);

@@ -1,4 +1,10 @@
-import { incompleteContent, MAX_OBJECT_VALUES, parseJson, parseObjects, unsafeIntegers } from '../../../operator/runtime/json';
+import {
+  incompleteContent,
+  MAX_OBJECT_VALUES,
+  parseJson,
+  parseObjects,
+  unsafeIntegers,
+} from '../../../operator/runtime/json';
 import fc from '../../fast-check';
 
 const found = (text: string) => unsafeIntegers(parseJson(text), 'spec');

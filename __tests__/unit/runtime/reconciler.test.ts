@@ -774,6 +774,16 @@ describe('Reconciler', () => {
       });
     });
 
+    test('a resource that was too large for the cache is refused, and its module is not called', async () => {
+      const bench = new Bench({ ...widget(), omitted: ['spec.actions'] });
+      bench.sync = () => Promise.reject(new Error('not to be called'));
+      expect(await bench.reconcile()).toEqual({ type: 'stalled' });
+      expect(bench.condition('Ready')).toMatchObject({
+        reason: 'InvalidSpec',
+        message: expect.stringContaining('spec.actions cannot be processed') as unknown,
+      });
+    });
+
     test('an object of another owner stalls the resource, and one that is being deleted is waited for', async () => {
       const bench = new Bench(widget());
       bench.sync = () => Promise.reject(new NameConflict('taken', false));

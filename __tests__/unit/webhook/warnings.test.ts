@@ -26,6 +26,13 @@ describe('warningsOf', () => {
     expect(warnings('HubIntegration', { data })).toEqual(expected);
   });
 
+  test('a resource that is too large gets this one warning: its other parts are not there', () => {
+    const large = { ...ours('HubAutomation', 'one', { triggers: [] }), omitted: ['spec.triggers'] };
+    expect(warningsOf(large, definitionOf('HubAutomation'), new FakeClusterState(), Infinity)).toEqual([
+      expect.stringContaining('spec.triggers cannot be processed'),
+    ]);
+  });
+
   test('an unquoted state is no text', () => {
     const spec = { triggers: [{ trigger: 'state', to: true }] };
     expect(warnings('HubAutomation', spec)).toEqual([
