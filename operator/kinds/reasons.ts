@@ -517,6 +517,13 @@ export const otherConditions = {
 
 /** Reasons of events that are not those of `Ready`. */
 export const eventReasons = {
+  UnsupportedVersion: {
+    kinds: hub,
+    type: 'Warning',
+    meaning:
+      'The hub runs an older version of Home Assistant than the oldest one that is supported. It is looked after all the same.',
+    action: 'Update the hub.',
+  },
   ReloadSuccessful: {
     kinds: ['HubAutomation', 'HubScene'],
     type: 'Normal',
