@@ -175,8 +175,7 @@ export const readyReasons = {
     kinds: ['HubConfiguration'],
     meaning:
       'The hub’s own check rejects the configuration or a section of it, or the hub came up in its recovery mode with it. The last good configuration stays or is loaded again, if there was one.',
-    action:
-      'Correct what the message reports. `status.appliedHash` is that of the configuration that runs. `reconcile-requested-at` has it tried again.',
+    action: `Correct what the message reports. \`status.appliedHash\` is that of the configuration that runs. \`${API_GROUP}/reconcile-requested-at\` has it tried again.`,
   },
   ReloadFailed: {
     kinds: ['HubConfiguration'],
@@ -549,8 +548,7 @@ export const eventReasons = {
   CleanupSkipped: {
     kinds: [...hubObjects, ...repositories],
     type: 'Warning',
-    meaning:
-      'The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, `dry-run` is set, it was adopted, or the Hub is gone or going while its hub or its volume stays.',
+    meaning: `The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, \`${API_GROUP}/dry-run\` is set, it was adopted, or the Hub is gone or going while its hub or its volume stays.`,
     action: 'Delete the object in the hub if it is not needed.',
   },
   CleanupFailed: {

@@ -64,13 +64,13 @@ test('automations, scenes and scripts are written, changed and removed', async (
   ] as const)
     await home.ready(kind, name);
   await home.change('hubautomation', 'dim', { alias: 'Dimmed' });
-  await home.change('hubscript', 'tidy', { alias: 'Tidy up' });
+  await home.change('hubscript', 'tidy', { alias: 'Tidied' });
   await home.ready('hubautomation', 'dim');
   await home.ready('hubscript', 'tidy');
   const client = await home.client('villa');
   for (const [kind, name, alias] of [
     ['hubautomation', 'dim', 'Dimmed'],
-    ['hubscript', 'tidy', 'Tidy up'],
+    ['hubscript', 'tidy', 'Tidied'],
   ] as const) {
     const { entityId } = await statusOf(kind, name);
     await until(`the hub runs ${alias}`, async () => {
