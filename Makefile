@@ -20,7 +20,7 @@ sandbox: node_modules/.ready ## Only the cluster, until Ctrl-C (HUBS=1: also a n
 	@exec node_modules/.bin/tsx sandbox/cli.ts
 
 .PHONY: test
-test: node_modules/.ready ## Everything that this machine can check (FILES=pattern: these test files; SEED=… of a run before; WITH_NODE=1: then test-node)
+test: node_modules/.ready ## Everything that this machine can check (FILES=pattern: these test files; HUB=version: with another Home Assistant; SEED=… of a run before; WITH_NODE=1: then test-node)
 	@exec node_modules/.bin/tsx __tests__/run.ts $(if $(WITH_NODE),--with-node)
 
 .PHONY: test-quick

@@ -8,6 +8,8 @@ import { whyNoRealNode } from '../sandbox/real-node/requirements';
 import { whyNoNodeSoftware } from '../sandbox/real-node/software';
 import { errorLine, formatError } from '../sandbox/sandbox-error';
 import { faulty, killed, noCluster, notRun, type Outcome, resultsSoFar } from './runner/node-outcome';
+import { HUB_VERSION, NEWEST_HUB } from '../sandbox/hub-software';
+import { lacking, optionsWithout, reasons } from './runner/newer-features';
 import { seed } from './seed';
 
 /**
@@ -18,7 +20,7 @@ import { seed } from './seed';
  * computes runs beside them at a low priority and fills the gaps.
  *
  * `--quick`: without the tests that need hubs. `--node`: only those on a real node; `--with-node`: those after the others.
- * `FILES=pattern`: only test files whose path matches.
+ * `FILES=pattern`: only test files whose path matches. `HUB=version`: those with a hub, with that version of Home Assistant.
  */
 
 interface Result {
@@ -51,6 +53,9 @@ const CLUSTER_WORKERS = Math.max(
 /** Beside the tests in the cluster. */
 const UNIT_WORKERS = Math.max(1, availableParallelism() - 1);
 
+/** What the hub of HUB lacks. */
+const missing = lacking(HUB_VERSION);
+
 async function main(args: readonly string[]): Promise<number> {
   const pattern = process.env['FILES'];
   // Every process draws the same random values.
@@ -63,15 +68,17 @@ async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--node')) return report([await nodeTests(pattern)], since(began));
   const runners = pattern
     ? [files(pattern)]
-    : args.includes('--quick')
-      ? [
-          staticChecks(['--cache', '--cache-strategy=content', `--cache-location=${cache('eslint')}`]),
-          // The longest of the three: it takes all cores that the others leave.
-          unitTests(availableParallelism()),
-          // They wait for nothing: a process more than cores costs its start.
-          clusterTests(['schema'], availableParallelism(), { HUB_SANDBOX_HUBS: 'false' }),
-        ]
-      : [checksThenUnitTests(), clusterTests(['schema', 'integration', 'faults'], CLUSTER_WORKERS)];
+    : HUB_VERSION !== NEWEST_HUB
+      ? [clusterTests(['integration'], CLUSTER_WORKERS)]
+      : args.includes('--quick')
+        ? [
+            staticChecks(['--cache', '--cache-strategy=content', `--cache-location=${cache('eslint')}`]),
+            // The longest of the three: it takes all cores that the others leave.
+            unitTests(availableParallelism()),
+            // They wait for nothing: a process more than cores costs its start.
+            clusterTests(['schema'], availableParallelism(), { HUB_SANDBOX_HUBS: 'false' }),
+          ]
+        : [checksThenUnitTests(), clusterTests(['schema', 'integration', 'faults'], CLUSTER_WORKERS)];
   const results = (await Promise.all(runners)).flat();
   // Afterwards: the hubs of both would need more memory than most machines have.
   if (args.includes('--with-node'))
@@ -196,11 +203,12 @@ async function clusterTests(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Result[]> {
   const options = [`--maxWorkers=${workers}`, '--selectProjects', ...projects];
-  return [await jest(projects.join(', '), options, { environment })];
+  return [await jest(projects.join(', '), [...options, ...optionsWithout(missing)], { environment })];
 }
 
 async function files(pattern: string): Promise<Result[]> {
-  return [await jest(pattern, [`--maxWorkers=${CLUSTER_WORKERS}`, `--testPathPatterns=${pattern}`])];
+  const options = [`--maxWorkers=${CLUSTER_WORKERS}`, `--testPathPatterns=${pattern}`];
+  return [await jest(pattern, [...options, ...optionsWithout(missing)])];
 }
 
 async function check(name: string, program: string, args: readonly string[]): Promise<Result> {
@@ -264,6 +272,7 @@ function report(results: readonly Result[], seconds: number): number {
       `${name.padEnd(28)} ${passed} passed, ${failed} failed, ${skipped.length} skipped (${seconds} s)`,
     );
   for (const name of results.flatMap(({ skipped }) => skipped)) console.log(`skipped: ${name}`);
+  for (const reason of reasons(missing)) console.log(`skipped with Home Assistant ${HUB_VERSION}: ${reason}`);
   for (const line of results.flatMap(({ failures = [] }) => failures)) console.log(`failed: ${line}`);
   const slowest = results
     .flatMap(({ files }) => files)

@@ -150,10 +150,10 @@ export class HubEvents {
 }
 
 function fires(
-  { event_type: types, event_data: wanted = {} }: EventTrigger,
+  { event_type: types, event_data: expected = {} }: EventTrigger,
   type: TriggerEvent,
   data: TriggerEventData,
 ) {
-  const fields = Object.entries(wanted) as [keyof TriggerEventData, string][];
+  const fields = Object.entries(expected) as [keyof TriggerEventData, string][];
   return types.includes(type) && fields.every(([field, value]) => data[field] === value);
 }

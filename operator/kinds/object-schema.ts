@@ -1,6 +1,6 @@
 import { API_GROUP, API_VERSION } from './group';
 import type { KindDefinition } from './kind';
-import { serverDefaults } from './schema';
+import { type Schema, serverDefaults, withListTypes } from './schema';
 
 /** The schema of the whole object, as the API server enforces it. */
 export function objectSchema({ description, spec, status, rules }: KindDefinition) {
@@ -11,8 +11,8 @@ export function objectSchema({ description, spec, status, rules }: KindDefinitio
       apiVersion: { type: 'string', description: `Always ${API_GROUP}/${API_VERSION}.` },
       kind: { type: 'string', description: 'The kind of this resource.' },
       metadata,
-      spec: serverDefaults(spec),
-      status,
+      spec: withListTypes(serverDefaults(spec)),
+      status: withListTypes<Schema>(status),
     },
     required: ['spec'],
     ...(rules ? { 'x-kubernetes-validations': rules } : {}),

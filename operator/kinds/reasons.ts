@@ -182,7 +182,7 @@ export const readyReasons = {
     meaning:
       'The hub rejects the configuration, would leave out a part of it, or came up in its recovery mode with it. The last good configuration stays or is loaded again, if there was one.',
     action:
-      'Correct what the message reports. `status.appliedHash` is that of the configuration that runs. `reconcile-requested-at` has it tried again.',
+      'Correct what the message reports. `status.appliedHash` is that of the configuration that runs. `hub-operator.dev/reconcile-requested-at` has it tried again.',
   },
   ReloadFailed: {
     kinds: ['HubConfiguration'],
@@ -552,6 +552,13 @@ export const otherConditions = {
 
 /** Reasons of events that are not those of `Ready`. */
 export const eventReasons = {
+  UnsupportedVersion: {
+    kinds: hub,
+    type: 'Warning',
+    meaning:
+      'The hub runs an older version of Home Assistant than the oldest one that is supported. It is looked after all the same.',
+    action: 'Update the hub.',
+  },
   ReloadSuccessful: {
     kinds: ['HubAutomation', 'HubScene'],
     type: 'Normal',
@@ -583,8 +590,7 @@ export const eventReasons = {
   CleanupSkipped: {
     kinds: [...hubObjects, ...repositories],
     type: 'Warning',
-    meaning:
-      'The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, `dry-run` is set, it was adopted, or the Hub is gone or going while its hub or its volume stays.',
+    meaning: `The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, \`${API_GROUP}/dry-run\` is set, it was adopted, or the Hub is gone or going while its hub or its volume stays.`,
     action: 'Delete the object in the hub if it is not needed.',
   },
   CleanupFailed: {

@@ -133,6 +133,20 @@ function withoutDefaults<S extends Schema>(schema: S, keeps: (value: unknown) =>
   return inner as S;
 }
 
+/** A copy in which each list states its type. Without one it is atomic: to make it a map later breaks what is stored. */
+export function withListTypes<S extends Schema>(schema: S): S {
+  const { items, properties, additionalProperties } = schema;
+  return {
+    ...schema,
+    ...(schema.type === 'array' && {
+      'x-kubernetes-list-type': schema['x-kubernetes-list-type'] ?? 'atomic',
+    }),
+    ...(items && { items: withListTypes(items) }),
+    ...(properties && { properties: mapValues(properties, withListTypes) }),
+    ...(additionalProperties && { additionalProperties: withListTypes(additionalProperties) }),
+  };
+}
+
 function mapValues<V, R>(record: Readonly<Record<string, V>>, map: (value: V) => R): Record<string, R> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }

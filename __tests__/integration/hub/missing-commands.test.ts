@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dump, load } from 'js-yaml';
 import { callService } from '../../../operator/client/services';
+import { getEntityState } from '../../../operator/client/states';
 import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
 import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';
@@ -16,7 +17,6 @@ const LACKING = [
   'config/auth/list',
   'config/entity_registry/get_entries',
   'config/label_registry/list',
-  'http/config',
   'script/config',
   'subscribe_trigger',
 ];
@@ -24,6 +24,7 @@ const LACKING = [
 let home: Home;
 let recorder: HubRecorder | undefined;
 
+const statusOf = async (kind: string, name: string) => (await home.get(kind, name)).status ?? {};
 const file = async (name: string) => join(await home.volumeOf('villa'), name);
 const stored = async (id: string) =>
   (load(await readFile(await file('automations.yaml'), 'utf8')) as { id: string; alias: string }[]).find(
@@ -63,18 +64,20 @@ test('automations, scenes and scripts are written, changed and removed', async (
   ] as const)
     await home.ready(kind, name);
   await home.change('hubautomation', 'dim', { alias: 'Dimmed' });
-  await home.change('hubscript', 'tidy', { alias: 'Tidy up' });
+  await home.change('hubscript', 'tidy', { alias: 'Tidied' });
   await home.ready('hubautomation', 'dim');
   await home.ready('hubscript', 'tidy');
   const client = await home.client('villa');
-  for (const [entity, name] of [
-    ['automation.dim', 'Dimmed'],
-    ['script.tidy', 'Tidy up'],
-  ])
-    await until(`the hub runs ${name}`, async () => {
-      const { attributes } = await client.rest.get<{ attributes: object }>(`/api/states/${entity}`);
-      return 'friendly_name' in attributes && attributes.friendly_name === name;
+  for (const [kind, name, alias] of [
+    ['hubautomation', 'dim', 'Dimmed'],
+    ['hubscript', 'tidy', 'Tidied'],
+  ] as const) {
+    const { entityId } = await statusOf(kind, name);
+    await until(`the hub runs ${alias}`, async () => {
+      const state = await getEntityState(client.rest, String(entityId));
+      return state?.attributes['friendly_name'] === alias;
     });
+  }
   await home.delete('hubautomation', 'dim');
   expect(await stored('dim')).toBeUndefined();
 });
@@ -87,28 +90,46 @@ test('a change that another client has the hub load is reverted', async () => {
   const all = load(await readFile(path, 'utf8')) as { id: string }[];
   await writeFile(path, dump(all.map((each) => (each.id === 'watched' ? { ...each, alias: 'Mine' } : each))));
   await callService(client.rest, 'automation', 'reload');
-  await home.event('HubAutomation', 'watched', /^Warning DriftCorrected: /);
-  expect(await stored('watched')).toMatchObject({ alias: 'Watched' });
+  await home.event('HubAutomation', 'watched', /^Warning DriftDetected: .*Mine/);
+  await until('it is reverted', async () => (await stored('watched'))?.alias === 'Watched');
 });
 
 test('an automation of a person is adopted and stays when its resource is deleted', async () => {
   const client = await home.client('villa');
   await client.entities.write('automation', 'theirs', { alias: 'Theirs', triggers: [], actions: [] });
+  await until('the hub runs it', () => getEntityState(client.rest, 'automation.theirs'));
   await home.apply(automation('villa', 'theirs', { alias: 'Ours' }));
   await home.ready('hubautomation', 'theirs');
-  expect((await home.get('hubautomation', 'theirs')).status).toMatchObject({ adopted: true });
+  expect(await statusOf('hubautomation', 'theirs')).toMatchObject({ adopted: true });
   await home.delete('hubautomation', 'theirs');
   expect(await stored('theirs')).toBeDefined();
 });
 
-test('settings of the web server that the hub does not show are reported, and never taken for applied', async () => {
-  await home.change('hubconfiguration', 'villa', {
-    configuration: 'logger:\nhttp:\n  login_attempts_threshold: 50\n',
+describe('a configuration', () => {
+  // The proof that the hub has read a configuration is the answer to script/config.
+  beforeAll(() => {
+    recorder!.lacking = new Set(['http/config', 'integration/setup_info']);
   });
-  const condition = await until('the condition is there', () =>
-    home.condition('hubconfiguration', 'villa', 'HttpSettingsReady'),
-  );
-  expect(condition).toMatchObject({ status: 'False', reason: 'Rejected' });
-  expect(condition.message).toContain('does not show the settings of its web server');
-  expect((await home.get('hubconfiguration', 'villa')).status).toMatchObject({ httpSource: 'Api' });
+
+  test('is loaded by a hub that does not tell its starts apart', async () => {
+    const text = 'logger:\ninput_boolean:\n  first:\n';
+    await home.change('hubconfiguration', 'villa', { configuration: text });
+    await home.ready('hubconfiguration', 'villa');
+    await home.change('hubconfiguration', 'villa', { configuration: `${text}  second:\n` });
+    await home.ready('hubconfiguration', 'villa');
+    const client = await home.client('villa');
+    expect(await getEntityState(client.rest, 'input_boolean.second')).toMatchObject({ state: 'off' });
+    expect(recorder!.sent).toContain('command integration/setup_info');
+  });
+
+  test('has its settings of the web server reported, never taken for applied, where the hub does not show them', async () => {
+    const text = 'logger:\ninput_boolean:\n  first:\nhttp:\n  login_attempts_threshold: 50\n';
+    await home.change('hubconfiguration', 'villa', { configuration: text });
+    const condition = await until('the condition is there', () =>
+      home.condition('hubconfiguration', 'villa', 'HttpSettingsReady'),
+    );
+    expect(condition).toMatchObject({ status: 'False', reason: 'Rejected' });
+    expect(condition.message).toContain('does not show the settings of its web server');
+    expect(await statusOf('hubconfiguration', 'villa')).toMatchObject({ httpSource: 'Api' });
+  });
 });

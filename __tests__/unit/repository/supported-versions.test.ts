@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HUB_VERSION } from '../../cluster/home';
+import { OLDEST_SUPPORTED } from '../../../operator/hub-version';
+import { NEWEST_HUB } from '../../../sandbox/hub-software';
 import { repository } from './sources';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
@@ -14,6 +15,7 @@ describe('docs/reference/supported-versions.md', () => {
   });
 
   test('names the Home Assistant of the sandbox', () => {
-    expect(page).toContain(`| Home Assistant | ${HUB_VERSION} `);
+    expect(page).toContain(`| Home Assistant | ${NEWEST_HUB} `);
+    expect(page).toContain(`| Home Assistant | ${OLDEST_SUPPORTED} `);
   });
 });

@@ -8,6 +8,7 @@ import {
   TokenRejected,
 } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
+import { isLower, OLDEST_SUPPORTED } from '../../../hub-version';
 import type { Hub } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
@@ -165,6 +166,7 @@ export class Connector {
     const { hub, spec, status, conditions } = context;
     const { url, client, core } = session;
     this.banRecovery.authenticated(context);
+    reportUnsupportedVersion(context, core.version);
     status['version'] = core.version;
     // Also in recovery mode: that version has used the volume.
     await this.recordVersion(context, core.version);
@@ -275,4 +277,13 @@ function tokenMissing({ missing, isRefused }: MissingValue): Outcome {
     conditions: { BootstrapReady },
     status: { phase: 'Pending' },
   });
+}
+
+/** Once for each version: the hub may lack what the operator uses. */
+function reportUnsupportedVersion({ hub, events }: HubContext, version: string): void {
+  if (hub.status?.version === version || !isLower(version, OLDEST_SUPPORTED)) return;
+  const message =
+    `The hub runs Home Assistant ${version}. The oldest version that is supported is ${OLDEST_SUPPORTED}: ` +
+    'what the operator needs may be missing. Set spec.version to a later one, or update an external hub.';
+  events.push({ type: 'Warning', reason: 'UnsupportedVersion', message });
 }

@@ -164,6 +164,22 @@ describe('Connector', () => {
     expect(transitionEvents(hub, outcome as Outcome)).toEqual([]);
   });
 
+  test('reports a version that is not supported once, and continues', async () => {
+    const old = { ...config, version: '2025.10.4' };
+    server.routes.set('GET /api/config', json(200, old));
+    const { context } = await reconcile();
+    expect(context.events).toEqual([
+      {
+        type: 'Warning',
+        reason: 'UnsupportedVersion',
+        message: expect.stringContaining('2025.10.4') as string,
+      },
+    ]);
+    expect(context.status).toMatchObject({ phase: 'Running', version: '2025.10.4' });
+    hub = aHub({ status: { bootstrap: { state: 'Done' }, version: '2025.10.4' } as never });
+    expect((await reconcile()).context.events).toEqual([]);
+  });
+
   test('reports a setting that the hub rejects in the words of the hub, and continues', async () => {
     answers['config/core/update'] = ({ fail }) => fail('unauthorized', 'Unauthorized');
     const { outcome, context } = await reconcile();

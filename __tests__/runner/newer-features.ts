@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { isLower } from '../../operator/hub-version';
+
+/** Tests of what a hub has only since a version, or that need it. */
+export interface NewerFeature {
+  /** Below __tests__. */
+  readonly file: string;
+  /** A part of the names of the tests; absent: all of the file. */
+  readonly title?: string;
+  readonly since: string;
+  readonly because: string;
+}
+
+const HTTP = { since: '2026.8.0', because: 'the hub has its web server’s settings in its API since 2026.8' };
+const THRESHOLD = { since: '2026.8.0', because: 'the test sets the threshold of wrong logins by that API' };
+const FORMS = { since: '2026.11.0', because: 'the forms of these integrations are those of 2026.11' };
+
+export const newerFeatures: readonly NewerFeature[] = [
+  { file: 'integration/hub/http-settings.test.ts', ...HTTP },
+  { file: 'integration/hub/configuration-restart.test.ts', title: 'the section http:', ...HTTP },
+  {
+    file: 'integration/hub/configuration-restart.test.ts',
+    title: 'an old file that a restored backup brings',
+    since: '2026.8.0',
+    because: 'it goes on where the tests of the section http: end',
+  },
+  { file: 'integration/hub/missing-commands.test.ts', title: 'has its settings of the web server', ...HTTP },
+  {
+    file: 'integration/hub-workload/real-hub.test.ts',
+    since: '2026.11.0',
+    because: 'the versions that it names are older and newer than the pinned one',
+  },
+  { file: 'integration/hub/ban.test.ts', ...THRESHOLD },
+  { file: 'integration/hub/external.test.ts', title: 'is not restarted for a ban', ...THRESHOLD },
+  {
+    file: 'integration/config-entities/kinds.test.ts',
+    title: 'a script, under an id that the hub accepts',
+    since: '2026.11.0',
+    because: 'a hub of 2025.11 answers 400 to the call of a script whose action it does not have',
+  },
+  {
+    file: 'integration/client/config-entities.test.ts',
+    title: 'comes back with its subscriptions after a restart of the hub',
+    since: '2026.11.0',
+    because: 'a hub of 2025.11 took minutes to end in the sandbox',
+  },
+  { file: 'integration/integrations', ...FORMS },
+  {
+    file: 'integration/hub/configuration-restart.test.ts',
+    title: 'under hot-reload, mqtt is reloaded while the hub has a broker',
+    ...FORMS,
+  },
+  {
+    file: 'integration/sandbox/fork-server.test.ts',
+    since: '2026.11.0',
+    because: 'only the pinned hub is forked',
+  },
+];
+
+/** The features that a hub of this version lacks. */
+export const lacking = (version: string): NewerFeature[] =>
+  newerFeatures.filter(({ since }) => isLower(version, since));
+
+/** Options of jest that leave out their tests. */
+export function optionsWithout(features: readonly NewerFeature[]): string[] {
+  const titles = features.flatMap(({ title }) => (title === undefined ? [] : [escaped(title)]));
+  const files = features.flatMap(({ file, title }) =>
+    title === undefined ? [escaped(join('__tests__', file))] : [],
+  );
+  return [
+    ...(titles.length > 0 ? [`--testNamePattern=^(?!.*(${titles.join('|')}))`] : []),
+    ...files.map((file) => `--testPathIgnorePatterns=${file}`),
+  ];
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** `file: title: reason` of what {@link optionsWithout} leaves out. */
+export const reasons = (features: readonly NewerFeature[]): string[] =>
+  features.map(({ file, title, because }) =>
+    [file, ...(title === undefined ? [] : [title]), because].join(': '),
+  );
