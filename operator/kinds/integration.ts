@@ -206,7 +206,7 @@ const status = hubObjectStatusWith({
   unshownSteps: {
     type: 'array',
     description:
-      'Steps of the spec that the hub did not show, such as `steps[0].user`: their changes are none.',
+      'Steps of the spec that the hub did not show, by their index and step id: their changes have no effect.',
     items: { type: 'string' },
     'x-kubernetes-list-type': 'atomic',
   },

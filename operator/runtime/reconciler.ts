@@ -209,11 +209,9 @@ export class Reconciler<R extends CustomResource> {
       if (!(await this.handOver(resource, successor!)))
         return { type: 'requeue', after: 0, priority: 'change' };
     } else if ('type' in cleanup) {
-      return this.updateStatus(
-        resource,
-        { ...cleanup, unreported: !this.isReportedRemoval(resource, cleanup) },
-        log,
-      );
+      return this.isReportedRemoval(resource, cleanup)
+        ? this.updateStatus(resource, cleanup, log)
+        : resultOf(cleanup);
     } else {
       this.emit(resource, cleanup);
     }

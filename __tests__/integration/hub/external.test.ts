@@ -95,7 +95,11 @@ describe('a hub that runs elsewhere', () => {
     await says('h', 'TokenNotAvailable', 'The Secret h-token does not exist');
     const generated = { labels: { 'app.kubernetes.io/managed-by': 'hub-operator' } };
     await home.apply(withMetadata(secret('h-token', { token: elsewhere.token }), generated));
-    await says('h', 'SecretRefused', 'The Secret h-token in spec.external.tokenSecretRef is the operator’s own');
+    await says(
+      'h',
+      'SecretRefused',
+      'The Secret h-token in spec.external.tokenSecretRef is the operator’s own',
+    );
     await conditionBecomes('BackupConfigured', { status: 'False', reason: 'TokenNotAvailable' });
   });
 

@@ -13,7 +13,10 @@ import type { KindDefinition } from '../../../operator/kinds/kind';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import { defaulted } from '../../../operator/kinds/schema';
 import { builtin } from '../../../operator/runtime/types';
-import { configurationSource, generateConfiguration } from '../../../operator/sync/configuration/generate/generate';
+import {
+  configurationSource,
+  generateConfiguration,
+} from '../../../operator/sync/configuration/generate/generate';
 import { missingSecrets } from '../../../operator/sync/configuration/generate/missing-secrets';
 import { secretUses } from '../../../operator/sync/configuration/generate/secret-uses';
 import { podProblem } from '../../../operator/sync/hub/health/pod-state';

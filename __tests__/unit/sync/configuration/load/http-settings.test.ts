@@ -126,12 +126,14 @@ describe('syncHttpSettings', () => {
     policy: Policy = auto,
     text = files,
     refusal?: HubRejected,
+    version = '2026.11.0',
   ) {
     const sent: [string, HttpSettings | undefined][] = [];
     /** What is stored, before or after a command. */
     const stored: (SentSettings | undefined)[] = [];
     const connection = {
       command: (type: string, fields: { config?: HttpSettings } = {}) => {
+        if (type === 'get_config') return Promise.resolve({ version });
         if (type !== 'http/config') {
           sent.push([type, fields.config]);
           if (type.endsWith('configure')) expect(stored).toHaveLength(1);
@@ -248,11 +250,16 @@ describe('syncHttpSettings', () => {
 
   test('a hub older than 2026.8 reads the file', async () => {
     const unknown = new HubRejected('unknown_command', 'Unknown command.');
-    expect(await run(unknown)).toMatchObject({
+    expect(await run(unknown, auto, files, undefined, '2026.7.4')).toMatchObject({
       sent: [],
       source: 'Yaml',
       reason: undefined,
       message: undefined,
     });
+  });
+
+  test('a newer hub that does not show its settings gets none, and the condition says so', async () => {
+    const unknown = new HubRejected('unknown_command', 'Unknown command.');
+    expect(await run(unknown)).toMatchObject({ sent: [], source: 'Api', reason: 'Rejected' });
   });
 });

@@ -175,11 +175,16 @@ describe('podState', () => {
     ])('says since when, and that %s holds it', async (_, present, words) => {
       expect(await stateAfter(1.9, present)).toEqual({
         ready: false,
+        isDowngrade: false,
         isReplacement: true,
         message: 'Pod villa-0 is being replaced.',
       });
       const state = await stateAfter(2, present);
-      expect(state).toEqual({ ready: false, isReplacement: false, message: expect.stringMatching(words) });
+      expect(state).toMatchObject({
+        ready: false,
+        isReplacement: false,
+        message: expect.stringMatching(words),
+      });
       expect(await stateAfter(60, present)).toEqual(state);
     });
 
