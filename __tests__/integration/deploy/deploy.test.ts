@@ -133,7 +133,7 @@ describe('make deploy and make undeploy', () => {
       expect(output).toContain('instead of theirs.example/it:2');
       expect(output).toContain('The operator is ready. Next:');
       expect(code).toBe(0);
-      expect(await image()).toMatch(/^ghcr\.io\//);
+      expect(await image()).toMatch(/^registry\.invalid\//);
     });
   });
 

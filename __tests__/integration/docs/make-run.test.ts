@@ -105,6 +105,12 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
     await write('lost.yaml', automation('lost', ofHome("'on'").replace('my-home', 'my-hme')));
     await shell.run('kubectl apply -f right.yaml -f lost.yaml');
   },
+  'docs/how-to/popular-integrations.md': async () => {
+    await write('hue.yaml', documentedYaml('docs/how-to/popular-integrations.md', 'name: hue'));
+    await shell.run('kubectl apply -f hue.yaml');
+  },
+  'docs/how-to/secrets.md': () =>
+    shell.run('kubectl -n home create secret generic mqtt --from-literal=password=secret'),
 };
 
 /** Pages whose commands remove what the others need are last. */

@@ -101,6 +101,6 @@ describe('the lifetime of a sandbox', () => {
     const [code] = (await once(failing, 'exit')) as [number];
     expect([code, complaint]).toEqual([1, expect.stringContaining('kubectl')]);
     const [directory = ''] = await readdir(join(runs, 'failing'));
-    expect(await readdir(join(runs, 'failing', directory))).toContain('control-plane');
+    expect(await readdir(join(runs, 'failing', directory))).toContain('cluster');
   });
 });

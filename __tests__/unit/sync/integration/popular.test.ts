@@ -86,7 +86,7 @@ class Bench {
     ))
       this.house.secrets[name!] = { ...this.house.secrets[name!], [key!]: `${key} of ${name}` };
     const { hubRef: _, ...spec } = this.spec;
-    this.house.apply(NAME, { ...spec, ...more } as never);
+    this.house.apply(NAME, { ...spec, ...more });
   }
 
   /** The entry that a person made in the hub's UI. */
