@@ -85,6 +85,6 @@ describe('answers', () => {
     const configuration = texts(address);
     await home.apply(integration('villa', 'mqtt', 'mqtt', { configuration }));
     await loaded('mqtt');
-    expect(await entryIdOf('mqtt')).toBeDefined();
+    expect((await home.get(KIND, 'mqtt')).status).toMatchObject({ entryID: expect.any(String) });
   });
 });
