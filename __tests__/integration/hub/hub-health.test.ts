@@ -79,13 +79,32 @@ describe('a hub that answers no more, or answers as another', () => {
     await running(await home.client('h'));
   });
 
-  test('is in recovery mode: it is told in the hub’s words, nothing is written, and a repair heals', async () => {
+  /** Breaks the configuration of the running container. Resolves with the content of before. */
+  async function bringIntoRecoveryMode(): Promise<string> {
     const file = join(await home.volumeOf('h'), 'configuration.yaml');
     const good = await readFile(file, 'utf8');
     await writeFile(file, `${good}\nsensor: !include of-nothing.yaml\n`);
+    process.kill(await hubPid(home, 'h'), 'SIGTERM'); // the container alone is started again: no init container
+    return good;
+  }
+
+  test('comes up in recovery mode with a configuration that it has run with: one new pod heals it', async () => {
+    const { uid } = (await home.get('pod', 'h-0')).metadata;
+    await bringIntoRecoveryMode();
+    await until('a new pod runs', async () => (await home.get('pod', 'h-0')).metadata.uid !== uid);
+    const healed = (await home.get('pod', 'h-0')).metadata.uid;
+    await home.ready('hub', 'h');
+    await home.ready('hubconfiguration', 'h');
+    expect((await home.get('pod', 'h-0')).metadata.uid).toBe(healed);
+  });
+
+  test('is in recovery mode: it is told in the hub’s words, nothing is written, and a repair heals', async () => {
+    // Otherwise a new pod heals it.
+    await home.change('hubconfiguration', 'h', { suspend: true });
+    const file = join(await home.volumeOf('h'), 'configuration.yaml');
     const { url } = (await home.client('h')).rest.address;
     const before = await hubPid(home, 'h');
-    process.kill(before, 'SIGTERM'); // the container alone is started again: no init container
+    const good = await bringIntoRecoveryMode();
     await until(
       'it answers again',
       async () =>

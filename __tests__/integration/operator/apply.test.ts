@@ -203,7 +203,6 @@ describe('a home that is applied at once', () => {
       expect(await owners()).toEqual([
         'ConfigMap villa-configuration of HubConfiguration villa',
         'ConfigMap villa-configuration-accepted of Hub villa',
-        'ConfigMap villa-configuration-last-good of Hub villa',
         'ConfigMap villa-operator-ip of Hub villa',
         'PersistentVolumeClaim villa-config of Hub villa',
         'Secret villa-admin of Hub villa',

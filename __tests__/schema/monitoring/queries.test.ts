@@ -7,8 +7,8 @@ import { evaluateRules, type RulesAnswer } from '../../../sandbox/checks';
 
 /** A misspelt metric or label has no result, and nothing says why: so each is looked up among those of the operator. */
 
-/** Labels that Prometheus itself adds. */
-const TARGET = ['job', 'instance'];
+/** Labels that Prometheus itself adds: those of a target, and the one of a cluster that Prometheus servers set for others. */
+const TARGET = ['job', 'instance', 'namespace', 'cluster'];
 
 /** Label names by metric, with the series of histograms. */
 function labelsByMetric(): ReadonlyMap<string, readonly string[]> {
