@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { freshNamespace, kubectl, mustKubectl, until } from '../../cluster';
 import { install, uninstall } from '../../cluster/definitions';
-import { forceReconcile } from '../../cluster/forced-reconcile';
 import { configuration, Home, type StoredCondition } from '../../cluster/home';
 import { idleHub } from '../../cluster/idle-hub';
 import { startHub } from '../../cluster/onboarded-volume';
@@ -178,7 +177,7 @@ describe('ingress', () => {
     const failures = await operator.failures();
     const began = Date.now();
     const reconciles = await operator.metric('controller_runtime_reconcile_total', 'controller="Hub"');
-    await forceReconcile(home, 'hub', 'villa');
+    await operator.touch('Hub', 'villa');
     expect(await unavailable()).toHaveLength(1);
     expect(await operator.failures()).toEqual(failures);
     const seconds = (Date.now() - began) / 1_000; // on a busy machine they are many
@@ -220,7 +219,7 @@ describe('ingress', () => {
 
   test('cert-manager goes and comes again', async () => {
     await uninstall('certManager');
-    await forceReconcile(home, 'hub', 'villa');
+    await operator.touch('Hub', 'villa');
     await condition('CertManagerAvailable', { status: 'False', reason: 'CertManagerNotInstalled' });
     await until('the Ingress has no certificate', async () => !('tls' in (await specOf('ingress'))));
     await install('certManager');
@@ -297,7 +296,7 @@ describe('gateway', () => {
     await home.apply(
       foreign('HTTPRoute', 'gateway.networking.k8s.io/v1', { hostnames: ['other.example.org'] }),
     );
-    await forceReconcile(home, 'hub', 'villa');
+    await operator.touch('Hub', 'villa');
     await goesOn();
     expect(await specOf('httproute')).toMatchObject({ hostnames: ['other.example.org'] });
   });

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
-import { forceReconcile } from '../../cluster/forced-reconcile';
 import { configuration, Home, type StoredCondition } from '../../cluster/home';
 import { idleHub } from '../../cluster/idle-hub';
 import { startTestOperator } from '../../cluster/operator';
@@ -50,6 +49,10 @@ const aClaim = (name: string, spec: object = {}) => ({
   metadata: { name },
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } }, ...spec },
 });
+
+/** These hubs never run: a request stays pending until a hub was reached. */
+const requestReconcile = (name: string) =>
+  home.annotate('hub', name, 'hub-operator.dev/reconcile-requested-at=now');
 
 describe('storage of a Hub', () => {
   test('a claim of its own, which goes with the Hub', async () => {
@@ -199,7 +202,7 @@ describe('storage of a Hub', () => {
     await home.apply(aClaim('attic'));
     await until('it is bound', async () => (await claim('attic')).status?.['phase'] === 'Bound');
     const { spec } = await claim('attic');
-    await forceReconcile(home, 'hub', 'shed');
+    await requestReconcile('shed');
     await storageReady('shed', { reason: 'Bound', status: 'True' });
     expect(await home.exists('persistentvolumeclaim', 'shed-config')).toBe(false);
     await home.delete('hub', 'shed');
@@ -239,7 +242,7 @@ describe('storage of a Hub', () => {
     // It moves in when the other one has gone and has left the volume.
     await home.change('hub', 'house', { storage: { retain: true } });
     await home.delete('hub', 'house');
-    await forceReconcile(home, 'hub', 'lodger');
+    await requestReconcile('lodger');
     await until('it has a StatefulSet', () => home.exists('statefulset', 'lodger'));
   });
 
