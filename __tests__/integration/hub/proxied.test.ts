@@ -1,15 +1,15 @@
 import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
-import { forceReconcile } from '../../cluster/forced-reconcile';
 import { configuration, Home, hub } from '../../cluster/home';
 import { HubProxy } from '../../cluster/hub-proxy';
-import { startTestOperator } from '../../cluster/operator';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 // What a hub answers seldom or only for a moment, and what something in front of it answers.
 
 const PROXIED = 'example.org/proxied-hub';
 
 let home: Home;
+let operator: TestOperator;
 let proxy: HubProxy | undefined;
 
 /** Answers requests of that beginning in place of the hub. */
@@ -22,7 +22,7 @@ const status = async () => (await home.get('hub', 'h')).status ?? {};
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('proxied'));
-  await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
+  operator = await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
   await home.apply(hub('h'), configuration('h'));
   const url = await until(
     'the hub has an address',
@@ -65,7 +65,7 @@ describe('a hub behind a proxy', () => {
     ] as const) {
       answering({ 'GET /api/config': answer });
       await home.ready('hub', 'h', { status: 'False', reason });
-      await forceReconcile(home, 'hub', 'h');
+      await operator.touch('Hub', 'h');
     }
     answering({});
     await home.ready('hub', 'h');
