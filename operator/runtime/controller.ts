@@ -125,7 +125,11 @@ export class Controller {
 
   /** The older resource that owns the same object in the hub. */
   conflictingOwner(resource: CustomResource): ObjectKey | undefined {
-    return this.identities.conflictingOwner(objectKeyOf(resource));
+    const owner = this.identities.conflictingOwner(objectKeyOf(resource));
+    const keptObject = this.options.kinds.get(resource.kind)?.definition.keptObject;
+    const kept = keptObject?.(resource);
+    const other = owner && this.options.read(owner);
+    return kept !== undefined && other && keptObject?.(other) !== kept ? undefined : owner;
   }
 
   /**
