@@ -126,10 +126,10 @@ export class Controller {
   /** The older resource that owns the same object in the hub. */
   conflictingOwner(resource: CustomResource): ObjectKey | undefined {
     const owner = this.identities.conflictingOwner(objectKeyOf(resource));
-    const keptObject = this.options.kinds.get(resource.kind)?.definition.keptObject;
-    const kept = keptObject?.(resource);
+    const definition = this.options.kinds.get(resource.kind)?.definition;
+    const kept = definition?.keptObject?.(resource);
     const other = owner && this.options.read(owner);
-    return kept !== undefined && other && keptObject?.(other) !== kept ? undefined : owner;
+    return kept !== undefined && other && definition?.keptObject?.(other) !== kept ? undefined : owner;
   }
 
   /**
