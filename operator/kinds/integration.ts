@@ -299,6 +299,8 @@ export const integration = defineChild({
   // Without a title, the answers tell entries of a domain apart.
   identity: ({ spec: { domain, title, configuration, steps } }) =>
     `${domain}/${title ?? JSON.stringify([configuration, steps])}`,
+  // Two resources with equal answers may have got an entry each while only the entry was their identity.
+  keptObject: ({ spec: { title }, status: { entryID } = {} }) => (title === undefined ? entryID : undefined),
   access: [
     // The key of `configHash`, in the Secret `<hub>-operator`.
     { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },

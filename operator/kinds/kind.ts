@@ -28,6 +28,8 @@ export interface KindDefinition<Spec extends Schema = Schema, Status extends Sch
    * Undefined: none yet.
    */
   identity?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
+  /** The id of an object that its resource keeps although an older one has the same identity. */
+  keptObject?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
   /**
    * The parts of its status that matter to the resources that refer to it: a change of one enqueues them, as does a
    * change of its spec. Absent: readiness, and all of the status but the conditions.

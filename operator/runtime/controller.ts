@@ -125,7 +125,11 @@ export class Controller {
 
   /** The older resource that owns the same object in the hub. */
   conflictingOwner(resource: CustomResource): ObjectKey | undefined {
-    return this.identities.conflictingOwner(objectKeyOf(resource));
+    const owner = this.identities.conflictingOwner(objectKeyOf(resource));
+    const definition = this.options.kinds.get(resource.kind)?.definition;
+    const kept = definition?.keptObject?.(resource);
+    const other = owner && this.options.read(owner);
+    return kept !== undefined && other && definition?.keptObject?.(other) !== kept ? undefined : owner;
   }
 
   /**

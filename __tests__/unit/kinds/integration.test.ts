@@ -12,6 +12,9 @@ describe('integration', () => {
     expect(identity({ title: 'Dice', ...host('a') })).toBe('random/Dice');
     expect(identity(host('a'))).toBe(identity(host('a'), { entryID: '1' }));
     expect(identity(host('a'))).not.toBe(identity(host('b')));
+    const kept = (spec: object) => integration.keptObject!(resource(spec, { entryID: '1' }));
+    expect(kept(host('a'))).toBe('1');
+    expect(kept({ title: 'Dice' })).toBeUndefined();
     expect(identity({ steps: [{ stepId: 'user', menuOption: 'sensor' }] })).not.toBe(identity({}));
   });
 });

@@ -24,7 +24,8 @@ const definition = {
   hubName: (resource) => specOf(resource).hub ?? 'hub',
   references: (resource) => (specOf(resource).uses ?? []).map((name) => ({ kind: 'Widget', name })),
   identity: (resource) => specOf(resource).id,
-} as Pick<KindDefinition, 'kind' | 'hubName' | 'references' | 'identity'> as KindDefinition;
+  keptObject: ({ status }) => (status as { readonly objectID?: string } | undefined)?.objectID,
+} as Pick<KindDefinition, 'kind' | 'hubName' | 'references' | 'identity' | 'keptObject'> as KindDefinition;
 
 const done: Result = { type: 'resync' };
 
@@ -263,6 +264,28 @@ describe('Controller', () => {
     await desk.lose('old');
     expect(desk.since().sort()).toEqual(['home/old', 'home/young']);
     expect(desk.controller.conflictingOwner(young)).toBeUndefined();
+  });
+
+  test('a resource keeps an object of its own although an older one has its identity', async () => {
+    const desk = new Desk();
+    const seeAt = (name: string, objectID: string, second: number) =>
+      desk.see(name, {
+        spec: { id: 'x' },
+        status: { objectID },
+        metadata: { creationTimestamp: `2026-01-01T00:00:0${second}Z` },
+      });
+    await seeAt('old', '1', 1);
+    await seeAt('young', '2', 2);
+    await seeAt('same', '1', 3);
+    await desk.see('none', { spec: { id: 'x' }, metadata: { creationTimestamp: '2026-01-01T00:00:04Z' } });
+    const ownerOf = (name: string) =>
+      desk.controller.conflictingOwner(desk.store.get(`Widget/home/${name}`)!);
+    expect(['old', 'young', 'same', 'none'].map(ownerOf)).toEqual([
+      undefined,
+      undefined,
+      'Widget/home/old',
+      'Widget/home/old',
+    ]);
   });
 
   test('the others of a resource that is about to be created are those of its hub', async () => {

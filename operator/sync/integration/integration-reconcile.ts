@@ -32,6 +32,8 @@ export interface IntegrationReconcile {
   readonly discovered: readonly FlowInProgress[];
   /** Version of the hub. */
   readonly version: string;
+  /** Volume of the hub (hub-volume.ts). */
+  readonly volume: string | undefined;
   /** Masks the values of the Secrets in a text. */
   readonly redact: Redact;
   /** The process stops: no further flow is started. */

@@ -11,6 +11,7 @@ import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outc
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
 import { hubErrorOutcome } from '../hub-errors';
+import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-volume';
 import type { Services } from '../services';
 import { hashAnswers, recorded } from './answer-hashes';
 import { resolveAnswers } from './answers';
@@ -19,6 +20,7 @@ import { acquire, adoptable } from './entry/acquisition';
 import { abortFlow, endCreation, leftEntries } from './entry/interrupted';
 import { EntryMaintenance } from './entry/maintenance';
 import { ensureRemoved } from './entry/removal';
+import { forgottenEntry } from './entry/status-fields';
 import { hashKey } from './hash-key';
 import { type HubContexts, type IntegrationResource, makesEntry } from './hub-context';
 import type { IntegrationReconcile } from './integration-reconcile';
@@ -79,6 +81,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       entries: context.forced ? await client.configEntries.refreshed() : await client.configEntries.all(),
       discovered: await client.flowsInProgress.discovered(spec.domain),
       version: home.status?.version ?? '',
+      volume: home.status?.volumeID,
       redact: this.redactorOf(resource, client, answers.secrets),
       draining: this.contexts.isDraining,
       previous: conditionOf(resource, 'Ready'),
@@ -93,7 +96,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
   }
 
   private async reconcile(reconcile: IntegrationReconcile): Promise<Outcome> {
-    const { cached, configHash, context, entries, key, status } = reconcile;
+    const { cached, configHash, context, entries, key, resource, status, volume } = reconcile;
     const { operation } = cached;
     if (operation && !context.dryRun) {
       if (operation.end) return recordResult(reconcile, operation, operation.end);
@@ -102,6 +105,8 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       return inProgress(reconcile, operation);
     }
     const { entryID } = status;
+    const isForgotten = isOnOtherVolume(resource, volume) && !context.dryRun && !(await hasEntry(reconcile));
+    if (isForgotten) return inProgress(reconcile, undefined, 0, forgottenEntry(reconcile));
     if (context.dryRun) {
       const entry = entryID === undefined ? undefined : entries.get(entryID);
       return dryRun(reconcile, entry, entry ? undefined : await adoptable(reconcile));
@@ -161,9 +166,14 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     if (running) return running;
     const hub = this.contexts.of(client, resource);
     const { entryID, pendingFlow } = resource.status ?? {};
+    const object = this.objectOf(resource);
+    const { metadata, spec } = resource;
+    if (isOnOtherVolume(resource, hubVolume(this.services, metadata.namespace, spec.hubRef.name))) {
+      this.forget(resource, client);
+      return object === undefined ? [] : [leftOnOtherVolume(object)];
+    }
     if (context.dryRun) {
       this.forget(resource, client);
-      const object = this.objectOf(resource);
       if (object === undefined) return [];
       const message = `The ${object} stays in the hub: nothing is sent with the annotation dry-run.`;
       return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
@@ -193,6 +203,15 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const mask = redactor(cached.secrets);
     return (text) => mask(client.rest.redact(text));
   }
+}
+
+/** Ids of entries are random: one with that id is the same, as on a copy of the volume. */
+async function hasEntry({
+  client,
+  entries,
+  status: { entryID = '' },
+}: IntegrationReconcile): Promise<boolean> {
+  return entries.has(entryID) || (await client.configEntries.refreshed()).has(entryID);
 }
 
 /** Whether the entry stays in the hub when its resource is deleted. */

@@ -53,6 +53,12 @@ export const form = (
   ...more,
 });
 
+/** A form with plain text fields, and the end of the flow. */
+export const oneForm =
+  (fields: readonly string[], end: () => ReturnType<Script>): Script =>
+  (answers) =>
+    answers.length === 0 ? form(fields) : end();
+
 /** A hub in memory, as far as integrations use it. */
 export class FakeHub {
   readonly entries = new Map<string, ConfigEntry>();

@@ -27,6 +27,8 @@ export class House {
   readonly secrets: Record<string, Record<string, string>> = {};
   /** Of the hashes; undefined: the Secret with it does not exist. */
   key: string | undefined = 'key';
+  /** Volume of the hub. */
+  volume: string | undefined;
   sync!: IntegrationSync;
   contexts!: HubContexts;
   private readonly requeued = new Set<string>();
@@ -44,7 +46,7 @@ export class House {
     const given = services({
       clock: this.clock,
       cache: {
-        get: (() => aHub()) as never,
+        get: (() => aHub({ status: { volumeID: this.volume } as never })) as never,
         ofHub: (() => this.resources.values()) as never,
       },
       secrets: {

@@ -7,7 +7,7 @@ import {
   rejectionHash,
   RETRIES,
 } from '../../../../operator/sync/integration/retry';
-import { anEntry, type FakeHub, form, type Script } from './fake-hub';
+import { anEntry, type FakeHub, form, oneForm } from './fake-hub';
 import { House, texts } from './house';
 
 describe('failureKind', () => {
@@ -105,10 +105,6 @@ describe('answers that fail', () => {
     hub = house.hub;
   });
 
-  const oneForm =
-    (fields: readonly string[], end: () => ReturnType<Script>): Script =>
-    (answers) =>
-      answers.length === 0 ? form(fields) : end();
   const submits = () => hub.calls.filter((call) => call.startsWith('submit'));
   const secret = { password: { secretKeyRef: { name: 'login', key: 'password' } } };
 

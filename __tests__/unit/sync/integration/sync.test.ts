@@ -1,5 +1,5 @@
 import { HubUnreachable } from '../../../../operator/client/errors';
-import { anEntry, type FakeHub, form, type Script } from './fake-hub';
+import { anEntry, type FakeHub, form, oneForm, type Script } from './fake-hub';
 import { House, texts } from './house';
 
 let house: House;
@@ -11,10 +11,6 @@ beforeEach(() => {
 });
 
 /** A flow with one form, which makes or changes the entry. */
-const oneForm =
-  (fields: readonly string[], end: () => ReturnType<Script>): Script =>
-  (answers) =>
-    answers.length === 0 ? form(fields) : end();
 const reconfigured = { type: 'abort', reason: 'reconfigure_successful' } as const;
 
 /** The flow of the domain asks for a host; one of the entry for the same. */
@@ -152,19 +148,47 @@ describe('IntegrationSync', () => {
             });
     });
 
-    test('that cannot be changed is replaced, and stays if that fails', async () => {
+    test('that cannot be changed is replaced only if that is asked for, and stays if that fails', async () => {
       house.apply('one', lamp('1'));
       await house.settle('one');
       const [before] = hub.subentries;
-      failing = true;
       house.apply('one', lamp('2'));
+      expect(await house.settle('one')).toMatchObject({
+        type: 'Stalled',
+        reason: 'RecreateRequired',
+        message: expect.stringContaining('set spec.reconfigure to Recreate'),
+      });
+      expect(hub.subentries).toEqual([before]);
+      failing = true;
+      house.apply('one', { ...lamp('2'), reconfigure: 'Recreate' });
       expect(await house.settle('one')).toMatchObject({ reason: 'ConfigFlowFailed' });
       expect(hub.subentries).toEqual([before]);
       failing = false;
-      house.apply('one', lamp('3'));
+      house.apply('one', { ...lamp('3'), reconfigure: 'Recreate' });
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
       expect(hub.subentries).toHaveLength(1);
       expect(hub.subentries).not.toEqual([before]);
+    });
+
+    test.each([
+      ['stays if the hub already has another one with its answers', 2],
+      ['is removed before if the hub allows no second one', 1],
+    ])('that is replaced %s', async (_, count) => {
+      house.apply('one', lamp('1'));
+      await house.settle('one');
+      const [before] = hub.subentries;
+      if (count === 2) hub.addSubentry('lamp', 'Of a person');
+      hub.scriptOf = () =>
+        oneForm(['state'], () => {
+          if (hub.subentries.length >= count) return { type: 'abort', reason: 'already_configured' };
+          hub.addSubentry('lamp', 'Lamp');
+          return { type: 'create_entry' };
+        });
+      house.apply('one', { ...lamp('2'), reconfigure: 'Recreate' });
+      const { type } = await house.settle('one');
+      expect(type).toBe(count === 2 ? 'Stalled' : 'Ready');
+      expect(hub.subentries).toHaveLength(count);
+      expect(hub.subentries.some(({ subentry_id: id }) => id === before!.subentry_id)).toBe(count === 2);
     });
 
     test('of a person is adopted with an event, and stays when it leaves the spec', async () => {
@@ -209,6 +233,8 @@ describe('IntegrationSync', () => {
       });
       expect(hub.calls).toEqual([]);
       house.apply('one', lamp('1'));
+      expect(await house.settle('one')).toMatchObject({ reason: 'RecreateRequired' });
+      house.apply('one', { ...lamp('1'), reconfigure: 'Recreate' });
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
       expect(hub.subentries).toHaveLength(1);
       expect(reasons()).toEqual([]);

@@ -2,6 +2,7 @@ import type { ConfigEntry } from '../../../client/flow-step';
 import { timestamp } from '../../../clock';
 import type { EventSpec } from '../../../runtime/event-spec';
 import type { Outcome } from '../../../runtime/outcome';
+import { volumeStatus } from '../../hub-volume';
 import { type AnswerHashes, recorded } from '../answer-hashes';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import type { OperationResult } from '../operation';
@@ -47,13 +48,14 @@ export async function acquire(reconcile: IntegrationReconcile): Promise<Outcome>
 
 /** Records in status that a config flow is about to start. */
 export function begin(reconcile: IntegrationReconcile, events: readonly EventSpec[] = []): Outcome {
-  const { cached, clock, entries, hub, resource, spec } = reconcile;
+  const { cached, clock, entries, hub, resource, spec, volume } = reconcile;
   const busy = hub.acquireDomain(resource);
   if (busy) return domainBusy(busy);
   const startedAt = timestamp(clock.now());
   cached.startedAt = startedAt;
   const fields = {
     ...NO_ENTRY,
+    ...volumeStatus(volume),
     pendingFlow: { startedAt, entryIDs: idsOfDomain(entries.values(), spec.domain) },
     ...recorded(entryHashes(reconcile.hashes), reconcile.key),
   };
@@ -120,7 +122,7 @@ export function own(
   { hashes, key, events = [] }: Acquired,
   status: Readonly<Record<string, unknown>> = {},
 ): Outcome {
-  const { cached, clock, hub, resource } = reconcile;
+  const { cached, clock, hub, resource, volume } = reconcile;
   hub.recordOwner(resource, entry.entry_id);
   hub.releaseDomain(resource.metadata.uid);
   cached.failures.clear();
@@ -129,6 +131,7 @@ export function own(
     entryID: entry.entry_id,
     title: entry.title,
     entryState: entry.state,
+    ...volumeStatus(volume),
     lastAppliedTime: timestamp(clock.now()),
     ...recorded(hashes, key),
     ...status,

@@ -1,5 +1,6 @@
 import type { ConfigEntry } from '../../../client/flow-step';
 import { timestamp } from '../../../clock';
+import { volumeStatus } from '../../hub-volume';
 import { payloadHash } from '../../payload-hash';
 import {
   type AnswerHashes,
@@ -29,6 +30,13 @@ export const NO_ENTRY = {
   adoptedSubentries: null,
   pendingFlow: null,
 } as const;
+
+/** Of a resource whose entry was on another volume: answers that were rejected are not sent to this hub either. */
+export const forgottenEntry = ({ status, volume }: IntegrationReconcile) => ({
+  ...NO_ENTRY,
+  rejectedHash: status.rejectedHash ?? null,
+  ...volumeStatus(volume),
+});
 
 /** Options and subentries are applied once there is an entry. */
 export function entryHashes(hashes: AnswerHashes): AnswerHashes {
@@ -69,7 +77,7 @@ export function appliedHash(hashes: AnswerHashes = {}): { readonly appliedHash: 
 
 /** What the hub shows of the entry. */
 export function seenStatus(
-  { status }: IntegrationReconcile,
+  { status, volume }: IntegrationReconcile,
   { disabled_by: disabledBy, title, state }: ConfigEntry,
 ): Readonly<Record<string, unknown>> {
   // The hub tries to set it up again: its state stays the same.
@@ -78,6 +86,7 @@ export function seenStatus(
   return {
     title,
     ...appliedHash(status.answerHashes),
+    ...volumeStatus(volume),
     entryState: isRetry ? 'setup_retry' : isDisabled ? DISABLED : state,
   };
 }

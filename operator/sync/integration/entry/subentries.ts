@@ -22,6 +22,8 @@ export class SubentryUpdate {
   readonly adopted = new Set<string>();
   /** Ids of those with a value that no form asked for. */
   readonly incomplete = new Set<string>();
+  /** The first problem is that a subentry can only be replaced. */
+  isRecreateRequired = false;
   private hasMade = false;
 
   /** @param before hashes of what the entry has */
@@ -69,7 +71,7 @@ export class SubentryUpdate {
   }
 
   private async ensure(desired: SubentryAnswers): Promise<FlowProblem | undefined> {
-    const { hashes, spec, status } = this.reconcile;
+    const { hashes, spec } = this.reconcile;
     const { supported_subentry_types: types } = this.entry;
     const { type, title } = desired;
     const id = subentryId(desired);
@@ -91,9 +93,10 @@ export class SubentryUpdate {
     if (this.before[id] === incompleteHash(hashes[id]!))
       return failed(`no form asks for one of the values of ${id}: remove it or correct its name`);
     if (supported.supports_reconfigure) return this.reconfigure(desired, existing.subentry_id);
-    if (status.adoptedSubentries?.includes(id) && spec.reconfigure !== 'Recreate')
+    this.isRecreateRequired = spec.reconfigure !== 'Recreate';
+    if (this.isRecreateRequired)
       return failed(
-        `the ${type} “${title}” cannot be changed, and an adopted one is not removed: take the change back, or set spec.reconfigure to Recreate`,
+        `the ${type} “${title}” cannot be changed: take the change back, or set spec.reconfigure to Recreate. That replaces the subentry: its entities and devices may be lost`,
       );
     return this.create(desired, existing.subentry_id);
   }
@@ -115,7 +118,8 @@ export class SubentryUpdate {
   ): Promise<FlowProblem | undefined> {
     const { client, hashes } = this.reconcile;
     const { type, title } = desired;
-    const subentryIDs = (await this.present()).map((each) => each.subentry_id);
+    const present = await this.present();
+    const subentryIDs = present.map((each) => each.subentry_id);
     const hash = hashes[subentryId(desired)]!;
     const subentry = {
       type,
@@ -125,7 +129,9 @@ export class SubentryUpdate {
       ...(replaced !== undefined && { replaces: replaced }),
     };
     const end = await this.flow(desired, {}, { subentry });
-    if (replaced !== undefined && isTaken(end)) {
+    const isOnlyOne = present.filter((each) => each.subentry_type === type).length === 1;
+    // Of several, another one may be what the hub means.
+    if (replaced !== undefined && isOnlyOne && isTaken(end)) {
       await client.configEntries.removeSubentry(this.entry.entry_id, replaced);
       return this.create(desired, undefined);
     }

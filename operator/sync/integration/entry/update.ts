@@ -154,9 +154,10 @@ class EntryUpdate {
     for (const id of update.applied) this.applied.add(id);
     for (const id of update.adopted) this.adopted.add(id);
     for (const id of update.incomplete) this.incomplete.add(id);
-    return (
-      failed && this.failed({ kind: 'subentries', domain: spec.domain, type: failed.type }, failed.problem)
-    );
+    if (!failed) return undefined;
+    const flow: FlowName = { kind: 'subentries', domain: spec.domain, type: failed.type };
+    const reason = update.isRecreateRequired ? ({ reason: 'RecreateRequired' } as const) : {};
+    return { ...this.failed(flow, failed.problem), ...reason };
   }
 
   /**

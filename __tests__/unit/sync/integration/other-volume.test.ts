@@ -1,0 +1,77 @@
+import { anEntry, type FakeHub, form, oneForm } from './fake-hub';
+import { House, texts } from './house';
+
+describe('on another volume', () => {
+  let house: House;
+  let hub: FakeHub;
+  const spec = { configuration: texts({ host: 'a' }) };
+
+  beforeEach(async () => {
+    house = new House();
+    ({ hub } = house);
+    house.volume = 'first';
+    hub.scriptOf = () => oneForm(['host'], () => hub.created());
+    house.apply('one', { ...spec, driftPolicy: 'Warn' });
+    await house.settle('one');
+    expect(house.status('one')).toMatchObject({ volumeID: 'first' });
+    house.volume = 'second';
+  });
+
+  test('an entry that is missing is made again, which is no drift', async () => {
+    const { entryID } = house.status('one');
+    hub.entries.clear();
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready', reason: 'EntryLoaded' });
+    expect(house.status('one')).toMatchObject({ volumeID: 'second' });
+    expect(house.status('one').entryID).not.toBe(entryID);
+    expect(house.events).toEqual([]);
+  });
+
+  test('an entry with the same id, as on a copy of the volume, stays that of the resource', async () => {
+    const { entryID } = house.status('one');
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(house.status('one')).toMatchObject({ entryID, volumeID: 'second' });
+    expect(house.status('one').adopted).toBeUndefined();
+    expect(hub.entries.size).toBe(1);
+  });
+
+  test('a flow that was interrupted on the former volume takes no entry of a person', async () => {
+    house.resources.set('one', {
+      ...house.resources.get('one')!,
+      status: {
+        volumeID: 'first',
+        pendingFlow: { startedAt: new Date(house.clock.now()).toISOString(), entryIDs: [] },
+      },
+    });
+    hub.entries.clear();
+    const at = house.clock.now() / 1_000;
+    hub.entries.set('person', anEntry({ entry_id: 'person', source: 'user', created_at: at }));
+    house.start();
+    await house.settle('one');
+    expect(house.status('one').entryID).not.toBe('person');
+    expect(hub.entries.has('person')).toBe(true);
+  });
+
+  test('answers that were rejected are not sent again', async () => {
+    house.volume = 'first';
+    hub.scriptOf = () => oneForm(['host'], () => form(['host'], { errors: { base: 'invalid_auth' } }));
+    house.apply('two', { ...spec, title: 'Two' });
+    await house.settle('two');
+    const sent = hub.calls.length;
+    house.start();
+    house.volume = 'second';
+    expect(await house.settle('two')).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
+    expect(hub.calls).toHaveLength(sent);
+    expect(house.status('two')).toMatchObject({ volumeID: 'second' });
+  });
+
+  test('nothing is removed with the resource, and the event names the entry', async () => {
+    const { entryID } = house.status('one');
+    expect(await house.remove('one')).toMatchObject([
+      {
+        reason: 'CleanupSkipped',
+        message: expect.stringContaining(`entry ${entryID} was on another volume`),
+      },
+    ]);
+    expect(hub.entries.has(entryID!)).toBe(true);
+  });
+});
