@@ -76,11 +76,9 @@ describe('a wrong file in a hub that runs', () => {
     if (!file.files) expect(await podUid()).toBe(pod);
   });
 
-  test('the good one is in use at once afterwards, without a restart or an error of the operator', async () => {
-    const running = await podUid();
+  test('the good one is in use at once afterwards, without an error of the operator', async () => {
     await home.apply(configuration('villa', textOf()));
     await home.ready('hubconfiguration', 'villa');
-    expect(await podUid()).toBe(running);
     expect(await lost()).toEqual([]);
     expect(await operator.failures()).toEqual([]);
   });
