@@ -265,6 +265,7 @@ export interface TriggerEventData {
 /** An issue of the `repairs` integration. */
 export interface RepairIssue {
   readonly domain: string;
+  readonly issue_id: string;
   readonly translation_key: string;
   readonly translation_placeholders: Readonly<Record<string, string>> | null;
 }

@@ -9,6 +9,8 @@ const DOMAINS: readonly string[] = ['automation', 'script'];
 export type ValidityListener = (entityId: string) => void;
 
 const TRANSLATION_KEY = 'validation_failed_';
+/** Followed by the section and the integration. */
+const UNSUPPORTED_PLATFORM = 'platform_integration_no_support_';
 
 /**
  * Automations and scripts that the hub has disabled as invalid, with the reason. Such an entity is `unavailable` and
@@ -33,6 +35,16 @@ export class RepairIssues {
     return (await this.errors.get()).get(entityId);
   }
 
+  /**
+   * Platforms in YAML, as `sensor.template`, that their integration does not set up. An issue stays until the hub restarts, also
+   * if its platform has gone from the files.
+   */
+  async unsupportedPlatforms(platforms: readonly string[]): Promise<string[]> {
+    if (platforms.length === 0) return [];
+    const ids = new Set((await this.list()).filter(isOfHub).map(({ issue_id: id }) => id));
+    return platforms.filter((each) => ids.has(`${UNSUPPORTED_PLATFORM}${each.replace('.', '_')}`));
+  }
+
   onChange(listener: ValidityListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
@@ -55,6 +67,8 @@ export class RepairIssues {
     for (const listener of this.listeners) listener(issueId.slice(0, end));
   }
 }
+
+const isOfHub = ({ domain }: RepairIssue): boolean => domain === 'homeassistant';
 
 function errorsOf(issues: readonly RepairIssue[]): Map<string, string> {
   const errors = new Map<string, string>();

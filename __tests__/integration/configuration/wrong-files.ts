@@ -13,6 +13,8 @@ export interface WrongFile {
   readonly files?: Readonly<Record<string, string>>;
   /** What a message about it names; default: a line, or the section. */
   readonly says?: RegExp;
+  /** Only the set-up of the platform in a hub that runs tells, and no check does. */
+  readonly isFoundBySetUp?: boolean;
 }
 
 const INCLUDES = {
@@ -179,6 +181,11 @@ export const WRONG_FILES: readonly WrongFile[] = [
   added('sensor', '  - platform: statistics', '    name: s'),
   added('binary_sensor', '  - platform: trend', '    sensors: [a]'),
   added('light', '  - platform: group', '    entities: nodot'),
+  {
+    ...added('sensor', '  - platform: template', '    sensors: {a: {value_template: "1"}}'),
+    isFoundBySetUp: true,
+    says: /sensor\.template: .* under the sensor platform key is not supported/,
+  },
   // other sections
   added('nonsense_domain', '  a: 1'),
   added('input_number', '  x:', '    max: many'),

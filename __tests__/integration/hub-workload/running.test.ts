@@ -156,6 +156,55 @@ describe('a pod that runs', () => {
   });
 });
 
+describe('two hubs beside the next version of the operator', () => {
+  const hubs = ['first', 'second'] as const;
+  const uidsOf = () => Promise.all(hubs.map(async (hub) => (await pod(hub)).metadata.uid));
+
+  beforeAll(async () => {
+    for (const hub of hubs) await home.apply(lightHub(hub), configuration(hub));
+    for (const hub of hubs) await until(`${hub} is ready`, () => isReady(hub));
+    await operator.calm();
+  });
+
+  test('are not restarted by a restart of the operator', async () => {
+    const before = await uidsOf();
+    await operator.stop();
+    await operator.start();
+    await operator.calm();
+    expect(await uidsOf()).toEqual(before);
+  });
+
+  test('are restarted once each where it has another pod template', async () => {
+    await operator.stop();
+    const before = await uidsOf();
+    // The former version had another value in a field of the operator.
+    for (const hub of hubs)
+      await mustKubectl([
+        ...['patch', 'statefulset', hub, '-n', home.namespace, '--type=json', '-p'],
+        '[{"op":"replace","path":"/spec/template/spec/terminationGracePeriodSeconds","value":1000}]',
+      ]);
+    for (const [index, hub] of hubs.entries())
+      await until(
+        `${hub} runs with the former template`,
+        async () => (await pod(hub)).metadata.uid !== before[index] && (await isReady(hub)),
+      );
+    const former = await uidsOf();
+    const histories = await Promise.all(hubs.map((hub) => ObjectHistory.of(home, 'pod', `${hub}-0`)));
+    await operator.start();
+    for (const [index, hub] of hubs.entries())
+      await until(
+        `${hub} runs with the present template`,
+        async () => (await pod(hub)).metadata.uid !== former[index] && (await isReady(hub)),
+      );
+    await operator.calm();
+    const present = await uidsOf();
+    for (const [index, { states }] of histories.entries())
+      expect([...new Set(states.map(({ metadata }) => metadata.uid))].sort()).toEqual(
+        [former[index], present[index]].sort(),
+      );
+  });
+});
+
 test('a claim that is deleted under a hub that runs is told, and the rest goes on', async () => {
   await home.apply(configuration('villa')); // a volume without a copy of it cannot do without
   await until('it is generated', () => home.exists('configmap', 'villa-configuration'));

@@ -162,8 +162,7 @@ function knownOfUsable(situation: Situation): Known {
   const { content, observed, record } = situation;
   const { marker } = content;
   const { pod, shown } = observed;
-  // A pod that fell back reads the copy on its volume: nothing that is written reaches its hub.
-  if (isSameMarker(shown, marker) && !pod?.rejected) {
+  if (isSameMarker(shown, marker)) {
     const isRecorded = isSameMarker(record?.marker, marker);
     if (!isOfStart(situation)) {
       const hasBegun = !record || isRecorded || isSameMarker(pod?.begunWith, marker) || isPodOf(situation);

@@ -26,7 +26,7 @@ import { ensureStorage } from './workload/storage';
  * Reconciles a Hub: the steps below, in their order.
  *
  * @param isLoading whether a configuration is being loaded into the hub
- * @param restarts of hubs for which no pod template changes
+ * @param restarts of pods that no changed template replaces
  * @param findLeftBehind objects in the hub that no resource describes
  */
 export function hubModule(
@@ -36,7 +36,7 @@ export function hubModule(
   restarts: PodRestarts,
   findLeftBehind: FindLeftBehind,
 ): SyncModule<Hub> {
-  const connector = new Connector(services, hubs);
+  const connector = new Connector(services, hubs, restarts);
   const rollouts = new Rollouts(services, restarts, isLoading);
   const backup = ensureBackupSchedule(services);
   const leftBehind = reportLeftBehind(findLeftBehind);

@@ -107,8 +107,14 @@ const usable: [string, Fields, Known, Step][] = [
   [
     'fell back to it from another one',
     { ...inUse, start: otherStart, pod: pod({ rejected: { marker: before, problem: 'no' } }) },
-    'New',
+    'Begun',
     'Load',
+  ],
+  [
+    'fell back to it, and it is known',
+    { ...inUse, pod: pod({ rejected: { marker: before, problem: 'no' } }) },
+    'InUse',
+    'ReportInUse',
   ],
   ['failed to start with it', { record: failed }, 'Failed', 'ReportFailed'],
   [

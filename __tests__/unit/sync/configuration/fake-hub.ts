@@ -308,6 +308,7 @@ export class FakeHub {
           return Promise.reject(new HubRejected('unknown_command', 'Unknown command.'));
         },
       },
+      repairIssues: { unsupportedPlatforms: () => Promise.resolve([]) },
       components: { isLoaded: (domain: string) => Promise.resolve(!this.cannotSetUp.has(domain)) },
       entityRegistry: { findNow: () => Promise.resolve({ entity_id: 'script.marker' }) },
       entities: {

@@ -10,15 +10,17 @@ export interface NotSetUp {
   readonly words: string;
 }
 
-/** Compares the sections with the components that a hub has set up; undefined: it has set up all. */
+/** Compares the sections with the components and platforms that a hub has set up; undefined: it has set up all. */
 export async function notSetUp(
-  client: Pick<HubClient, 'components' | 'connection' | 'rest'>,
+  client: Pick<HubClient, 'components' | 'connection' | 'repairIssues' | 'rest'>,
   sections: Sections,
   redact: Redact,
 ): Promise<NotSetUp | undefined> {
   const domains = [...new Set([...sections.keys()].map(sectionOf))].sort();
   const missing: string[] = [];
   for (const domain of domains) if (!(await client.components.isLoaded(domain))) missing.push(domain);
+  const platforms = [...sections.keys()].filter((part) => part !== sectionOf(part)).sort();
+  missing.push(...(await client.repairIssues.unsupportedPlatforms(platforms)));
   if (missing.length === 0) return undefined;
   const logged = (await readLog(client)).filter(({ level }) => level === 'ERROR' || level === 'CRITICAL');
   const words = missing.flatMap((domain) =>
@@ -30,8 +32,11 @@ export async function notSetUp(
   return { sections: missing, words: redact(client.rest.redact([...new Set(words)].join('\n'))) };
 }
 
-/** The integration itself, or its set-up. */
-function isAbout(domain: string, logger: string, message: readonly string[]): boolean {
+/** The integration itself, its set-up, or its platform in another section: `sensor.template`. */
+function isAbout(part: string, logger: string, message: readonly string[]): boolean {
+  const [domain, platform] = part.split('.') as [string, string?];
+  if (platform !== undefined)
+    return [domain, platform].every((word) => message.some((text) => text.includes(` ${word} `)));
   if (
     logger === `homeassistant.components.${domain}` ||
     logger.startsWith(`homeassistant.components.${domain}.`)
