@@ -175,7 +175,7 @@ describe('who may write HubAutomations alone', () => {
   test('runs a shell command that the hub has, and gets no value of a Secret', async () => {
     const keys = Object.keys((await home.get('secret', 'villa-secrets')).data!);
     expect(keys).toContain('secrets.yaml');
-    const [, key = ''] = /^(\S+): .*tulip/m.exec(await generated('villa')) ?? [];
+    const [, key = ''] = /^"?(\w+)"?: .*tulip/m.exec(await generated('villa')) ?? [];
     expect(key).not.toBe('');
     const actions = [
       { action: 'shell_command.any' },
