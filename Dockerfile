@@ -17,7 +17,6 @@ ARG VERSION
 ARG REVISION
 LABEL org.opencontainers.image.title="Hub Operator" \
       org.opencontainers.image.description="Runs Home Assistant and everything inside it from Kubernetes custom resources" \
-      org.opencontainers.image.source="https://github.com/hub-operator/hub-operator" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"

@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { hostileScenarios } from './hostile-input';
 
 interface Bench {
   readonly about: string;
@@ -75,6 +76,16 @@ const benches: Readonly<Record<string, Bench>> = {
       'operator CPU for a review, ms, with one automation → with all': '≤ 1.2 ×',
       'duplicates refused': 'all',
     },
+  },
+  'hostile-input': {
+    about:
+      'What the operator reads from others, by the modules of the operator with the flags of its image and 42 MB held: answers of up to 12 MiB of a hostile hub (managed, external; REST, first and later frames), POSTs of 4 and 6 MB to the webhook, ten in parallel, and watched objects of 1.4 MiB. Half of the answers have as many values as are read at most, the other half more. `make bench NAME=hostile-input`',
+    bars: Object.fromEntries(
+      hostileScenarios.flatMap((scenario) => [
+        [`${scenario}: longest pause, ms`, '< 2,000'],
+        [`${scenario}: peak heap, MB`, '< 150, of 166'],
+      ]),
+    ),
   },
   soak: {
     about:

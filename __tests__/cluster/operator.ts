@@ -220,9 +220,14 @@ export class TestOperator {
     };
   }
 
+  /** `http://127.0.0.1:<port>`, with /healthz, /readyz and /metrics. */
+  get url(): string {
+    return this.current!.url;
+  }
+
   /** What it serves under a path. */
   page(path: string): Promise<string> {
-    return until(`${path} is served`, async () => (await fetch(`${this.current!.url}${path}`)).text());
+    return until(`${path} is served`, async () => (await fetch(`${this.url}${path}`)).text());
   }
 
   private get process() {

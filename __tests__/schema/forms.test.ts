@@ -79,6 +79,11 @@ describe('kubectl', () => {
         if (!object) throw new Error(`there is no ${kind} ${name}`);
         return object;
       };
+      // Without its binding the policy has no effect, and without an error.
+      found('ValidatingAdmissionPolicy', 'x-hub-operator');
+      expect(found('ValidatingAdmissionPolicyBinding', 'x-hub-operator')).toMatchObject({
+        spec: { policyName: 'x-hub-operator' },
+      });
       const service = { name: found('Service', 'x-hub-operator-webhook').metadata.name, namespace: 'foo' };
       // The operator makes its certificate for this Service, and finds the registration by the name of its account.
       expect(found('ValidatingWebhookConfiguration', 'x-hub-operator')).toMatchObject({

@@ -1,6 +1,6 @@
 import { type Alert, alerts } from './alerts';
 
-/** docs/reference/alerts.md without its first line: a heading per alert, to which its `runbook_url` leads. */
+/** docs/reference/alerts.md without its first line: a heading per alert, to which its `runbook` leads. */
 export function alertsPage(): string {
   return [
     '# Alerts',

@@ -5,8 +5,8 @@ import { OPERATOR } from '../names';
 import { type Alert, alerts } from './alerts';
 import { dashboard } from './dashboard';
 
-/** Where a person who gets an alert continues: its heading. */
-const RUNBOOKS = 'https://github.com/hub-operator/hub-operator/blob/main/docs/reference/alerts.md';
+/** Where a person who gets an alert continues: a path in this repository, which has no public address. */
+const RUNBOOKS = 'docs/reference/alerts.md';
 
 /** How often Prometheus asks for the metrics. */
 const SCRAPE_INTERVAL = '30s';
@@ -60,6 +60,6 @@ function rule({ name, severity, expression, for: hold, summary, description }: A
     expr: expression,
     ...(hold !== '0m' && { for: hold }),
     labels: { severity },
-    annotations: { summary, description, runbook_url: `${RUNBOOKS}#${name.toLowerCase()}` },
+    annotations: { summary, description, runbook: `${RUNBOOKS}#${name.toLowerCase()}` },
   };
 }

@@ -77,7 +77,7 @@ export const readyReasons = {
   DuplicateId: {
     kinds: 'all',
     meaning:
-      'An older resource owns the same object in the hub, or an older Hub manages the same external hub. This one takes over when that is deleted.',
+      'An older resource owns the same object in the hub, or another Hub manages the same external hub already. This one takes over when that is deleted.',
     action: 'Delete one of the two, or change the id or name.',
   },
   NameConflict: {

@@ -208,7 +208,7 @@ describe('a hub that runs elsewhere', () => {
     await home.change('hub', 'tls', { external: { caSecretRef: { name: 'authority' } } });
     await home.apply(secret('authority', { 'ca.crt': certificate }));
     // By another address, and yet the same hub.
-    await says('tls', 'DuplicateId', 'The Hub h is older and manages the same hub');
+    await says('tls', 'DuplicateId', 'The Hub h manages the same hub already');
     await home.delete('hub', 'h');
     await home.ready('hub', 'tls');
     await home.delete('hub', 'tls');

@@ -1,5 +1,14 @@
 import { freshNamespace, until } from '../../cluster';
-import { configuration, Home, hubSecrets, integration, type Manifest, secret } from '../../cluster/home';
+import { readManifests } from '../../../manifests/read-manifests';
+import {
+  automation,
+  configuration,
+  Home,
+  hubSecrets,
+  integration,
+  type Manifest,
+  secret,
+} from '../../cluster/home';
 import { nowhere } from '../../cluster/idle-hub';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -160,6 +169,38 @@ describe('who may write Hubs alone', () => {
       await home.ready('hub', `to-${name}`, refused);
     }
   });
+});
+
+describe('who may write HubAutomations alone', () => {
+  test('runs a shell command that the hub has, and gets no value of a Secret', async () => {
+    const keys = Object.keys((await home.get('secret', 'villa-secrets')).data!);
+    expect(keys).toContain('secrets.yaml');
+    const [, key = ''] = /^"?(\w+)"?: .*tulip/m.exec(await generated('villa')) ?? [];
+    expect(key).not.toBe('');
+    const actions = [
+      { action: 'shell_command.any' },
+      { action: 'persistent_notification.create', data: { message: `!secret ${key}` } },
+    ];
+    await home.apply(automation('villa', 'curious', { id: 'curious', actions }));
+    await home.ready('hubautomation', 'curious');
+    const { rest } = await home.client('villa');
+    const kept = JSON.stringify(await rest.get('/api/config/automation/config/curious'));
+    expect(kept).toContain('shell_command.any');
+    expect(kept).toContain(`!secret ${key}`);
+    expect(kept).not.toContain(PASSWORD);
+  });
+});
+
+test('no other kind names a Secret', () => {
+  const definitions = readManifests('dist/crds.yaml') as { spec: { names: { kind: string } } }[];
+  const naming = definitions.filter(({ spec }) => /"\w*[sS]ecret\w*Refs?":/.test(JSON.stringify(spec)));
+  expect(naming.map(({ spec }) => spec.names.kind).sort()).toEqual([
+    'Hub',
+    'HubCommunityRepository',
+    'HubConfiguration',
+    'HubIntegration',
+    'HubSecrets',
+  ]);
 });
 
 test('no value of a Secret is told', async () => {

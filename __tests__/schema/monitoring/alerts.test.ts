@@ -348,7 +348,7 @@ describe('alerts', () => {
   test('the page that an alert leads to has its heading', async () => {
     const { groups } = ruleFile();
     for (const { annotations } of groups.flatMap(({ rules }) => rules)) {
-      const [page = '', anchor] = annotations.runbook_url.split('/blob/main/')[1]!.split('#');
+      const [page = '', anchor] = annotations.runbook.split('#');
       const text = await readFile(join(__dirname, '../../..', page), 'utf8');
       const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
         heading!.toLowerCase().replaceAll(' ', '-'),

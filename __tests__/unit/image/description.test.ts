@@ -55,6 +55,7 @@ describe('describeImage', () => {
       'org.opencontainers.image.licenses': 'Apache-2.0',
       'org.opencontainers.image.version': version,
     });
+    expect(labels).not.toHaveProperty('org.opencontainers.image.source'); // the project has no public address
   });
 
   test('is based on the Node.js line that package.json names, and every base image is pinned by its digest', () => {

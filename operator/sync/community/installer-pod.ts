@@ -71,7 +71,7 @@ export function installerPod(
   installation: Installation,
   { set, claimName, nodeName }: HubWorkload,
 ): Manifest {
-  const { install, parts, remove } = installation;
+  const { parts, remove } = installation;
   const hub = (set.spec.template.spec ?? {}) as Readonly<Record<string, unknown>>;
   const containers = (hub['initContainers'] ?? []) as readonly Container[];
   const prepare = containers.find(({ name }) => name === PREPARE_CONTAINER);
@@ -99,7 +99,7 @@ export function installerPod(
             CONFIG,
             PARTS,
             TERMINATION_LOG,
-            JSON.stringify({ install, remove }),
+            JSON.stringify({ install: task(installation.install), remove }),
           ),
           resources: {
             requests: { cpu: '10m', memory: '32Mi' },
@@ -191,6 +191,10 @@ export function installationOf({ metadata }: ClusterObject): Installation | unde
     throw error;
   }
 }
+
+/** One argument of a command has at most 128 KiB, which the names that a repository provides may exceed. */
+const task = (install: Installed | null) =>
+  install && pick({ ...install }, ['target', 'isFile', 'digest'] as const);
 
 function pick<Name extends string>(
   from: Readonly<Record<string, unknown>>,

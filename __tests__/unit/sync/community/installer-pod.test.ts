@@ -71,6 +71,23 @@ describe('installerPod', () => {
     expect(JSON.stringify(spec.volumes)).not.toContain('villa-community-1-2');
   });
 
+  test('has a command line that Linux accepts, whatever names a repository provides', () => {
+    const provides = Array.from({ length: 500 }, (_, index) => 'ü'.repeat(197) + String(index));
+    const { spec } = installerPod(
+      metadata,
+      { ...installation, install: { ...install, provides } },
+      workload,
+    ) as unknown as {
+      spec: { containers: [{ command: string[] }] };
+    };
+    const { command } = spec.containers[0];
+    for (const argument of command) expect(Buffer.byteLength(argument)).toBeLessThan(128 * 1024);
+    expect(JSON.parse(command.at(-1)!)).toEqual({
+      install: { target: 't', isFile: false, digest: 'sha256:1' },
+      remove: [],
+    });
+  });
+
   test('says in its annotation what it installs', () => {
     expect(installationOf(installerPod(metadata, installation, workload))).toEqual(installation);
     expect(installationOf({ metadata })).toBeUndefined();

@@ -35,7 +35,7 @@ export class ExternalIdentity {
     status['volumeID'] = null;
   }
 
-  /** The outcome of a Hub whose hub belongs to an older one, until the objects of the other's children are removed as well. */
+  /** The outcome of a Hub whose hub belongs to another one, until the objects of the other's children are removed as well. */
   conflict(hub: Hub, id: string | null): Outcome | undefined {
     if (id === null) return undefined;
     const owner = [...this.services.cache.list<Hub>('Hub')].find(
@@ -43,14 +43,23 @@ export class ExternalIdentity {
         other.metadata.uid !== hub.metadata.uid &&
         other.spec.external !== undefined &&
         (this.found.get(other)?.id ?? other.status?.volumeID) === id &&
-        byAge(other.metadata, hub.metadata) < 0,
+        isBefore(other, hub, id),
     );
     return owner && stalled('DuplicateId', duplicateMessage(hub, owner), { after: DEPENDENCY_REQUEUE });
   }
 }
 
+/** A Hub in use keeps its hub, also against an older one: a host can name the id of a hub that is not its own. */
+function isBefore(first: Hub, second: Hub, id: string): boolean {
+  const [isFirstInUse, isSecondInUse] = [first, second].map((hub) => isInUse(hub, id));
+  return isFirstInUse === isSecondInUse ? byAge(first.metadata, second.metadata) < 0 : isFirstInUse!;
+}
+
+/** A Hub in conflict has no URL in its status. */
+const isInUse = ({ status }: Hub, id: string): boolean => status?.volumeID === id && status.url != null;
+
 /** Of another namespace no name is told: its users may be strangers. */
 function duplicateMessage(hub: Hub, { metadata: { namespace, name } }: Hub): string {
   const other = namespace === hub.metadata.namespace ? `The Hub ${name}` : 'A Hub of another namespace';
-  return `${other} is older and manages the same hub. Two Hubs would overwrite each other's settings: delete one of them.`;
+  return `${other} manages the same hub already. Two Hubs would overwrite each other's settings: delete one of them.`;
 }

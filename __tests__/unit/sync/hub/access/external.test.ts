@@ -50,15 +50,16 @@ describe('externalStep', () => {
       namespace?: string;
       url?: string;
       volumeID?: string;
+      usedUrl?: string;
       deletionTimestamp?: string;
     },
   ) => {
-    const { uid, namespace = 'home', url = external.url, volumeID, deletionTimestamp } = fields;
+    const { uid, namespace = 'home', url = external.url, volumeID, usedUrl, deletionTimestamp } = fields;
     const metadata = { uid, namespace, name: `hub-${uid}`, creationTimestamp: createdAt };
     return aHub({
       metadata: { ...metadata, ...(deletionTimestamp && { deletionTimestamp }) },
       spec: { external: { ...external, url } },
-      ...(volumeID && { status: { volumeID } }),
+      ...(volumeID && { status: { volumeID, ...(usedUrl && { url: usedUrl }) } }),
     });
   };
   const younger = hubAt('2026-01-02T00:00:00Z', { uid: 'b' });
@@ -126,7 +127,7 @@ describe('externalStep', () => {
       reason: 'DuplicateId',
       after: 30_000,
       status: { phase: 'Failed', url: null },
-      message: expect.stringContaining('The Hub hub-c is older') as string,
+      message: expect.stringContaining('The Hub hub-c manages the same hub already') as string,
     });
     expect(await reconcile(older, younger)).toMatchObject({ ...connected, url: 'http://192.168.1.5' });
   });
@@ -134,7 +135,7 @@ describe('externalStep', () => {
   test('tells nothing of a Hub in another namespace', async () => {
     const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', namespace: 'office', volumeID: 'anna' });
     const { message } = await reconcile(younger, older);
-    expect(message).toContain('A Hub of another namespace is older');
+    expect(message).toContain('A Hub of another namespace manages the same hub already');
     expect(message).not.toMatch(/office|hub-c/);
   });
 
@@ -143,6 +144,25 @@ describe('externalStep', () => {
     expect(await reconcile(younger, squatter)).toMatchObject(connected);
     const elsewhere = hubAt('2026-01-01T00:00:00Z', { uid: 'c', volumeID: 'berta' });
     expect(await reconcile(younger, elsewhere)).toMatchObject(connected);
+  });
+
+  test('leaves a hub to the Hub that uses it, when the host of an older Hub begins to name the same owner', async () => {
+    const using = hubAt('2026-01-02T00:00:00Z', { uid: 'b', volumeID: 'anna', usedUrl: 'http://box:8123' });
+    const fields = { uid: 'c', namespace: 'office', url: 'http://fake:8123', usedUrl: 'http://fake:8123' };
+    const fake = hubAt('2026-01-01T00:00:00Z', { ...fields, volumeID: 'berta' });
+    const step = stepAmong(using, fake);
+    expect(await step(fake)).toMatchObject({ reason: 'DuplicateId' });
+    expect(await step(using)).toMatchObject(connected);
+    const refused = hubAt('2026-01-01T00:00:00Z', { uid: 'c', namespace: 'office', volumeID: 'anna' });
+    expect(await reconcile(using, refused)).toMatchObject(connected);
+  });
+
+  test('assigns a hub to the older of two Hubs that use it', async () => {
+    const use = { volumeID: 'anna', usedUrl: 'http://box:8123' };
+    const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', ...use });
+    const second = hubAt('2026-01-02T00:00:00Z', { uid: 'b', ...use });
+    expect(await reconcile(second, older)).toMatchObject({ reason: 'DuplicateId' });
+    expect(await reconcile(older, second)).toMatchObject(connected);
   });
 
   test('gives it to the smaller uid of two Hubs that were created in the same second', async () => {

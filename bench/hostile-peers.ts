@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer } from 'ws';
+
+// Programs that attack the operator with JSON of the worst content: what a byte limit alone does not bound.
+
+const MIB = 1_024 * 1_024;
+const AT_ONCE = 10;
+
+/** Many values whose keys differ, which take the most memory. */
+const manyKeys = (count: number, value: string): Buffer =>
+  Buffer.from(`[${Array.from({ length: count }, (_, index) => `{"${index}":"${value}"}`).join(',')}]`);
+
+/** Each has more values than are read; and as many as are just read. */
+const tooMany = Buffer.from(`[${'{},'.repeat(4 * MIB - 10)}{}]`);
+const frames = [tooMany, manyKeys(230_000, 'x'.repeat(28))];
+const answers = [tooMany, manyKeys(33_000, 'x'.repeat(100))];
+
+const core = {
+  version: '2026.11.0',
+  state: 'RUNNING',
+  recovery_mode: false,
+  safe_mode: false,
+  components: [],
+  config_source: 'storage',
+};
+
+/** Answers as a hub until the operator is to be hurt: its answers, the first message or each after the authentication. */
+export class HostileHub {
+  /** Answers and messages that were sent to hurt. */
+  floods = 0;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly sockets: WebSocketServer,
+  ) {}
+
+  /** @param place `first-frame`, `later-frame`; any other: the answers over REST */
+  static async start(place: string): Promise<HostileHub> {
+    const inFrames = place.endsWith('-frame');
+    const server = createServer((incoming, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      if (incoming.url === '/manifest.json') response.end('{"name":"Home Assistant"}');
+      else response.end(inFrames ? JSON.stringify(core) : hub.next(answers));
+    });
+    const sockets = new WebSocketServer({ server });
+    const hub = new HostileHub(server, sockets);
+    sockets.on('connection', (socket) => {
+      socket.on('error', () => {});
+      const send = (message: object) => socket.send(JSON.stringify(message));
+      if (place === 'first-frame') socket.send(hub.next(frames), { binary: false });
+      else send({ type: 'auth_required' });
+      socket.on('message', (data) => {
+        const { id, type } = JSON.parse((data as Buffer).toString()) as { id?: number; type: string };
+        if (type === 'auth') send({ type: 'auth_ok', ha_version: core.version });
+        else if (type !== 'supported_features') {
+          socket.send(hub.next(frames), { binary: false });
+          send({ id, type: 'result', success: true, result: {} });
+        }
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return hub;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  stop(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+    for (const socket of this.sockets.clients) socket.terminate();
+  }
+
+  private next(floods: readonly Buffer[]): Buffer {
+    return floods[this.floods++ % floods.length]!;
+  }
+}
+
+function reviewOf(size: number): string {
+  const object = `{"metadata":{"name":"a","namespace":"b"},"spec":{"hubRef":{"name":"h"},"triggers":[${'{},'.repeat(size / 3)}{}]}}`;
+  return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"x","kind":{"group":"hub-operator.dev","kind":"HubAutomation"},"operation":"CREATE","object":${object}}}`;
+}
+
+/** Longer than a body may be, and as long as it may be. */
+const reviews = [reviewOf(6_000_000), reviewOf(4_000_000)];
+
+/** POSTs so many reviews of 6 and 4 MB to the webhook at a port of this machine, ten in parallel, without a credential. */
+export async function postReviews(port: number, count: number): Promise<void> {
+  let left = count;
+  const post = () =>
+    new Promise<void>((resolve) => {
+      const options = {
+        host: '127.0.0.1',
+        port,
+        path: '/validate',
+        method: 'POST',
+        rejectUnauthorized: false,
+        agent: false,
+      };
+      const outgoing = request(options, (response) => response.resume().once('close', resolve));
+      outgoing.on('error', () => resolve()); // the rest of a body that is too long is not read
+      outgoing.end(reviews[left % reviews.length]);
+    });
+  const one = async () => {
+    while (left-- > 0) await post();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, one));
+}
