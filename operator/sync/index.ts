@@ -5,7 +5,7 @@ import { configEntityModules } from './config-entities';
 import { configurationModule } from './configuration';
 import { configurationInUse } from './configuration/record/configuration-in-use';
 import { hubModule } from './hub';
-import { PodRestarts } from './hub/workload/pod-restarts';
+import { PodRestarts } from './hub/pod-restarts';
 import { integrationModule } from './integration';
 import { HubClients } from './hub-clients';
 import { notForExternalHubs } from './not-for-external-hubs';

@@ -15,7 +15,7 @@ import { dryRunOutcome } from '../dry-run';
 import type { HubClients } from '../hub-clients';
 import { hubErrorOutcome } from '../hub-errors';
 import { readGeneratedSecrets } from '../secrets/generated-secrets';
-import type { PodRestarts } from '../hub/workload/pod-restarts';
+import type { PodRestarts } from '../hub/pod-restarts';
 import { secretsOfHub } from '../secrets/hub-resources';
 import { recorderUrl } from '../secrets/recorder-url';
 import type { Services } from '../services';

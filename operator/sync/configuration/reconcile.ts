@@ -3,7 +3,7 @@ import type { Hub, HubConfiguration } from '../../kinds';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
-import type { PodRestarts } from '../hub/workload/pod-restarts';
+import type { PodRestarts } from '../hub/pod-restarts';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { syncHttpSettings } from './load/http-settings';

@@ -4,7 +4,7 @@ import { objectNames } from '../../kinds/object-names';
 import type { Outcome } from '../../runtime/outcome';
 import { builtin } from '../../runtime/types';
 import type { Pod } from '../hub/pod';
-import type { PodRestarts } from '../hub/workload/pod-restarts';
+import type { PodRestarts } from '../hub/pod-restarts';
 import type { Services } from '../services';
 import { Outcomes } from './conditions';
 import type { Situation, Step } from './decide';

@@ -16,7 +16,7 @@ import { type FindLeftBehind, reportLeftBehind } from './left-behind';
 import { readyOutcome } from './ready';
 import { checkTrustedProxies } from './exposure/trusted-proxies';
 import { type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
-import type { PodRestarts } from './workload/pod-restarts';
+import type { PodRestarts } from './pod-restarts';
 import { releaseRetained } from './workload/retain';
 import { Rollouts } from './workload/rollouts';
 import { ensureStatefulSet } from './workload/statefulset';

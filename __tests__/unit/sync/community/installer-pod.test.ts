@@ -71,7 +71,7 @@ describe('installerPod', () => {
     expect(JSON.stringify(spec.volumes)).not.toContain('villa-community-1-2');
   });
 
-  test('has a command line that Linux accepts, whatever names a repository provides', () => {
+  test('has a command line that Linux accepts for any names that a repository provides', () => {
     const provides = Array.from({ length: 500 }, (_, index) => 'ü'.repeat(197) + String(index));
     const { spec } = installerPod(
       metadata,

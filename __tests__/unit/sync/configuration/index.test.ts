@@ -3,7 +3,7 @@ import type { Manifest } from '../../../../operator/runtime/apply';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import { configurationModule } from '../../../../operator/sync/configuration';
 import { HubClients } from '../../../../operator/sync/hub-clients';
-import { PodRestarts } from '../../../../operator/sync/hub/workload/pod-restarts';
+import { PodRestarts } from '../../../../operator/sync/hub/pod-restarts';
 import { readFormerValues, writeFormerValues } from '../../../../operator/sync/secrets/former-values';
 import { writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
 import { aHub, secretReader, services } from '../fixtures';

@@ -5,7 +5,7 @@ import { ApiError } from '../../../../operator/runtime/api-errors';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
 import { HubClients } from '../../../../operator/sync/hub-clients';
 import { hubModule } from '../../../../operator/sync/hub';
-import { PodRestarts } from '../../../../operator/sync/hub/workload/pod-restarts';
+import { PodRestarts } from '../../../../operator/sync/hub/pod-restarts';
 import { aHub, aHubContext, services } from '../fixtures';
 
 /** A dry-run of a Hub with a StatefulSet of another version. The cluster has none of its other objects. */

@@ -18,7 +18,7 @@ import type { HubClients } from '../../hub-clients';
 import { hubErrorOutcome } from '../../hub-errors';
 import type { Services } from '../../services';
 import { BanRecovery } from '../health/ban-recovery';
-import type { PodRestarts } from '../workload/pod-restarts';
+import type { PodRestarts } from '../pod-restarts';
 import { stateFingerprint } from '../health/health-monitor';
 import { hubModeProblem, requireAdmin } from '../health/hub-health';
 import { HubStart } from '../health/hub-start';

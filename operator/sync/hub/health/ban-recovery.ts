@@ -18,7 +18,7 @@ import { PerHub } from '../../per-hub';
 import type { Pod } from '../pod';
 import { stuckPod } from './stuck-pod';
 import { unbanReport } from '../termination-messages';
-import type { PodRestarts } from '../workload/pod-restarts';
+import type { PodRestarts } from '../pod-restarts';
 import type { HubContext } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;

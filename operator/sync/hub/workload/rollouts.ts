@@ -6,7 +6,7 @@ import type { Manifest } from '../../../runtime/apply';
 import { PerHub } from '../../per-hub';
 import type { Services } from '../../services';
 import type { StatefulSet } from '../owned-objects';
-import type { PodRestarts } from './pod-restarts';
+import type { PodRestarts } from '../pod-restarts';
 import { RolloutDebounce } from './rollout-debounce';
 import { RolloutTurns } from './rollout-turns';
 

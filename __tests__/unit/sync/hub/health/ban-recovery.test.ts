@@ -1,7 +1,7 @@
 import type { Hub, HubStatus } from '../../../../../operator/kinds/index';
 import type { Waiting } from '../../../../../operator/runtime/outcome';
 import { BanRecovery } from '../../../../../operator/sync/hub/health/ban-recovery';
-import type { RestartResult } from '../../../../../operator/sync/hub/workload/pod-restarts';
+import type { RestartResult } from '../../../../../operator/sync/hub/pod-restarts';
 import type { HubContext } from '../../../../../operator/sync/hub/steps';
 import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';

@@ -6,7 +6,7 @@ import type { Manifest } from '../../../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { StatefulSet } from '../../../../../operator/sync/hub/owned-objects';
 import type { Pod } from '../../../../../operator/sync/hub/pod';
-import { PodRestarts } from '../../../../../operator/sync/hub/workload/pod-restarts';
+import { PodRestarts } from '../../../../../operator/sync/hub/pod-restarts';
 import { Rollouts } from '../../../../../operator/sync/hub/workload/rollouts';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, services } from '../../fixtures';

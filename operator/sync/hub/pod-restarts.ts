@@ -1,16 +1,16 @@
-import { getCoreState } from '../../../client/core';
-import { HubError } from '../../../client/errors';
-import type { Hub, HubConfiguration } from '../../../kinds/index';
-import { objectNames } from '../../../kinds/object-names';
-import { LONGEST_START } from '../../../limits';
-import { isConflict, isNotFound } from '../../../runtime/api-errors';
-import { pathOf } from '../../../runtime/objects';
-import { builtin } from '../../../runtime/types';
-import type { HubClients } from '../../hub-clients';
-import { PerHub } from '../../per-hub';
-import type { Services } from '../../services';
-import { HUB_CONTAINER, type StatefulSet } from '../owned-objects';
-import type { Pod } from '../pod';
+import { getCoreState } from '../../client/core';
+import { HubError } from '../../client/errors';
+import type { Hub, HubConfiguration } from '../../kinds/index';
+import { objectNames } from '../../kinds/object-names';
+import { LONGEST_START } from '../../limits';
+import { isConflict, isNotFound } from '../../runtime/api-errors';
+import { pathOf } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import type { HubClients } from '../hub-clients';
+import { PerHub } from '../per-hub';
+import type { Services } from '../services';
+import { HUB_CONTAINER, type StatefulSet } from './owned-objects';
+import type { Pod } from './pod';
 
 /** Whether the applied pod template is the desired one. `held`: it cannot be applied now. */
 export type TemplateState = 'current' | 'pending' | 'held';
