@@ -36,7 +36,7 @@ export function hubModule(
   restarts: PodRestarts,
   findLeftBehind: FindLeftBehind,
 ): SyncModule<Hub> {
-  const connector = new Connector(services, hubs, restarts);
+  const connector = new Connector(services, hubs);
   const rollouts = new Rollouts(services, restarts, isLoading);
   const backup = ensureBackupSchedule(services);
   const leftBehind = reportLeftBehind(findLeftBehind);

@@ -18,7 +18,6 @@ import type { HubClients } from '../../hub-clients';
 import { hubErrorOutcome } from '../../hub-errors';
 import type { Services } from '../../services';
 import { BanRecovery } from '../health/ban-recovery';
-import type { PodRestarts } from '../pod-restarts';
 import { stateFingerprint } from '../health/health-monitor';
 import { hubModeProblem, requireAdmin } from '../health/hub-health';
 import { HubStart } from '../health/hub-start';
@@ -79,11 +78,10 @@ export class Connector {
   constructor(
     private readonly services: Services,
     private readonly hubs: HubClients,
-    restarts: Pick<PodRestarts, 'restart'>,
   ) {
     this.bootstrap = new BootstrapRunner(services);
     this.renewal = new TokenRenewal(services);
-    this.banRecovery = new BanRecovery(services, restarts);
+    this.banRecovery = new BanRecovery(services);
     this.hubStart = new HubStart(services);
   }
 

@@ -9,8 +9,10 @@ import {
   DEPENDENCY_REQUEUE,
   POD_NOT_READY_REQUEUE,
 } from '../../../limits';
+import { pathOf } from '../../../runtime/objects';
 import { type ConditionValue, type Outcome, type Stalled, stalled, waiting } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
+import { isConflict, isNotFound } from '../../../runtime/api-errors';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { type BanHistory, banHistoryOf, banStatus, decideBanRestart } from './ban-window';
@@ -18,7 +20,6 @@ import { PerHub } from '../../per-hub';
 import type { Pod } from '../pod';
 import { stuckPod } from './stuck-pod';
 import { unbanReport } from '../termination-messages';
-import type { PodRestarts } from '../pod-restarts';
 import type { HubContext } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;
@@ -36,10 +37,7 @@ export class BanRecovery {
   /** A restart that is counted and not done: the uid of its pod, and `lastSelfUnban` once the status has the count. */
   private readonly pendingRestart: PerHub<{ readonly pod: string; readonly at: string | undefined }>;
 
-  constructor(
-    private readonly services: Pick<Services, 'clock' | 'settings' | 'cache'>,
-    private readonly restarts: Pick<PodRestarts, 'restart'>,
-  ) {
+  constructor(private readonly services: Pick<Services, 'clock' | 'cluster' | 'settings' | 'cache'>) {
     this.pendingRestart = new PerHub(services.cache);
   }
 
@@ -62,7 +60,7 @@ export class BanRecovery {
     const pendingRestart = this.pendingRestart.get(hub);
     // Not before the status has it: that write may have failed.
     if (pendingRestart?.pod === pod.metadata.uid && pendingRestart?.at === hub.status?.lastSelfUnban)
-      return this.restart(hub, pod, ban);
+      return this.deletePod(context, pod, ban);
 
     const history = banHistoryOf(hub.status ?? {});
     const ineffective = restartIneffective(pod, history);
@@ -113,10 +111,22 @@ export class BanRecovery {
     });
   }
 
-  /** A rollout replaces the pod as well, so that one ban is one restart. */
-  private async restart(hub: Hub, pod: Pod, ban: string): Promise<Outcome> {
-    const result = await this.restarts.restart(hub, pod, 'it has banned the operator');
-    if (result === 'deleted' || result === 'rollout') this.pendingRestart.delete(hub);
+  private async deletePod(
+    { hub, reconcile }: HubContext,
+    { metadata: { name, uid } }: Pod,
+    ban: string,
+  ): Promise<Outcome> {
+    this.pendingRestart.delete(hub);
+    reconcile.log.warn({ pod: name }, 'deleting pod of hub that has banned the operator');
+    try {
+      await this.services.cluster.request({
+        method: 'DELETE',
+        path: pathOf(builtin.Pod, hub.metadata.namespace, name),
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
+      });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error; // the pod is gone already
+    }
     return this.restarting(ban);
   }
 

@@ -12,8 +12,6 @@ import { type Command, FakeHub, json, text } from '../../../client/fake-hub';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, aHubContext, services } from '../../fixtures';
 
-const restart = () => Promise.resolve('deleted' as const);
-
 // What a real hub is seldom brought to say. The way through is shown with one (integration).
 
 const config = {
@@ -84,7 +82,7 @@ beforeEach(async () => {
     secrets: { get: () => Promise.resolve(secret) },
   });
   const hubs = { client: () => client, healthMonitor: { watch: () => undefined } };
-  connector = new Connector(given, hubs as unknown as HubClients, { restart });
+  connector = new Connector(given, hubs as unknown as HubClients);
 });
 afterEach(async () => {
   client.close();

@@ -12,8 +12,6 @@ import { type Answer, FakeHub, json, type Request, text } from '../../../client/
 import { ManualClock } from '../../../manual-clock';
 import { aHub, aHubContext, services } from '../../fixtures';
 
-const restart = () => Promise.resolve('deleted' as const);
-
 // A hub counts failed logins until it is restarted, and bans their address after a few.
 
 const HOUR = 3_600_000;
@@ -103,7 +101,7 @@ function startOperator() {
     secrets: { get: () => Promise.resolve(new Map(Object.entries(secret))) },
   });
   const hubs = new HubClients(given);
-  return { hubs, connector: new Connector(given, hubs, { restart }) };
+  return { hubs, connector: new Connector(given, hubs) };
 }
 
 /** Reconciles the Hub for 24 hours, and calls back after each time. Its children write whenever it is connected. */

@@ -1,7 +1,6 @@
 import type { Hub, HubStatus } from '../../../../../operator/kinds/index';
 import type { Waiting } from '../../../../../operator/runtime/outcome';
 import { BanRecovery } from '../../../../../operator/sync/hub/health/ban-recovery';
-import type { RestartResult } from '../../../../../operator/sync/hub/pod-restarts';
 import type { HubContext } from '../../../../../operator/sync/hub/steps';
 import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';
@@ -14,7 +13,6 @@ const oldPod = { metadata: { name: 'h-0', uid: 'pod-1', creationTimestamp: '2025
 let pod: object;
 let deleted: string[];
 let unban: BanRecovery;
-let restartResult: RestartResult;
 
 const banRecovery = (podIp: string) =>
   new BanRecovery(
@@ -22,18 +20,17 @@ const banRecovery = (podIp: string) =>
       clock,
       settings: { podIp },
       cache: { get: (kind: string) => (kind === 'Pod' ? pod : undefined) as never },
-    }),
-    {
-      restart: (_hub, { metadata: { name } }) => {
-        if (restartResult === 'deleted') deleted.push(name);
-        return Promise.resolve(restartResult);
+      cluster: {
+        request: ({ method, path }) => {
+          deleted.push(`${method} ${path}`);
+          return Promise.resolve(undefined as never);
+        },
       },
-    },
+    }),
   );
 
 beforeEach(() => {
   deleted = [];
-  restartResult = 'deleted';
   pod = oldPod;
   unban = banRecovery('10.0.0.1');
 });
@@ -56,19 +53,7 @@ describe('BanRecovery', () => {
     expect(deleted).toEqual([]);
     expect(status).toMatchObject({ selfUnbanCount: 1, banWindow: { restarts: 1 } });
     await reconcile(status as HubStatus);
-    expect(deleted).toEqual(['h-0']);
-  });
-
-  test.each([
-    ['once its template is compared', 'unknown', 1],
-    ['not beside a rollout that replaces it', 'rollout', 0],
-  ] as const)('deletes the pod %s', async (_, first, times) => {
-    const { status } = await reconcile({});
-    restartResult = first;
-    await reconcile(status as HubStatus);
-    restartResult = 'deleted';
-    await reconcile(status as HubStatus);
-    expect(deleted).toHaveLength(times);
+    expect(deleted).toEqual(['DELETE /api/v1/namespaces/home/pods/h-0']);
   });
 
   test('does not delete the pod while the status with the count was not written', async () => {
