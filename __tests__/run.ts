@@ -75,7 +75,7 @@ async function main(args: readonly string[]): Promise<number> {
             staticChecks(['--cache', '--cache-strategy=content', `--cache-location=${cache('eslint')}`]),
             // The longest of the three: it takes all cores that the others leave.
             unitTests(availableParallelism()),
-            // They wait for nothing: a process more than cores costs its start.
+            // Schema tests wait for nothing: a process more than cores costs its start.
             clusterTests(['schema'], availableParallelism(), { HUB_SANDBOX_HUBS: 'false' }),
           ]
         : [checksThenUnitTests(), clusterTests(['schema', 'integration', 'faults'], CLUSTER_WORKERS)];

@@ -9,7 +9,7 @@ export interface Device {
   readonly setupFailures?: number;
   /** Seconds that the hub takes to answer the form `user`. */
   readonly formSleep?: number;
-  /** Of the device. With it, the form `user` asks for one, and a set-up with another one needs new credentials. */
+  /** Password of the device. With it, the form `user` asks for one, and a set-up with another one needs new credentials. */
   readonly password?: string;
   /** What the form of a reauthentication asks for: the password, or nothing. */
   readonly reauth?: 'password' | 'confirmation';

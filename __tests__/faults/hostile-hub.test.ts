@@ -19,7 +19,7 @@ const MIB = 2 ** 20;
 const ENTITIES = 10_000;
 /** Where the hostile hubs send it. */
 const PLACES = ['rest', 'first-frame', 'later-frame'] as const;
-/** Of each hostile hub. */
+/** Floods of each hostile hub. */
 const FLOODS = 10;
 /** Milliseconds that a change in another hub may take longer than without them. */
 const MOST_WAIT = 2_000;

@@ -108,12 +108,12 @@ const registration = { kind: 'validatingwebhookconfiguration', name: 'hub-operat
 beforeAll(async () => {
   namespace = await freshNamespace('policy');
   const stored = [
-    // Of a person.
+    // An object of a person.
     { ...configMap, metadata: { name: 'settings' } },
     { ...secret, metadata: { name: 'password' } },
     { ...claim, metadata: { name: 'photos' } },
     { ...pod(), metadata: { name: 'database-0' }, spec: { containers: [container] } },
-    // Of the operator, but without the owner reference: the garbage collector looks for the owner.
+    // An object of the operator without the owner reference: the garbage collector looks for the owner.
     { ...without(configMap, 'ownerReferences'), metadata: { ...claim.metadata, name: 'ours' } },
     { ...claim, metadata: { ...claim.metadata, name: 'volume' } },
     { ...pod(), metadata: { ...claim.metadata, name: 'my-home-0' }, spec: { containers: [container] } },

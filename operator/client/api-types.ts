@@ -255,7 +255,7 @@ export interface TriggerMessage {
 
 /** Data of the events that the operator's triggers wait for. */
 export interface TriggerEventData {
-  /** Of `device_registry_updated`. */
+  /** Field of the event `device_registry_updated`. */
   readonly action?: string;
   readonly domain?: string;
   readonly service?: string;

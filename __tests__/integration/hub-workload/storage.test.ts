@@ -50,7 +50,7 @@ const aClaim = (name: string, spec: object = {}) => ({
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } }, ...spec },
 });
 
-/** These hubs never run: a request stays pending until a hub was reached. */
+/** Idle hubs never run: a request stays pending until a hub was reached. */
 const requestReconcile = (name: string) =>
   home.annotate('hub', name, 'hub-operator.dev/reconcile-requested-at=now');
 

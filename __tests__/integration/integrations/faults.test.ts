@@ -66,7 +66,7 @@ const ofSecret = (name: string) => ({ secretKeyRef: { name, key: 'password' } })
 /** A resource whose name is that of its domain. */
 const of = (domain: Domain, fields: Readonly<Record<string, string>>, spec: object = {}) =>
   integration('villa', domain.replaceAll('_', '-'), domain, { configuration: texts(fields), ...spec });
-/** The same with the password in the Secret of that name. */
+/** A device with its password in the Secret of that name. */
 const withPassword = (domain: Domain, spec: object = {}) => {
   const name = domain.replaceAll('_', '-');
   const configuration = { host: { value: 'box' }, password: ofSecret(name) };

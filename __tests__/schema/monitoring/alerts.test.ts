@@ -329,7 +329,7 @@ describe('alerts', () => {
     expect((await evaluate(series, alert)).alerts).toEqual([]);
   });
 
-  // Of the same job and, in another cluster, with a Hub of the same name.
+  // Series with the same job and, in another cluster, with a Hub of the same name.
   test.each([
     ['HubOperatorNoLeader', 'leader_election_master_status', 'name="hub-operator"', '1x200'],
     ['HubOperatorQueueStuck', 'workqueue_queue_duration_seconds_count', 'controller="HubScene"', '1+9x200'],

@@ -78,7 +78,7 @@ export class FakeHub {
   warn: (text: string) => string | null = () => null;
   /** What the hub logs of an item that it leaves out, when it checks the text. */
   leavesOut: (text: string) => string | null = () => null;
-  /** The same when it reloads a section. */
+  /** Records that the hub logs when it reloads a section. */
   leavesOutAtReload: (text: string) => string | null = () => null;
   /** Integrations that the hub cannot set up. */
   readonly cannotSetUp = new Set<string>();

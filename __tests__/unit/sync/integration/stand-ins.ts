@@ -10,7 +10,7 @@ interface StandInForm {
   readonly fields?: readonly string[];
   /** Instead of text fields. */
   readonly data_schema?: readonly object[];
-  /** Of a menu. */
+  /** Options of a menu. */
   readonly menu?: readonly string[];
   /** Shown only while the hub has discovered a device, or the device has an account. */
   readonly isSometimes?: boolean;
