@@ -1,5 +1,5 @@
 import { extract } from 'tar-stream';
-import { packLayer } from '../../../image/layer';
+import { packLayer } from '../../../../sandbox/image/layer';
 
 const files = [
   { path: '/b/c/d', content: 'two' },

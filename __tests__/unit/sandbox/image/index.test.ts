@@ -3,10 +3,10 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildOperatorImage, whyNoImage } from '../../../image';
-import { operatorNode } from '../../../image/operator-node';
-import { repository } from '../../../image/bundle';
-import { version } from '../../../package.json';
+import { buildOperatorImage, whyNoImage } from '../../../../sandbox/image';
+import { operatorNode } from '../../../../sandbox/image/operator-node';
+import { repository } from '../../../../sandbox/image/bundle';
+import { version } from '../../../../package.json';
 
 const run = promisify(execFile);
 const MB = 1_000_000;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { optionalDependencies } from '../package.json';
+import { optionalDependencies } from '../../package.json';
 
 /** A Node.js program that the operator's bundle can run on. */
 export interface OperatorNode {

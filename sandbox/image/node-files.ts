@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ImageFile } from './layer';
 
-/** What Node.js looks up by name at run time, beside what it is linked with: since glibc 2.34 they are part of libc itself. */
+/**
+ * Libraries that Node.js looks up by name at run time, beside those that it is linked with: since glibc 2.34 they are
+ * part of libc itself.
+ */
 const NAME_SERVICES = ['libnss_files.so.2', 'libnss_dns.so.2', 'libresolv.so.2'];
 
 /**

@@ -3,7 +3,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pack, type Pack } from 'tar-stream';
-import type { ImageDescription } from './dockerfile';
+import type { ImageDescription } from './description';
 import { digestOf, type Layer } from './layer';
 import type { ImagePlatform } from './platform';
 

@@ -9,7 +9,7 @@ const CA_CERTIFICATES = [
 ];
 
 /**
- * What the image has of a Linux system besides Node.js: the accounts, and the CA certificates of this machine.
+ * The files of a Linux system in the image besides Node.js: the accounts, and the CA certificates of this machine.
  *
  * @param user `<user>:<group>`, as numbers
  */

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleOperator, repository } from '../../../image/bundle';
+import { bundleOperator, repository } from '../../../../sandbox/image/bundle';
 
 let folder: string;
 
@@ -21,7 +21,7 @@ async function dockerignore(): Promise<{ through: string[]; left: string[] }> {
   };
 }
 
-/** What the build stage has: the files that .dockerignore lets through, and installed packages. */
+/** The content of the build stage: the files that .dockerignore lets through, and installed packages. */
 async function buildContext(): Promise<string> {
   const context = join(folder, 'context');
   const { through, left } = await dockerignore();

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { extract } from 'tar-stream';
-import { writeArchive } from '../../../image/archive';
-import { layerOf, packLayer } from '../../../image/layer';
+import { writeArchive } from '../../../../sandbox/image/archive';
+import { layerOf, packLayer } from '../../../../sandbox/image/layer';
 
 const platform = { os: 'linux', architecture: 'arm64' } as const;
 const name = 'registry.example/some/image:1';

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { defaultSettings } from '../manifests/settings';
+import { basename, join } from 'node:path';
+import { defaultSettings } from '../../manifests/settings';
 import { writeArchive } from './archive';
 import { baseFiles } from './base-files';
 import { bundleOperator, repository } from './bundle';
-import { describeImage } from './description';
-import type { ImageDescription } from './dockerfile';
+import { APP_FOLDER, operatorImage } from './description';
 import { type ImageFile, packLayer } from './layer';
 import { nodeFiles } from './node-files';
 import { operatorNode } from './operator-node';
@@ -34,9 +33,9 @@ interface ImageOptions {
 }
 
 /**
- * Makes the image that the Dockerfile describes without a container engine, for the platform of this machine: the bundle on
- * npm's Node.js with the libraries and CA certificates of this machine, instead of on the Dockerfile's base image. It is for
- * tests; what is published is made from the Dockerfile.
+ * Makes the image of `description.ts` without a container engine, for the platform of this machine: the
+ * bundle on npm's Node.js with the libraries and CA certificates of this machine, instead of on the Dockerfile's base
+ * image. The image is for tests; the published one is made from the Dockerfile.
  *
  * @throws Error it cannot be made here ({@link whyNoImage})
  */
@@ -48,20 +47,21 @@ export async function buildOperatorImage({
   const obstacle = whyNoImage();
   if (obstacle) throw new Error(`cannot make image: ${obstacle}`);
   await bundleOperator(source);
-  const description = await describeImage(source);
   const node = operatorNode();
   const lowest = [
-    ...(await nodeFiles(node.path, description.entrypoint[0]!)),
-    ...(await baseFiles(description.user)),
+    ...(await nodeFiles(node.path, operatorImage.entrypoint[0]!)),
+    ...(await baseFiles(operatorImage.user)),
   ];
-  const layers = [await packLayer(lowest), await packLayer(await copiedFiles(source, description))];
-  await writeArchive(archive, name, description, imagePlatform(), layers);
+  const layers = [await packLayer(lowest), await packLayer(await copiedFiles(source))];
+  await writeArchive(archive, name, operatorImage, imagePlatform(), layers);
   return { archive, name };
 }
 
-function copiedFiles(folder: string, { copies }: ImageDescription): Promise<ImageFile[]> {
-  const read = (path: string) => readFile(join(folder, path));
+function copiedFiles(folder: string): Promise<ImageFile[]> {
   return Promise.all(
-    copies.map(async ({ source, destination }) => ({ path: destination, content: await read(source) })),
+    operatorImage.files.map(async (file) => ({
+      path: `${APP_FOLDER}/${basename(file)}`,
+      content: await readFile(join(folder, file)),
+    })),
   );
 }

@@ -30,7 +30,7 @@ export interface LayerFile {
 
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
-/** The same files give the same bytes, whenever they are packed. */
+/** Equal files give equal bytes, whenever they are packed. */
 const TIME = new Date(0);
 
 /** Packs files, and the directories above them. */

@@ -1,5 +1,5 @@
-import { optionalDependencies } from '../../../package.json';
-import { nodeOfPackage, operatorNode } from '../../../image/operator-node';
+import { optionalDependencies } from '../../../../package.json';
+import { nodeOfPackage, operatorNode } from '../../../../sandbox/image/operator-node';
 
 const platform = `node-${process.platform}-${process.arch}`;
 const isShipped = Object.keys(optionalDependencies).includes(platform);

@@ -1,0 +1,39 @@
+import { version } from '../../package.json';
+
+/** The final stage of the Dockerfile as data. */
+export interface ImageDescription {
+  /** `<user>:<group>`, as numbers. */
+  readonly user: string;
+  readonly entrypoint: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly ports: readonly number[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** Paths in the repository of the files that are copied. */
+  readonly files: readonly string[];
+}
+
+/** The folder of the copied files in the image. */
+export const APP_FOLDER = '/app';
+
+/** The operator's image. A unit test compares this with the Dockerfile, so both change together. */
+export const operatorImage: ImageDescription = {
+  user: '65532:65532',
+  entrypoint: ['/nodejs/bin/node', '--optimize-for-size', '--max-semi-space-size=8', '/app/operator.cjs'],
+  environment: { MALLOC_ARENA_MAX: '1' },
+  ports: [8080, 9443],
+  labels: {
+    'org.opencontainers.image.title': 'Hub Operator',
+    'org.opencontainers.image.description':
+      'Runs Home Assistant and everything inside it from Kubernetes custom resources',
+    'org.opencontainers.image.licenses': 'Apache-2.0',
+    'org.opencontainers.image.version': version,
+  },
+  files: [
+    'build/operator.cjs',
+    'build/operator.cjs.map',
+    'build/validate.cjs',
+    'build/validate.cjs.map',
+    'LICENSE',
+    'build/third-party-licenses.txt',
+  ],
+};
