@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { Answer, Answers } from './answers';
+import type { Answer } from '../../client/forms/answer';
+import type { Answers } from './answers';
 import { placeOfStep } from './flow/navigator';
 
 /** Hash by the id of an answer, or of the choice in a menu. */
@@ -79,7 +80,7 @@ export function withNewKey(before: AnswerHashes, now: AnswerHashes): AnswerHashe
   );
 }
 
-/** Of a subentry with a value that no form asked for. */
+/** The hash of a subentry with a value that no form asked for. */
 export const incompleteHash = (hash: string): string => `!${hash}`;
 
 const isIncomplete = (hash: string | undefined): boolean => hash?.startsWith('!') ?? false;
@@ -97,10 +98,9 @@ export function withIneffective(
   }: { readonly unshown?: readonly string[] | undefined; readonly options?: readonly string[] | undefined },
 ): AnswerHashes {
   const isIneffective = (id: string): boolean => {
-    const place = placeOf(id);
-    if (place.part === 'steps' && unshown.includes(id.split('.', 2).join('.'))) return true;
-    const isOfEntry = place.part === 'configuration' || place.part === 'steps';
-    return isOfEntry && place.field !== undefined && options.includes(place.field);
+    if (unshown.includes(id.split('.', 2).join('.'))) return true;
+    const { field } = placeOf(id);
+    return isOfEntry(id) && field !== undefined && options.includes(field);
   };
   const effective = Object.entries(before).filter(([id]) => !isIneffective(id));
   const others = Object.entries(now).filter(([id]) => isIneffective(id));
@@ -116,26 +116,14 @@ export function changedAnswers(before: AnswerHashes, now: AnswerHashes): readonl
 export const subentryId = ({ type, title }: { readonly type: string; readonly title: string }): string =>
   `subentries.${type}/${title}`;
 
-/** What the id of an answer says about its place. */
-export type Place =
-  | { readonly part: 'configuration'; readonly field: string }
-  | { readonly part: 'steps'; readonly stepId: string; readonly field: string | undefined }
-  | { readonly part: 'options'; readonly field: string }
-  | { readonly part: 'subentries' };
-
-/** The place of an answer, which may not be in the spec any more. A step id has no dot. */
-export function placeOf(id: string): Place {
-  const [, part, step, field = ''] = /^(\w+)(?:\[\d+\]\.([^.]+))?(?:\.(.*))?$/s.exec(id) ?? [];
-  switch (part) {
-    case 'steps':
-      return { part, stepId: step ?? '', field: field || undefined };
-    case 'options':
-    case 'configuration':
-      return { part, field };
-    default:
-      return { part: 'subentries' };
-  }
+/** The place of an answer, by its id; it may not be in the spec any more. A step id has no dot. */
+export function placeOf(id: string): { readonly part: string; readonly field?: string | undefined } {
+  const [, part = '', field] = /^(\w+)(?:\[\d+\]\.[^.]+)?(?:\.(.*))?$/s.exec(id) ?? [];
+  return part === 'subentries' ? { part } : { part, field };
 }
+
+/** Whether an entry is made with the answer. Options and subentries are applied once there is an entry. */
+export const isOfEntry = (id: string): boolean => /^(configuration|steps)\b/.test(id);
 
 /** A short name of the key, which does not reveal it. */
 const keyId = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 8);

@@ -1,26 +1,7 @@
+import type { Answer, Value } from '../../client/forms/answer';
 import type { HubIntegrationSpec } from '../../kinds/integration';
 import { MAX_OBJECT_VALUES, parseJson, unsafeIntegers } from '../../runtime/json';
 import { type NamedSecretServices, readNamedSecret } from '../../runtime/named-secret';
-
-/** A value as a person gave it, before it is converted for the field that asks for it. */
-export type Value =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'json'; readonly value: unknown }
-  | { readonly type: 'file'; readonly content: Uint8Array; readonly fileName: string };
-
-/** A value, and where it stands. */
-export interface Answer {
-  /**
-   * Its place in the spec, which identifies it from one reconcile to the next: `configuration.port`,
-   * `steps[0].user.port`, `options.port`, `subentries.device/Lamp.port`.
-   */
-  readonly id: string;
-  /** `field`, or `section.field`. */
-  readonly field: string;
-  readonly value: Value;
-  /** The value comes from a Secret. */
-  readonly isSecret?: true;
-}
 
 /** One of `spec.steps`. */
 export interface StepAnswers {

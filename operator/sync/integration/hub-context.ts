@@ -1,13 +1,14 @@
 import type { HubClient } from '../../client/hub-client';
 import { integration } from '../../kinds';
-import { userAnnotations } from '../../kinds/annotations';
 import type { HubIntegration, PendingFlow } from '../../kinds/integration';
 import type { CustomResource } from '../../kinds/resource';
 import { FLOW_RETRY_AFTER_EVENT } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import { Timer } from '../../timer';
 import type { Services } from '../services';
-import type { Correction } from '../corrections';
+import { stillDesired } from '../still-desired';
+import type { Corrected } from '../corrections';
+import type { Removable } from '../removal';
 import type { Operation } from './operation';
 import { type FailureKind, RETRIES } from './retry';
 
@@ -19,7 +20,7 @@ export type FlowClass = 'flow' | 'reauth';
 /** The failure of a flow. The same answers are not sent again before `retryAt`. */
 export interface Failure {
   readonly kind: FailureKind;
-  /** Of the answers, and of what has to change before they are sent again. */
+  /** Hash of the answers, and of all that has to change before they are sent again. */
   readonly hash: string;
   readonly configHash: string;
   readonly reason: 'ConfigFlowFailed' | 'AuthNeeded' | 'RecreateRequired';
@@ -30,31 +31,20 @@ export interface Failure {
   readonly retryAt: number;
   /** Failures of these answers in a row. */
   readonly count: number;
-}
-
-/** Unloading an entry may take longer than a finalizer may wait. */
-export interface Removal {
-  readonly entryId: string;
-  /** By the monotonic clock. */
-  readonly startedAt: number;
-  /** Undefined: it runs. `error`: why the entry is not removed. */
-  end?: { readonly error: Error | undefined };
+  /** Failures without a reason among them. */
+  readonly unknown: number;
 }
 
 /** In-memory state of a resource. A restart of the operator loses it. */
-export interface Cached {
+export interface Cached extends Corrected, Removable {
   operation?: Operation | undefined;
   /** `status.pendingFlow.startedAt` of the flow that this process is about to start. */
   startedAt?: string | undefined;
   readonly failures: Map<FlowClass, Failure>;
   /** The request of the hub for credentials that only a person can answer: its flow, the answers at that time, and why. */
   confirmation?: { readonly key: string; readonly message: string } | undefined;
-  /** The removal of an entry. */
-  removal?: Removal | undefined;
   /** Values of Secrets, former ones too: the hub may still quote them. */
   secrets: ReadonlySet<string>;
-  /** Corrections of the title and of `disabled_by`. */
-  correction?: Correction | undefined;
 }
 
 /** Milliseconds until a resource checks again whether the flow of another one of its domain has ended. */
@@ -87,7 +77,7 @@ export class HubContext {
       this.requeueConcerned(handler, context.entry_id),
     );
     client.events.onEvent((event) => {
-      // The hub may accept now what it rejected before.
+      // The hub may now accept answers that it rejected before.
       if (['component-loaded', 'device-added', 'reconnected'].includes(event.type)) this.scheduleRetries();
       if (event.type === 'reconnected') for (const resource of this.resources()) this.requeue(resource);
     });
@@ -117,21 +107,14 @@ export class HubContext {
     this.cached.delete(uid);
     for (const [entryId, owner] of this.ownerByEntry) if (owner === uid) this.ownerByEntry.delete(entryId);
     this.releaseDomain(uid);
-    // Its entry may have been what another one of the domain failed at.
+    // Another resource of the domain may have failed because of this entry.
     this.requeueConcerned(domain, undefined);
   }
 
   /** Whether the resource still asks for what an operation of it does. */
-  isStillDesired({ metadata: { uid, generation } }: IntegrationResource): boolean {
-    for (const { metadata, spec } of this.resources())
-      if (metadata.uid === uid)
-        return (
-          metadata.generation === generation &&
-          metadata.deletionTimestamp === undefined &&
-          !spec.suspend &&
-          metadata.annotations?.[userAnnotations.dryRun] !== 'true'
-        );
-    return false;
+  isStillDesired(resource: IntegrationResource): boolean {
+    const { generation } = resource.metadata;
+    return stillDesired(this.services, resource)?.metadata.generation === generation;
   }
 
   /** The resource owns the entry from now on, before its status says so. */
@@ -164,7 +147,8 @@ export class HubContext {
     const { uid } = resource.metadata;
     const running = this.runningFlow(resource);
     if (running) return running;
-    // Of a process that crashed: this one ends it first. Of two such resources, one does not wait for the other.
+    // A crashed process left the flow of this resource, which ends it first. Of two such resources, the older one does
+    // not wait for the other.
     const isFirst = (other: IntegrationResource) => !isInterrupted(resource) || other.metadata.uid < uid;
     return this.othersOfDomain(resource).find(
       (other) => isInterrupted(other) && !isHeldUp(other) && isFirst(other),
@@ -226,19 +210,24 @@ export class HubContext {
   }
 }
 
-/** It has a flow of a process that crashed, or its own that runs. */
+/** The resource has a flow: one that a crashed process left, or one that runs. */
 const isInterrupted = ({ status: { pendingFlow } = {} }: IntegrationResource): boolean =>
   pendingFlow !== undefined && makesEntry(pendingFlow);
 
-/** It does not continue its flow before something else changes: others of its domain do not wait for that. */
+/** The flow does not continue before something else changes, so other resources of the domain do not wait for it. */
 function isHeldUp(resource: IntegrationResource): boolean {
   const reason = conditionOf(resource, 'Ready')?.reason ?? '';
-  return resource.spec.suspend || ['SecretNotFound', 'KeyNotFound', 'InvalidSpec', 'DryRun'].includes(reason);
+  return (
+    resource.spec.suspend ||
+    ['SecretNotFound', 'KeyNotFound', 'SecretRefused', 'InvalidSpec', 'DuplicateId', 'DryRun'].includes(
+      reason,
+    )
+  );
 }
 
 /** The contexts of all hubs, one for each client. */
 export class HubContexts {
-  private draining = false;
+  isDraining = false;
   private readonly contexts = new WeakMap<HubClient, HubContext>();
 
   constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>) {}
@@ -252,23 +241,15 @@ export class HubContexts {
     return context;
   }
 
+  /** The context of a hub that has resources with integrations. */
+  find(client: HubClient): HubContext | undefined {
+    return this.contexts.get(client);
+  }
+
   /** The process stops: no further flow is started, and those that run are given up. */
-  drain(clients: Iterable<HubClient>): void {
-    this.draining = true;
-    for (const client of clients) for (const operation of this.operationsOf(client)) operation.stop();
-  }
-
-  get isDraining(): boolean {
-    return this.draining;
-  }
-
-  /** Ends what runs for a resource that is suspended or in dry-run. */
-  stop(clients: Iterable<HubClient>, resource: IntegrationResource): void {
-    for (const client of clients) this.contexts.get(client)?.stop(resource);
-  }
-
-  /** The operations that run or whose result no reconcile has recorded. */
-  operationsOf(client: HubClient): readonly Operation[] {
-    return this.contexts.get(client)?.operations ?? [];
+  drain(clients: readonly HubClient[]): void {
+    this.isDraining = true;
+    for (const client of clients)
+      for (const operation of this.find(client)?.operations ?? []) operation.stop();
   }
 }

@@ -1,6 +1,5 @@
 import type { ConfigEntry, FlowInProgress } from '../../client/flow-step';
 import type { HubClient } from '../../client/hub-client';
-import type { Redact } from '../../client/redact';
 import type { Clock } from '../../clock';
 import type { HubIntegrationSpec, HubIntegrationStatus } from '../../kinds/integration';
 import type { Condition } from '../../kinds';
@@ -20,13 +19,13 @@ export interface IntegrationReconcile {
   readonly hub: HubContext;
   readonly cached: Cached;
   readonly answers: Answers;
-  /** Of the present answers. */
+  /** Hashes of the present answers. */
   readonly hashes: AnswerHashes;
   /** The hash over all of them. */
   readonly configHash: string;
   /** Key of the hashes. */
   readonly key: string;
-  /** What the hub has. */
+  /** The entries and subentries of the hub. */
   readonly entries: ReadonlyMap<string, ConfigEntry>;
   /** Devices of the integration that the hub has discovered. */
   readonly discovered: readonly FlowInProgress[];
@@ -34,8 +33,6 @@ export interface IntegrationReconcile {
   readonly version: string;
   /** Volume of the hub (hub-volume.ts). */
   readonly volume: string | undefined;
-  /** Masks the values of the Secrets in a text. */
-  readonly redact: Redact;
   /** The process stops: no further flow is started. */
   readonly draining: boolean;
   /** The present condition `Ready`. */

@@ -5,13 +5,12 @@ import { timestamp } from '../../clock';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import { recorded } from './answer-hashes';
-import { adopt, namedEntry, own, replace } from './entry/acquisition';
+import { adopt, namedEntry, takeOwnership, replace } from './entry/acquisition';
 import { entriesOf } from './entry/adoption';
 import { reauthFailed } from './entry/reauthentication';
 import { appliedStatus, entryHashes, NO_ENTRY } from './entry/status-fields';
-import { buttonHint, discoveredHint, existsHint, rejectedHint } from './flow/hints';
 import type { FlowProblem } from './flow/navigator';
-import { problemText } from './flow/problem-text';
+import { buttonHint, discoveredHint, existsHint, problemText, rejectedHint } from './flow/problem-text';
 import type { Failure } from './hub-context';
 import type { IntegrationReconcile } from './integration-reconcile';
 import {
@@ -21,12 +20,12 @@ import {
   type OperationEnd,
   type OperationResult,
 } from './operation';
-import { failuresBefore, inProgress, recordFailure, stillFailed, withStatus } from './progress';
+import { failureBefore, inProgress, recordFailure, stillFailed, withStatus } from './progress';
 import { type FailureKind, failureKind } from './retry';
 
 type Failed = Extract<OperationResult, { readonly type: 'failed' }>;
 
-/** Turns what an operation came to into the status of its resource. Again at the next reconcile, if the hub does not respond. */
+/** Turns what an operation came to into the status of its resource. Again at the next reconcile, if the hub fails meanwhile. */
 export async function recordResult(
   reconcile: IntegrationReconcile,
   operation: Operation,
@@ -35,13 +34,13 @@ export async function recordResult(
   const { cached, client, hub, resource } = reconcile;
   hub.releaseDomain(resource.metadata.uid);
   try {
-    // What the flow has changed counts as present.
+    // Answers that the flow has sent count as present.
     const entries = await client.configEntries.refreshed();
     const outcome = await outcomeOf({ ...reconcile, entries }, operation, end);
     cached.operation = undefined;
     return outcome;
   } catch (error) {
-    if (!(error instanceof HubUnreachable)) cached.operation = undefined;
+    if (end.type === 'failed' && error === end.error) cached.operation = undefined;
     throw error;
   }
 }
@@ -58,7 +57,7 @@ async function outcomeOf(
     if (error instanceof Stopping || error instanceof DeadlineExceeded)
       return inProgress(reconcile, undefined, 0, { pendingFlow: null });
     if (error instanceof HubRejected)
-      return failed(reconcile, operation, rejected(reconcile, operation, error));
+      return failed(reconcile, operation, rejection(reconcile, operation, error));
     if (error instanceof HubUnreachable || error instanceof HubFailed)
       return failed(reconcile, operation, lost(reconcile, error));
     // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
@@ -93,7 +92,7 @@ function created(
   const former = reconcile.status.entryID;
   return type === 'update' && former !== undefined
     ? replace(reconcile, entry, former, acquired, fields)
-    : own(reconcile, entry, acquired, fields);
+    : takeOwnership(reconcile, entry, acquired, fields);
 }
 
 function applied(reconcile: IntegrationReconcile, operation: Operation, done: Applied): Outcome {
@@ -102,7 +101,7 @@ function applied(reconcile: IntegrationReconcile, operation: Operation, done: Ap
   return inProgress(reconcile, undefined, 0, { ...status, rejectedHash: null }, adoptionEvents(done));
 }
 
-/** Records that the entry is removed before the flow runs again (entry/replacement.ts). */
+/** Records that the entry is removed before the flow runs again (entry/removal.ts). */
 function recreated(
   reconcile: IntegrationReconcile,
   { sent }: Operation,
@@ -124,18 +123,19 @@ async function failed(
   operation: Operation,
   result: Failed,
 ): Promise<Outcome> {
-  const { client, discovered, entries, redact, status } = reconcile;
+  const { client, discovered, entries, status } = reconcile;
   const { flow, problem, applied: done, reason = 'ConfigFlowFailed' } = result;
   const isReauth = operation.type === 'reauth';
   // A person answers it (entry/reauthentication.ts).
   if (isReauth && problem.kind === 'unasked') return inProgress(reconcile, undefined, 0);
-  const kind = failureKind(problem, failuresBefore(reconcile, operation) + 1, discovered.length > 0);
+  const unknownBefore = failureBefore(reconcile, operation)?.unknown ?? 0;
+  const kind = failureKind(problem, unknownBefore + 1, discovered.length > 0);
   const words = [await problemText(client, flow, problem), ...hints(reconcile, problem, kind)].join(' ');
   const entry = entries.get(status.entryID ?? '');
   const failure: Pick<Failure, 'reason' | 'message'> =
     isReauth && entry
-      ? { reason: 'AuthNeeded', message: redact(reauthFailed(entry, words)) }
-      : { reason, message: redact(words) };
+      ? { reason: 'AuthNeeded', message: reauthFailed(entry, words) }
+      : { reason, message: words };
   const fields = {
     ...statusAfter(reconcile, operation, result),
     ...recordFailure(reconcile, operation, kind, failure),
@@ -178,17 +178,17 @@ function hints(reconcile: IntegrationReconcile, problem: FlowProblem, kind: Fail
 /** The hub did not respond to the start of a flow, or failed: whether it was carried out is not known. */
 function lost({ spec: { domain } }: IntegrationReconcile, { message }: Error): Failed {
   const problem = { kind: 'lost', text: `the hub did not respond: ${message}` } as const;
-  return { type: 'failed', flow: { kind: 'config', domain }, problem, applied: noneApplied };
+  return { type: 'failed', flow: { kind: 'config', domain }, problem, applied: noneApplied() };
 }
 
 /** The hub has no such integration, or one that cannot be reconfigured. */
-function rejected({ spec }: IntegrationReconcile, { type }: Operation, error: HubRejected): Failed {
+function rejection({ spec }: IntegrationReconcile, { type }: Operation, error: HubRejected): Failed {
   const text =
     error.code === '404' && type === 'create'
       ? `The hub has no integration ${spec.domain} that can be set up, or cannot load it: check spec.domain and the hub’s log`
       : `The hub rejected the flow of ${spec.domain}: ${error.message}`;
   const flow = { kind: 'config', domain: spec.domain } as const;
-  return { type: 'failed', flow, problem: { kind: 'unavailable', text }, applied: noneApplied };
+  return { type: 'failed', flow, problem: { kind: 'unavailable', text }, applied: noneApplied() };
 }
 
 function adoptionEvents({ adopted }: Applied): readonly EventSpec[] {

@@ -34,11 +34,11 @@ export type OperationResult =
 /** What an operation has done to an entry. */
 export interface Applied {
   /** Ids of the answers that the entry has now, and of those that it has no more. */
-  readonly ids: ReadonlySet<string>;
-  /** Of these, the subentries that were in the hub before. */
-  readonly adopted: ReadonlySet<string>;
-  /** Of these, the subentries with a value that no form asked for. */
-  readonly incomplete: ReadonlySet<string>;
+  readonly ids: Set<string>;
+  /** The subentries among them that were in the hub before. */
+  readonly adopted: Set<string>;
+  /** The subentries among them with a value that no form asked for. */
+  readonly incomplete: Set<string>;
 }
 
 /** How an operation ended. */
@@ -46,8 +46,11 @@ export type OperationEnd =
   | { readonly type: 'completed'; readonly result: OperationResult }
   | { readonly type: 'failed'; readonly error: Error };
 
-const NONE: ReadonlySet<string> = new Set();
-export const noneApplied: Applied = { ids: NONE, adopted: NONE, incomplete: NONE };
+export const noneApplied = (ids: Iterable<string> = []): Applied => ({
+  ids: new Set(ids),
+  adopted: new Set(),
+  incomplete: new Set(),
+});
 
 /** Milliseconds within which status has to record the id of a flow before it goes on. */
 const RECORD_TIMEOUT = 60_000;
@@ -103,7 +106,11 @@ export class Operation {
     this.signal.throwIfAborted();
   }
 
-  /** Of a flow that the operation runs. @param pending what status has to record of it before its first answer */
+  /**
+   * The hooks of a flow that the operation runs.
+   *
+   * @param pending the fields that status has to record before the first answer
+   */
   hooks(pending?: Omit<PendingFlow, 'startedAt'>): FlowHooks {
     const { clock, signal } = this;
     const assertDesired = () => this.assertDesired();
@@ -120,7 +127,9 @@ export class Operation {
     this.stopping.abort(new Stopping('the flow was given up'));
   }
 
-  /** Waits until status has the flow: after a crash, the next process ends it and finds what it made. */
+  /**
+   * Waits until status has the flow: after a crash, the next process ends the flow and finds the objects that it made.
+   */
   async record(flow: Omit<PendingFlow, 'startedAt'>): Promise<void> {
     this.flow = { ...flow, startedAt: timestamp(this.clock.now()) };
     const recorded = new Promise<void>((resolve) => (this.admit = resolve));
@@ -129,7 +138,7 @@ export class Operation {
   }
 
   /** Status has the flow. */
-  recorded(): void {
+  confirmRecord(): void {
     this.admit?.();
   }
 }

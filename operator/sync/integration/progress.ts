@@ -32,7 +32,7 @@ export function stillFailed(
     .filter(isFinal)
     .some((kind) => status.rejectedHash === rejectionHash(kind, hashes, now, key));
   if (!isRejected) return undefined;
-  // What the process before this one said, if status still has it.
+  // The message of the process before this one, if status still has it.
   const reason = REASONS.find((each) => each === previous?.reason);
   const message =
     'These answers failed before and are not sent again: change them, or request a reconcile with the annotation reconcile-requested-at.';
@@ -53,19 +53,24 @@ export function recordFailure(
 ): Readonly<Record<string, unknown>> {
   const { cached, clock } = reconcile;
   const { configHash, hashes, key } = operation.sent;
-  const count = failuresBefore(reconcile, operation) + 1;
+  const before = failureBefore(reconcile, operation);
+  const count = (before?.count ?? 0) + 1;
+  const unknown = (before?.unknown ?? 0) + (kind === 'unknown' ? 1 : 0);
   const hash = rejectionHash(kind, hashes, circumstances(reconcile, operation.type), key);
   const failedAt = clock.monotonic();
   const retryAt = failedAt + RETRIES[kind].delay(count);
-  const failure = { kind, hash, configHash, reason, message, failedAt, retryAt, count };
+  const failure = { kind, hash, configHash, reason, message, failedAt, retryAt, count, unknown };
   cached.failures.set(classOf(operation.type), failure);
   return isFinal(kind) ? { rejectedHash: hash } : {};
 }
 
-/** Failures of the same answers in a row. */
-export function failuresBefore({ cached }: IntegrationReconcile, { sent, type }: Operation): number {
+/** The last failure of the same answers. */
+export function failureBefore(
+  { cached }: IntegrationReconcile,
+  { sent, type }: Operation,
+): Failure | undefined {
   const failure = cached.failures.get(classOf(type));
-  return failure?.configHash === sent.configHash ? failure.count : 0;
+  return failure?.configHash === sent.configHash ? failure : undefined;
 }
 
 const classOf = (type: Operation['type']): FlowClass => (type === 'reauth' ? 'reauth' : 'flow');
@@ -114,7 +119,7 @@ export function inProgress(
   const flow = operation && !operation.end ? operation.flow : undefined;
   const { pendingFlow } = status;
   const isNew = flow !== undefined && !isRecorded(flow, pendingFlow);
-  // What was recorded before the flow that makes the entry stays.
+  // Fields that were recorded before the flow that makes the entry stay.
   const isSame = flow && makesEntry(flow) && pendingFlow && makesEntry(pendingFlow);
   const pending = isSame ? { ...flow, ...pendingFlow, flowID: flow.flowID } : flow;
   const details = { status: { ...(isNew && { pendingFlow: pending }), ...fields }, events };
@@ -132,7 +137,7 @@ export function inProgress(
 
 /** Lets an operation send its answers once status has its flow. */
 export function admit({ status: { pendingFlow } }: IntegrationReconcile, operation: Operation): void {
-  if (operation.flow && isRecorded(operation.flow, pendingFlow)) operation.recorded();
+  if (operation.flow && isRecorded(operation.flow, pendingFlow)) operation.confirmRecord();
 }
 
 /** A flow that is about to start has no id yet; another one of the same operation may have started in the same second. */

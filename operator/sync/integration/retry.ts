@@ -19,7 +19,7 @@ export type FailureKind =
   /** Credentials were rejected: sent again and again, they lock an account. */
   | 'rejected';
 
-/** What the answers were sent to. */
+/** The receiver of the answers. */
 export interface Circumstances {
   /** Fields of the spec that decide which flows run. */
   readonly spec: readonly unknown[];
@@ -59,14 +59,14 @@ export const RETRIES: Readonly<Record<FailureKind, Retry>> = {
 const CONNECTION = /connect|time_?d?_?out|unreachable|unavailable|offline|no_response|host_down/;
 /** Aborts that name an entry, or a device that the hub has discovered. */
 const EXISTS = /^(already_|single_instance)|_success(ful)?$|mismatch/;
-/** Of credentials that are not in a Secret. */
+/** Errors of credentials that are not in a Secret. */
 const CREDENTIALS =
   /auth|password|credential|token|api_key|denied|forbidden|pin\b|login|locked|username|mfa|otp|2fa|too_many|rate_limit|exceeded|privilege/;
 
 /**
  * The kind of a failure.
  *
- * @param count failures of these answers in a row, with this one
+ * @param count failures of these answers without a reason, with this one
  * @param isDiscovered the hub has a discovered device of the integration, which a flow of the same device waits for
  */
 export function failureKind(

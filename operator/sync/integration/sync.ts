@@ -1,4 +1,3 @@
-import { HubFailed, HubRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import { redactor, type Redact } from '../../client/redact';
 import { type Hub, integration as definition } from '../../kinds';
@@ -10,8 +9,9 @@ import { SecretRefused } from '../../runtime/named-secret';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
-import { hubErrorOutcome } from '../hub-errors';
+import { hashKey } from '../hash-key';
 import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-volume';
+import { redactedRemoval } from '../redaction';
 import type { Services } from '../services';
 import { hashAnswers, recorded } from './answer-hashes';
 import { resolveAnswers } from './answers';
@@ -19,13 +19,12 @@ import { dryRun } from './dry-run';
 import { acquire, adoptable } from './entry/acquisition';
 import { abortFlow, endCreation, leftEntries } from './entry/interrupted';
 import { EntryMaintenance } from './entry/maintenance';
-import { ensureRemoved } from './entry/removal';
+import { removeEntry } from './entry/removal';
 import { forgottenEntry } from './entry/status-fields';
-import { hashKey } from './hash-key';
 import { type HubContexts, type IntegrationResource, makesEntry } from './hub-context';
 import type { IntegrationReconcile } from './integration-reconcile';
 import { recordResult } from './operation-results';
-import { admit, domainBusy, inProgress } from './progress';
+import { admit, domainBusy, inProgress, withStatus } from './progress';
 
 /**
  * Reconciles integrations (rules.md, "Integrations"): an entry is adopted or made by a config flow, changed answers are
@@ -60,6 +59,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     await hub.watch();
     const hashes = hashAnswers(answers, key);
     const cached = hub.of(resource);
+    this.remember(resource, client, answers.secrets);
     if (context.forced) {
       cached.failures.clear();
       cached.confirmation = undefined;
@@ -82,17 +82,12 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       discovered: await client.flowsInProgress.discovered(spec.domain),
       version: home.status?.version ?? '',
       volume: home.status?.volumeID,
-      redact: this.redactorOf(resource, client, answers.secrets),
       draining: this.contexts.isDraining,
       previous: conditionOf(resource, 'Ready'),
     };
-    const outcome = await this.reconcile(reconcile).catch((error: unknown) => {
-      // The hub quotes what it rejects.
-      if (error instanceof HubRejected || error instanceof HubFailed) return hubErrorOutcome(error, 'object');
-      throw error;
-    });
+    const outcome = await this.reconcile(reconcile);
     const isCleared = context.forced && !context.dryRun && rejectedHash !== undefined;
-    return redacted(outcome, reconcile.redact, isCleared ? { rejectedHash: null } : {});
+    return isCleared ? withStatus(outcome, { rejectedHash: null }) : outcome;
   }
 
   private async reconcile(reconcile: IntegrationReconcile): Promise<Outcome> {
@@ -119,22 +114,15 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     client: HubClient,
     context: ReconcileContext,
   ): Promise<readonly EventSpec[] | Waiting> {
+    // The values of Secrets are masked in the words of the hub.
     const spec = defaulted(definition.spec, resource.spec);
-    const resolved = await resolveAnswers(this.services, resource.metadata.namespace, spec).catch(
+    await resolveAnswers(this.services, resource.metadata.namespace, spec).then(
+      (resolved) => 'answers' in resolved && this.remember(resource, client, resolved.answers.secrets),
       (error: unknown) => {
-        if (error instanceof SecretRefused) return undefined;
-        throw error;
+        if (!(error instanceof SecretRefused)) throw error;
       },
     );
-    const secrets = resolved && 'answers' in resolved ? resolved.answers.secrets : [];
-    const redact = this.redactorOf(resource, client, secrets);
-    const removed = await this.removeEntries(resource, client, context).catch((error: unknown) => {
-      // Its message becomes an event.
-      if (error instanceof HubRejected || error instanceof HubFailed)
-        throw new HubFailed(redact(error.message));
-      throw error;
-    });
-    return 'type' in removed ? removed : removed.map((each) => ({ ...each, message: redact(each.message) }));
+    return redactedRemoval(this.removeEntries(resource, client, context), this.redactorOf(resource, client));
   }
 
   /** Ends what runs for the resource before its next request. Waiting: it still runs. */
@@ -190,20 +178,28 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const ids = [...(isOrphan ? [] : [made?.entry_id, former]), ...(isKept(resource) ? [] : [entryID])];
     const { clock } = this.services;
     for (const id of new Set(ids))
-      if (id !== undefined && !(await ensureRemoved({ client, clock, hub, resource }, id)))
+      if (id !== undefined && !(await removeEntry({ client, clock, hub, resource }, id)))
         return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
     this.forget(resource, client);
     return left.length > 0 ? [leftEntries(left)] : [];
   }
 
   /** Masks the values of the Secrets, former ones too. */
-  private redactorOf(resource: IntegrationResource, client: HubClient, secrets: readonly string[]): Redact {
+  redactorOf(resource: IntegrationResource, client: HubClient): Redact {
+    const mask = redactor(this.contexts.of(client, resource).of(resource).secrets);
+    // The title of the spec is no secret, and is compared with that of the entry.
+    return (text) => (text === resource.spec.title ? text : mask(client.rest.redact(text)));
+  }
+
+  private remember(resource: IntegrationResource, client: HubClient, secrets: readonly string[]): void {
     const cached = this.contexts.of(client, resource).of(resource);
-    cached.secrets = withFormer(cached.secrets, secrets);
-    const mask = redactor(cached.secrets);
-    return (text) => mask(client.rest.redact(text));
+    const added = secrets.filter((value) => !cached.secrets.has(value));
+    if (added.length > 0) cached.secrets = new Set([...cached.secrets, ...added].slice(-REMEMBERED_SECRETS));
   }
 }
+
+/** Former values that are remembered of one resource: the oldest are forgotten. */
+const REMEMBERED_SECRETS = 200;
 
 /** Ids of entries are random: one with that id is the same, as on a copy of the volume. */
 async function hasEntry({
@@ -217,24 +213,3 @@ async function hasEntry({
 /** Whether the entry stays in the hub when its resource is deleted. */
 const isKept = ({ spec: { deletionPolicy }, status }: IntegrationResource): boolean =>
   deletionPolicy === 'Orphan' || (deletionPolicy === undefined && status?.adopted === true);
-
-/** Masks secrets in everything of an outcome that the hub may have put them into: an integration may name its entry so. */
-function redacted(outcome: Outcome, redact: Redact, more: Readonly<Record<string, unknown>>): Outcome {
-  const { events, message } = outcome;
-  const status = { ...more, ...outcome.status };
-  const title = status['title'];
-  return {
-    ...outcome,
-    message: redact(message),
-    ...(events && { events: events.map((event) => ({ ...event, message: redact(event.message) })) }),
-    status: typeof title === 'string' ? { ...status, title: redact(title) } : status,
-  };
-}
-
-/** Former values that are remembered of one resource: the oldest are forgotten. */
-const REMEMBERED_SECRETS = 200;
-
-function withFormer(former: ReadonlySet<string>, present: readonly string[]): ReadonlySet<string> {
-  const added = present.filter((value) => !former.has(value));
-  return added.length === 0 ? former : new Set([...former, ...added].slice(-REMEMBERED_SECRETS));
-}

@@ -1,4 +1,5 @@
-import type { Answers, Answer } from '../../../../operator/sync/integration/answers';
+import type { Answer } from '../../../../operator/client/forms/answer';
+import type { Answers } from '../../../../operator/sync/integration/answers';
 import {
   changedAnswers,
   hashAnswers,
@@ -93,8 +94,8 @@ describe('isComparable', () => {
 describe('placeOf', () => {
   test.each([
     ['configuration.section.port', { part: 'configuration', field: 'section.port' }],
-    ['steps[3].user.section.port', { part: 'steps', stepId: 'user', field: 'section.port' }],
-    ['steps[0].user', { part: 'steps', stepId: 'user', field: undefined }],
+    ['steps[3].user.section.port', { part: 'steps', field: 'section.port' }],
+    ['steps[0].user', { part: 'steps', field: undefined }],
     ['options.a', { part: 'options', field: 'a' }],
     ['subentries.device/Lamp: 1.5', { part: 'subentries' }],
   ])('%s', (id, place) => {

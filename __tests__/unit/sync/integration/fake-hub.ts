@@ -9,7 +9,7 @@ import type {
 } from '../../../../operator/client/flow-step';
 import type { HubClient } from '../../../../operator/client/hub-client';
 
-/** A step, or what is done when a flow ends, without the id of the flow. */
+/** A step, or the end of a flow, without the id of the flow. */
 export type Step = FlowStep extends infer Each
   ? Each extends { flow_id: string }
     ? Omit<Each, 'flow_id'>
@@ -59,6 +59,12 @@ export const oneForm =
   (answers) =>
     answers.length === 0 ? form(fields) : end();
 
+/** The time with which a ULID begins. */
+function ulid(time: number, length = 10): string {
+  const digit = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[time % 32]!;
+  return length === 1 ? digit : ulid(Math.floor(time / 32), length - 1) + digit;
+}
+
 /** A hub in memory, as far as integrations use it. */
 export class FakeHub {
   readonly entries = new Map<string, ConfigEntry>();
@@ -99,7 +105,7 @@ export class FakeHub {
   }
 
   addSubentry(type: string, title: string): string {
-    const id = `sub-${++this.count}`;
+    const id = `${ulid(this.now())}${String(++this.count).padStart(16, '0')}`;
     this.subentries.push({ subentry_id: id, subentry_type: type, title });
     return id;
   }

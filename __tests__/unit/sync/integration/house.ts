@@ -4,6 +4,8 @@ import type { EventSpec } from '../../../../operator/runtime/event-spec';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import { HubContexts, type IntegrationResource } from '../../../../operator/sync/integration/hub-context';
 import { IntegrationSync } from '../../../../operator/sync/integration/sync';
+import { hubErrorOutcome } from '../../../../operator/sync/hub-errors';
+import { redactedOutcome } from '../../../../operator/sync/redaction';
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 import { objectMetadata } from '../../object-metadata';
@@ -25,7 +27,7 @@ export class House {
   readonly events: EventSpec[] = [];
   /** Contents of Secrets by name and key. */
   readonly secrets: Record<string, Record<string, string>> = {};
-  /** Of the hashes; undefined: the Secret with it does not exist. */
+  /** The key of the hashes; undefined: the Secret with it does not exist. */
   key: string | undefined = 'key';
   /** Volume of the hub. */
   volume: string | undefined;
@@ -38,7 +40,7 @@ export class House {
     this.start();
   }
 
-  /** A new process: what the last one remembered is lost. */
+  /** A new process: the memory of the last one is lost. */
   start(): void {
     const bytes = (name: string) =>
       this.secrets[name] &&
@@ -46,7 +48,10 @@ export class House {
     const given = services({
       clock: this.clock,
       cache: {
-        get: (() => aHub({ status: { volumeID: this.volume } as never })) as never,
+        get: ((kind: string, _: string, name: string) =>
+          kind === 'Hub'
+            ? aHub({ status: { volumeID: this.volume } as never })
+            : this.resources.get(name)) as never,
         ofHub: (() => this.resources.values()) as never,
       },
       secrets: {
@@ -56,7 +61,7 @@ export class House {
           return found && { bytes: found };
         }) as never,
       },
-      metrics: { driftFound: () => undefined },
+      metrics: { countDrift: () => undefined },
       requeue: (_kind: string, _namespace: string, name: string) => void this.requeued.add(name),
     });
     this.contexts = new HubContexts(given);
@@ -80,11 +85,14 @@ export class House {
     return this.resources.get(name)!.status ?? {};
   }
 
-  /** Reconciles once, and lets what it started go on. */
+  /** Reconciles once, and lets the operations that it started go on. */
   async reconcile(name: string, fields: { forced?: boolean; dryRun?: boolean } = {}): Promise<Outcome> {
     const resource = this.resources.get(name)!;
     this.requeued.delete(name);
-    const outcome = await this.sync.sync(resource, this.client, this.context(fields));
+    const outcome = await this.sync
+      .sync(resource, this.client, this.context(fields))
+      .catch((error: unknown) => hubErrorOutcome(error, 'object'))
+      .then((each) => redactedOutcome(each, this.sync.redactorOf(resource, this.client)));
     const { reason, message, type } = outcome;
     const { generation } = resource.metadata;
     const ready = { type: 'Ready', status: type === 'Ready' ? 'True' : 'False', reason, message };

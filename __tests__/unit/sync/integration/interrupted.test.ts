@@ -79,6 +79,31 @@ describe('an operator that is killed while the hub sets an entry up', () => {
     expect(hub.calls.filter((call) => call.startsWith('enabled'))).toEqual(['enabled cut true']);
   });
 
+  test('changes nothing when the key of the hashes was lost, too', async () => {
+    cutOnce({ state: 'loaded' });
+    await killedInTheLastAnswer({ configuration: texts({ host: 'a' }), reconfigure: 'Recreate' });
+    hub.flows.clear();
+    house.key = 'another';
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(hub.calls).toEqual([]);
+    house.apply('one', { configuration: texts({ host: 'b' }) });
+    expect(await settled()).toMatchObject({ reason: 'RecreateRequired' });
+  });
+
+  test.each(['SecretRefused', 'DuplicateId'])(
+    'does not hold back others of the domain while its resource is %s',
+    async (reason) => {
+      cutOnce();
+      await killedInTheLastAnswer({ title: 'One', configuration: texts({ host: 'a' }) });
+      const one = house.resources.get('one')!;
+      const ready = { type: 'Ready', status: 'False', reason, message: '', lastTransitionTime: '' } as const;
+      house.resources.set('one', { ...one, status: { ...one.status, conditions: [ready] } });
+      house.apply('two', { title: 'Two', configuration: texts({ host: 'b' }) });
+      await house.settle('two');
+      expect(house.status('two').entryID).toMatch(/^made-/);
+    },
+  );
+
   test('waits while the hub still sets it up, and does not touch one that is loaded', async () => {
     cutOnce({ state: 'setup_in_progress' });
     await killedInTheLastAnswer({ configuration: texts({ host: 'a' }) });
@@ -124,6 +149,18 @@ describe('an entry that a person made after an interrupted flow', () => {
     ]);
     expect(hub.calls).toEqual([]);
   });
+});
+
+test('an entry that a person made while the flow was open is not taken', async () => {
+  cutOnce();
+  house.apply('one', { configuration: texts({ host: 'a' }) });
+  await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
+  hub.onCarriedOut = () => undefined;
+  hub.scriptOf = () => oneForm(() => hub.created());
+  hub.entries.set('person', anEntry({ entry_id: 'person', created_at: seconds() }));
+  house.start();
+  expect(await settled()).toMatchObject({ type: 'Ready' });
+  expect(house.status('one').entryID).toMatch(/^made-/);
 });
 
 test('an entry that was only found is not removed with the resource, and its title is masked', async () => {

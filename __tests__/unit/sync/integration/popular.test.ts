@@ -31,6 +31,8 @@ class Bench {
   logins = 0;
   /** Changes of an entry that unload it for a moment. */
   reloads = 0;
+  /** The answers that the entry was made with. */
+  private readonly data: Record<string, unknown> = {};
 
   constructor(private readonly domain: string) {
     const { hub, clock } = this.house;
@@ -43,16 +45,23 @@ class Bench {
       const isReauth = hub.reauthFlows.size > 0 && !('entryId' in request);
       const forms =
         request.kind === 'options' ? options : 'entryId' in request ? reconfigure : isReauth ? reauth : steps;
+      // The hub loads an entry again only if its options differ.
+      let isChanged = false;
       const end = () => {
         if (request.kind === 'options') {
-          this.reloads++;
+          if (isChanged) this.reloads++;
           return { type: 'create_entry' } as const;
         }
         return 'entryId' in request || isReauth ? changed() : this.made();
       };
       const script = scriptOf(forms, end, { fault: this.fault, shown: this.shown });
       return (answers) => {
+        const { next_step_id: option, ...data } = { ...answers.at(-1) } as { next_step_id?: string };
+        if (!('entryId' in request)) Object.assign(this.data, data);
+        isChanged ||= Object.entries(data).some(([field, value]) => this.data[field] !== value);
         const step = script(answers);
+        const confirmed = forms[answers.length - 1];
+        if (confirmed?.isStop && option === undefined) this.reloads++;
         if (step.type === 'form' && step.errors && this.fault?.isLogin) this.logins++;
         return step;
       };
@@ -89,6 +98,24 @@ class Bench {
     this.house.apply(NAME, { ...spec, ...more });
   }
 
+  /** All texts of the spec are others now. */
+  changeAnswers(): void {
+    const other = (_: string, value: unknown) => (typeof value === 'string' ? `${value}-2` : value);
+    const { configuration = {}, steps = [] } = this.spec;
+    const texts = (values: object) =>
+      Object.fromEntries(
+        Object.entries(values).map(([field, value]: [string, object]) => [
+          field,
+          'value' in value ? (JSON.parse(JSON.stringify(value), other) as object) : value,
+        ]),
+      );
+    const changed = steps.map((step) => ({ ...step, ...(step.values && { values: texts(step.values) }) }));
+    this.apply({
+      ...(this.spec.configuration && { configuration: texts(configuration) }),
+      ...(this.spec.steps && { steps: changed }),
+    });
+  }
+
   /** The entry that a person made in the hub's UI. */
   addEntry(): string {
     const entry = anEntry({
@@ -101,7 +128,7 @@ class Bench {
     return entry.entry_id;
   }
 
-  /** Lets time pass, with what the queue does. */
+  /** Lets time pass, with the requeues of the queue. */
   async live(duration: number): Promise<void> {
     const { clock } = this.house;
     const end = clock.now() + duration;
@@ -140,6 +167,9 @@ const FAULTS = DOMAINS.flatMap((domain) =>
   STAND_INS[domain]!.faults.map((fault) => [domain, fault.key, fault] as const),
 );
 const LOGINS = FAULTS.filter(([, , { isLogin }]) => isLogin);
+const CHANGEABLE = DOMAINS.filter(
+  (domain) => STAND_INS[domain]!.reconfigure && !STAND_INS[domain]!.isAdopted,
+);
 const REAUTHS = DOMAINS.filter((domain) => STAND_INS[domain]!.reauth);
 
 describe('docs/how-to/popular-integrations.md', () => {
@@ -183,8 +213,37 @@ describe('a fault that lasts', () => {
     bench.apply();
     await bench.live(4 * HOUR);
     expect(bench.busiestHour).toBeLessThanOrEqual(12);
+    expect(bench.logins).toBeLessThanOrEqual(3);
+    expect(bench.reloads).toBe(0);
     expect(bench.house.hub.flows.size).toBe(0);
   });
+
+  const changes = [
+    { key: 'cannot_connect', most: 12 },
+    { key: 'unknown', most: 12 },
+    { key: 'invalid_auth', most: 3 },
+  ];
+  const changed = CHANGEABLE.flatMap((domain) => changes.map((each) => [domain, each.key, each] as const));
+
+  test.each(changed)(
+    '%s, a change ends with %s: an entry that works is left alone',
+    async (domain, key, { most }) => {
+      const bench = await settled(domain);
+      const step = STAND_INS[domain]!.reconfigure!.find(({ menu }) => !menu);
+      bench.fault = { at: step!.step_id, key, type: 'error', isLogin: key !== 'cannot_connect' };
+      bench.starts.length = 0;
+      bench.changeAnswers();
+      for (let process = 0; process < 3; process++) {
+        await bench.live(2 * HOUR);
+        bench.house.start();
+      }
+      expect(bench.busiestHour).toBeGreaterThan(0);
+      expect(bench.busiestHour).toBeLessThanOrEqual(most);
+      if (key === 'invalid_auth') expect(bench.logins).toBeLessThanOrEqual(3);
+      expect(bench.reloads).toBe(0);
+      expect([...bench.house.hub.entries.values()]).toMatchObject([{ state: 'loaded' }]);
+    },
+  );
 
   test.each(LOGINS)('%s, %s: at most 3 logins, also by other processes', async (domain, _, fault) => {
     const bench = new Bench(domain);
@@ -210,15 +269,16 @@ describe('a fault that lasts', () => {
     expect([...bench.house.hub.entries.values()]).toMatchObject([{ state: 'loaded' }]);
   });
 
-  // The form of the options is looked through once: the field may be on a later page.
-  test.each(DOMAINS)('%s: an option that no form has reloads an entry once at most', async (domain) => {
+  test.each(DOMAINS)('%s: an option that no form has reloads no entry that works', async (domain) => {
     const bench = await settled(domain);
     bench.apply({ options: typo });
     for (let process = 0; process < 3; process++) {
       await bench.live(2 * HOUR);
       bench.house.start();
     }
-    expect(bench.reloads).toBeLessThanOrEqual(1);
+    expect(bench.reloads).toBe(0);
+    expect(bench.busiestHour).toBeLessThanOrEqual(12);
+    expect(await bench.settle()).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
     expect([...bench.house.hub.entries.values()]).toMatchObject([{ state: 'loaded' }]);
   });
 

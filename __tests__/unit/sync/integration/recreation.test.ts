@@ -183,10 +183,13 @@ describe('reconfigure: Recreate', () => {
     expect(ids()).toEqual([id, 'other']);
   });
 
-  test('a Secret’s value that the flow does not ask for while the entry is there removes nothing', async () => {
+  test.each([
+    ['does not ask for while the entry is there', 'single_instance_allowed', 0],
+    ['does not try since it finds the device first', 'already_configured', 1],
+  ])('a Secret’s value that the flow %s removes nothing', async (_, reason, step) => {
     house.secrets['login'] = { password: 'right' };
     const script: Script = (answers) => {
-      if (hub.entries.size > 0) return { type: 'abort', reason: 'single_instance_allowed' };
+      if (hub.entries.size > 0 && answers.length === step) return { type: 'abort', reason };
       return answers.length === 0 ? form(['password']) : hub.created();
     };
     const id = await aReadyOne(script, { configuration: secret, reconfigure: 'Recreate' });
@@ -250,6 +253,61 @@ describe('reconfigure: Recreate', () => {
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(ids()).toEqual([id]);
     expect(house.status('one').pendingFlow).toBeUndefined();
+  });
+
+  test('answers that were tried long ago are tried again before the entry is removed', async () => {
+    const id = await aReadyOne(single, recreated('a'));
+    house.apply('one', recreated('b'));
+    await house.until('one', () => house.status('one').pendingFlow?.replaces !== undefined);
+    house.start();
+    await house.clock.advance(24 * 3_600_000);
+    hub.scriptOf = () => () => form(['host'], { errors: { base: 'cannot_connect' } });
+    expect(await settled()).toMatchObject({ reason: 'ConfigFlowFailed' });
+    expect(ids()).toEqual([id]);
+  });
+
+  test('the former entry stays if the hub, restored from a backup, has only that one', async () => {
+    const id = await aReadyOne(second, recreated('a'));
+    house.apply('one', recreated('b'));
+    await house.until('one', () => house.status('one').pendingFlow?.replaces !== undefined);
+    hub.entries.delete(house.status('one').entryID!);
+    house.start();
+    await settled();
+    expect(ids()).toContain(id);
+  });
+
+  test('an entry that a person made while the flow was open does not take the place', async () => {
+    const id = await aReadyOne(second, recreated('a'));
+    house.apply('one', recreated('b'));
+    await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
+    hub.entries.set('person', anEntry({ entry_id: 'person', created_at: house.clock.now() / 1_000 }));
+    house.start();
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(house.status('one').entryID).not.toBe('person');
+    expect(ids()).toEqual(['person', house.status('one').entryID]);
+    expect(ids()).not.toContain(id);
+  });
+
+  test('credentials that the hub asks for are given to the entry instead', async () => {
+    house.secrets['login'] = { password: 'old' };
+    const script: Script = (answers) => {
+      if (answers.length === 0) return form(['password']);
+      if (hub.entries.size === 0) return hub.created({ supports_reconfigure: true });
+      return { type: 'abort', reason: 'already_configured' };
+    };
+    const id = await aReadyOne(script, { configuration: secret, reconfigure: 'Recreate' });
+    house.client.flows.read = async () => {
+      hub.scriptOf = () => (answers) => {
+        if (answers.length === 0) return form(['password']);
+        hub.reauthFlows.clear();
+        return { type: 'abort', reason: 'reauth_successful' };
+      };
+      return house.client.flows.start({ kind: 'config', domain: 'demo' });
+    };
+    hub.reauthFlows.set(id, 'reauth-1');
+    house.secrets['login'] = { password: 'new' };
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(ids()).toEqual([id]);
   });
 
   test('the former entry goes with the resource while it waits for its removal', async () => {

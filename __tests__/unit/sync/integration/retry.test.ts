@@ -1,3 +1,4 @@
+import { HubFailed, TokenRejected } from '../../../../operator/client/errors';
 import type { FlowProblem } from '../../../../operator/sync/integration/flow/navigator';
 import {
   type Circumstances,
@@ -158,6 +159,48 @@ describe('answers that fail', () => {
     house.start();
     await settle();
     expect(submits()).toHaveLength(3);
+  });
+
+  test('with a Secret: failures of the connection are no unknown errors', async () => {
+    house.secrets['login'] = { password: 'x' };
+    let key = 'cannot_connect';
+    hub.scriptOf = () => oneForm(['password'], () => form(['password'], { errors: { base: key } }));
+    house.apply('one', { configuration: secret });
+    for (let time = 0; time < 4; time++) {
+      await settle();
+      await house.clock.advance(600_000);
+    }
+    key = 'unknown';
+    await aDay();
+    expect(submits()).toHaveLength(4 + 3);
+  });
+
+  test('with a Secret, and lead to a step of another form than a hub’s: they are sent three times', async () => {
+    house.secrets['login'] = { password: 'x' };
+    hub.scriptOf = () => oneForm(['password'], () => form([]));
+    hub.onSubmit = () => {
+      throw new HubFailed('the answer has another form');
+    };
+    house.apply('one', { configuration: secret });
+    expect(await aDay()).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
+    expect(submits()).toHaveLength(3);
+    expect(hub.flows.size).toBe(0);
+  });
+
+  test.each([
+    ['the hub', new HubFailed('HTTP 500')],
+    ['its token', new TokenRejected('HTTP 401')],
+  ])('and %s fails before status has it: they are not sent again', async (_, error) => {
+    hub.scriptOf = () =>
+      oneForm(['password'], () => form(['password'], { errors: { base: 'invalid_auth' } }));
+    house.apply('one', { configuration: texts({ password: 'x' }) });
+    await house.until('one', () => submits().length > 0);
+    const { refreshed } = house.client.configEntries;
+    house.client.configEntries.refreshed = () => Promise.reject(error);
+    await house.reconcile('one').catch(() => undefined);
+    house.client.configEntries.refreshed = refreshed;
+    expect(await settle()).toMatchObject({ reason: 'ConfigFlowFailed' });
+    expect(submits()).toHaveLength(1);
   });
 
   test('since the hub has the account: they are sent again when its entries change', async () => {

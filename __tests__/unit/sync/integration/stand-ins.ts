@@ -14,6 +14,8 @@ interface StandInForm {
   readonly menu?: readonly string[];
   /** Shown only while the hub has discovered a device, or the device has an account. */
   readonly isSometimes?: boolean;
+  /** An answer to the form stops the device. */
+  readonly isStop?: boolean;
 }
 
 /** What may be wrong for good: the answer to a step comes back with an error, or the flow ends. */
@@ -29,7 +31,7 @@ export interface StandIn {
   readonly steps: readonly StandInForm[];
   readonly reconfigure?: readonly StandInForm[];
   readonly options?: readonly StandInForm[];
-  /** What the hub asks when it needs other credentials. */
+  /** The forms of the hub when it needs other credentials. */
   readonly reauth?: readonly StandInForm[];
   readonly faults: readonly Fault[];
   /** A person has to act in the hub's UI: the resource adopts the entry. */
@@ -201,7 +203,10 @@ export const STAND_INS: Readonly<Record<string, StandIn>> = {
       menu('choose_formation_strategy', 'reuse_settings', 'upload_manual_backup', 'form_new_network'),
     ],
     // The form has no fields; its confirmation unloads Zigbee.
-    options: [aForm('init'), menu('prompt_migrate_or_reconfigure', 'intent_migrate', 'intent_reconfigure')],
+    options: [
+      { ...aForm('init'), isStop: true },
+      menu('prompt_migrate_or_reconfigure', 'intent_migrate', 'intent_reconfigure'),
+    ],
     faults: abort('choose_serial_port', 'wrong_firmware_installed', 'usb_probe_failed'),
   },
   unifi: {

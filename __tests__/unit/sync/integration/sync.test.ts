@@ -99,6 +99,28 @@ describe('IntegrationSync', () => {
       expect(reasons()).toEqual([]);
     });
 
+    test('before a flow makes a subentry takes none that a person made a day later', async () => {
+      hub.scriptOf = (request) =>
+        oneForm(['host'], () => {
+          if (request.kind !== 'subentries')
+            return hub.created({ supported_subentry_types: { lamp: { supports_reconfigure: false } } });
+          hub.addSubentry('lamp', 'Lamp');
+          return { type: 'create_entry' };
+        });
+      hub.onCarriedOut = (call) =>
+        call.startsWith('start subentries') ? new Promise(() => undefined) : undefined;
+      const subentries = [{ type: 'lamp', title: 'Lamp', values: {} }];
+      house.apply('one', { configuration: texts({ host: 'a' }), subentries });
+      await house.until('one', () => hub.calls.some((call) => call.startsWith('start subentries')));
+      hub.onCarriedOut = () => undefined;
+      hub.flows.clear();
+      house.start();
+      await house.clock.advance(24 * 3_600_000);
+      hub.addSubentry('lamp', 'Of a person');
+      await house.settle('one');
+      expect(hub.subentries[0]).toMatchObject({ title: 'Of a person' });
+    });
+
     test('between the end of a flow and the title of its subentry makes no second one', async () => {
       hub.scriptOf = (request) =>
         request.kind === 'subentries'
@@ -189,6 +211,19 @@ describe('IntegrationSync', () => {
       expect(type).toBe(count === 2 ? 'Stalled' : 'Ready');
       expect(hub.subentries).toHaveLength(count);
       expect(hub.subentries.some(({ subentry_id: id }) => id === before!.subentry_id)).toBe(count === 2);
+    });
+
+    test('with a value of a Secret is not removed before there is another one', async () => {
+      house.secrets['login'] = { password: 'right' };
+      const values = { state: { secretKeyRef: { name: 'login', key: 'password' } } };
+      house.apply('one', { ...lamp('1'), subentries: [{ type: 'lamp', title: 'Lamp', values }] });
+      await house.settle('one');
+      hub.scriptOf = () => oneForm(['state'], () => ({ type: 'abort', reason: 'already_configured' }));
+      house.secrets['login'] = { password: 'wrong' };
+      const subentries = [{ type: 'lamp', title: 'Lamp', values }];
+      house.apply('one', { ...lamp('1'), subentries, reconfigure: 'Recreate' });
+      expect(await house.settle('one')).toMatchObject({ reason: 'ConfigFlowFailed' });
+      expect(hub.subentries).toHaveLength(1);
     });
 
     test('of a person is adopted with an event, and stays when it leaves the spec', async () => {
@@ -362,7 +397,7 @@ describe('IntegrationSync', () => {
 
     test('is ended before the hub goes on, when its resource is held', async () => {
       isDone = false;
-      house.contexts.stop([house.client], house.resources.get('one')!);
+      house.contexts.find(house.client)!.stop(house.resources.get('one')!);
       await house.clock.advance(1_000);
       expect(hub.flows.size).toBe(0);
       expect(await house.settle('one')).toMatchObject({ type: 'Waiting' }); // and starts again
@@ -482,6 +517,16 @@ describe('IntegrationSync', () => {
       }
       expect(hub.calls).toEqual(Array<string>(3).fill(`title ${id} Mine`));
       expect(await house.settle('one')).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
+    });
+
+    test('a title that a Secret has, too, as an account, is left with driftPolicy Warn', async () => {
+      house.secrets['login'] = { user: 'me@example.org' };
+      const configuration = { host: { secretKeyRef: { name: 'login', key: 'user' } } };
+      const title = 'me@example.org';
+      const id = await aReadyOne({ title }, { title, configuration, driftPolicy: 'Warn' });
+      hub.set(id, { title: 'Theirs' });
+      expect(await house.settle('one')).toMatchObject({ reason: 'DriftDetected' });
+      expect(hub.calls).toEqual([]);
     });
 
     test('a correction that lasts is made again as often as it is needed', async () => {

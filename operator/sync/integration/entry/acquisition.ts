@@ -72,7 +72,7 @@ export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promi
   const running = hub.runningFlow(resource);
   if (running) return domainBusy(running);
   const { made, unclear } = await endCreation(resource, client, hub);
-  const { entryID: former, pendingFlow } = status;
+  const { entryID: former, pendingFlow, configHash, answerHashes } = status;
   const now = recorded(entryHashes(hashes), key).configHash;
   const isDue = former === undefined || pendingFlow?.configHash === now;
   if (made && isDue && !(await isCompleted(client, made)))
@@ -80,7 +80,8 @@ export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promi
   const left = made && !isDue ? [...unclear, made] : unclear;
   const events = left.length > 0 ? [leftEntries(left)] : [];
   if (!made || !isDue) return inProgress(reconcile, undefined, 0, { pendingFlow: null }, events);
-  if (former === undefined) return own(reconcile, made, { hashes: status.answerHashes ?? {}, key, events });
+  if (former === undefined)
+    return takeOwnership(reconcile, made, { hashes: {}, key, events }, { configHash, answerHashes });
   return replace(reconcile, made, former, { hashes: entryHashes(hashes), key, events });
 }
 
@@ -101,22 +102,22 @@ export async function adoptable(reconcile: IntegrationReconcile): Promise<Config
   return isOfChosenType(ids, options) ? found : undefined;
 }
 
-/** What the entry has cannot be seen: its answers count as those of the spec, until they change there. */
+/** The hub shows no answers of an adopted entry. They are taken to be those of the spec, until the spec changes. */
 export function adopt(reconcile: IntegrationReconcile, entry: ConfigEntry): Outcome {
   const message = `The hub already had the ${entry.domain} entry “${entry.title}”: it now belongs to this resource.`;
   const event: EventSpec = { type: 'Warning', reason: 'Adopted', message };
   const hashes = entryHashes(reconcile.hashes);
-  return own(reconcile, entry, { hashes, key: reconcile.key, events: [event] }, { adopted: true });
+  return takeOwnership(reconcile, entry, { hashes, key: reconcile.key, events: [event] }, { adopted: true });
 }
 
-/** What an entry has, and its key. */
+/** The hashes of an entry's answers, and their key. */
 interface Acquired {
   readonly hashes: AnswerHashes;
   readonly key: string;
   readonly events?: readonly EventSpec[];
 }
 
-export function own(
+export function takeOwnership(
   reconcile: IntegrationReconcile,
   entry: ConfigEntry,
   { hashes, key, events = [] }: Acquired,
@@ -139,7 +140,7 @@ export function own(
   return inProgress(reconcile, undefined, 0, fields, events);
 }
 
-/** The entry takes the place of the former one, which is removed next (replacement.ts). */
+/** The entry takes the place of the former one, which is removed next (removal.ts). */
 export function replace(
   reconcile: IntegrationReconcile,
   entry: ConfigEntry,
@@ -150,7 +151,12 @@ export function replace(
   const message = `The new answers made the ${entry.domain} entry “${entry.title}”, which takes the place of the former one: that is removed.`;
   const event: EventSpec = { type: 'Warning', reason: 'EntryRecreated', message };
   const pendingFlow = { startedAt: timestamp(reconcile.clock.now()), replaces: former };
-  return own(reconcile, entry, { hashes, key, events: [...events, event] }, { pendingFlow, ...status });
+  return takeOwnership(
+    reconcile,
+    entry,
+    { hashes, key, events: [...events, event] },
+    { pendingFlow, ...status },
+  );
 }
 
 /** The entry that a flow has named by its end, and that no resource owns. */

@@ -40,7 +40,7 @@ export function entriesOf(entries: Iterable<ConfigEntry>, domain: string): reado
   return [...entries].filter((entry) => entry.domain === domain && entry.source !== 'ignore');
 }
 
-/** The same, by id, with dismissed discoveries. */
+/** The ids of all entries of a domain, with dismissed discoveries. */
 export function idsOfDomain(entries: Iterable<ConfigEntry>, domain: string): readonly string[] {
   return [...entries].filter((entry) => entry.domain === domain).map(({ entry_id: id }) => id);
 }
@@ -95,23 +95,30 @@ const CLOCK_SKEW = 60;
 const FLOW_WINDOW = (FLOW_LIMIT + FLOW_REQUEST_LIMIT) / 1_000;
 
 /**
+ * Whether a flow may have made something at that time.
+ *
+ * @param at in seconds since 1970; undefined: a hub before 2024.8 does not show it
+ */
+export function isWithin({ startedAt = '' }: PendingFlow, at: number | undefined): boolean {
+  const sinceStart = (at ?? NaN) - Date.parse(startedAt) / 1_000;
+  return !(sinceStart < -CLOCK_SKEW || sinceStart > FLOW_WINDOW + CLOCK_SKEW);
+}
+
+/**
  * The entries that an interrupted flow may have made: of a user's flow, made within the time of a flow, which the domain
  * did not have before; those with the title, if there are some. Several: any of them may be a person's.
  *
  * @param free entries of the domain that no resource owns
  */
 export function entriesMadeBy(
-  { startedAt = '', entryIDs = [] }: PendingFlow,
+  pending: PendingFlow,
   free: readonly ConfigEntry[],
   title: string | undefined,
 ): { readonly made: readonly ConfigEntry[]; readonly others: readonly ConfigEntry[] } {
-  const start = Date.parse(startedAt) / 1_000;
+  const { entryIDs = [] } = pending;
   const added = free.filter((entry) => entry.source === 'user' && !entryIDs.includes(entry.entry_id));
-  // A hub before 2024.8 does not show the time.
-  const isWithin = ({ created_at: at = start }: ConfigEntry): boolean =>
-    at >= start - CLOCK_SKEW && at <= start + FLOW_WINDOW + CLOCK_SKEW;
-  const within = added.filter(isWithin);
+  const within = added.filter(({ created_at: at }) => isWithin(pending, at));
   const titled = within.filter((entry) => entry.title === title);
   const made = titled.length > 0 ? titled : within;
-  return { made, others: added.filter((entry) => !isWithin(entry)) };
+  return { made, others: added.filter((entry) => !within.includes(entry)) };
 }

@@ -57,17 +57,14 @@ export async function runAgain(
   if (!SUCCESS.test(key) && !/^(already_configured|single_instance)/.test(key)) return result;
   const after = (await client.configEntries.refreshed()).get(entry.entry_id);
   const isUpdated = after?.modified_at !== modifiedAt || (SUCCESS.test(key) && others === 0);
-  if (after && isUpdated) return { type: 'applied', applied: { ...noneApplied, ids: new Set(changed) } };
-  const isProven = changed.every((id) => end.navigator.used.has(id) || sent.hashes[id] === undefined);
-  const secrets = new Set(
-    allAnswers(reconcile.answers)
-      .filter(({ isSecret }) => isSecret)
-      .map(({ id }) => id),
+  if (after && isUpdated) return { type: 'applied', applied: noneApplied(changed) };
+  // Many integrations look for the device before they try a password.
+  const hasSecret = allAnswers(reconcile.answers).some(
+    ({ id, isSecret }) => isSecret && changed.includes(id),
   );
-  if (others === 0 && (isProven || !changed.some((id) => secrets.has(id))))
-    return { type: 'recreate', changed };
+  if (others === 0 && !hasSecret) return { type: 'recreate', changed };
   const why =
-    others > 0 ? 'the hub has other entries of this integration' : 'the hub does not try the Secret’s value';
+    others > 0 ? 'the hub has other entries of this integration' : 'a value of a Secret may be wrong';
   const text = `the new ${changed.join(', ')} cannot be tried while the entry is there, and ${why}: take the change back, or remove the entry in the hub to have it created again`;
   return { ...failed(reconcile, { kind: 'answers', text }), reason: 'RecreateRequired' };
 }
@@ -97,5 +94,5 @@ function failed(
   { spec }: IntegrationReconcile,
   problem: FlowProblem,
 ): Extract<OperationResult, { type: 'failed' }> {
-  return { type: 'failed', flow: { kind: 'config', domain: spec.domain }, problem, applied: noneApplied };
+  return { type: 'failed', flow: { kind: 'config', domain: spec.domain }, problem, applied: noneApplied() };
 }

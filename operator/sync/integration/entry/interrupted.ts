@@ -7,7 +7,7 @@ import type { EventSpec } from '../../../runtime/event-spec';
 import { isComparable, recorded, subentryId } from '../answer-hashes';
 import type { HubContext, IntegrationResource } from '../hub-context';
 import type { IntegrationReconcile } from '../integration-reconcile';
-import { desiredTitle, entriesMadeBy, entriesOf } from './adoption';
+import { desiredTitle, entriesMadeBy, entriesOf, isWithin } from './adoption';
 
 // A flow whose end was not observed: the process was killed, or the hub's response did not arrive.
 
@@ -33,11 +33,13 @@ export async function endCreation(
   hub: HubContext,
 ): Promise<InterruptedFlow> {
   const pending = resource.status!.pendingFlow!;
-  await abortFlow(client, pending);
+  const wasOpen = await abortFlow(client, pending);
   const spec = defaulted(definition.spec, resource.spec);
   const present = entriesOf((await client.configEntries.refreshed()).values(), spec.domain);
+  // The flow ends when its entry is set up: while it is open, a person made an entry that is loaded.
   const free = present.filter(
-    ({ entry_id: id }) => id !== resource.status!.entryID && !hub.ownerOf(id, resource),
+    ({ entry_id: id, state }) =>
+      id !== resource.status!.entryID && !hub.ownerOf(id, resource) && !(wasOpen && state === 'loaded'),
   );
   const { made: found, others } = entriesMadeBy(pending, free, desiredTitle(spec));
   const [made, ...more] = found;
@@ -78,7 +80,7 @@ export async function endUpdate(
   const { type, title, hash, replaces, subentryIDs = [] } = pending.subentry ?? {};
   if (wasOpen || type === undefined || title === undefined || hash === undefined) return ended;
   const present = await client.configEntries.subentries(entryId);
-  const isNew = (id: string) => !subentryIDs.includes(id);
+  const isNew = (id: string) => !subentryIDs.includes(id) && isWithin(pending, timeOf(id));
   const [made, ...others] = present.filter((each) => each.subentry_type === type && isNew(each.subentry_id));
   if (!made || others.length > 0) return ended; // any of several may be a person's
   if (made.title !== title) await client.configEntries.setSubentryTitle(entryId, made.subentry_id, title);
@@ -86,6 +88,12 @@ export async function endUpdate(
   if (!isComparable(status.configHash, key)) return ended;
   return { ...ended, ...recorded({ ...status.answerHashes, [subentryId({ type, title })]: hash }, key) };
 }
+
+const ULID = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** The time with which the id of a subentry begins, in seconds since 1970. */
+const timeOf = (id: string): number =>
+  [...id.slice(0, 10)].reduce((time, digit) => time * ULID.length + ULID.indexOf(digit), 0) / 1_000;
 
 /** Entries that no resource takes: the flow may have made one of them, and a person may have. */
 export function leftEntries(entries: readonly ConfigEntry[]): EventSpec {

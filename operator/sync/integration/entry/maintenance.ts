@@ -22,7 +22,7 @@ import { rejectionHash } from '../retry';
 import { endInterruptedFlow } from './acquisition';
 import { endUpdate } from './interrupted';
 import { awaitsPerson, reauthenticate } from './reauthentication';
-import { finishReplacement } from './replacement';
+import { finishReplacement } from './removal';
 import { disabledOutcome, entryOutcome } from './state';
 import { appliedHash, DISABLED, NO_ENTRY, seenStatus } from './status-fields';
 import { updateEntry } from './update';
@@ -49,7 +49,8 @@ export class EntryMaintenance {
     hub.recordOwner(resource, entryId);
     if (pendingFlow)
       return inProgress(reconcile, undefined, 0, await endUpdate(reconcile, entry, pendingFlow));
-    // The key was lost: nothing can be compared, so nothing is done. What was not applied before is still to be applied.
+    // The key was lost: nothing can be compared, so nothing is done. Answers that were not applied before are still to
+    // be applied.
     if (!isComparable(status.configHash, key)) {
       const known = recorded(withNewKey(status.answerHashes ?? {}, reconcile.hashes), key);
       return inProgress(reconcile, undefined, 0, { ...seenStatus(reconcile, entry), ...known });
@@ -75,7 +76,7 @@ export class EntryMaintenance {
     if (reauth === undefined) cached.confirmation = undefined;
     const person = reauth === undefined ? undefined : awaitsPerson(reconcile, reauth);
     const isAsked = reauth !== undefined && !person;
-    // Other answers may be what it takes, such as another host.
+    // Other answers may help, such as another host.
     const isUpdate = isChanged && (!isAsked || entry.supports_reconfigure);
     const failed = isUpdate ? stillFailed(reconcile) : undefined;
     if (isAsked && (!isUpdate || failed))
@@ -87,7 +88,7 @@ export class EntryMaintenance {
         updateEntry(reconcile, entry, before, running),
       );
       const what = `${removedSubentries(entry, lost)} They are created again.`;
-      const events = isLeft || lost.length === 0 ? [] : [this.drift.corrected(what)];
+      const events = isLeft || lost.length === 0 ? [] : [this.drift.reportCorrected(what)];
       return inProgress(reconcile, operation, undefined, drift ? {} : seen, events);
     }
     if (person) return withStatus(person, seen);
@@ -98,7 +99,7 @@ export class EntryMaintenance {
     if (drift) return drift;
     if (lost.length > 0) {
       const what = `${removedSubentries(entry, lost)} driftPolicy is Warn: it stays so.`;
-      return withStatus(this.drift.left(previous, what), fields);
+      return withStatus(this.drift.reportLeft(previous, what), fields);
     }
     return withStatus(entryOutcome(entry, previous), fields);
   }
@@ -108,8 +109,8 @@ export class EntryMaintenance {
     const { cached, hashes, key, spec, status } = reconcile;
     const what = `The ${spec.domain} entry “${status.title ?? entryId}” was removed from the hub`;
     if (spec.driftPolicy === 'Warn')
-      return this.drift.left(reconcile.previous, `${what}. driftPolicy is Warn: it stays so.`);
-    const events = [this.drift.corrected(`${what}: it is created again.`)];
+      return this.drift.reportLeft(reconcile.previous, `${what}. driftPolicy is Warn: it stays so.`);
+    const events = [this.drift.reportCorrected(`${what}: it is created again.`)];
     // Only rejected credentials concern another entry, too.
     const rejected = rejectionHash('rejected', hashes, { spec: [], version: '', existing: [] }, key);
     const isRejected = status.rejectedHash === rejected;
@@ -147,16 +148,18 @@ export class EntryMaintenance {
     ].join(', ');
     const what = `The ${domain} entry was changed in the hub: ${differences}.`;
     if (isDrift && spec.driftPolicy === 'Warn')
-      return { drift: this.drift.left(reconcile.previous, `${what} driftPolicy is Warn: it stays so.`) };
+      return {
+        drift: this.drift.reportLeft(reconcile.previous, `${what} driftPolicy is Warn: it stays so.`),
+      };
     const correction = JSON.stringify([spec.title, spec.enabled, title, isEnabled]);
     if (correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
       const advice = 'Each correction is reverted in the hub: it is not corrected again for an hour.';
-      return { drift: this.drift.left(reconcile.previous, `${what} ${advice}`) };
+      return { drift: this.drift.reportLeft(reconcile.previous, `${what} ${advice}`) };
     }
     countCorrection(cached, correction, now);
     if (isTitleWrong) await client.configEntries.setTitle(entryId, spec.title);
     if (isSwitched) await client.configEntries.setEnabled(entryId, spec.enabled);
-    const events = isDrift ? [this.drift.corrected(`${what} It is changed back.`)] : [];
+    const events = isDrift ? [this.drift.reportCorrected(`${what} It is changed back.`)] : [];
     return { outcome: inProgress(reconcile, undefined, CORRECTION_PAUSE, {}, events) };
   }
 }

@@ -48,13 +48,13 @@ async function answer(
     operation.hooks(),
     true,
   );
-  if (isSuccess(end)) return { type: 'applied', applied: { ...noneApplied, ids: end.navigator.used } };
+  if (isSuccess(end)) return { type: 'applied', applied: noneApplied(end.navigator.used) };
   const problem = problemOf(end);
   if (problem.kind === 'unasked') {
     const message = `The hub asks a person to confirm the step ${problem.step} for the ${spec.domain} entry: answer its request in its UI.`;
     cached.confirmation = { key: confirmationKey(flowId, configHash), message };
   }
-  return { type: 'failed', flow: { kind: 'config', domain: spec.domain }, problem, applied: noneApplied };
+  return { type: 'failed', flow: { kind: 'config', domain: spec.domain }, problem, applied: noneApplied() };
 }
 
 const confirmationKey = (flowId: string, configHash: string): string => `${flowId} ${configHash}`;

@@ -1,17 +1,23 @@
 import { HubFailed, HubRejected } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
 import type { Clock } from '../../../clock';
-import { errorOf } from '../../../errors';
-import { FINALIZER_TRY } from '../../../limits';
-import type { HubContext, IntegrationResource, Removal } from '../hub-context';
+import { API_NOT_LOADED_REQUEUE, FLOW_LIMIT } from '../../../limits';
+import type { Outcome } from '../../../runtime/outcome';
+import { ensureRemoved } from '../../removal';
+import { recorded } from '../answer-hashes';
+import type { HubContext, IntegrationResource } from '../hub-context';
+import type { IntegrationReconcile } from '../integration-reconcile';
+import { domainBusy, inProgress } from '../progress';
+import { begin } from './acquisition';
+import { entryHashes } from './status-fields';
 
 /**
- * Removes an entry. False: not done yet, since unloading it takes long.
+ * Removes an entry, which the hub unloads before. False: not done yet.
  *
  * @param next is done after it
  * @throws the error that the removal ended with; HubUnreachable if the hub no longer answers
  */
-export async function ensureRemoved(
+export async function removeEntry(
   {
     client,
     clock,
@@ -23,34 +29,50 @@ export async function ensureRemoved(
     readonly hub: HubContext;
     readonly resource: IntegrationResource;
   },
-  entryId: string,
+  id: string,
   next: () => Promise<void> = () => Promise.resolve(),
 ): Promise<boolean> {
-  const cached = hub.of(resource);
-  if (cached.removal?.entryId !== entryId) {
-    const removal: Removal = { entryId, startedAt: clock.monotonic() };
-    cached.removal = removal;
-    void client.configEntries
-      .remove(entryId)
-      .then(next)
-      .then(() => undefined, errorOf)
-      .then((error) => {
-        removal.end = { error };
-        hub.requeue(resource);
-      });
-    return false;
+  const run = () => client.configEntries.remove(id).then(next);
+  const onEnd = () => hub.requeue(resource);
+  return ensureRemoved(hub.of(resource), { kind: 'entry', ids: [id] }, { clock, client, run, onEnd }).catch(
+    (error: unknown) => {
+      // The hub rejected the removal, not the spec: the removal is tried again.
+      if (error instanceof HubRejected)
+        throw new HubFailed(`cannot remove the entry ${id}: ${error.message}`);
+      throw error;
+    },
+  );
+}
+
+/**
+ * Removes the entry that another one replaces (`status.pendingFlow.replaces`): after the other one was made or, where the
+ * hub has no place for two, before.
+ */
+export async function finishReplacement(reconcile: IntegrationReconcile, former: string): Promise<Outcome> {
+  const { client, draining, entries, hub, resource, status } = reconcile;
+  if (draining) return inProgress(reconcile, undefined);
+  const { entryID = '' } = status;
+  // A hub that was restored from a backup may have only the former one.
+  if (entryID !== former && entries.has(entryID)) {
+    // The entities of the new entry may have been those of the former entry, which the hub does not add twice.
+    const isRemoved = await removeEntry(reconcile, former, () => client.configEntries.reload(entryID));
+    return isRemoved
+      ? inProgress(reconcile, undefined, 0, { pendingFlow: null })
+      : inProgress(reconcile, undefined, API_NOT_LOADED_REQUEUE);
   }
-  const { end, startedAt } = cached.removal;
-  if (!end) {
-    // A hub that answers this request is only busy.
-    if (clock.monotonic() - startedAt >= FINALIZER_TRY)
-      await client.rest.get('/manifest.json', { token: null, timeout: FINALIZER_TRY });
-    return false;
-  }
-  cached.removal = undefined;
-  // Rejected, but not what the spec asks for: the removal is tried again.
-  if (end.error instanceof HubRejected)
-    throw new HubFailed(`cannot remove the entry ${entryId}: ${end.error.message}`);
-  if (end.error) throw end.error;
-  return true;
+  if (!entries.has(former)) return begin(reconcile);
+  if (!isStillDue(reconcile)) return inProgress(reconcile, undefined, 0, { pendingFlow: null });
+  const busy = hub.acquireDomain(resource);
+  if (busy) return domainBusy(busy);
+  return (await removeEntry(reconcile, former))
+    ? begin({ ...reconcile, entries: await client.configEntries.refreshed() })
+    : inProgress(reconcile, undefined, API_NOT_LOADED_REQUEUE);
+}
+
+/** Whether the answers are still those that were tried, a short time ago. */
+function isStillDue({ clock, hashes, key, spec, status }: IntegrationReconcile): boolean {
+  const now = recorded(entryHashes(hashes), key).configHash;
+  const { configHash, startedAt = '' } = status.pendingFlow ?? {};
+  const isRecent = Date.parse(startedAt) > clock.now() - FLOW_LIMIT;
+  return spec.reconfigure === 'Recreate' && configHash === now && isRecent;
 }

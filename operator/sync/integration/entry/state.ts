@@ -16,7 +16,7 @@ export function disabledOutcome({ domain, title, state }: ConfigEntry): Outcome 
 }
 
 /**
- * What the state of an entry means for its resource. The hub's events enqueue the resource when the state changes; a
+ * The outcome of a resource by the state of its entry. The hub's events enqueue the resource when the state changes; a
  * time is the fallback.
  *
  * @param previous the present condition `Ready`: the hub's attempts to set up an entry again are no change
@@ -25,38 +25,29 @@ export function entryOutcome(entry: ConfigEntry, previous: Condition | undefined
   const { domain, title, state, reason } = entry;
   const name = `The ${domain} entry “${title}”`;
   const because = reason ? `: ${reason}` : '';
+  const failed = (what: string) => stalled('EntryNotLoaded', `${name} could not be ${what}${because || '.'}`);
   switch (state) {
     case 'loaded':
       return ready('EntryLoaded', `${name} is loaded.`);
-    case 'setup_retry':
-      return waiting(
-        'SetupRetry',
-        `${name} could not be set up yet, and the hub tries again${because}`,
-        RESYNC,
-        {
-          priority: 'resync',
-        },
-      );
+    case 'setup_retry': {
+      const message = `${name} could not be set up yet, and the hub tries again${because}`;
+      return waiting('SetupRetry', message, RESYNC, { priority: 'resync' });
+    }
     case 'setup_error':
       return stalled('SetupError', `${name} could not be set up${because || '. The hub’s log says why.'}`);
     case 'migration_error':
-      return stalled(
-        'EntryNotLoaded',
-        `${name} could not be migrated to this version of the hub${because || '.'}`,
-      );
+      return failed('migrated to this version of the hub');
     case 'failed_unload':
-      return stalled('EntryNotLoaded', `${name} could not be unloaded: restart the hub${because || '.'}`);
+      return failed('unloaded: restart the hub');
     case 'setup_in_progress':
     case 'not_loaded':
     case 'unload_in_progress':
       return previous?.reason === 'SetupRetry'
         ? waiting('SetupRetry', previous.message, DEPENDENCY_REQUEUE)
         : waiting('EntryNotLoaded', `${name} is not loaded yet.`, DEPENDENCY_REQUEUE);
-    default:
-      return waiting(
-        'EntryNotLoaded',
-        `${name} is in the state ${state}${because || '.'}`,
-        DEPENDENCY_REQUEUE,
-      );
+    default: {
+      const message = `${name} is in the state ${state}${because || '.'}`;
+      return waiting('EntryNotLoaded', message, DEPENDENCY_REQUEUE);
+    }
   }
 }

@@ -6,7 +6,7 @@ import {
   type AnswerHashes,
   incompleteHash,
   isComparable,
-  placeOf,
+  isOfEntry,
   recorded,
   withMoves,
 } from '../answer-hashes';
@@ -31,20 +31,20 @@ export const NO_ENTRY = {
   pendingFlow: null,
 } as const;
 
-/** Of a resource whose entry was on another volume: answers that were rejected are not sent to this hub either. */
+/**
+ * Fields of a resource whose entry was on another volume. Answers that were rejected are not sent to this hub either.
+ */
 export const forgottenEntry = ({ status, volume }: IntegrationReconcile) => ({
   ...NO_ENTRY,
   rejectedHash: status.rejectedHash ?? null,
   ...volumeStatus(volume),
 });
 
-/** Options and subentries are applied once there is an entry. */
-export function entryHashes(hashes: AnswerHashes): AnswerHashes {
-  const ofEntry = ([id]: [string, string]) => ['configuration', 'steps'].includes(placeOf(id).part);
-  return Object.fromEntries(Object.entries(hashes).filter(ofEntry));
-}
+/** The hashes of the answers that an entry is made with. */
+export const entryHashes = (hashes: AnswerHashes): AnswerHashes =>
+  Object.fromEntries(Object.entries(hashes).filter(([id]) => isOfEntry(id)));
 
-/** After an operation: the hashes of what the entry has now. */
+/** After an operation: the hashes of the entry's answers. */
 export function appliedStatus(
   { clock, hashes, status }: IntegrationReconcile,
   { sent }: Operation,
@@ -75,7 +75,7 @@ export function appliedHash(hashes: AnswerHashes = {}): { readonly appliedHash: 
   return { appliedHash: payloadHash(hashes) };
 }
 
-/** What the hub shows of the entry. */
+/** The fields that the hub shows of the entry. */
 export function seenStatus(
   { status, volume }: IntegrationReconcile,
   { disabled_by: disabledBy, title, state }: ConfigEntry,

@@ -2,11 +2,12 @@ import type { FlowRequest } from '../../../client/config-flows';
 import type { ConfigEntry, ConfigSubentry } from '../../../client/flow-step';
 import type { PendingFlow } from '../../../kinds/integration';
 import { type AnswerHashes, incompleteHash, subentryId } from '../answer-hashes';
-import type { Answer, SubentryAnswers } from '../answers';
+import type { Answer } from '../../../client/forms/answer';
+import type { SubentryAnswers } from '../answers';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import type { FlowProblem } from '../flow/navigator';
 import { type FlowEnd, isSuccess, problemOf, runFlow } from '../flow/run';
-import type { Operation } from '../operation';
+import type { Applied, Operation } from '../operation';
 
 /** Why a subentry is not as desired. */
 export interface SubentryProblem {
@@ -16,22 +17,20 @@ export interface SubentryProblem {
 
 /** Makes, changes and removes the subentries of an entry, one after the other, up to the first one that it makes. */
 export class SubentryUpdate {
-  /** Ids of those that are as desired now, or gone. */
-  readonly applied = new Set<string>();
-  /** Ids of those that were in the hub before. */
-  readonly adopted = new Set<string>();
-  /** Ids of those with a value that no form asked for. */
-  readonly incomplete = new Set<string>();
   /** The first problem is that a subentry can only be replaced. */
   isRecreateRequired = false;
   private hasMade = false;
 
-  /** @param before hashes of what the entry has */
+  /**
+   * @param before hashes of the entry's answers
+   * @param done is extended
+   */
   constructor(
     private readonly reconcile: IntegrationReconcile,
     private readonly entry: ConfigEntry,
     private readonly before: AnswerHashes,
     private readonly operation: Operation,
+    private readonly done: Applied,
   ) {}
 
   /** @param changed ids of the subentries that are to be applied or removed */
@@ -43,7 +42,7 @@ export class SubentryUpdate {
       const subentry = desired.find((each) => subentryId(each) === id);
       const problem = subentry ? await this.ensure(subentry) : await this.remove(id);
       if (problem) return { type: subentry!.type, problem };
-      this.applied.add(id);
+      this.done.ids.add(id);
       // Status has it before another one is made: after a crash it would count as a person's.
       if (this.hasMade) break;
     }
@@ -59,7 +58,7 @@ export class SubentryUpdate {
     return present.find(({ subentry_type: type, title }) => subentryId({ type, title }) === id);
   }
 
-  /** It left the spec. */
+  /** The subentry was removed from the spec. */
   private async remove(id: string): Promise<undefined> {
     const { client, spec, status } = this.reconcile;
     const { deletionPolicy } = spec;
@@ -72,7 +71,7 @@ export class SubentryUpdate {
 
   private async ensure(desired: SubentryAnswers): Promise<FlowProblem | undefined> {
     const { hashes, spec } = this.reconcile;
-    const { supported_subentry_types: types } = this.entry;
+    const { supported_subentry_types: types = {} } = this.entry;
     const { type, title } = desired;
     const id = subentryId(desired);
     const supported = types[type];
@@ -87,7 +86,7 @@ export class SubentryUpdate {
         return failed(
           `the entry has a ${type} “${title}” that is not of this resource, and spec.adopt is Never`,
         );
-      this.adopted.add(id);
+      this.done.adopted.add(id);
       return undefined;
     }
     if (this.before[id] === incompleteHash(hashes[id]!))
@@ -130,8 +129,9 @@ export class SubentryUpdate {
     };
     const end = await this.flow(desired, {}, { subentry });
     const isOnlyOne = present.filter((each) => each.subentry_type === type).length === 1;
-    // Of several, another one may be what the hub means.
-    if (replaced !== undefined && isOnlyOne && isTaken(end)) {
+    const hasSecret = desired.answers.some(({ isSecret }) => isSecret);
+    // The hub does not say which of several subentries it means, and may not have tried a Secret's value.
+    if (replaced !== undefined && isOnlyOne && !hasSecret && isTaken(end)) {
       await client.configEntries.removeSubentry(this.entry.entry_id, replaced);
       return this.create(desired, undefined);
     }
@@ -148,8 +148,8 @@ export class SubentryUpdate {
   private finish(desired: SubentryAnswers, end: FlowEnd): FlowProblem | undefined {
     const problem = unusedProblem(end);
     if (!problem) return undefined;
-    this.applied.add(subentryId(desired));
-    this.incomplete.add(subentryId(desired));
+    this.done.ids.add(subentryId(desired));
+    this.done.incomplete.add(subentryId(desired));
     return problem;
   }
 

@@ -1,19 +1,19 @@
 import type { FlowRequest } from '../../../client/config-flows';
 import type { ConfigEntry } from '../../../client/flow-step';
-import { type AnswerHashes, changedAnswers, placeOf } from '../answer-hashes';
+import { type AnswerHashes, changedAnswers, isOfEntry, placeOf } from '../answer-hashes';
 import type { FlowAnswers, FlowProblem } from '../flow/navigator';
 import type { FlowName } from '../flow/problem-text';
 import { isSuccess, problemOf, runFlow } from '../flow/run';
 import type { IntegrationReconcile } from '../integration-reconcile';
-import type { Applied, Operation, OperationResult } from '../operation';
+import { noneApplied, type Operation, type OperationResult } from '../operation';
 import { runAgain } from './creation';
 import { SubentryUpdate } from './subentries';
 
 /**
- * Applies changed answers to an entry, so that the entry and its entities survive: by its reconfiguration, its options, its
- * subentries (rules.md, "Integrations").
+ * Applies changed answers to an entry, so that the entry and its entities survive: by its reconfiguration, its options,
+ * its subentries (rules.md, "Integrations").
  *
- * @param before what the entry has
+ * @param before hashes of the entry's answers
  */
 export async function updateEntry(
   reconcile: IntegrationReconcile,
@@ -25,10 +25,7 @@ export async function updateEntry(
 }
 
 class EntryUpdate {
-  /** Done so far. */
-  private readonly applied = new Set<string>();
-  private readonly adopted = new Set<string>();
-  private readonly incomplete = new Set<string>();
+  private readonly done = noneApplied();
   private readonly changed: readonly string[];
   private readonly isRecreated: boolean;
 
@@ -52,16 +49,9 @@ class EntryUpdate {
     );
   }
 
-  private get done(): Applied {
-    return { ids: this.applied, adopted: this.adopted, incomplete: this.incomplete };
-  }
-
   /** Changed answers of the configuration that have not been applied. */
   private get left(): readonly string[] {
-    return this.changed.filter((id) => {
-      const { part } = placeOf(id);
-      return (part === 'configuration' || part === 'steps') && !this.applied.has(id);
-    });
+    return this.changed.filter((id) => isOfEntry(id) && !this.done.ids.has(id));
   }
 
   /** Whether the entry was made with an answer of that id. */
@@ -86,7 +76,7 @@ class EntryUpdate {
     const flow: FlowName = { kind: 'options', domain: spec.domain };
     const request: FlowRequest = { kind: 'options', entryId: this.entry.entry_id };
     const fields = { first: answers.options ?? [], fields: answers.configuration };
-    if (answers.options === undefined) for (const id of changed) this.applied.add(id);
+    if (answers.options === undefined) for (const id of changed) this.done.ids.add(id);
     else if (changed.length > 0) {
       if (this.entry.supports_options) return this.runFlow(request, flow, fields, undefined, changed);
       const text = 'the integration has no options: remove spec.options';
@@ -100,22 +90,21 @@ class EntryUpdate {
   private async name(): Promise<OperationResult | undefined> {
     const { client, spec, answers, hashes } = this.reconcile;
     if (this.isRecreated) return undefined;
-    const id = this.left.find((each) => {
-      const place = placeOf(each);
-      return this.isKnown(each) && hashes[each] !== undefined && 'field' in place && place.field === 'name';
-    });
+    const id = this.left.find(
+      (each) => this.isKnown(each) && hashes[each] !== undefined && placeOf(each).field === 'name',
+    );
     const all = [...answers.configuration, ...answers.steps.flatMap((step) => step.answers)];
     const value = all.find((answer) => answer.id === id)?.value;
     if (id === undefined || value?.type !== 'text') return undefined;
     if (spec.title === undefined) await client.configEntries.setTitle(this.entry.entry_id, value.text);
-    this.applied.add(id);
+    this.done.ids.add(id);
     return undefined;
   }
 
   /** Answers that no form of the entry takes. One that was removed is forgotten, and one that was only added is a mistake. */
   private async remaining(): Promise<OperationResult | undefined> {
     const { hashes, spec } = this.reconcile;
-    if (!this.isRecreated) for (const id of this.left) if (hashes[id] === undefined) this.applied.add(id);
+    if (!this.isRecreated) for (const id of this.left) if (hashes[id] === undefined) this.done.ids.add(id);
     const { left } = this;
     if (left.length === 0) return undefined;
     const flow: FlowName = { kind: 'config', domain: spec.domain };
@@ -125,7 +114,7 @@ class EntryUpdate {
     }
     if (this.isRecreated) {
       const result = await runAgain(this.reconcile, this.entry, left, this.operation);
-      if (result.type === 'applied') for (const id of result.applied.ids) this.applied.add(id);
+      if (result.type === 'applied') for (const id of result.applied.ids) this.done.ids.add(id);
       if (result.type === 'failed') return { ...result, applied: this.done };
       return result.type === 'applied' ? undefined : result;
     }
@@ -146,14 +135,11 @@ class EntryUpdate {
     const changed = this.changed.filter((id) => placeOf(id).part === 'subentries');
     if (changed.length === 0) return undefined;
     if (!answers.subentries) {
-      for (const id of changed) this.applied.add(id);
+      for (const id of changed) this.done.ids.add(id);
       return undefined;
     }
-    const update = new SubentryUpdate(this.reconcile, this.entry, this.before, this.operation);
+    const update = new SubentryUpdate(this.reconcile, this.entry, this.before, this.operation, this.done);
     const failed = await update.run(answers.subentries, changed);
-    for (const id of update.applied) this.applied.add(id);
-    for (const id of update.adopted) this.adopted.add(id);
-    for (const id of update.incomplete) this.incomplete.add(id);
     if (!failed) return undefined;
     const flow: FlowName = { kind: 'subentries', domain: spec.domain, type: failed.type };
     const reason = update.isRecreateRequired ? ({ reason: 'RecreateRequired' } as const) : {};
@@ -175,7 +161,7 @@ class EntryUpdate {
   ): Promise<OperationResult | undefined> {
     const { answers, client, hashes, status } = this.reconcile;
     const removed = this.changed.filter((id) => hashes[id] === undefined);
-    const cleared = new Set(removed.flatMap((id) => fieldOf(id) ?? []));
+    const cleared = new Set(removed.flatMap((id) => placeOf(id).field ?? []));
     const { unshownSteps = [] } = status;
     const isNew = (id: string) => unshownSteps.includes(id) || !this.isKnown(id);
     const choices = new Set(Object.keys(hashes).filter(isNew));
@@ -187,11 +173,12 @@ class EntryUpdate {
     );
     const { used, seen } = end.navigator;
     const problem = problemOf(end);
-    if (!isSuccess(end)) return problem.kind === 'unasked' ? undefined : this.failed(name, problem);
-    const isSeen = (id: string) => seen.has(fieldOf(id) ?? '');
-    for (const id of [...used, ...removed.filter(isSeen)]) this.applied.add(id);
+    if (!isSuccess(end))
+      return problem.kind === 'unasked' && expected.length === 0 ? undefined : this.failed(name, problem);
+    const isSeen = (id: string) => seen.has(placeOf(id).field ?? '');
+    for (const id of [...used, ...removed.filter(isSeen)]) this.done.ids.add(id);
     const unused = expected.filter((id) => !removed.includes(id) && !used.has(id));
-    for (const id of expected) if (removed.includes(id)) this.applied.add(id);
+    for (const id of expected) if (removed.includes(id)) this.done.ids.add(id);
     if (unused.length === 0) return undefined;
     const text = `no form asks for ${unused.join(', ')}: remove it or correct its name`;
     return this.failed(name, { kind: 'answers', text });
@@ -200,10 +187,4 @@ class EntryUpdate {
   private failed(flow: FlowName, problem: FlowProblem): Extract<OperationResult, { type: 'failed' }> {
     return { type: 'failed', flow, problem, applied: this.done };
   }
-}
-
-/** The field of an answer, which may not be in the spec any more. */
-function fieldOf(id: string): string | undefined {
-  const place = placeOf(id);
-  return 'field' in place ? place.field : undefined;
 }

@@ -1,6 +1,7 @@
-import type { ConfigEntry, FlowStep, FormStep, MenuStep } from '../../../client/flow-step';
-import type { Answer, StepAnswers } from '../answers';
-import { fillForm, type Upload } from './form-answers';
+import type { ConfigEntry, FlowStep, FormStep, MenuStep, Placeholders } from '../../../client/flow-step';
+import type { Answer } from '../../../client/forms/answer';
+import { fillForm, type Upload } from '../../../client/forms/fill-form';
+import type { StepAnswers } from '../answers';
 
 /** What a flow is answered with. */
 export interface FlowAnswers {
@@ -10,7 +11,10 @@ export interface FlowAnswers {
   readonly fields: readonly Answer[];
   /** Answers by field that win over those of the step. */
   readonly first?: readonly Answer[];
-  /** Of a flow of an entry that exists, whose steps are not those that made it: answers of `steps` are used by field. */
+  /**
+   * The flow is for an entry that exists, and its steps are not those that made the entry: answers of `steps` are used
+   * by field.
+   */
   readonly ofEntry?: {
     /**
      * Ids of the choices in menus that may be made. A choice that the entry was made with, such as to form another network,
@@ -36,9 +40,9 @@ export interface FlowProblem {
   readonly field?: string | undefined;
   /** The hub's key of the error or of the abort. */
   readonly key?: string | undefined;
-  /** Without a key: a clause that says what is wrong, with the way out. */
+  /** Without a key: a clause with the fault and the way out. */
   readonly text?: string | undefined;
-  readonly placeholders?: Readonly<Record<string, string>> | null | undefined;
+  readonly placeholders?: Placeholders | undefined;
   /** The integration that has the text of the key, if it is another one. */
   readonly textOf?: string | undefined;
   /** Values of Secrets were sent before. */
@@ -194,7 +198,7 @@ export class FlowNavigator {
       return failed({ step: stepId, field: filled.field, text: this.withHint(stepId, filled.text) });
     this.recordUse(filled.used);
     for (const field of filled.fields) this.seen.add(field);
-    if (!this.mayAnswer) return unasked(stepId);
+    if (!this.mayAnswer || (fields.length === 0 && !this.mayConfirm(stepId))) return unasked(stepId);
     const used = [...this.all].filter(({ id }) => filled.used.includes(id));
     this.formHasSecret = used.some(({ isSecret }) => isSecret);
     this.withSecret ||= this.formHasSecret;
@@ -221,6 +225,11 @@ export class FlowNavigator {
 
   private get mayAnswer(): boolean {
     return this.isAsked || this.answers.ofEntry?.mustAskFor === undefined;
+  }
+
+  /** A form without fields asks for a decision: of an entry that exists, it may stop the device. */
+  private mayConfirm(stepId: string): boolean {
+    return !this.answers.ofEntry || this.used.size > 0 || this.entriesOf(stepId).length > 0;
   }
 
   private withHint(stepId: string, text: string): string {
@@ -267,7 +276,8 @@ export class FlowNavigator {
 export const placeOfStep = (index: number, stepId: string): string => `steps[${index}].${stepId}`;
 
 function unasked(step: string): Move {
-  return { type: 'failed', problem: { kind: 'unasked', step } };
+  const text = `the step asks for a confirmation: answer it in the hub’s UI, or add {stepId: ${step}} to spec.steps`;
+  return { type: 'failed', problem: { kind: 'unasked', step, text } };
 }
 
 function failed(problem: Partial<FlowProblem>): Move {

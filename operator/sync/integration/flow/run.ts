@@ -6,7 +6,7 @@ import type { Clock } from '../../../clock';
 import { messageOf } from '../../../errors';
 import { FLOW_LIMIT } from '../../../limits';
 import { type FlowAnswers, FlowNavigator, type FlowProblem } from './navigator';
-import type { Upload } from './form-answers';
+import type { Upload } from '../../../client/forms/fill-form';
 
 /** How a flow ended. */
 export type FlowEnd = (

@@ -4,7 +4,7 @@ import type { FlowStep } from '../../../../../operator/client/flow-step';
 import { answerFlow, runFlow } from '../../../../../operator/sync/integration/flow/run';
 import { ManualClock } from '../../../manual-clock';
 
-/** A hub that shows these steps one after the other, and records what it is asked. */
+/** A hub that shows these steps one after the other, and records the requests. */
 function hubWith(...steps: readonly (FlowStep | Error)[]) {
   const calls: string[] = [];
   const left = [...steps];

@@ -1,5 +1,5 @@
-import type { FormField } from '../../../../../operator/client/flow-step';
-import { coerce } from '../../../../../operator/sync/integration/flow/coercion';
+import type { FormField } from '../../../../operator/client/flow-step';
+import { coerce } from '../../../../operator/client/forms/coercion';
 
 const field = (shape: Partial<FormField>): FormField => ({ name: 'x', ...shape });
 const selector = (type: string, config: Readonly<Record<string, unknown>> | null = {}) =>
@@ -32,6 +32,10 @@ describe('coerce', () => {
       'mine',
       'mine',
     ],
+    ['a select selector without options', selector('select', { options: [] }), 'x', 'x'],
+    ['a select selector with an option twice', selector('select', { options: ['x', 'x'] }), 'x', 'x'],
+    ['a select without options', field({ type: 'select', options: [] }), 'x', 'x'],
+    ['a multi select without options', field({ type: 'multi_select', options: {} }), 'x', ['x']],
     ['a duration selector', selector('duration'), '01:30:00', { hours: 1, minutes: 30, seconds: 0 }],
     ['a duration selector', selector('duration'), '00:05', { hours: 0, minutes: 5, seconds: 0 }],
     ['a duration in seconds', selector('duration'), '90', { seconds: 90 }],
@@ -69,6 +73,8 @@ describe('coerce', () => {
     ['a number as text', selector('number'), '7', 7],
     ['an object', selector('object'), { a: [1] }, { a: [1] }],
     ['a location', selector('location'), { latitude: '1.5', longitude: 2 }, { latitude: 1.5, longitude: 2 }],
+    ['a choice of a hub that shows no options', selector('select', { options: [] }), 'a', 'a'],
+    ['a choice of such a list', field({ type: 'multi_select', options: [] }), ['a'], ['a']],
     ['a nullable string', field({ type: 'string', allow_none: true }), null, null],
   ])('%s is taken from JSON', (_, shape, given, expected) => {
     expect(coerce(shape, json(given))).toEqual({ value: expected });

@@ -1,4 +1,4 @@
-import type { FormField } from './flow-step';
+import type { FormField } from '../flow-step';
 
 /** A JSON schema, as far as forms need it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ const LOCATION: JsonSchema = {
   required: ['latitude', 'longitude'],
 };
 
-/** What the hub says about the values of a field, as a JSON schema. The hub has the last word: it may accept more. */
+/** The hub's description of the values of a field, as a JSON schema. The hub has the last word: it may accept more. */
 export function schemaOf(field: FormField): JsonSchema {
   const schema = field.selector ? ofSelector(field.selector) : ofType(field);
   return field.allow_none && schema['type'] !== undefined ? { ...schema, nullable: true } : schema;
@@ -50,9 +50,9 @@ function ofType(field: FormField): JsonSchema {
     case 'boolean':
       return { type: 'boolean' };
     case 'select':
-      return { enum: optionsOf(field) };
+      return oneOf(optionsOf(field));
     case 'multi_select':
-      return { type: 'array', items: { enum: optionsOf(field) } };
+      return { type: 'array', items: oneOf(optionsOf(field)) };
     case 'positive_time_period_dict':
       return DURATION;
     default:
@@ -79,7 +79,7 @@ function ofSelector(selector: NonNullable<FormField['selector']>): JsonSchema {
         maxItems: 3,
       };
     case 'select':
-      return list(custom ? TEXT : { type: 'string', enum: valuesOf(options) });
+      return list(custom ? TEXT : { type: 'string', ...oneOf(valuesOf(options)) });
     case 'duration':
       return DURATION;
     case 'location':
@@ -89,7 +89,7 @@ function ofSelector(selector: NonNullable<FormField['selector']>): JsonSchema {
   }
 }
 
-/** Of a `select`, pairs of value and label; of a `multi_select`, labels by value, or values. */
+/** The options of a `select` are pairs of value and label; those of a `multi_select` are labels by value, or values. */
 function optionsOf({ options = [] }: FormField): readonly unknown[] {
   if (!Array.isArray(options)) return Object.keys(options);
   return (options as readonly unknown[]).map((option) =>
@@ -97,13 +97,17 @@ function optionsOf({ options = [] }: FormField): readonly unknown[] {
   );
 }
 
-/** Of a select selector, values or `{value, label}`. */
+/** The options of a select selector are values or `{value, label}`. */
 function valuesOf(options: unknown): readonly unknown[] {
   if (!Array.isArray(options)) return [];
   return (options as readonly unknown[]).map((option) =>
     typeof option === 'object' && option !== null && 'value' in option ? option.value : option,
   );
 }
+
+/** A hub may show no options, as of devices that are not there, or one twice. */
+const oneOf = (values: readonly unknown[]): JsonSchema =>
+  values.length > 0 ? { enum: [...new Set(values)] } : ANY;
 
 function defined(fields: Readonly<Record<string, unknown>>): JsonSchema {
   return Object.fromEntries(

@@ -1,6 +1,6 @@
-import type { FormField } from '../../../../../operator/client/flow-step';
-import type { Answer, Value } from '../../../../../operator/sync/integration/answers';
-import { fillForm } from '../../../../../operator/sync/integration/flow/form-answers';
+import type { FormField } from '../../../../operator/client/flow-step';
+import type { Answer, Value } from '../../../../operator/client/forms/answer';
+import { fillForm } from '../../../../operator/client/forms/fill-form';
 
 const answer = (field: string, value: string | Value): Answer => ({
   id: `configuration.${field}`,

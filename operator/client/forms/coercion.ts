@@ -1,7 +1,7 @@
 import Ajv, { type ErrorObject } from 'ajv';
-import type { FormField } from '../../../client/flow-step';
-import type { Value } from '../answers';
-import { isDuration, type JsonSchema, schemaOf } from '../../../client/form-schema';
+import type { FormField } from '../flow-step';
+import type { Value } from './answer';
+import { isDuration, type JsonSchema, schemaOf } from './schema';
 
 /** The value that the field asks for, or why there is none: the end of a sentence that begins with the field. */
 export type Coerced = { readonly value: unknown } | { readonly problem: string };

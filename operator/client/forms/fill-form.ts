@@ -1,7 +1,7 @@
-import type { FormField } from '../../../client/flow-step';
-import { schemaOf } from '../../../client/form-schema';
-import type { Answer, Value } from '../answers';
+import type { FormField } from '../flow-step';
+import type { Answer, Value } from './answer';
 import { coerce } from './coercion';
+import { schemaOf } from './schema';
 
 /** Finds the answer to a field, `field` or `section.field`. */
 export type Lookup = (field: string) => Answer | undefined;
@@ -29,9 +29,9 @@ export interface FieldProblem {
 }
 
 /**
- * Fills in a form as a person would in the hub's UI: with the answers, and otherwise with what the hub suggests, which is
- * the present value in the form of an existing entry. `isCleared` names fields whose answer was removed from the spec:
- * they are left empty.
+ * Fills in a form as a person would in the hub's UI: with the answers, and otherwise with the values that the hub
+ * suggests, which are the present ones in the form of an existing entry. `isCleared` names fields whose answer was
+ * removed from the spec: they are left empty.
  */
 export function fillForm(
   fields: readonly FormField[],
