@@ -203,7 +203,7 @@ describe('ingress', () => {
     await until('the certificate of the Ready hub is made', () => home.exists('certificate', 'lodge'));
     await home.delete('hub', 'lodge', { wait: false });
     await condition('CertManagerAvailable', { status: 'True', reason: 'CertManagerInstalled' });
-    // Its controllers do not run here.
+    // The controllers of the Certificate do not run here.
     await condition('Exposed', { status: 'Unknown', reason: 'CertificateNotReady' });
     expect(await specOf('certificate')).toEqual({
       secretName: 'villa-tls',

@@ -4,7 +4,7 @@ import { changeHttpSettings } from '../../cluster/http-settings';
 import { startTestOperator } from '../../cluster/operator';
 import { startHub } from '../../cluster/onboarded-volume';
 
-// What depends on what the hub says of itself: its version, and whom it trusts.
+// Facts that the hub reports of itself: its version, and whom it trusts.
 
 let home: Home;
 

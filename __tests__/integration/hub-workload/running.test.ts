@@ -7,8 +7,8 @@ import { lightHub, lightPod, type ProgramEnvironment, programEnvironment } from 
 import { ObjectHistory } from '../../cluster/object-history';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// What a Hub's fields do to a pod that runs, and what is said of one that does not. The program in the pod is a light
-// one in most tests: what a hub says of itself stands in real-hub.test.ts.
+// The effect of a Hub's fields on a pod that runs, and the conditions of one that does not. The program in the pod is a
+// light one in most tests: the hub's own reports are tested in real-hub.test.ts.
 
 let home: Home;
 let operator: TestOperator;
@@ -30,13 +30,13 @@ const tells = (hub: string, expected: (answer: ProgramEnvironment) => unknown) =
       JSON.stringify({ ...answer, env: { TZ: answer.env['TZ'], GREETING: answer.env['GREETING'] } }),
     );
   });
-/** It may just be replaced for another reason. */
+/** The pod may just be replaced for another reason. */
 const deletePod = (hub: string) =>
   until(`the pod of ${hub} is deleted`, async () => {
     await home.delete('pod', `${hub}-0`);
     return true;
   });
-/** What the Hub says of its pod. */
+/** The message of the Hub about its pod. */
 const says = (hub: string, words: RegExp) =>
   until(`Hub ${hub} says ${String(words)}`, async () => {
     const condition = await home.condition('hub', hub);
@@ -98,7 +98,7 @@ describe('a pod that runs', () => {
     expect(answer.files['SHOW_GREETING']).toBe('from the sidecar');
     await operator.calm(); // another rollout would come within its debounce
     const { uid } = (await pod('villa')).metadata;
-    // The watch may be late; what it has delivered until then is complete.
+    // The watch may be late; its events until then are complete.
     await pods.find('the present pod', ({ metadata }) => metadata.uid === uid && metadata);
     const uids = new Set(pods.states.map(({ metadata }) => metadata.uid));
     expect(uids).toEqual(new Set([before.metadata.uid, uid]));

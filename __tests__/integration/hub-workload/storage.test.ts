@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { configuration, Home, type StoredCondition } from '../../cluster/home';
-import { idleHub } from '../../cluster/idle-hub';
+import { idleHub, nowhere } from '../../cluster/idle-hub';
 import { startTestOperator } from '../../cluster/operator';
 
 // The volume of a hub, over the lives of Hubs and claims.
@@ -143,7 +143,7 @@ describe('storage of a Hub', () => {
     expect((await storageReady('rigid', { reason: 'Mismatch', status: 'False' })).message).toMatch(
       /storageclass that provisions the pvc must support resize/,
     );
-    // What the volume driver would say.
+    // The condition that the volume driver would set.
     await mustKubectl(
       [
         'patch',
@@ -191,19 +191,24 @@ describe('storage of a Hub', () => {
   });
 
   test('existingClaim: a missing one is named, and used when it appears; it is never touched', async () => {
-    await home.apply(idleHub('shed', { storage: { existingClaim: 'attic' } }), configuration('shed'));
-    const { message } = await storageReady('shed', { reason: 'Mismatch', status: 'False' });
-    expect(message).toBe(
-      'The PersistentVolumeClaim attic of storage.existingClaim does not exist: create it.',
-    );
-    await until('the pod asks for it', async () =>
-      JSON.stringify((await home.get('statefulset', 'shed')).spec).includes('"claimName":"attic"'),
-    );
+    await home.apply(idleHub('shed', { storage: { existingClaim: 'attic' } }));
+    const message = 'The PersistentVolumeClaim attic of storage.existingClaim does not exist: create it.';
+    // Before its HubConfiguration: the missing claim is told at once.
+    await home.ready('hub', 'shed', { status: 'False', reason: 'PodNotReady', message });
+    await storageReady('shed', { reason: 'Mismatch', status: 'False', message });
+    await home.apply(configuration('shed'));
+    await home.ready('hubconfiguration', 'shed', { status: 'False' });
+    await requestReconcile('shed');
+    await home.ready('hub', 'shed', { status: 'False', reason: 'PodNotReady', message });
+    expect(await home.exists('statefulset', 'shed')).toBe(false);
     await home.apply(aClaim('attic'));
     await until('it is bound', async () => (await claim('attic')).status?.['phase'] === 'Bound');
     const { spec } = await claim('attic');
     await requestReconcile('shed');
     await storageReady('shed', { reason: 'Bound', status: 'True' });
+    await until('the pod asks for it', async () =>
+      JSON.stringify((await home.get('statefulset', 'shed')).spec).includes('"claimName":"attic"'),
+    );
     expect(await home.exists('persistentvolumeclaim', 'shed-config')).toBe(false);
     await home.delete('hub', 'shed');
     await isGone('statefulset', 'shed');
@@ -239,11 +244,39 @@ describe('storage of a Hub', () => {
     expect(message).toContain('The PersistentVolumeClaim house-config serves the Hub house');
     expect(await home.exists('statefulset', 'lodger')).toBe(false);
     expect(await ownersOf('house-config')).toEqual(['house']);
-    // It moves in when the other one has gone and has left the volume.
-    await home.change('hub', 'house', { storage: { retain: true } });
+    // As the message says. The Hub takes the claim, although the other one was not told to leave it.
+    const { uid } = (await claim('house-config')).metadata;
     await home.delete('hub', 'house');
-    await requestReconcile('lodger');
+    await isGone('statefulset', 'house');
     await until('it has a StatefulSet', () => home.exists('statefulset', 'lodger'));
+    const { metadata } = await claim('house-config');
+    expect(metadata).toMatchObject({ uid });
+    expect(metadata).not.toHaveProperty('ownerReferences');
+    expect(metadata).not.toHaveProperty('deletionTimestamp');
+    await storageReady('lodger', { reason: 'Bound', status: 'True' });
+  });
+
+  test('existingClaim that a pod of another installation still uses: its pod is named, and nothing is created', async () => {
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      // As another chart names it, also where its release has the name of the Hub.
+      metadata: { name: 'old-home-0', labels: { 'app.kubernetes.io/instance': 'annex' } },
+      spec: {
+        ...nowhere().spec,
+        containers: [{ name: 'home-assistant', image: 'ghcr.io/home-assistant/home-assistant:stable' }],
+        volumes: [{ name: 'config', persistentVolumeClaim: { claimName: 'moved' } }],
+      },
+    };
+    await home.apply(aClaim('moved'), pod);
+    await home.apply(idleHub('annex', { storage: { existingClaim: 'moved' } }), configuration('annex'));
+    const { message } = await home.ready('hub', 'annex', { status: 'False', reason: 'NameConflict' });
+    expect(message).toContain('The pod old-home-0 uses the PersistentVolumeClaim moved');
+    await storageReady('annex', { status: 'False', reason: 'Mismatch', message });
+    await requestReconcile('annex');
+    expect(await home.exists('statefulset', 'annex')).toBe(false);
+    await home.delete('pod', 'old-home-0');
+    await until('it has a StatefulSet', () => home.exists('statefulset', 'annex'));
   });
 
   test('existingClaim may name the claim that the Hub has made, which outlives the Hub from then on', async () => {

@@ -204,7 +204,7 @@ describe('the backups of a hub', () => {
   });
 
   test('and a token that is younger than a restored backup is recreated', async () => {
-    // Its connection may not be back yet.
+    // The connection of the client may not be back yet.
     const { backups } = await until('the hub answers', () => client.connection.command('backup/info'));
     const before = await home.secret('h-api-token', 'token');
     await home.delete('secret', 'h-api-token');

@@ -38,7 +38,7 @@ const becomes = (fields: object, ...conditions: readonly object[]) =>
     return status!;
   });
 const idsOfTokens = async () => (await listTokens((await reconnect()).connection)).map(({ id }) => id);
-/** Of all tokens only the one of the Secret is left. */
+/** Only the token of the Secret is left of all tokens. */
 const onlyOurToken = () =>
   until('only the token of the Secret is left', async () => {
     expect(await idsOfTokens()).toEqual([tokenId(await token())]);
@@ -135,7 +135,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
       { phase: 'Running', version: config.version, bootstrap: { state: 'Done' } },
       { type: 'BootstrapReady', status: 'True', reason: 'Completed' },
     );
-    // Of the logins that it took, none is left; of the tokens, the one.
+    // No login of the bootstrap is left, and one token.
     await onlyOurToken();
     expect(await home.exists('secret', 'h-admin')).toBe(false);
     const { from, until: to } = tokenValidity(await token())!;
@@ -176,7 +176,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await until('analytics are off', async () => (await getAnalytics(client.connection)).base === false);
     expect(updates).toEqual([{ currency: 'EUR', latitude: 0, longitude: 0, elevation: 0 }]);
     await forceReconcile(home, 'hub', 'h');
-    await getAnalytics(client.connection); // what the hub has told before this answer is here
+    await getAnalytics(client.connection); // earlier events of the hub are here by this answer
     expect(updates).toHaveLength(1);
   });
 
@@ -373,7 +373,7 @@ async function failedLogins(marker: string): Promise<number> {
   return log.split('\n').filter((line) => /Login attempt.*127\.0\.0\.2\b/.test(line)).length;
 }
 
-/** The same token of the same record, which the hub accepts, but with ten minutes to live. */
+/** A token of the present record, which the hub accepts, but with ten minutes to live. */
 async function endingSoon(present: string): Promise<string> {
   const stored = await until('the hub has written its tokens to disk', async () => {
     const { data } = JSON.parse(await readFile(join(await home.volumeOf('h'), '.storage/auth'), 'utf8')) as {

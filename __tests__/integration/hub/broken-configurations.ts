@@ -1,4 +1,4 @@
-/** A change that the hub rejects, and what the condition says of it. */
+/** A change that the hub rejects, and the words of the condition. */
 export interface Broken {
   readonly name: string;
   readonly text: string;
@@ -154,7 +154,7 @@ export const BROKEN: readonly Broken[] = [
     text: 'sensor:\n  - platform: filter\n',
     says: ['sensor', /entity_id|filters/],
   },
-  // What the answer of the check has no word of: only the log says it.
+  // The answer of the check does not name this fault: only the log does.
   {
     name: 'an unknown key of a template sensor',
     text: 'template:\n  - sensor:\n      - nam: Answer\n        state: "41"\n',

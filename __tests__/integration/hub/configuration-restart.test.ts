@@ -35,7 +35,7 @@ beforeAll(async () => {
   await villa.connect();
 });
 
-/** Waits for what the hub says of itself: it may not answer at once after a restart. */
+/** Waits for the hub's own configuration: the hub may not answer at once after a restart. */
 const configured = (expected: object) =>
   until('the hub has its configuration', async () => {
     expect(await getConfig(villa.client.rest)).toMatchObject(expected);

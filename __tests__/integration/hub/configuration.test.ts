@@ -240,7 +240,7 @@ describe('HubConfiguration', () => {
   });
 
   test('in an idle minute, nothing is written', async () => {
-    // Of the pod and its StatefulSet others write the status, and their version changes with it.
+    // Other clients write the status of the pod and its StatefulSet, and the version changes with it.
     const present = async () => ({
       versions: (await home.list('hubconfigurations,configmaps,secrets')).map(
         ({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`,

@@ -32,7 +32,7 @@ export class ConfiguredHub {
     return (await this.home.get('statefulset', this.name)).metadata.generation;
   }
 
-  /** Of the HubConfiguration. */
+  /** The status of the HubConfiguration. */
   async status(): Promise<NonNullable<Stored['status']>> {
     return (await this.home.get('hubconfiguration', this.name)).status!;
   }
@@ -58,7 +58,7 @@ export class ConfiguredHub {
     });
   }
 
-  /** The same for an attribute. */
+  /** Waits until an attribute has this value. */
   async showsAttribute(entityId: string, attribute: string, expected: unknown): Promise<void> {
     await until(`${attribute} of ${entityId}`, async () => {
       const entity = await getEntityState(this.client.rest, entityId);

@@ -34,7 +34,7 @@ const withMetadata = <T extends { readonly metadata: object }>(manifest: T, more
   metadata: { ...manifest.metadata, ...more },
 });
 
-/** A server that is no hub; what it was asked. */
+/** A server that is no hub, and the requests to it. */
 async function impostor(
   answer: (request: IncomingMessage) => { status: number; headers?: Record<string, string>; body: string },
 ) {
@@ -60,7 +60,7 @@ function ownClient(): HubClient {
   servers.push(client);
   return client;
 }
-/** Waits until Ready is False and says these words: what was wrong a moment ago may be told first. */
+/** Waits until Ready is False and says these words: an earlier fault may be reported first. */
 const says = (name: string, reason: string, words: string) =>
   until(`Hub ${name} says ${words}`, async () => {
     const condition = await home.condition('hub', name);

@@ -95,13 +95,13 @@ const ACCEPTED = 'villa-configuration-accepted';
 const timesIn = ({ data }: Stored): number =>
   (JSON.parse(data!['.loaded']!) as { sentSettings?: { times: number } }).sentSettings?.times ?? 0;
 
-/** Of the volume: the hub may be on its way down, or not be reached. */
+/** The slots on the volume: the hub may be on its way down, or not be reached. */
 async function storedSlots(): Promise<Pick<HttpConfig, 'stable' | 'pending'>> {
   const text = await readFile(join(await home.volumeOf('villa'), '.storage', 'http'), 'utf8');
   return (JSON.parse(text) as { data: Pick<HttpConfig, 'stable' | 'pending'> }).data;
 }
 
-/** What was given up is not sent again: the hub would restart for it. */
+/** Settings that were given up are not sent again: the hub would restart for it. */
 async function staysReverted(address: string, error: string): Promise<void> {
   const present = () => until('the hub answers', () => hubStartId(villa.client.connection));
   const start = await present();
@@ -129,7 +129,7 @@ describe('HubConfiguration with a section http: that makes the hub unreachable',
     );
     await operator.kill();
     await operator.start();
-    // The operator promotes what it reaches the hub through.
+    // The operator promotes settings through which it reaches the hub.
     await reverted('not_promoted');
     expect(await timesSent()).toBe(2);
     await staysReverted(ELSEWHERE, 'not_promoted');
@@ -170,7 +170,7 @@ describe('HubConfiguration with a section http: that makes the hub unreachable',
         const start = await until('the hub answers', () => hubStartId(villa.client.connection));
         await operator.start();
         await villa.loaded();
-        // It has the time of the trial that it was.
+        // The slot has the time of its trial.
         expect(await until('the hub answers', slots)).toMatchObject({
           active_config_type: 'stable',
           stable: trial,

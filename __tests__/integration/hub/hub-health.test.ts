@@ -1,5 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { V1PodStatus } from '@kubernetes/client-node';
 import { systemClock } from '../../../operator/clock';
 import { withDeadline } from '../../../operator/deadline';
 import { callService } from '../../../operator/client/services';
@@ -19,8 +21,7 @@ beforeAll(async () => {
   // Sooner than the operator's own, and a hub that hangs is not given four minutes to stop.
   const probes = {
     livenessProbe: {
-      httpGet: { path: '/manifest.json', port: 'http' },
-      periodSeconds: 10,
+      periodSeconds: 3,
       timeoutSeconds: 5,
       failureThreshold: 4,
       terminationGracePeriodSeconds: 10,
@@ -62,11 +63,33 @@ describe('a hub that answers no more, or answers as another', () => {
     await until(
       'the liveness probe has it restarted',
       async () => (await hubPid(home, 'h').catch(() => before)) !== before,
-      // Its four failures take up to three minutes: probes have more time where many hubs share a machine.
+      // The four failures of the probe take up to three minutes: probes have more time where many hubs share a machine.
       480_000,
     );
     await home.ready('hub', 'h');
     await running(await home.client('h'));
+  });
+
+  test('is down for long in its container, as while it restores a backup: it is not ended', async () => {
+    const container = async () =>
+      ((await home.get('pod', 'h-0')).status as unknown as V1PodStatus).containerStatuses![0]!;
+    const { restartCount } = await container();
+    const before = await hubPid(home, 'h');
+    const { rest } = await home.client('h');
+    await callService(rest, 'homeassistant', 'restart').catch(() => undefined); // it may go down before it answers
+    const next = await until('it starts again', async () => {
+      const pid = await hubPid(home, 'h');
+      return pid !== before && pid;
+    });
+    process.kill(-next, 'SIGSTOP'); // before it listens
+    await until('it is not ready', async () => !(await container()).ready);
+    // More than all failures of its liveness probe, also with the time that the probes of a busy machine take.
+    await setTimeout(60_000);
+    process.kill(-next, 'SIGCONT');
+    await home.ready('hub', 'h');
+    await running(await home.client('h'));
+    expect(await hubPid(home, 'h')).toBe(next);
+    expect((await container()).restartCount).toBe(restartCount);
   });
 
   test('is in safe mode: it is told, and over when it is restarted', async () => {

@@ -89,7 +89,7 @@ async function applySchedule(
   const agents = chooseAgents(desired, present, await listBackupAgents(connection));
   if ('missing' in agents) {
     conditions['BackupConfigured'] = failed(agents.missing);
-    // Those of an integration appear when it is loaded.
+    // The agents of an integration appear when it is loaded.
     requeueAfter(context, DEPENDENCY_REQUEUE);
     return;
   }

@@ -12,7 +12,7 @@ export interface WorkloadStep<
   Needs extends HubContext = HubContext,
   Adds extends Found = Found,
 > extends HubStep<Needs, Adds> {
-  /** What the steps after it work with when it fails: the object as it is. */
+  /** The input of the steps after a failed one: the object as it is. */
   readonly present: (context: Needs, failure: Outcome) => Adds;
 }
 
@@ -42,7 +42,10 @@ export function continueOnFailure<Needs extends HubContext, Adds extends Found>(
   };
 }
 
-/** Of a hub that runs, also errors that say nothing about the Hub: those of a webhook that does not respond. */
+/**
+ * The outcome of a failed step. While the hub runs, errors that say nothing about the Hub count as well: those of a
+ * webhook that does not respond.
+ */
 function failureOutcome(error: unknown, hubRuns: boolean): Outcome {
   const outcome = errorOutcome(error);
   if (outcome) return outcome;

@@ -12,7 +12,7 @@ export const SERVICE_PORT = 'http';
 export const HUB_CONTAINER = 'hub';
 
 /** Label of the hub's pod with the name of the Hub. */
-export const INSTANCE_LABEL = 'app.kubernetes.io/instance';
+const INSTANCE_LABEL = 'app.kubernetes.io/instance';
 
 /** Labels that only the pod of this hub has. */
 export function selectorOf(hub: Hub): Record<string, string> {

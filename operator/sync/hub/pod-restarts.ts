@@ -1,24 +1,30 @@
+import { isBackupRunning } from '../../client/backup';
+import type { HubConnection } from '../../client/connection';
 import { getCoreState } from '../../client/core';
-import { HubError } from '../../client/errors';
+import { HubError, HubUnreachable } from '../../client/errors';
 import type { Hub, HubConfiguration } from '../../kinds/index';
 import { objectNames } from '../../kinds/object-names';
-import { LONGEST_START } from '../../limits';
+import { LONGEST_BACKUP, LONGEST_START } from '../../limits';
 import { isConflict, isNotFound } from '../../runtime/api-errors';
 import { pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { HubClients } from '../hub-clients';
 import { PerHub } from '../per-hub';
 import type { Services } from '../services';
+import { isReadyPod } from './health/pod-state';
 import { HUB_CONTAINER, type StatefulSet } from './owned-objects';
 import type { Pod } from './pod';
 
 /** Whether the applied pod template is the desired one. `held`: it cannot be applied now. */
 export type TemplateState = 'current' | 'pending' | 'held';
 
+/** What a restart would interrupt. `start`: also the migration of the database, and a restore that has ended the hub. */
+export type Occupation = 'start' | 'backup';
+
 /**
  * - `deleted`: the pod goes, and its successor starts.
  * - `rollout`: a changed pod template is about to replace the pod.
- * - `busy`: the hub starts or migrates its database.
+ * - `busy`: the hub starts, migrates its database, or makes or restores a backup.
  * - `unknown`: this process has not compared the pod template yet.
  */
 export type RestartResult = 'deleted' | 'rollout' | 'busy' | 'unknown';
@@ -29,12 +35,15 @@ export type RestartResult = 'deleted' | 'rollout' | 'busy' | 'unknown';
  */
 export class PodRestarts {
   private readonly templates: PerHub<TemplateState>;
+  /** When a backup was first seen in progress, by the monotonic clock. */
+  private readonly backups: PerHub<number>;
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'cluster' | 'log' | 'requeue'>,
     private readonly hubs: Pick<HubClients, 'contact'>,
   ) {
     this.templates = new PerHub(services.cache);
+    this.backups = new PerHub(services.cache);
   }
 
   /** The Hub has compared its pod template. Its HubConfiguration may wait for that. */
@@ -56,7 +65,7 @@ export class PodRestarts {
     if (template === undefined) return 'unknown';
     if (pod.metadata.deletionTimestamp) return 'deleted';
     if (template === 'pending' || this.isOutdated(hub, pod)) return 'rollout';
-    if (await this.isBusy(hub)) return 'busy';
+    if (await this.occupation(hub)) return 'busy';
     const { namespace, name } = hub.metadata;
     const { log, cluster } = this.services;
     log.warn({ kind: hub.kind, namespace, name, pod: pod.metadata.name, reason }, 'deleting pod of hub');
@@ -73,29 +82,59 @@ export class PodRestarts {
   }
 
   /**
-   * Whether the hub says that it starts or migrates its database. A start is not waited for longer than {@link LONGEST_START}:
-   * the restart may be what mends it. A hub that does not answer may be interrupted.
+   * What must not be interrupted now. A start is not waited for longer than {@link LONGEST_START}, since the restart may be
+   * what mends it, and a backup not longer than {@link LONGEST_BACKUP}.
    */
-  async isBusy(hub: Hub): Promise<boolean> {
-    const container = this.podOf(hub)?.status?.containerStatuses?.find(({ name }) => name === HUB_CONTAINER);
+  async occupation(hub: Hub): Promise<Occupation | undefined> {
+    const pod = this.podOf(hub);
+    const container = pod?.status?.containerStatuses?.find(({ name }) => name === HUB_CONTAINER);
     const startedAt = container?.state?.running?.startedAt;
-    if (startedAt === undefined) return false;
+    if (startedAt === undefined) return undefined;
     const contacted = await this.hubs.contact(hub);
-    if ('missing' in contacted) return false;
+    if ('missing' in contacted) return undefined;
+    const { rest, connection } = contacted.client;
     try {
-      const { state, isMigrating } = await getCoreState(contacted.client.rest);
+      const { state, isMigrating } = await getCoreState(rest);
       const isStarting = state === 'NOT_RUNNING' || state === 'STARTING';
-      return isMigrating || (isStarting && this.services.clock.now() - Date.parse(startedAt) < LONGEST_START);
+      if (isMigrating || (isStarting && this.isRecent(startedAt))) return 'start';
+      return (await this.isInBackup(hub, connection)) ? 'backup' : undefined;
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      return false;
+      // The hub is down in a container that stays: its process starts again there, perhaps to restore a backup.
+      const isDown = error instanceof HubUnreachable && error.isDown && container?.started === true;
+      const change = pod?.status?.conditions?.find(
+        ({ type, status }) => type === 'Ready' && status !== 'True',
+      );
+      return isDown && (!change || this.isRecent(change.lastTransitionTime)) ? 'start' : undefined;
     }
   }
 
+  private isRecent(time = ''): boolean {
+    return this.services.clock.now() - Date.parse(time) < LONGEST_START;
+  }
+
+  private async isInBackup(hub: Hub, connection: HubConnection): Promise<boolean> {
+    if (!(await isBackupRunning(connection))) {
+      this.backups.delete(hub);
+      return false;
+    }
+    const now = this.services.clock.monotonic();
+    const since = this.backups.get(hub) ?? now;
+    this.backups.set(hub, since);
+    return now - since < LONGEST_BACKUP;
+  }
+
   /** Whether the pod is being replaced anyway, or there is none: its successor gets the present template. */
-  isGoing({ metadata: { namespace, name } }: Hub): boolean {
-    const pod = this.services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+  isGoing(hub: Hub): boolean {
+    const pod = this.podOf(hub);
     return !pod || pod.metadata.deletionTimestamp !== undefined;
+  }
+
+  /** Whether the pod has the applied template, and its hub has started. False while another template is to be applied. */
+  async hasStartedWithTemplate(hub: Hub): Promise<boolean> {
+    const pod = this.podOf(hub);
+    if (!pod || this.templates.get(hub) === 'pending' || this.isOutdated(hub, pod)) return false;
+    return isReadyPod(pod) && (await this.occupation(hub)) !== 'start';
   }
 
   /** The template was applied, and the StatefulSet controller has not replaced the pod yet. */

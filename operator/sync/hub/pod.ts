@@ -31,6 +31,7 @@ export interface Pod extends ClusterObject {
     readonly conditions?: readonly {
       readonly type: string;
       readonly status: string;
+      readonly lastTransitionTime?: string;
       readonly message?: string;
     }[];
     readonly initContainerStatuses?: readonly ContainerStatus[];

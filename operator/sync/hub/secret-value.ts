@@ -3,7 +3,7 @@ import { readNamedSecret, SecretRefused } from '../../runtime/named-secret';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
-/** A value of a Secret, or a sentence that says what is missing. `isRefused`: no resource may name that Secret. */
+/** A value of a Secret, or a sentence that names the missing part. `isRefused`: no resource may name that Secret. */
 export type SecretValue = { readonly value: string } | MissingValue;
 
 export interface MissingValue {

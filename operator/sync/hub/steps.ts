@@ -32,8 +32,8 @@ export interface HubContext {
 export interface WithClaim extends Found {
   /** The claim that holds `/config`; undefined while there is none. */
   readonly claim: Claim | undefined;
-  /** Another Hub has the claim: no pod may start on it. */
-  readonly claimConflict?: Outcome | undefined;
+  /** The claim does not exist, or another pod uses it: no pod may start on it. */
+  readonly claimProblem?: Outcome | undefined;
 }
 
 /** Stage: the Service has been checked. */
@@ -117,9 +117,9 @@ function merged(context: HubContext, end: Outcome): Outcome {
 }
 
 /**
- * The user can correct the problem, so it comes first, and the state of the hub follows it. The recovery mode comes before
- * it: by this reason the HubConfiguration knows that it has to bring back what the hub can start with, and by `Stalled`
- * that the problem keeps it from that.
+ * The user can correct the problem, so it comes first, and the state of the hub follows it. The recovery mode comes
+ * before the problem: the HubConfiguration reads this reason and brings back content that the hub can start with.
+ * `Stalled` tells it that the problem prevents that.
  */
 function withProblem(problem: Outcome, end: Outcome): Outcome {
   const texts = end.type === 'Ready' ? [problem] : [problem, end];

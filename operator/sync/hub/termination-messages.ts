@@ -9,7 +9,10 @@ export const PREPARE_CONTAINER = 'prepare-config';
 /** Runs the program UNBAN_OPERATOR_IP. */
 export const UNBAN_CONTAINER = 'unban-operator-ip';
 
-/** What the hub's own check says. `error`: the hub would not start; `warning`: it would start without a part. */
+/**
+ * A problem that the hub's own check reports. `error`: the hub would not start; `warning`: it would start without a
+ * part.
+ */
 export interface Problem {
   readonly kind: 'error' | 'warning';
   readonly text: string;
@@ -18,7 +21,7 @@ export interface Problem {
 const PREPARE_RESULTS = [
   /** The hub starts with the mounted content, which was checked in this start. */
   'loaded',
-  /** The same content was checked before with this image. The problems are those of that check. */
+  /** An equal content was checked before with this image. The problems are those of that check. */
   'unchanged',
   /** The content was rejected. The hub starts with the last good content. */
   'replaced',
@@ -34,7 +37,7 @@ const PREPARE_RESULTS = [
 
 export interface PrepareReport {
   readonly result: (typeof PREPARE_RESULTS)[number];
-  /** Of the hub in the image. */
+  /** Version of the hub in the image. */
   readonly version: string;
   /** The hashes of the mounted content; undefined: nothing with a hash is mounted. */
   readonly content?: { readonly configuration: string; readonly secrets?: string } | undefined;
@@ -87,7 +90,7 @@ export function parsePrepareReport(message: string): PrepareReport | undefined {
   };
 }
 
-/** Of the present run of the container or, while it waits for its next one, of the last. */
+/** The message of the present run of the container or, while it waits for its next one, of the last. */
 function messageOf(pod: Pod | undefined, container: string): string | undefined {
   const { state, lastState } =
     pod?.status?.initContainerStatuses?.find(({ name }) => name === container) ?? {};
@@ -98,7 +101,10 @@ function parse(message: string): Readonly<Record<string, unknown>> | undefined {
   return parseObject(message) ?? parseObject(withoutProblems(message));
 }
 
-/** Of a pod with more than three containers a kubelet keeps less than 4096 bytes; the problems are the last key. */
+/**
+ * A kubelet keeps less than 4096 bytes of each message in a pod with more than three containers. The problems are the
+ * last key.
+ */
 function withoutProblems(message: string): string {
   const at = message.indexOf(', "problems": ');
   return at < 0 ? '' : `${message.slice(0, at)}}`;

@@ -23,7 +23,7 @@ const fresh: BackupConfig = {
   next_automatic_backup: null,
 };
 
-/** As the hub does: `create_backup` is merged, `schedule` and `retention` are rebuilt from what is sent. */
+/** As the hub does: `create_backup` is merged, `schedule` and `retention` are rebuilt from the sent values. */
 function after(
   config: BackupConfig,
   { create_backup, schedule, retention, ...rest }: BackupConfigUpdate,

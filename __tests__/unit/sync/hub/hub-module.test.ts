@@ -35,7 +35,7 @@ async function dryRun(spec: Hub['spec'] = {}) {
         ),
       request: <T>(request: ApiRequest) => {
         requests.push(request);
-        if (request.path.endsWith('/events')) return Promise.resolve({ items: [] } as T);
+        if (/\/(events|pods)$/.test(request.path)) return Promise.resolve({ items: [] } as T);
         if (request.method === 'GET') return Promise.reject(new ApiError(404, 'NotFound', 'none'));
         return Promise.resolve({ status: {}, spec: { template: {} }, ...(request.body as object) } as T);
       },

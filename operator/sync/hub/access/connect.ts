@@ -111,9 +111,9 @@ export class Connector {
       return { url, client, core };
     } catch (error) {
       if (!(error instanceof TokenRejected)) throw error;
-      // Its user may have lost the role of an administrator.
+      // The user of the token may have lost the role of an administrator.
       this.verifiedAdmins.delete(located.client);
-      // It was revoked in the hub, or is younger than the backup that was restored.
+      // The token was revoked in the hub, or is younger than the backup that was restored.
       const message = `${error.message}: store another long-lived access token in the API token Secret.`;
       const rejected = waiting('TokenRejected', message, DEPENDENCY_REQUEUE, phaseUnknown);
       return this.replaceToken(context, located.url, rejected);
@@ -165,7 +165,7 @@ export class Connector {
   private async observe(context: Context, session: Session): Promise<Session | Outcome> {
     const { hub, spec, status, conditions } = context;
     const { url, client, core } = session;
-    this.banRecovery.authenticated(context);
+    this.banRecovery.recordAuthenticated(context);
     reportUnsupportedVersion(context, core.version);
     status['version'] = core.version;
     // Also in recovery mode: that version has used the volume.
@@ -279,7 +279,7 @@ function tokenMissing({ missing, isRefused }: MissingValue): Outcome {
   });
 }
 
-/** Once for each version: the hub may lack what the operator uses. */
+/** Once for each version: the hub may lack commands that the operator uses. */
 function reportUnsupportedVersion({ hub, events }: HubContext, version: string): void {
   if (hub.status?.version === version || !isLower(version, OLDEST_SUPPORTED)) return;
   const message =

@@ -10,7 +10,7 @@ export interface CoreDifference {
   readonly overridden: boolean;
 }
 
-/** Location, units and the like that differ from `spec.bootstrap`. What is absent there is left alone. */
+/** Location, units and the like that differ from `spec.bootstrap`. Fields that are absent there are left alone. */
 export function coreDifference(hub: Hub, spec: HubSpec, present: CoreConfig): CoreDifference {
   return difference(desiredCoreSettings(hub, spec), present);
 }
@@ -70,7 +70,7 @@ function desiredCoreSettings(
     bootstrap.location;
   return {
     ...(timeZone !== undefined && { time_zone: timeZone }),
-    // Its default does not replace a language that was chosen in the hub.
+    // The default of the field does not replace a language that was chosen in the hub.
     ...(written?.language !== undefined && { language: written.language }),
     ...(name !== undefined && { location_name: name }),
     ...(latitude !== undefined && { latitude: Number(latitude) }),

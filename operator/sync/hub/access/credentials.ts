@@ -5,14 +5,14 @@ import { objectNames } from '../../../kinds/object-names';
 import type { ClusterObject } from '../../../runtime/objects';
 import { isConflict } from '../../../runtime/api-errors';
 import { readNamedSecret, SecretRefused } from '../../../runtime/named-secret';
-import { FIELD_MANAGER } from '../../../runtime/object-ownership';
+import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../../../runtime/object-ownership';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { createGeneratedSecret } from '../generated-secret';
 import { ensureOwnerReference } from '../owner-reference';
 import type { MissingValue } from '../secret-value';
 
-/** The owner's credentials, or a sentence that says what is missing. */
+/** The owner's credentials, or a sentence that names the missing value. */
 export type CredentialsFound = OwnerCredentials | MissingValue;
 
 export interface OwnerCredentials {
@@ -78,8 +78,7 @@ async function readCredentials(
 ): Promise<ReadonlyMap<string, string> | undefined> {
   // The login that was generated for a former Hub is the one of the hub on its volume.
   const labels = services.cache.get(builtin.Secret.kind, namespace, name)?.metadata.labels;
-  const isLogin =
-    name.endsWith(objectNames('').admin) && labels?.['app.kubernetes.io/managed-by'] === FIELD_MANAGER;
+  const isLogin = name.endsWith(objectNames('').admin) && labels?.[MANAGED_BY_LABEL] === FIELD_MANAGER;
   if (!isNamed || isLogin || name === objectNames(hub).admin) return services.secrets.get(namespace, name);
   const field = 'spec.bootstrap.credentials.secretRef';
   return (await readNamedSecret(services, { namespace, hub, name, field }))?.values;
@@ -100,7 +99,7 @@ export async function ensureCredentialsOwner(
   try {
     await ensureOwnerReference({ cluster }, hub, builtin.Secret, secret, !storage.retain);
   } catch (error) {
-    // It was changed in the meantime, which requeues the Hub.
+    // The Secret was changed in the meantime, which requeues the Hub.
     if (!isConflict(error)) throw error;
   }
 }

@@ -13,7 +13,7 @@ import type { HubContext } from '../steps';
  * a Hub with a valid token: an address has many spellings, and everyone can name one.
  */
 export class ExternalIdentity {
-  /** What the status may not show yet. */
+  /** Identities that the status may not show yet. */
   private readonly found: PerHub<{ readonly client: HubClient; readonly id: string | null }>;
 
   constructor(private readonly services: Pick<Services, 'cache'>) {
@@ -58,7 +58,7 @@ function isBefore(first: Hub, second: Hub, id: string): boolean {
 /** A Hub in conflict has no URL in its status. */
 const isInUse = ({ status }: Hub, id: string): boolean => status?.volumeID === id && status.url != null;
 
-/** Of another namespace no name is told: its users may be strangers. */
+/** No name of another namespace is told: its users may be strangers. */
 function duplicateMessage(hub: Hub, { metadata: { namespace, name } }: Hub): string {
   const other = namespace === hub.metadata.namespace ? `The Hub ${name}` : 'A Hub of another namespace';
   return `${other} manages the same hub already. Two Hubs would overwrite each other's settings: delete one of them.`;

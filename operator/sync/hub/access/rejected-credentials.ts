@@ -16,7 +16,7 @@ export interface Stuck {
  * restart of the operator costs no attempt either.
  */
 export class RejectedCredentials {
-  /** What the status may not show yet; null: the hub has accepted credentials since. */
+  /** Rejections that the status may not show yet; null: the hub has accepted credentials since. */
   private readonly entries: PerHub<{ readonly digest: string; readonly stuck: Stuck } | null>;
 
   constructor(cache: Pick<Cache, 'get'>) {

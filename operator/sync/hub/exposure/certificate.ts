@@ -43,7 +43,7 @@ export function notIssued({ metadata, status }: Certificate): ConditionValue | u
   // After a failure this one has the words of the issuer, and Ready only that there is no Secret yet.
   const issuing = conditions.find(({ type }) => type === 'Issuing');
   const { reason: cause, message: words } = issuing?.status === 'False' ? issuing : ready;
-  // Of a new Certificate there is no Issuing yet, and Ready says that there is no Secret.
+  // A new Certificate has no Issuing yet, and Ready says that there is no Secret.
   const isIssuing = issuing ? issuing.status === 'True' : cause === 'DoesNotExist';
   return {
     status: isIssuing ? 'Unknown' : 'False',

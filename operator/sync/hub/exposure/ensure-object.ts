@@ -20,7 +20,7 @@ export async function ensureObject(
   else if (cache.get(type.kind, namespace, workload)) await applier.remove(type, hub, workload);
 }
 
-/** The same for a kind that the cluster need not serve. Resolves with the object, if one is desired. */
+/** Ensures an object of a kind that the cluster need not serve. Resolves with the object, if one is desired. */
 export async function ensureOptionalObject<T extends ClusterObject>(
   { applier }: Pick<Services, 'applier'>,
   discovery: Discovery,
@@ -36,7 +36,7 @@ export async function ensureOptionalObject<T extends ClusterObject>(
     await applier.remove(type, hub, objectNames(hub.metadata.name).workload);
     return { isServed: true };
   } catch (error) {
-    // Its definition was deleted after the discovery.
+    // The definition of the kind was deleted after the discovery.
     if (isNotFound(error)) return { isServed: false };
     throw error;
   }

@@ -51,7 +51,7 @@ export function ensureHttpRoute(services: Pick<Services, 'applier'>, discovery: 
   };
 }
 
-/** What the Gateways say against a route; undefined: each has accepted it as it is now. */
+/** The objections of Gateways to a route; undefined: each has accepted it as it is now. */
 function notAccepted({ metadata, status }: HttpRoute, { spec }: Manifest): ConditionValue | undefined {
   const { name, generation } = metadata;
   const { parentRefs = [] } = spec as { readonly parentRefs?: readonly unknown[] };

@@ -94,7 +94,7 @@ export class BanRecovery {
   }
 
   /** The hub accepted the token: this ends the window, but not the cooldown. */
-  authenticated({ hub, status, conditions }: HubContext): void {
+  recordAuthenticated({ hub, status, conditions }: HubContext): void {
     this.pendingRestart.delete(hub);
     status['banWindow'] = null;
     conditions['BanRecoveryFailed'] = null;

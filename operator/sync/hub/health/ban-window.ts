@@ -4,7 +4,7 @@ import { BAN_COOLDOWN, BAN_RESTARTS, BAN_WINDOW } from '../../../limits';
 
 /** The restarts that bans have caused. Times are milliseconds since the epoch. */
 export interface BanHistory {
-  /** Of all time. */
+  /** Restarts of all time. */
   readonly count: number;
   readonly lastRestart?: number | undefined;
   /** Opened by a restart; closed by the first authenticated answer of the hub, or after BAN_WINDOW. */

@@ -11,7 +11,7 @@ interface Watch {
   readonly hub: Hub;
   readonly client: HubClient;
   readonly timer: Timer;
-  /** Of the last answer, see {@link stateFingerprint}. */
+  /** Fingerprint of the last answer, see {@link stateFingerprint}. */
   fingerprint: string;
 }
 
@@ -71,7 +71,7 @@ export class HealthMonitor {
   }
 }
 
-/** Of an answer of the hub, or its error: all that the status of a Hub depends on. */
+/** The parts of an answer of the hub, or of its error, that the status of a Hub depends on. */
 export function stateFingerprint(answer: unknown): string {
   if (answer instanceof HubError) return answer.name;
   if (answer instanceof Error) throw answer;

@@ -69,7 +69,7 @@ export function isReadyPod({ metadata, status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 }
 
-/** It is being deleted, or it is the next one and has not failed. A pod that lost its node is none. */
+/** The pod is being deleted, or it is the next one and has not failed. A pod that lost its node is none. */
 function isReplacementPod(pod: Pod): boolean {
   const { metadata, status } = pod;
   const isLost = status?.conditions?.some(

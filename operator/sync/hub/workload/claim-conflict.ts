@@ -1,13 +1,14 @@
 import type { Hub } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
-import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
+import { POD_NOT_READY_REQUEUE } from '../../../limits';
 import { byAge } from '../../../runtime/age';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { claimName, INSTANCE_LABEL, mountsClaim, type PodSpec, type StatefulSet } from '../owned-objects';
+import { claimName, mountsClaim, type PodSpec, type StatefulSet } from '../owned-objects';
 import { PerHub } from '../../per-hub';
-import type { ClusterObject } from '../../../runtime/objects';
+import { type ClusterObject, pathOf } from '../../../runtime/objects';
+import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../../../runtime/object-ownership';
 
 /**
  * Holds that a claim serves one Hub: two hubs would write to one database (rules.md, "Storage"). Of several Hubs the one
@@ -17,25 +18,23 @@ export class ClaimConflicts {
   /** The claim that this process gave to a Hub. Its StatefulSet may not be in the cache yet. */
   private readonly given: PerHub<string>;
 
-  constructor(private readonly services: Pick<Services, 'cache'>) {
+  constructor(private readonly services: Pick<Services, 'applier' | 'cache' | 'cluster'>) {
     this.given = new PerHub(services.cache);
   }
 
   /** Why a Hub does not get its claim; undefined: it has it from now on. */
-  find(hub: Hub): Outcome | undefined {
+  async find(hub: Hub): Promise<Outcome | undefined> {
     const claim = claimName(hub);
     const [holder] = [hub, ...this.contenders(hub, claim)].sort((a, b) => this.compare(a, b, claim));
     if (holder && holder.metadata.uid !== hub.metadata.uid) {
-      const message = `The PersistentVolumeClaim ${claim} serves the Hub ${holder.metadata.name}: name another claim in spec.storage.existingClaim, or delete one of the two Hubs.`;
-      return stalled('NameConflict', message, { after: DEPENDENCY_REQUEUE });
+      const message = `The PersistentVolumeClaim ${claim} serves the Hub ${holder.metadata.name}: name another claim in spec.storage.existingClaim, or delete one of the two Hubs: the volume stays.`;
+      return stalled('NameConflict', message, { after: POD_NOT_READY_REQUEUE });
     }
-    const pod = this.rank(hub, claim) === 0 ? undefined : this.podOfAnother(hub, claim);
-    if (pod) {
-      const message = `The pod ${pod.metadata.name} of another Hub still uses the PersistentVolumeClaim ${claim}.`;
-      return waiting('NameConflict', message, POD_NOT_READY_REQUEUE);
-    }
-    this.given.set(hub, claim);
-    return undefined;
+    if (this.rank(hub, claim) === 0) return undefined;
+    this.given.set(hub, claim); // before the request: no other Hub gets it meanwhile
+    const conflict = await this.conflictWithPod(hub, claim);
+    if (conflict) this.given.delete(hub);
+    return conflict;
   }
 
   private *contenders(hub: Hub, claim: string): Generator<Hub> {
@@ -60,11 +59,32 @@ export class ClaimConflicts {
     return mountsClaim(set?.spec.template.spec, claim);
   }
 
-  /** A pod that ends, of a Hub that was deleted or has another claim by now. */
-  private podOfAnother({ metadata: { namespace, name } }: Hub, claim: string): ClusterObject | undefined {
-    const pods = this.services.cache.list<ClusterObject & { readonly spec?: PodSpec }>('Pod', namespace);
-    return [...pods].find(
-      ({ metadata, spec }) => metadata.labels?.[INSTANCE_LABEL] !== name && mountsClaim(spec, claim),
+  /**
+   * The outcome for a pod that mounts the claim: one that ends, of a Hub that was deleted or has another claim by now, or one
+   * of another workload, whose hub would write to the same files. Pods are listed, since only our own are watched.
+   */
+  private async conflictWithPod(hub: Hub, claim: string): Promise<Outcome | undefined> {
+    const { items } = await this.services.cluster.request<{ readonly items: readonly MountingPod[] }>({
+      method: 'GET',
+      path: pathOf(builtin.Pod, hub.metadata.namespace),
+      query: { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' },
+    });
+    const ours = Object.entries(this.services.applier.labels(hub));
+    const pod = items.find(
+      ({ metadata: { labels }, spec }) =>
+        mountsClaim(spec, claim) && !ours.every(([name, value]) => labels?.[name] === value),
     );
+    if (!pod) return undefined;
+    const { name, labels } = pod.metadata;
+    if (labels?.[MANAGED_BY_LABEL] === FIELD_MANAGER)
+      return waiting(
+        'NameConflict',
+        `The pod ${name} of another Hub still uses the PersistentVolumeClaim ${claim}.`,
+        POD_NOT_READY_REQUEUE,
+      );
+    const message = `The pod ${name} uses the PersistentVolumeClaim ${claim}, and two programs that write to one volume destroy its data: stop that pod, such as by scaling its workload to 0.`;
+    return stalled('NameConflict', message, { after: POD_NOT_READY_REQUEUE });
   }
 }
+
+type MountingPod = ClusterObject & { readonly spec?: PodSpec };

@@ -3,9 +3,10 @@ import type { Hub, HubCommunityRepository, HubCommunityRepositoryStatus } from '
 import type { Services } from '../../services';
 
 /**
- * `sha256:<hex>` of the community integrations on the hub's volume, by what the status of their resources says: the hub loads
- * an integration only when it starts, so another hash is a rolling restart. The same files may be put onto the volume again, or onto
- * another one, after the hub has started: so the claim counts, and the id of the installation. Undefined: there are none.
+ * `sha256:<hex>` of the community integrations on the hub's volume, by the status of their resources: the hub loads an
+ * integration only when it starts, so another hash is a rolling restart. Equal files may be put onto the volume again,
+ * or onto another one, after the hub has started: so the claim counts, and the id of the installation. Undefined: there
+ * are none.
  */
 export function communityHash({ cache }: Pick<Services, 'cache'>, { metadata }: Pick<Hub, 'metadata'>) {
   const installed = [

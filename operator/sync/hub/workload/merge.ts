@@ -4,7 +4,7 @@ import { isObject } from '../../../is-object';
 /** A PodTemplateSpec, or a part of one. */
 export type PodTemplate = Readonly<Record<string, unknown>>;
 
-/** The part cannot be merged. The message names the field and what it lacks. */
+/** The part cannot be merged. The message names the field and its fault. */
 export class NotMergeable extends OperationalError {
   override readonly name = 'NotMergeable';
 }

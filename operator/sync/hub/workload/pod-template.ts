@@ -26,14 +26,16 @@ export const GRACE_SECONDS = 240;
  * A command in the container: an `httpGet` comes from the address of the node, which the hub may have banned for what
  * came through it (rules.md, "Ban recovery").
  */
-const alive = { exec: { command: ['python3', '-I', '-S', '-c', PROBE, String(HUB_PORT)] } };
+const probe = (...mode: readonly string[]) => ({
+  exec: { command: ['python3', '-I', '-S', '-c', PROBE, String(HUB_PORT), ...mode] },
+});
 
 export interface PodHashes {
   /** Copied from the generated ConfigMap. */
   readonly config: string;
   /** Likewise; absent for a hub without secrets. */
   readonly secrets?: string | undefined;
-  /** Of the community integrations on the volume; absent: there are none. */
+  /** Hash of the community integrations on the volume; absent: there are none. */
   readonly community?: string | undefined;
 }
 
@@ -131,9 +133,10 @@ function hubContainer({ timezone }: HubSpec, common: CommonFields) {
     env: [{ name: 'TZ', value: timezone }],
     ports: [{ name: 'http', containerPort: HUB_PORT, protocol: 'TCP' }],
     // A database migration can take most of an hour, and nothing answers meanwhile.
-    startupProbe: { ...alive, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 1800 },
-    readinessProbe: { ...alive, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
-    livenessProbe: { ...alive, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 },
+    startupProbe: { ...probe(), periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 1800 },
+    readinessProbe: { ...probe(), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
+    // The startup probe counts for the first start in the container only. A hub that restores a backup restarts inside it.
+    livenessProbe: { ...probe('live'), periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 },
     volumeMounts: [
       { name: 'config', mountPath: CONFIG },
       { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },

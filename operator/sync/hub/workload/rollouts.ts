@@ -6,7 +6,7 @@ import type { Manifest } from '../../../runtime/apply';
 import { PerHub } from '../../per-hub';
 import type { Services } from '../../services';
 import type { StatefulSet } from '../owned-objects';
-import type { PodRestarts } from '../pod-restarts';
+import type { Occupation, PodRestarts } from '../pod-restarts';
 import { RolloutDebounce } from './rollout-debounce';
 import { RolloutTurns } from './rollout-turns';
 
@@ -15,6 +15,11 @@ export interface RolloutDelay {
   readonly delay: number;
   readonly notice?: string;
 }
+
+const NOTICES: Readonly<Record<Occupation, string>> = {
+  start: 'A pending change of its pod waits for the end of its start.',
+  backup: 'A pending change of its pod waits for the end of a backup, for an hour at most.',
+};
 
 /** Decides when a changed pod template restarts a hub (rules.md, "Rollout and debounce"). */
 export class Rollouts {
@@ -30,29 +35,26 @@ export class Rollouts {
     isLoading: (hub: Hub) => boolean,
   ) {
     this.debounce = new RolloutDebounce(services, isLoading);
-    this.turns = new RolloutTurns(services);
+    this.turns = new RolloutTurns(services, restarts);
     this.isRequested = new PerHub(services.cache);
   }
 
   /** When `desired` may replace `present`. */
   async delay(hub: Hub, present: StatefulSet | undefined, desired: Manifest): Promise<RolloutDelay> {
-    this.turns.endTurn();
+    await this.turns.endTurn();
     const remaining = this.debounce.remaining(hub, present, desired);
     if (!present || remaining === undefined) {
-      this.applied(hub);
+      this.recordApplied(hub);
       return { delay: 0 };
     }
     const isRequested = this.isRequested.get(hub) ?? false;
     this.isRequested.set(hub, isRequested || isRequestedChange(hub, present, desired));
     this.restarts.recordTemplate(hub, 'pending');
-    // Its successor would get the former template, and a rollout would restart the hub once more.
+    // The next pod would get the former template, and a rollout would restart the hub once more.
     if (this.restarts.isGoing(hub)) return { delay: 0 };
     if (remaining > 0) return { delay: remaining };
-    if (await this.restarts.isBusy(hub))
-      return {
-        delay: API_NOT_LOADED_REQUEUE,
-        notice: 'A pending change of its pod waits for the end of its start.',
-      };
+    const occupation = await this.restarts.occupation(hub);
+    if (occupation) return { delay: API_NOT_LOADED_REQUEUE, notice: NOTICES[occupation] };
     if (this.isRequested.get(hub) || this.turns.take(hub)) return { delay: 0 };
     return {
       delay: ROLLOUT_TURN,
@@ -61,13 +63,13 @@ export class Rollouts {
   }
 
   /** The pod template is the desired one. */
-  applied(hub: Hub): void {
+  recordApplied(hub: Hub): void {
     this.isRequested.delete(hub);
     this.restarts.recordTemplate(hub, 'current');
   }
 
   /** The pod template cannot be applied now. */
-  held(hub: Hub): void {
+  recordHeld(hub: Hub): void {
     this.restarts.recordTemplate(hub, 'held');
   }
 }

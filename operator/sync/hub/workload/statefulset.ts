@@ -35,7 +35,7 @@ export function ensureStatefulSet(
       status['restartHeld'] = null;
       // First: it lifts a ban of a running hub, even if a later step is rejected.
       await ensureInitValues(services, hub);
-      if (context.claimConflict) return context.claimConflict;
+      if (context.claimProblem) return context.claimProblem;
       const refusal = context.claim && refuseDowngrade(hub, spec, context.claim);
       if (refusal) return stalled('DowngradeRefused', refusal);
       const { namespace, name } = hub.metadata;
@@ -61,12 +61,12 @@ export function ensureStatefulSet(
           ? present
           : await applier.apply<StatefulSet>(builtin.StatefulSet, desired.manifest, { owner: hub });
       if (delay > 0) {
-        // What the API server rejects is reported without the delay.
+        // A manifest that the API server rejects is reported without the delay.
         await applier.dryRun(builtin.StatefulSet, desired.manifest, { owner: hub });
         requeueAfter(context, delay);
         if (notice) notices.push(notice);
       } else {
-        rollouts?.applied(hub);
+        rollouts?.recordApplied(hub);
       }
       const applied = hashesOf(set);
       status['configHash'] = applied?.config ?? null;
@@ -76,7 +76,7 @@ export function ensureStatefulSet(
     present: ({ hub, status }, failure) => {
       if (failure.type === 'Stalled') {
         status['restartHeld'] = failure.reason;
-        rollouts?.held(hub);
+        rollouts?.recordHeld(hub);
       }
       return {};
     },

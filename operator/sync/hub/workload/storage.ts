@@ -2,7 +2,7 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { ObjectRejected } from '../../../runtime/apply-errors';
-import type { ConditionValue } from '../../../runtime/outcome';
+import { type ConditionValue, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
@@ -31,10 +31,10 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
     name: 'PersistentVolumeClaim',
     async run(context) {
       const { hub, conditions, reconcile } = context;
-      const claimConflict = conflicts.find(hub);
-      if (claimConflict) {
-        conditions['StorageReady'] = mismatch(claimConflict.message);
-        return { claim: undefined, claimConflict };
+      const conflict = await conflicts.find(hub);
+      if (conflict) {
+        conditions['StorageReady'] = mismatch(conflict.message);
+        return { claim: undefined, claimProblem: conflict };
       }
       const { claim, condition } = await ensureClaim(services, hub, context.spec.storage);
       // `existingClaim` may name the claim that this Hub has created before: from then on it is the user's.
@@ -43,7 +43,8 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
       conditions['StorageReady'] = condition;
       // Only our own claims are watched.
       if (condition.status !== 'True') requeueAfter(context, DEPENDENCY_REQUEUE);
-      return { claim };
+      const claimProblem = claim ? undefined : waiting('PodNotReady', condition.message, DEPENDENCY_REQUEUE);
+      return { claim, claimProblem };
     },
     present: () => ({ claim: undefined }),
   };

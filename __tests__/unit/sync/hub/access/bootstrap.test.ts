@@ -35,12 +35,12 @@ beforeEach(async () => {
   const tokens = { access_token: server.token, refresh_token: 'r' };
   server.routes.set('GET /api/onboarding', onboarding(true));
   server.routes.set('POST /auth/login_flow', json(200, form));
-  server.routes.set('POST /auth/login_flow/f1', json(200, { type: 'create_entry', result: 'code' }));
+  server.routes.set('POST /auth/login_flow/f1', json(200, { type: 'create_entry', flow_id: 'f1', result: 'code' }));
   server.routes.set('POST /auth/token', json(200, tokens));
   server.routes.set('POST /auth/revoke', json(200, {}));
   server.onCommand = ({ message, succeed, fail }) =>
     message.type === 'auth/current_user'
-      ? succeed({ name: 'Ada', is_admin: isAdmin })
+      ? succeed({ id: 'ada', name: 'Ada', is_admin: isAdmin })
       : fail('unknown_command', 'no');
   const given = services({
     assertLeader: () => {

@@ -46,7 +46,7 @@ const refusing = (message: string) => ({
 beforeEach(async () => {
   server = await FakeHub.start();
   server.routes.set('GET /api/config', json(200, config));
-  answers = { 'auth/current_user': ({ succeed }) => succeed({ name: 'Ada', is_admin: true }) };
+  answers = { 'auth/current_user': ({ succeed }) => succeed({ id: 'ada', name: 'Ada', is_admin: true }) };
   server.onCommand = (command) => (answers[command.message.type] ?? (() => command.succeed({})))(command);
   clock = new ManualClock();
   client = new HubClient({ url: server.url, token: 'good-token', clock, log: silentLog });
@@ -227,7 +227,7 @@ describe('Connector', () => {
     let started: () => void = () => undefined;
     answers['subscribe_events'] = ({ message: { id }, socket, succeed }) => {
       succeed();
-      const event = { event_type: 'homeassistant_started' };
+      const event = { event_type: 'homeassistant_started', data: {} };
       started = () => socket.send(JSON.stringify({ id, type: 'event', event }));
     };
     await reconcile();
@@ -251,7 +251,7 @@ describe('Connector', () => {
   test('asks again whether the user is an administrator after the hub has rejected the token', async () => {
     hub = { ...hub, spec: { bootstrap: { enabled: false } } };
     expect((await reconcile()).outcome).toMatchObject({ client });
-    answers['auth/current_user'] = ({ succeed }) => succeed({ name: 'Ada', is_admin: false });
+    answers['auth/current_user'] = ({ succeed }) => succeed({ id: 'ada', name: 'Ada', is_admin: false });
     server.routes.set('GET /api/config', text(401, '401: Unauthorized'));
     expect((await reconcile()).outcome).toMatchObject({ reason: 'TokenRejected' });
     jest.spyOn(client.rest, 'isDown').mockResolvedValue(true); // the hub restarts
@@ -269,7 +269,7 @@ describe('Connector', () => {
     await reconcile();
     const asked = () => server.commands.filter(({ type }) => type === 'auth/current_user').length;
     expect(asked()).toBe(1);
-    answers['auth/current_user'] = ({ succeed }) => succeed({ name: 'Eve', is_admin: false });
+    answers['auth/current_user'] = ({ succeed }) => succeed({ id: 'eve', name: 'Eve', is_admin: false });
     server.routes.set('GET /api/onboarding', json(404, {}));
     const { outcome } = await reconcile(true);
     expect(asked()).toBe(2);

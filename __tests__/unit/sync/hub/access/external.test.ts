@@ -82,7 +82,7 @@ describe('externalStep', () => {
       },
     };
     const commands: Record<string, unknown> = {
-      'auth/current_user': { name: 'anna', is_admin: true },
+      'auth/current_user': { id: 'anna', name: 'anna', is_admin: true },
       get_config: {},
     };
     const client = {

@@ -62,7 +62,7 @@ beforeEach(async () => {
   server.routes.set('POST /auth/login_flow', json(200, form));
   server.routes.set('POST /auth/login_flow/f1', (request, response) => {
     const { password } = JSON.parse(request.body) as { password: string };
-    const right = json(200, { type: 'create_entry', result: 'code' });
+    const right = json(200, { type: 'create_entry', flow_id: 'f1', result: 'code' });
     (password === 'right' ? right : failed(json(200, { ...form, errors: { base: 'invalid_auth' } })))(
       request,
       response,
@@ -72,7 +72,7 @@ beforeEach(async () => {
   server.routes.set('POST /auth/token', json(200, tokens));
   server.routes.set('POST /auth/revoke', json(200, {}));
   server.onCommand = ({ message, succeed }) =>
-    succeed(message.type === 'auth/current_user' ? { name: 'Ada', is_admin: isAdmin } : []);
+    succeed(message.type === 'auth/current_user' ? { id: 'ada', name: 'Ada', is_admin: isAdmin } : []);
 });
 afterEach(() => server.close());
 

@@ -18,7 +18,7 @@ import { aHub, aHubContext, services } from '../../fixtures';
 
 /** The objects of the cluster by the end of their path, such as `ingresses/villa`. */
 let objects: Record<string, ClusterObject>;
-/** Changes what the API server answers to an apply. */
+/** Changes the answer of the API server to an apply. */
 let admit: (object: ClusterObject) => ClusterObject;
 
 beforeEach(() => {

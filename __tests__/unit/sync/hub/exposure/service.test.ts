@@ -5,7 +5,7 @@ import { ManualClock } from '../../../manual-clock';
 import { FakeApiClient, notFound } from '../../../runtime/fake-api-client';
 import { aHub, aHubContext, services } from '../../fixtures';
 
-/** A cluster without a Service, which stores what is applied. */
+/** A cluster without a Service, which stores applied objects. */
 function emptyCluster() {
   const cluster = new FakeApiClient(new ManualClock(), ({ method, body }) => {
     if (method === 'GET') throw notFound();

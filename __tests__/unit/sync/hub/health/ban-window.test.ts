@@ -23,7 +23,7 @@ interface Seen {
   readonly decision: BanDecision;
 }
 
-/** What the operator does over time. */
+/** The operator's actions over time. */
 function live(happenings: readonly Happening[]): { seen: Seen[]; successes: number[] } {
   let now = START;
   let history: BanHistory = { count: 0 };

@@ -19,7 +19,7 @@ const pod = (verdict = '', spec: Pod['spec'] = {}): Pod => ({
   },
 });
 
-/** What the step finds when the hub shows these notifications, or fails to. */
+/** The notice of the step when the hub shows these notifications, or fails to. */
 async function noticeOf(present: Pod, notifications: object[] | Error) {
   const command = () =>
     notifications instanceof Error ? Promise.reject(notifications) : Promise.resolve(notifications);

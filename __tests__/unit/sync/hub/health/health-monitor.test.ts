@@ -18,7 +18,7 @@ const INTERVAL = 10_000;
 
 let clock: ManualClock;
 let monitor: HealthMonitor;
-/** What the hub answers: an error, or what `/api/config` returns. */
+/** The hub's answer: an error, or the content of `/api/config`. */
 let answer: unknown;
 let requests: string[];
 let present: Hub | undefined;

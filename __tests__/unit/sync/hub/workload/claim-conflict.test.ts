@@ -1,4 +1,5 @@
 import type { Hub } from '../../../../../operator/kinds';
+import type { CustomResource } from '../../../../../operator/kinds/resource';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import { ClaimConflicts } from '../../../../../operator/sync/hub/workload/claim-conflict';
 import { aHub, services } from '../../fixtures';
@@ -14,70 +15,109 @@ const setOf = (hub: Hub, claim: string) => ({
   metadata: { name: hub.metadata.name },
   spec: { template: { spec: podSpec(claim) } },
 });
+const labels = (hub: string) => ({
+  'app.kubernetes.io/managed-by': 'hub-operator',
+  'hub-operator.dev/owner': `Hub.${hub}`,
+});
 const podOf = (name: string, claim: string) => ({
   kind: 'Pod',
-  metadata: { name: `${name}-0`, labels: { 'app.kubernetes.io/instance': name } },
+  metadata: { name: `${name}-0`, labels: labels(name) },
   spec: podSpec(claim),
 });
 
-/** A cluster with these objects besides the Hubs. */
+/** A cluster with these objects besides the Hubs. Only the API server has the pods. */
 function conflicts(hubs: readonly Hub[], ...objects: ClusterObject[]) {
   const list = function* <T extends ClusterObject>(kind: string) {
     yield* [...hubs, ...objects].filter((object) => object.kind === kind) as T[];
   };
   const get = <T extends ClusterObject>(kind: string, _: string, name: string) =>
     [...list<T>(kind)].find(({ metadata }) => metadata.name === name);
-  return new ClaimConflicts(services({ cache: { get, list } }));
+  const given = {
+    cache: { get, list },
+    applier: { labels: ({ metadata }: CustomResource) => labels(metadata.name) },
+    cluster: {
+      request: () => Promise.resolve({ items: [...list('Pod')] } as never),
+    },
+  };
+  return new ClaimConflicts(services(given));
 }
 
 describe('ClaimConflicts', () => {
-  test('give a claim that two Hubs name to the older Hub, whichever is reconciled first', () => {
+  test('give a claim that two Hubs name to the older Hub, whichever is reconciled first', async () => {
     for (const order of [
       [a, b],
       [b, a],
     ]) {
       const subject = conflicts([a, b]);
-      const found = new Map(order.map((hub) => [hub, subject.find(hub)]));
+      const found = new Map<Hub, unknown>();
+      for (const hub of order) found.set(hub, await subject.find(hub));
       expect(found.get(a)).toBeUndefined();
       expect(found.get(b)).toMatchObject({
         type: 'Stalled',
         reason: 'NameConflict',
         message: expect.stringContaining('PersistentVolumeClaim a-config serves the Hub a'),
-        after: 30_000,
+        after: 10_000,
       });
     }
   });
 
-  test('leave a claim to the Hub whose StatefulSet uses it, although the other one is older', () => {
+  test('leave a claim to the Hub whose StatefulSet uses it, although the other one is older', async () => {
     const subject = conflicts([a, b], setOf(b, 'a-config'));
-    expect(subject.find(b)).toBeUndefined();
-    expect(subject.find(a)).toMatchObject({ reason: 'NameConflict' });
+    expect(await subject.find(b)).toBeUndefined();
+    expect(await subject.find(a)).toMatchObject({ reason: 'NameConflict' });
   });
 
-  test('leave a claim to the Hub that was given it, although an older one appears before its StatefulSet', () => {
+  test('leave a claim to the Hub that was given it, although an older one appears before its StatefulSet', async () => {
     const hubs = [b];
     const subject = conflicts(hubs);
-    expect(subject.find(b)).toBeUndefined();
+    expect(await subject.find(b)).toBeUndefined();
     hubs.push(a);
-    expect(subject.find(a)).toMatchObject({ reason: 'NameConflict' });
-    expect(subject.find(b)).toBeUndefined();
+    expect(await subject.find(a)).toMatchObject({ reason: 'NameConflict' });
+    expect(await subject.find(b)).toBeUndefined();
   });
 
-  test('count a claim as used while a StatefulSet still has it, although the spec names another by now', () => {
+  test('count a claim as used while a StatefulSet still has it, although the spec names another by now', async () => {
     const moved = aHub({ metadata: a.metadata, spec: { storage: { existingClaim: 'other' } } });
-    expect(conflicts([moved, b], setOf(moved, 'a-config')).find(b)).toMatchObject({ reason: 'NameConflict' });
-    expect(conflicts([moved, b], setOf(moved, 'other')).find(b)).toBeUndefined();
+    expect(await conflicts([moved, b], setOf(moved, 'a-config')).find(b)).toMatchObject({
+      reason: 'NameConflict',
+    });
+    expect(await conflicts([moved, b], setOf(moved, 'other')).find(b)).toBeUndefined();
   });
 
-  test('wait for the pod of a Hub that was deleted', () => {
+  test('wait for the pod of a Hub that was deleted', async () => {
     const subject = conflicts([b], podOf('a', 'a-config'));
-    expect(subject.find(b)).toMatchObject({ type: 'Waiting', reason: 'NameConflict' });
-    expect(conflicts([b], podOf('b', 'a-config')).find(b)).toBeUndefined();
+    expect(await subject.find(b)).toMatchObject({ type: 'Waiting', reason: 'NameConflict' });
+    expect(await conflicts([b], podOf('b', 'a-config')).find(b)).toBeUndefined();
   });
 
-  test('do not count an external Hub', () => {
+  test('name the pod of another workload that uses the claim, also with the name of the Hub as its instance', async () => {
+    const stranger = {
+      ...podOf('b', 'a-config'),
+      metadata: { name: 'old-home-0', labels: { 'app.kubernetes.io/instance': 'b' } },
+    };
+    expect(await conflicts([b], stranger).find(b)).toMatchObject({
+      type: 'Stalled',
+      reason: 'NameConflict',
+      message: expect.stringContaining(
+        'The pod old-home-0 uses the PersistentVolumeClaim a-config',
+      ) as unknown,
+    });
+    expect(
+      await conflicts([b], { ...stranger, spec: podSpec('other') } as ClusterObject).find(b),
+    ).toBeUndefined();
+    expect(await conflicts([b], stranger, setOf(b, 'a-config')).find(b)).toBeUndefined();
+  });
+
+  test('give a claim to one of two Hubs that ask at the same time, while its pods are listed', async () => {
+    const two = aHub({ metadata: { name: 'c', uid: '3' }, spec: b.spec });
+    const subject = conflicts([b, two]);
+    const found = await Promise.all([subject.find(b), subject.find(two)]);
+    expect(found.filter((outcome) => outcome === undefined)).toHaveLength(1);
+  });
+
+  test('do not count an external Hub', async () => {
     const external = { url: 'http://h', tokenSecretRef: { name: 't', key: 'token' } };
     const elsewhere = aHub({ metadata: a.metadata, spec: { external } });
-    expect(conflicts([elsewhere, b]).find(b)).toBeUndefined();
+    expect(await conflicts([elsewhere, b]).find(b)).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import type { ApiRequest } from '../../../../../operator/runtime/api-client';
 import { ApiError } from '../../../../../operator/runtime/api-errors';
+import type { Hub } from '../../../../../operator/kinds';
 import { releaseRetained } from '../../../../../operator/sync/hub/workload/retain';
 import { silentLog } from '../../../../cluster/silent-log';
 import { aHub, services } from '../../fixtures';
@@ -7,7 +8,7 @@ import { aHub, services } from '../../fixtures';
 const other = { apiVersion: 'v1', kind: 'Other', name: 'x', uid: 'other' };
 
 /** Deletes a Hub with this storage; returns the requests that the cleanup sent. */
-async function deleted(storage: object, failure?: ApiError) {
+async function deleted(storage: object, failure?: ApiError, others: readonly Hub[] = []) {
   const hub = aHub({ spec: { storage } });
   const owner = {
     apiVersion: hub.apiVersion,
@@ -18,6 +19,11 @@ async function deleted(storage: object, failure?: ApiError) {
   };
   const requests: ApiRequest[] = [];
   const given = services({
+    cache: {
+      list: function* <T>() {
+        yield* [hub, ...others] as T[];
+      },
+    },
     applier: {
       find: (_: unknown, namespace: string, name: string) =>
         Promise.resolve({
@@ -54,6 +60,22 @@ describe('releaseRetained', () => {
 
   test('changes nothing of a Hub that does not retain', async () => {
     expect((await deleted({ retain: false })).requests).toEqual([]);
+  });
+
+  test('keeps claim and credentials of a Hub whose claim another Hub names', async () => {
+    const another = (storage: { existingClaim?: string }) =>
+      aHub({ metadata: { name: 'third', uid: 'third' }, spec: { storage } });
+    const { requests } = await deleted({ retain: false }, undefined, [
+      another({ existingClaim: 'villa-config' }),
+    ]);
+    expect(requests.map(({ path }) => path)).toEqual([
+      '/api/v1/namespaces/home/persistentvolumeclaims/villa-config',
+      '/api/v1/namespaces/home/secrets/villa-admin',
+    ]);
+    expect(
+      (await deleted({ retain: false }, undefined, [another({ existingClaim: 'other' }), another({})]))
+        .requests,
+    ).toEqual([]);
   });
 
   test('keeps the claim of a Hub that names it in existingClaim', async () => {

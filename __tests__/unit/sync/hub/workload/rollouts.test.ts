@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../../../operator/client/hub-client';
-import { HubUnreachable } from '../../../../../operator/client/errors';
+import { HubRejected, HubUnreachable } from '../../../../../operator/client/errors';
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import type { Hub } from '../../../../../operator/kinds';
 import type { Manifest } from '../../../../../operator/runtime/apply';
@@ -24,8 +24,10 @@ class Cluster {
   readonly sets = new Map<string, StatefulSet>();
   readonly deleted: string[] = [];
   readonly requeued: string[] = [];
-  /** What the hubs answer to /api/core/state. */
+  /** The hubs' answer to /api/core/state. */
   answer: unknown = { state: 'RUNNING' };
+  /** What they answer to backup/info. */
+  backup: unknown = { state: 'idle' };
   readonly restarts: PodRestarts;
   readonly rollouts: Rollouts;
 
@@ -54,9 +56,13 @@ class Cluster {
         },
       },
     });
-    const get = () =>
-      this.answer instanceof Error ? Promise.reject(this.answer) : Promise.resolve(this.answer);
-    const contact = () => Promise.resolve({ client: { rest: { get } } as unknown as HubClient });
+    const answered = (answer: unknown) =>
+      answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+    const client = {
+      rest: { get: () => answered(this.answer) },
+      connection: { command: () => answered(this.backup) },
+    };
+    const contact = () => Promise.resolve({ client: client as unknown as HubClient });
     this.restarts = new PodRestarts(given, { contact });
     this.rollouts = new Rollouts(given, this.restarts, () => false);
     for (const { metadata } of this.hubs) {
@@ -66,16 +72,40 @@ class Cluster {
   }
 
   /** The pod of a hub is another one, and ready. */
-  runs(hub: string, uid = `${hub}-first`): void {
+  runs(hub: string, uid = `${hub}-first`, revision = 'old'): void {
     this.pods.set(`${hub}-0`, {
-      metadata: { name: `${hub}-0`, uid },
+      metadata: { name: `${hub}-0`, uid, labels: { 'controller-revision-hash': revision } },
       status: {
         conditions: [{ type: 'Ready', status: 'True' }],
-        containerStatuses: [
-          { name: 'hub', state: { running: { startedAt: new Date(this.clock.now()).toISOString() } } },
-        ],
+        containerStatuses: [{ name: 'hub', started: true, state: { running: { startedAt: this.now() } } }],
       },
     });
+  }
+
+  /** The pod of a hub is not ready from now on. */
+  isNotReady(hub: string, container: { readonly started?: boolean } = {}): void {
+    const pod = this.pods.get(`${hub}-0`)!;
+    const [present] = pod.status!.containerStatuses!;
+    this.pods.set(`${hub}-0`, {
+      ...pod,
+      status: {
+        conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: this.now() }],
+        containerStatuses: [{ ...present!, ...container }],
+      },
+    });
+  }
+
+  private now(): string {
+    return new Date(this.clock.now()).toISOString();
+  }
+
+  /** The new template is applied, and the StatefulSet controller is about to replace the pod. */
+  rolls(hub: string): void {
+    const [metadata, status] = [
+      { name: 'set', generation: 2 },
+      { observedGeneration: 2, updateRevision: 'new' },
+    ];
+    this.sets.set(hub, { ...template('old'), metadata, status } as never);
   }
 
   delay(hub: Hub, desired = template('new')) {
@@ -158,19 +188,89 @@ describe('Rollouts', () => {
     expect(await cluster.stable(cluster.hubs[0])).toEqual({ delay: 0 });
   });
 
+  test('do not interrupt a backup, for at most an hour', async () => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    cluster.backup = { state: 'create_backup' };
+    const waits = {
+      delay: 5_000,
+      notice: 'A pending change of its pod waits for the end of a backup, for an hour at most.',
+    };
+    expect(await cluster.stable(villa)).toEqual(waits);
+    await cluster.clock.advance(59 * 60_000);
+    expect(await cluster.delay(villa)).toEqual(waits);
+    await cluster.clock.advance(60_000);
+    expect(await cluster.delay(villa)).toEqual({ delay: 0 });
+  });
+
+  test('give each backup its hour, and go on when it has ended', async () => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    cluster.backup = { state: 'restore_backup' };
+    expect(await cluster.stable(villa)).toMatchObject({ delay: 5_000 });
+    await cluster.clock.advance(59 * 60_000);
+    cluster.backup = { state: 'idle' };
+    expect(await cluster.delay(villa)).toEqual({ delay: 0 });
+    cluster.backup = { state: 'create_backup' };
+    await cluster.clock.advance(60_000);
+    expect(await cluster.delay(villa)).toMatchObject({ delay: 5_000 });
+  });
+
+  test('do not wait for the backup of a hub without backups', async () => {
+    const cluster = new Cluster();
+    cluster.backup = new HubRejected('unknown_command', 'Unknown command.', 'read');
+    expect(await cluster.stable(cluster.hubs[0])).toEqual({ delay: 0 });
+  });
+
+  test('do not interrupt a hub that is down in its container, as in a restore, for at most ten minutes', async () => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    cluster.answer = new HubUnreachable('refused', true);
+    expect(await cluster.stable(villa)).toMatchObject({ delay: 5_000 });
+    cluster.isNotReady('villa');
+    await cluster.clock.advance(9 * 60_000);
+    expect(await cluster.delay(villa)).toMatchObject({ delay: 5_000 });
+    await cluster.clock.advance(60_000);
+    expect(await cluster.delay(villa)).toEqual({ delay: 0 });
+  });
+
+  test('interrupt the first start in a container that does not listen: the change may be what mends it', async () => {
+    const cluster = new Cluster();
+    cluster.isNotReady('villa', { started: false });
+    cluster.answer = new HubUnreachable('refused', true);
+    expect(await cluster.stable(cluster.hubs[0])).toEqual({ delay: 0 });
+  });
+
   test('restart hubs one after another when the operator is the cause', async () => {
     const cluster = new Cluster();
     const [villa, cabin] = cluster.hubs;
     expect(await cluster.stable(villa)).toEqual({ delay: 0 });
-    cluster.rollouts.applied(villa);
+    cluster.rolls('villa');
+    cluster.rollouts.recordApplied(villa);
     expect(await cluster.stable(cabin)).toMatchObject({
       delay: 300_000,
       notice: expect.any(String) as unknown,
     });
-    cluster.runs('villa', 'villa-second');
-    cluster.requeued.length = 0;
-    await cluster.rollouts.delay(villa, cluster.sets.get('villa'), template('old'));
-    expect(cluster.requeued).toContain('Hub cabin');
+    const next = async () => {
+      cluster.requeued.length = 0;
+      await cluster.rollouts.delay(villa, cluster.sets.get('villa'), template('old'));
+      return cluster.requeued.includes('Hub cabin');
+    };
+    expect(await next()).toBe(false);
+    cluster.runs('villa', 'villa-second', 'new');
+    cluster.answer = { state: 'STARTING' };
+    expect(await next()).toBe(false);
+    cluster.answer = { state: 'RUNNING' };
+    expect(await next()).toBe(true);
+    expect(await cluster.delay(cabin)).toEqual({ delay: 0 });
+  });
+
+  test('do not wait for a hub whose pod has the template already', async () => {
+    const cluster = new Cluster();
+    const [villa, cabin] = cluster.hubs;
+    await cluster.stable(villa);
+    expect(await cluster.stable(cabin)).toMatchObject({ delay: 300_000 });
+    cluster.rollouts.recordApplied(villa);
     expect(await cluster.delay(cabin)).toEqual({ delay: 0 });
   });
 
@@ -224,7 +324,7 @@ describe('PodRestarts', () => {
     const [villa] = cluster.hubs;
     await cluster.stable(villa);
     expect(await cluster.restart()).toBe('rollout');
-    cluster.rollouts.applied(villa);
+    cluster.rollouts.recordApplied(villa);
     const set = { metadata: { name: 'villa', generation: 2 }, status: { observedGeneration: 1 } };
     cluster.sets.set('villa', set as never);
     expect(await cluster.restart()).toBe('rollout');
@@ -243,7 +343,7 @@ describe('PodRestarts', () => {
 
   test('restart a hub whose changed template is held, but none that migrates', async () => {
     const cluster = new Cluster();
-    cluster.rollouts.held(cluster.hubs[0]);
+    cluster.rollouts.recordHeld(cluster.hubs[0]);
     cluster.answer = { state: 'RUNNING', recorder_state: { migration_in_progress: true } };
     expect(await cluster.restart()).toBe('busy');
     cluster.answer = { state: 'RUNNING' };

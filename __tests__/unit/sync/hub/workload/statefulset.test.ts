@@ -8,7 +8,10 @@ import { ensureStatefulSet } from '../../../../../operator/sync/hub/workload/sta
 import { ManualClock } from '../../../manual-clock';
 import { aHub, aHubContext, services } from '../../fixtures';
 
-/** A cluster with the ConfigMap that a HubConfiguration generates, and what was applied to its StatefulSet. */
+/**
+ * A cluster with the ConfigMap that a HubConfiguration generates, and the manifests that were applied to its
+ * StatefulSet.
+ */
 function setup() {
   const clock = new ManualClock();
   const hub = aHub();
@@ -89,7 +92,7 @@ describe('ensureStatefulSet', () => {
     const { context } = await reconcile();
     expect(context.requeueAfter).toBe(3_000);
     expect(context.status).toMatchObject({ configHash: 'sha256:1', secretsHash: null });
-    // What the API server rejects is known at once.
+    // A rejection by the API server is known at once.
     expect(dryRuns).toHaveLength(2);
     expect(annotations()).toHaveLength(1);
     await clock.advance(3_000);

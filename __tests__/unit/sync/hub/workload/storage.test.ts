@@ -71,7 +71,7 @@ describe('ensureStorage', () => {
     };
     const find = () => Promise.resolve(present as never);
     const given = services({
-      applier: { apply, find, isOurs: () => true },
+      applier: { apply, find, isOurs: () => true, labels: () => ({}) },
       cache: { get: () => undefined, list: function* () {} },
       cluster: { request: <T>() => Promise.resolve({ items: [] } as T) },
     });
