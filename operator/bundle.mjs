@@ -13,8 +13,9 @@ const here = dirname(fileURLToPath(import.meta.url));
 const clientNode = join(dirname(require.resolve('@kubernetes/client-node')), '.');
 
 /**
- * Of @kubernetes/client-node, only the kubeconfig with its ways to authenticate. Its generated API classes are most of
- * it, and the operator calls the API server by itself: the base class merely constructs one of them.
+ * The bundle has of @kubernetes/client-node only the kubeconfig with its ways to authenticate. Its generated API
+ * classes are most of it, and the operator calls the API server by itself: the base class merely constructs one of
+ * them.
  */
 const kubeconfigOnly = {
   name: 'kubeconfig-only',
@@ -47,7 +48,7 @@ const substitutes = {
   hpagent: ['HttpProxyAgent', 'HttpsProxyAgent']
     .map((name) => `export class ${name} { constructor() { ${refuse('hpagent')} } }`)
     .join('\n'),
-  // operator/operator-adapter.ts overrides what the framework writes with it.
+  // operator/operator-adapter.ts overrides the functions of the framework that write with it.
   gaxios: `export const instance = { request() { ${refuse('gaxios')} } };`,
 };
 

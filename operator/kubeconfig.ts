@@ -4,7 +4,7 @@ import { KubeConfig } from '@kubernetes/client-node';
  * Checks that the kubeconfig can be used, before the framework loads it: the framework's error does not name it.
  *
  * @param path value of KUBECONFIG; undefined: the default locations, at last the pod's service account
- * @throws Error what is wrong with it, for the user
+ * @throws Error its message is for the user
  */
 export function checkKubeconfig(path: string | undefined): void {
   const config = new KubeConfig();

@@ -124,7 +124,9 @@ export const ROLLOUT_DEBOUNCE = 3 * SECOND;
 export const ROLLOUT_DEBOUNCE_LIMIT = 30 * SECOND;
 /** A restart waits this long for a hub that is loading its integrations. It waits without limit for the migration of a database. */
 export const LONGEST_START = 10 * MINUTE;
-/** Of hubs that the operator restarts one after another, each has its turn for this time at most. */
+/** A restart waits this long for a backup that the hub makes or restores: one that never ends must not keep a change back. */
+export const LONGEST_BACKUP = 60 * MINUTE;
+/** Each of the hubs that the operator restarts one after another has its turn for this time at most. */
 export const ROLLOUT_TURN = 5 * MINUTE;
 
 // --- Configuration: rules.md, "Reload or restart" ---
@@ -135,9 +137,9 @@ export const VOLUME_REFRESH_INTERVAL = SECOND;
 export const CONTENT_SEEN_LIMIT = 30 * SECOND;
 /** A change waits until a hub has been away this long, to be checked by it, before it is given to the next pod. */
 export const HUB_RETURN_LIMIT = MINUTE;
-/** The same for a hub that starts, since its container has started. */
+/** A change waits this long for a hub that starts, from the start of its container. */
 export const HUB_START_LIMIT = 10 * MINUTE;
-/** The same settings of the web server are sent to the hub this often, since it restarts for each time. */
+/** Equal settings of the web server are sent to the hub this often, since it restarts for each time. */
 export const HTTP_SETTINGS_ATTEMPTS = 2;
 /** A reload of the configuration requeues its resource when it has ended; this is the fallback. */
 export const CONFIGURATION_LOAD_REQUEUE = 30 * SECOND;
@@ -169,9 +171,9 @@ export const TOKEN_RENEWAL = 30 * 24 * 60 * MINUTE;
 const DAY = 24 * 60 * MINUTE;
 /** Validity of a certificate that the operator makes for its webhook. */
 export const WEBHOOK_CERTIFICATE_LIFETIME = 90 * DAY;
-/** It is replaced when this share of its validity is over. */
+/** The certificate is replaced when this share of its validity is over. */
 export const WEBHOOK_CERTIFICATE_RENEWAL = 2 / 3;
-/** It is valid before it was made, for API servers whose clocks are slow. */
+/** The certificate is valid before it was made, for API servers whose clocks are slow. */
 export const WEBHOOK_CLOCK_SKEW = 60 * MINUTE;
 /** The certificate is checked again this often, also if no event of the cluster demands it. */
 export const WEBHOOK_CERTIFICATE_CHECK = 60 * MINUTE;

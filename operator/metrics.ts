@@ -125,7 +125,7 @@ export class Metrics {
     this.build.set({ version, node_version: process.version }, 1);
   }
 
-  reconciled(kind: string, result: ResultLabel): void {
+  countReconcile(kind: string, result: ResultLabel): void {
     this.reconciles.inc({ controller: kind, result });
     if (result === 'error') this.errors.inc({ controller: kind });
   }
@@ -135,22 +135,22 @@ export class Metrics {
   }
 
   /** A reconcile ended with `Stalled`. */
-  stalled(kind: string): void {
+  countStalled(kind: string): void {
     this.terminalErrors.inc({ controller: kind });
   }
 
   /** A reconcile failed because of a bug of the operator. */
-  panicked(kind: string): void {
+  countPanic(kind: string): void {
     this.panics.inc({ controller: kind });
   }
 
   /** A reconcile was abandoned at its time limit. */
-  timedOut(kind: string): void {
+  countTimeout(kind: string): void {
     this.timeouts.inc({ controller: kind });
   }
 
   /** A key was enqueued again after an error. */
-  retried(kind: string): void {
+  countRetry(kind: string): void {
     this.retries.inc({ name: kind, controller: kind });
   }
 
@@ -212,29 +212,29 @@ export class Metrics {
     );
   }
 
-  requestEnded(method: string, code: number | 'error', host: string): void {
+  countRequest(method: string, code: number | 'error', host: string): void {
     this.requests.inc({ method, host, code: code === 'error' ? '<error>' : String(code) });
   }
 
-  driftFound(kind: string, action: 'corrected' | 'reported'): void {
+  countDrift(kind: string, action: 'corrected' | 'reported'): void {
     this.drift.inc({ kind, action });
   }
 
-  watchFailed(kind: string): void {
+  countWatchFailure(kind: string): void {
     this.watchFailures.inc({ kind });
   }
 
-  webhookAnswered(webhook: string, code: number, seconds: number): void {
+  countWebhookAnswer(webhook: string, code: number, seconds: number): void {
     this.webhookRequests.inc({ webhook, code: String(code) });
     this.webhookTime.observe({ webhook }, seconds);
   }
 
-  reviewed(kind: string, result: 'admitted' | 'warned' | 'refused'): void {
+  countReview(kind: string, result: 'admitted' | 'warned' | 'refused'): void {
     this.reviews.inc({ kind, result });
   }
 
   /** `notAfter` in milliseconds since the epoch. */
-  webhookCertificate(notAfter: number): void {
+  setCertificateExpiry(notAfter: number): void {
     this.certificateExpiry.set(notAfter / 1_000);
   }
 

@@ -76,7 +76,7 @@ export class HubOperator extends OperatorAdapter {
       log,
       namespaces: settings.watchNamespaces,
       freeze: settings.freezeCache,
-      onFailure: (type) => metrics.watchFailed(type.kind),
+      onFailure: (type) => metrics.countWatchFailure(type.kind),
     });
     metrics.observeCache(() => this.cache.sizes());
     observeMemoryLimits(metrics);
@@ -243,7 +243,7 @@ export class HubOperator extends OperatorAdapter {
     const host = new URL(this.kubeConfig.getCurrentCluster()?.server ?? 'http://none').host;
     return new ApiClient(this.kubeConfig, {
       clock: this.clock,
-      onResponse: (method, status) => this.metrics.requestEnded(method, status, host),
+      onResponse: (method, status) => this.metrics.countRequest(method, status, host),
       ...options,
     });
   }

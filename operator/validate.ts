@@ -15,7 +15,7 @@ dot, node_modules, the templates of Helm charts, links to directories.
 
   --strict  a warning fails as well`;
 
-/** What the command prints, and its exit code: 0, or 1 if there is an error. */
+/** The output of the command, and its exit code: 0, or 1 if there is an error. */
 export interface Validation {
   readonly output: string;
   readonly code: 0 | 1;

@@ -9,7 +9,7 @@ interface Timer {
 /** A clock that stands still until it is told to advance. */
 export class ManualClock implements Clock {
   private time = 0;
-  /** What the clock on the wall shows when `time` is 0. */
+  /** The time of day when `time` is 0. */
   private epoch = Date.UTC(2026, 0, 1);
   private readonly timers = new Set<Timer>();
 
@@ -46,7 +46,7 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** Goes forward, stopping at each timer on the way so that what it sets off can run and set timers itself. */
+  /** Goes forward, stopping at each timer on the way so that its effects can run and set timers themselves. */
   async advance(milliseconds: number): Promise<void> {
     const target = this.time + milliseconds;
     await settle();

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { bundleOperator, repository } from '../../image/bundle';
+import { bundleOperator, repository } from '../../sandbox/image/bundle';
 import { NotRead } from '../../operator/offline/files';
 import { validate } from '../../operator/validate';
 import { documentedCommands, documentedYaml } from '../integration/docs/documented-commands';

@@ -3,6 +3,8 @@
  * Assistant integrations of the same name (`config`, `auth`, `backup`, `http`, `person`, `analytics`).
  */
 
+import type { Scalar } from './shape';
+
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 /** When automatic backups are made. */
@@ -56,7 +58,7 @@ export interface BackupAgent {
   readonly name: string;
 }
 
-/** The backups that exist, and what the hub's backup manager does. */
+/** The backups that exist, and the state of the hub's backup manager. */
 export interface BackupInfo {
   /** `idle`, `create_backup`, `restore_backup`, … */
   readonly state: string;
@@ -126,7 +128,7 @@ export interface AnalyticsPreferences {
 /** The user of a connection's token. */
 export interface HubUser {
   readonly id: string;
-  readonly name: string;
+  readonly name: string | null;
   readonly is_owner: boolean;
   readonly is_admin: boolean;
 }
@@ -158,17 +160,32 @@ export interface RegistryEntity {
   readonly config_entry_id?: string | null;
 }
 
-/** The registries of floors, labels and areas, which have the same commands. */
-export type RegistryType = 'floor' | 'label' | 'area';
+/** The registries of floors, labels and areas. */
+export type ConfigRegistryType = 'floor' | 'label' | 'area';
 
-/** Fields of a registry entry; null clears one. Lists are replaced as a whole, and the hub does not keep their order. */
-export type RegistryFields = Readonly<Record<string, string | number | readonly string[] | null>>;
+/** The registries, and the collection of zones, which has the same commands. */
+export type RegistryType = ConfigRegistryType | 'zone';
 
-/** An entry of such a registry, with its id in `<type>_id`. */
+/** The first part of the names of these commands. */
+export type RegistryPrefix = `config/${ConfigRegistryType}_registry` | 'zone';
+
+/**
+ * Fields of a registry entry; null clears one, but not one of a zone. Lists are replaced as a whole, and the hub does not
+ * keep their order.
+ */
+export type RegistryFields = Readonly<Record<string, string | number | boolean | readonly string[] | null>>;
+
+/** An entry of such a registry, with its id in `<type>_id`; the hub itself calls that of a zone `id`. */
 export interface RegistryRecord {
   readonly name: string;
   readonly [field: string]: unknown;
 }
+
+/** A message of `zone/subscribe`; the first has all zones as `added`. */
+export type ZoneChanges = readonly {
+  readonly change_type: 'added' | 'updated' | 'removed';
+  readonly zone_id: string;
+}[];
 
 /** Data of `<type>_registry_updated`; `reorder` has no id. */
 export interface RegistryUpdated {
@@ -206,7 +223,7 @@ export interface HttpSettings {
   readonly use_x_frame_options?: boolean;
 }
 
-/** Settings with what the hub notes about them. */
+/** Settings with the notes of the hub about them. */
 export interface HttpSlot extends HttpSettings {
   readonly created_at?: string;
   /** `apply_failed` or `not_promoted`: they were tried and given up. */
@@ -227,7 +244,7 @@ export interface HttpConfig {
 /** A user as an administrator sees it. */
 export interface UserRecord {
   readonly id: string;
-  /** Of the auth provider `homeassistant`; null: the user has another auth provider. */
+  /** User name of the auth provider `homeassistant`; null: the user has another auth provider. */
   readonly username: string | null;
   readonly is_owner: boolean;
   /** An internal user of the hub, without a login. */
@@ -267,7 +284,7 @@ export interface RepairIssue {
   readonly domain: string;
   readonly issue_id: string;
   readonly translation_key: string;
-  readonly translation_placeholders: Readonly<Record<string, string>> | null;
+  readonly translation_placeholders: Readonly<Record<string, Scalar>> | null;
 }
 
 /** Data of `repairs_issue_registry_updated`. */

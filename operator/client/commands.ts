@@ -4,6 +4,7 @@ import type {
   BackupConfig,
   BackupConfigUpdate,
   BackupInfo,
+  ConfigRegistryType,
   CoreConfig,
   CoreConfigUpdate,
   EntityRegistryUpdated,
@@ -15,13 +16,14 @@ import type {
   PersonRecord,
   RegistryEntity,
   RegistryFields,
+  RegistryPrefix,
   RegistryRecord,
-  RegistryType,
   RegistryUpdated,
   RepairIssue,
   TokenRecord,
   TriggerMessage,
   UserRecord,
+  ZoneChanges,
 } from './api-types';
 import type { EntityPayload } from './config-entity';
 import type { RequestType } from './errors';
@@ -32,14 +34,12 @@ type Command<Fields, Result> = { readonly fields: Fields; readonly result: Resul
 type Stream<Fields, Message> = { readonly fields: Fields; readonly message: Message };
 
 /**
- * The WebSocket commands that the operator sends: the fields beside `id` and `type`, and the `result` of the answer.
+ * The WebSocket commands whose answer the operator uses: the fields beside `id` and `type`, and the `result` of the answer.
  * Source: `websocket_api.websocket_command` of Home Assistant's integrations.
  */
-export interface Commands extends RegistryCommands {
+export interface AnsweredCommands extends RegistryCommands {
   get_config: Command<NoFields, CoreConfig>;
-  'config/core/update': Command<CoreConfigUpdate, void>;
   analytics: Command<NoFields, { readonly preferences: AnalyticsPreferences }>;
-  'analytics/preferences': Command<{ readonly preferences: AnalyticsPreferences }, void>;
   /** How long each component took to be set up in this start of the hub. */
   'integration/setup_info': Command<
     NoFields,
@@ -72,20 +72,12 @@ export interface Commands extends RegistryCommands {
     NoFields,
     readonly { readonly id?: string; readonly url: string; readonly type: string }[]
   >;
-  'lovelace/resources/create': Command<{ readonly res_type: 'module'; readonly url: string }, unknown>;
-  'lovelace/resources/update': Command<
-    { readonly resource_id: string; readonly res_type: 'module'; readonly url: string },
-    unknown
-  >;
-  'lovelace/resources/delete': Command<{ readonly resource_id: string }, unknown>;
   'http/config': Command<NoFields, HttpConfig>;
   'http/config/configure': Command<{ readonly config: HttpSettings }, { readonly restart: boolean }>;
-  'http/config/promote': Command<NoFields, void>;
   'persistent_notification/get': Command<
     NoFields,
     readonly { readonly notification_id: string; readonly message: string }[]
   >;
-
   'auth/current_user': Command<NoFields, HubUser>;
   /** `lifespan` in days. The result is the token, which the hub never shows again. */
   'auth/long_lived_access_token': Command<
@@ -93,30 +85,55 @@ export interface Commands extends RegistryCommands {
     string
   >;
   'auth/refresh_tokens': Command<NoFields, TokenRecord[]>;
-  'auth/delete_refresh_token': Command<{ readonly refresh_token_id: string }, void>;
-
   'config/auth/list': Command<NoFields, UserRecord[]>;
-  'config/auth/delete': Command<{ readonly user_id: string }, void>;
-  'config/auth_provider/homeassistant/delete': Command<{ readonly username: string }, void>;
-  'config/auth_provider/homeassistant/admin_change_username': Command<
-    { readonly user_id: string; readonly username: string },
-    void
-  >;
   'person/list': Command<NoFields, { readonly storage: PersonRecord[] }>;
-  'person/update': Command<{ readonly person_id: string; readonly user_id: string }, void>;
-  'person/delete': Command<{ readonly person_id: string }, void>;
-
   'backup/info': Command<NoFields, BackupInfo>;
   'backup/agents/info': Command<NoFields, { readonly agents: readonly BackupAgent[] }>;
   'backup/config/info': Command<NoFields, { readonly config: BackupConfig }>;
-  'backup/config/update': Command<BackupConfigUpdate, void>;
-
   'config/entity_registry/list': Command<NoFields, RegistryEntity[]>;
   /** By entity id; null: no such entity. */
   'config/entity_registry/get_entries': Command<
     { readonly entity_ids: readonly string[] },
     Readonly<Record<string, RegistryEntity | null>>
   >;
+  'config_entries/get': Command<NoFields, readonly ConfigEntry[]>;
+  'config_entries/flow/progress': Command<NoFields, readonly FlowInProgress[]>;
+  'config_entries/subentries/list': Command<{ readonly entry_id: string }, readonly ConfigSubentry[]>;
+  /** Texts by their path, such as `component.mqtt.config.error.cannot_connect`. */
+  'frontend/get_translations': Command<
+    { readonly language: string; readonly category: string; readonly integration: string },
+    { readonly resources: Readonly<Record<string, string>> }
+  >;
+  'repairs/list_issues': Command<NoFields, { readonly issues: readonly RepairIssue[] }>;
+  'automation/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
+  'script/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
+  'blueprint/substitute': Command<
+    { readonly domain: 'automation' | 'script'; readonly path: string; readonly input: object },
+    { readonly substituted_config: EntityPayload }
+  >;
+}
+
+/** Also those whose answer is not used. */
+export interface Commands extends AnsweredCommands, RegistryDeletions {
+  'config/core/update': Command<CoreConfigUpdate, void>;
+  'analytics/preferences': Command<{ readonly preferences: AnalyticsPreferences }, void>;
+  'lovelace/resources/create': Command<{ readonly res_type: 'module'; readonly url: string }, unknown>;
+  'lovelace/resources/update': Command<
+    { readonly resource_id: string; readonly res_type: 'module'; readonly url: string },
+    unknown
+  >;
+  'lovelace/resources/delete': Command<{ readonly resource_id: string }, unknown>;
+  'http/config/promote': Command<NoFields, void>;
+  'auth/delete_refresh_token': Command<{ readonly refresh_token_id: string }, void>;
+  'config/auth/delete': Command<{ readonly user_id: string }, void>;
+  'config/auth_provider/homeassistant/delete': Command<{ readonly username: string }, void>;
+  'config/auth_provider/homeassistant/admin_change_username': Command<
+    { readonly user_id: string; readonly username: string },
+    void
+  >;
+  'person/update': Command<{ readonly person_id: string; readonly user_id: string }, void>;
+  'person/delete': Command<{ readonly person_id: string }, void>;
+  'backup/config/update': Command<BackupConfigUpdate, void>;
   'config/entity_registry/remove': Command<{ readonly entity_id: string }, void>;
   'config/entity_registry/update': Command<
     {
@@ -128,15 +145,11 @@ export interface Commands extends RegistryCommands {
     },
     void
   >;
-
-  'config_entries/get': Command<NoFields, readonly ConfigEntry[]>;
   'config_entries/update': Command<{ readonly entry_id: string; readonly title: string }, unknown>;
   'config_entries/disable': Command<
     { readonly entry_id: string; readonly disabled_by: 'user' | null },
-    { readonly require_restart: boolean }
+    unknown
   >;
-  'config_entries/flow/progress': Command<NoFields, readonly FlowInProgress[]>;
-  'config_entries/subentries/list': Command<{ readonly entry_id: string }, readonly ConfigSubentry[]>;
   'config_entries/subentries/update': Command<
     { readonly entry_id: string; readonly subentry_id: string; readonly title: string },
     void
@@ -145,33 +158,16 @@ export interface Commands extends RegistryCommands {
     { readonly entry_id: string; readonly subentry_id: string },
     void
   >;
-  /** Texts by their path, such as `component.mqtt.config.error.cannot_connect`. */
-  'frontend/get_translations': Command<
-    { readonly language: string; readonly category: string; readonly integration: string },
-    { readonly resources: Readonly<Record<string, string>> }
-  >;
-
-  'repairs/list_issues': Command<NoFields, { readonly issues: readonly RepairIssue[] }>;
-
-  'automation/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
-  'script/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
-  'blueprint/substitute': Command<
-    { readonly domain: 'automation' | 'script'; readonly path: string; readonly input: object },
-    { readonly substituted_config: EntityPayload }
-  >;
 }
 
-/** The same commands for floors, labels and areas. `update` and `delete` have the id in `<type>_id`. */
+/** Floors, labels, areas and zones have the same commands. `update` and `delete` have the id in `<type>_id`. */
 type RegistryCommands = Readonly<
-  Record<`config/${RegistryType}_registry/list`, Command<NoFields, readonly RegistryRecord[]>> &
-    Record<
-      `config/${RegistryType}_registry/${'create' | 'update'}`,
-      Command<RegistryFields, RegistryRecord>
-    > &
-    Record<`config/${RegistryType}_registry/delete`, Command<RegistryFields, unknown>>
+  Record<`${RegistryPrefix}/list`, Command<NoFields, readonly RegistryRecord[]>> &
+    Record<`${RegistryPrefix}/${'create' | 'update'}`, Command<RegistryFields, RegistryRecord>>
 >;
+type RegistryDeletions = Readonly<Record<`${RegistryPrefix}/delete`, Command<RegistryFields, unknown>>>;
 
-type RegistryEvents = Readonly<Record<`${RegistryType}_registry_updated`, RegistryUpdated>>;
+type RegistryEvents = Readonly<Record<`${ConfigRegistryType}_registry_updated`, RegistryUpdated>>;
 
 /** The last part of the names of the commands that change something; the others, subscriptions and pings only ask. */
 const WRITES =
@@ -181,6 +177,7 @@ export const requestTypeOf = (type: string): RequestType => (WRITES.test(type) ?
 
 /** The commands that the hub answers with a stream of messages until they are cancelled. */
 export interface Streams {
+  'zone/subscribe': Stream<NoFields, ZoneChanges>;
   subscribe_trigger: Stream<{ readonly trigger: readonly object[] }, TriggerMessage>;
   /** `manager_state` is missing in events of a single backup agent. */
   'backup/subscribe_events': Stream<NoFields, { readonly manager_state?: string }>;
@@ -201,17 +198,21 @@ export interface Streams {
 }
 
 /** The events that the operator subscribes to by name, with their data. */
-export interface Events extends RegistryEvents {
+export interface EventsWithData extends RegistryEvents {
   entity_registry_updated: EntityRegistryUpdated;
   repairs_issue_registry_updated: IssueEvent;
-  homeassistant_started: object;
-  automation_reloaded: object;
   call_service: {
     readonly domain: string;
     readonly service: string;
     readonly service_data: { readonly id?: string; readonly entity_id?: string | readonly string[] };
   };
   component_loaded: { readonly component: string };
+}
+
+/** Also those whose data is not used. */
+export interface Events extends EventsWithData {
+  homeassistant_started: object;
+  automation_reloaded: object;
   device_registry_updated: object;
   scene_reloaded: object;
   service_registered: object;

@@ -27,7 +27,7 @@ export async function customIntegration(
   }
 }
 
-/** What the hub logs of a package that it cannot install, before the name of the package and its own reason. */
+/** The hub logs this of a package that it cannot install, before the name of the package and the reason. */
 const NOT_INSTALLED = 'Unable to install package ';
 
 /**

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock';
+import { entityPayload } from './answers';
 import type { HubConnection } from './connection';
 import type { EntityRegistry } from './entity-registry';
 import { HubFailed, HubRejected, HubUnreachable, NotFound } from './errors';
@@ -98,7 +99,7 @@ export class ConfigEntities {
   /** The object in the hub's file; undefined: not in the file. Takes the hub up to 0.4 s with 500 objects. */
   async read(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
     return unlessUnknown(
-      this.rest.get<EntityPayload>(configPath(kind, id), { timeout: this.rest.writeTimeout }),
+      this.rest.get(configPath(kind, id), { timeout: this.rest.writeTimeout, answer: entityPayload }),
     );
   }
 
@@ -115,10 +116,8 @@ export class ConfigEntities {
   ): Promise<boolean> {
     return this.queues[kind].run(async () => {
       if (!shouldRemove()) return false;
-      const removal = this.rest.delete<{ result: string }>(configPath(kind, id), {
-        timeout: this.rest.writeTimeout,
-      });
-      return (await unlessUnknown(removal)) !== undefined;
+      const removal = this.rest.delete(configPath(kind, id), { timeout: this.rest.writeTimeout });
+      return (await unlessUnknown(removal.then(() => true))) ?? false;
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock';
 import { FLOW_REQUEST_LIMIT } from '../limits';
 import { Timer } from '../timer';
+import { flowStep, uploadedFile } from './answers';
 import { HubRejected, NotFound } from './errors';
 import type { FlowKind, FlowStep } from './flow-step';
 import type { CallOptions, RestClient } from './rest';
@@ -55,7 +56,9 @@ export class ConfigFlows {
    * @throws HubRejected the entry cannot be reconfigured, or a dependency of the integration failed
    */
   start(request: FlowRequest): Promise<FlowStep> {
-    return this.whileAlive((options) => this.rest.post(PATH[request.kind], bodyOf(request), options));
+    return this.whileAlive((options) =>
+      this.rest.post(PATH[request.kind], bodyOf(request), { ...options, answer: flowStep }),
+    );
   }
 
   /**
@@ -66,7 +69,7 @@ export class ConfigFlows {
   async submit(kind: FlowKind, flowId: string, answers: object): Promise<FlowStep> {
     try {
       return await this.whileAlive((options) =>
-        this.rest.post<FlowStep>(`${PATH[kind]}/${flowId}`, answers, options),
+        this.rest.post(`${PATH[kind]}/${flowId}`, answers, { ...options, answer: flowStep }),
       );
     } catch (error) {
       throw formRejected(error) ?? error;
@@ -75,7 +78,9 @@ export class ConfigFlows {
 
   /** The present step, without the errors of the last answers. A step in progress is continued by it. */
   read(kind: FlowKind, flowId: string): Promise<FlowStep> {
-    return this.whileAlive((options) => this.rest.get(`${PATH[kind]}/${flowId}`, options));
+    return this.whileAlive((options) =>
+      this.rest.get(`${PATH[kind]}/${flowId}`, { ...options, answer: flowStep }),
+    );
   }
 
   /** Ends a flow. Resolves with whether it was open: one that has ended already is not an error. */
@@ -93,7 +98,8 @@ export class ConfigFlows {
   async upload(content: Uint8Array, fileName: string): Promise<string> {
     const form = new FormData();
     form.append('file', new Blob([new Uint8Array(content)]), fileName);
-    const { file_id: id } = await this.rest.post<{ file_id: string }>('/api/file_upload', form, {
+    const { file_id: id } = await this.rest.post('/api/file_upload', form, {
+      answer: uploadedFile,
       timeout: this.rest.writeTimeout,
     });
     return id;

@@ -2,6 +2,7 @@ import { createConnection, type Connection, type HaWebSocket } from 'home-assist
 import type { Clock } from '../clock';
 import { withDeadline } from '../deadline';
 import { errorOf } from '../errors';
+import { checkedResult, eventShape, messages } from './answers';
 import { commandError } from './command-error';
 import {
   type CommandArguments,
@@ -16,6 +17,7 @@ import {
 import { HubError, HubUnreachable, TokenRejected } from './errors';
 import type { Logger } from '../log';
 import type { RestClient } from './rest';
+import { checked, type Shape } from './shape';
 import { openSocket, refusalOf, terminate } from './socket';
 import { Timer } from '../timer';
 import { AuthBackoff } from './auth-backoff';
@@ -113,7 +115,11 @@ export class HubConnection {
       this.rest.assertLeader(); // the name of a command does not show whether it writes
       return connection.sendMessagePromise<CommandResult<K>>({ type, ...fields });
     });
-    return this.answerWithin(type, answer, options?.timeout);
+    return this.answerWithin(
+      type,
+      answer.then((result) => checkedResult(type, result)),
+      options?.timeout,
+    );
   }
 
   /**
@@ -125,7 +131,7 @@ export class HubConnection {
     onEvent: (data: Events[K]) => void,
   ): Promise<() => Promise<void>> {
     const message = { type: 'subscribe_events', event_type: eventType };
-    return this.follow(message, (event) => onEvent((event as { data: Events[K] }).data));
+    return this.follow(message, eventShape(eventType), ({ data }) => onEvent(data));
   }
 
   /** Like `subscribeEvents`, for a command that is answered by a stream of messages. */
@@ -134,7 +140,7 @@ export class HubConnection {
     fields: StreamFields<K>,
     onMessage: (message: StreamMessage<K>) => void,
   ): Promise<() => Promise<void>> {
-    return this.follow({ type, ...fields }, (message) => onMessage(message as StreamMessage<K>));
+    return this.follow({ type, ...fields }, messages[type], onMessage);
   }
 
   /**
@@ -165,14 +171,15 @@ export class HubConnection {
     terminate(state.socket); // a hung hub would not answer the close frame
   }
 
-  private async follow(
+  private async follow<T>(
     message: Subscription['message'],
-    onEvent: Subscription['onEvent'],
+    shape: Shape<T>,
+    onEvent: (event: T) => void,
   ): Promise<() => Promise<void>> {
     const { type } = message;
     const subscription: Subscription = {
       message,
-      onEvent: (event) => this.callAll([() => onEvent(event)]),
+      onEvent: (event) => this.callAll([() => onEvent(checked(type, event, shape))]),
       cancel: undefined,
     };
     const connection = await this.answerWithin(type, this.requireConnection());
@@ -339,7 +346,8 @@ export class HubConnection {
       try {
         listener();
       } catch (error) {
-        this.log.error({ error }, 'listener of hub connection failed');
+        if (error instanceof HubError) this.log.warn({ error }, 'message of hub is not used');
+        else this.log.error({ error }, 'listener of hub connection failed');
       }
     }
   }

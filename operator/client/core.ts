@@ -1,6 +1,9 @@
+import { type ConfigCheck, configCheck, coreConfig, coreState } from './answers';
 import type { HubConnection } from './connection';
 import { NotHomeAssistant } from './errors';
 import type { CallOptions, RestClient } from './rest';
+import { isObject } from '../is-object';
+import type { Shape } from './shape';
 import { type CoreConfig, type CoreConfigUpdate, type AnalyticsPreferences } from './api-types';
 
 /** Characters. Versions are like `2026.11.0` or `2026.12.0.dev20261101`; the version is written to the status. */
@@ -13,16 +16,22 @@ const MAX_VERSION_LENGTH = 64;
  * @throws NotHomeAssistant the answer has no valid version
  */
 export async function getConfig(rest: RestClient, options?: CallOptions): Promise<CoreConfig> {
-  const answer = await rest.get<CoreConfig | undefined | null>('/api/config', options);
-  if (typeof answer?.version !== 'string' || answer.version.length > MAX_VERSION_LENGTH)
+  const answer = await rest.get('/api/config', { ...options, answer: configOfHub });
+  if (!hasVersion(answer))
     throw new NotHomeAssistant(`${rest.address.url} is not a hub: /api/config has no valid version`);
   return answer;
 }
 
+const hasVersion = (answer: unknown): boolean =>
+  isObject(answer) && typeof answer['version'] === 'string' && answer['version'].length <= MAX_VERSION_LENGTH;
+
+/** Another program may answer: that is no failure of the hub. */
+const configOfHub: Shape<CoreConfig> = (answer) => (hasVersion(answer) ? coreConfig(answer) : undefined);
+
 /** How far the hub is with its start. */
 export interface CoreState {
   readonly state: CoreConfig['state'];
-  /** Its database is being converted to a newer schema. */
+  /** The hub's database is being converted to a newer schema. */
   readonly isMigrating: boolean;
 }
 
@@ -31,13 +40,7 @@ export interface CoreState {
  * its database is.
  */
 export async function getCoreState(rest: RestClient): Promise<CoreState> {
-  interface Answer {
-    readonly state: CoreConfig['state'];
-    readonly recorder_state?: { readonly migration_in_progress?: boolean };
-  }
-  const answer = await rest.get<Answer | undefined | null>('/api/core/state');
-  if (typeof answer?.state !== 'string')
-    throw new NotHomeAssistant(`${rest.address.url} is not a hub: /api/core/state has no state`);
+  const answer = await rest.get('/api/core/state', { answer: coreState });
   return { state: answer.state, isMigrating: answer.recorder_state?.migration_in_progress === true };
 }
 
@@ -65,14 +68,10 @@ export async function setAnalytics(
   await connection.command('analytics/preferences', { preferences });
 }
 
-/** The result of the hub's check of its configuration files. The texts may quote the files, including secrets. */
-export interface ConfigCheck {
-  readonly result: 'valid' | 'invalid';
-  readonly errors: string | null;
-  readonly warnings: string | null;
-}
-
 /** Has the hub check its configuration files (`POST /api/config/core/check_config`). */
 export function checkConfig(rest: RestClient): Promise<ConfigCheck> {
-  return rest.post('/api/config/core/check_config', undefined, { timeout: rest.writeTimeout });
+  return rest.post('/api/config/core/check_config', undefined, {
+    timeout: rest.writeTimeout,
+    answer: configCheck,
+  });
 }

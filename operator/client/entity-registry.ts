@@ -8,10 +8,14 @@ import type { EntityRegistryUpdated, RegistryEntity } from './api-types';
 /** Called with the kind and the unique id of an entity. */
 export type EntityListener = (kind: ConfigEntityKind, uniqueId: string) => void;
 
-const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
+/** The entities that are followed. A zone has no file: its unique id is its id in the hub's collection. */
+type FollowedKind = ConfigEntityKind | 'zone';
+
+const PLATFORMS: Readonly<Record<FollowedKind, string>> = {
   automation: 'automation',
   scene: 'homeassistant',
   script: 'script',
+  zone: 'zone',
 };
 
 /** An automation, scene or script with a label. */
@@ -69,8 +73,8 @@ export class EntityRegistry {
     });
   }
 
-  /** The entity of an automation, scene or script by its id in the file; undefined until the hub has loaded it. */
-  async find(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
+  /** The entity of an automation, scene, script or zone by its id there; undefined until the hub has loaded it. */
+  async find(kind: FollowedKind, uniqueId: string): Promise<RegistryEntity | undefined> {
     return (await this.entities.get()).find(kind, PLATFORMS[kind], uniqueId);
   }
 
@@ -85,7 +89,7 @@ export class EntityRegistry {
     return [...(await this.entities.get()).all].flatMap((entity) => {
       const { entity_id: entityId, unique_id: id, labels = [] } = entity;
       const kind = kindOf(entity);
-      return kind && labels.includes(labelId) ? [{ kind, id, entityId, labels }] : [];
+      return kind && kind !== 'zone' && labels.includes(labelId) ? [{ kind, id, entityId, labels }] : [];
     });
   }
 
@@ -120,14 +124,14 @@ export class EntityRegistry {
   }
 
   /**
-   * Calls `listener` when a known entity is removed, renamed, disabled or enabled. Returns a function that removes it.
+   * Calls `listener` when a known automation, scene or script is removed, renamed, disabled or enabled. Returns a function that removes it.
    */
   onChange(listener: EntityListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
-  /** The list has no icons, so the entries of the three kinds are read individually; all others are dropped. */
+  /** The list has no icons, so the entries of the followed kinds are read individually; all others are dropped. */
   private async list(): Promise<EntityIndex> {
     const index = new EntityIndex();
     const all = await this.connection.command('config/entity_registry/list');
@@ -166,13 +170,13 @@ export class EntityRegistry {
     if (formerId !== undefined && isOfKind(formerId)) this.entities.invalidate(formerId);
     const isRelevant = action === 'remove' || formerId !== undefined || 'disabled_by' in changes;
     const kind = known && kindOf(known);
-    if (!isRelevant || !kind) return;
+    if (!isRelevant || !kind || kind === 'zone') return;
     for (const listener of this.listeners) listener(kind, known.unique_id);
   }
 }
 
-function kindOf({ platform, entity_id: entityId }: RegistryEntity): ConfigEntityKind | undefined {
-  const kinds = Object.keys(PLATFORMS) as ConfigEntityKind[];
+function kindOf({ platform, entity_id: entityId }: RegistryEntity): FollowedKind | undefined {
+  const kinds = Object.keys(PLATFORMS) as FollowedKind[];
   return kinds.find((kind) => PLATFORMS[kind] === platform && entityId.startsWith(`${kind}.`));
 }
 

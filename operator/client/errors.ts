@@ -69,8 +69,8 @@ export class UserExists extends HubError {
 export type RequestType = 'read' | 'write';
 
 /**
- * The hub understood the request and rejected it. The same request will be rejected again: a write until what was sent
- * is corrected, a read until the hub serves that part of its API.
+ * The hub understood the request and rejected it. The same request will be rejected again: a write until its content is
+ * corrected, a read until the hub serves that part of its API.
  */
 export class HubRejected extends HubError {
   override readonly name: string = 'HubRejected';

@@ -3,6 +3,8 @@
  * for the fields of a form.
  */
 
+import type { Scalar } from './shape';
+
 /** Which manager runs a flow: one that makes an entry (or reconfigures it), one for its options, one for a subentry. */
 export type FlowKind = 'config' | 'options' | 'subentries';
 
@@ -10,20 +12,20 @@ export type FlowKind = 'config' | 'options' | 'subentries';
 export interface FormField {
   readonly name: string;
   readonly required?: boolean;
-  /** What the hub takes when the field is left out. */
+  /** The value that the hub takes when the field is left out. */
   readonly default?: unknown;
-  /** `suggested_value`: what the hub's UI puts into the field, often the present value. */
+  /** `suggested_value`: the value that the hub's UI puts into the field, often the present one. */
   readonly description?: { readonly suggested_value?: unknown } | string | null;
   /** `string`, `integer`, `float`, `boolean`, `select`, `multi_select`, `constant`, `expandable` (a section), … */
   readonly type?: string;
-  /** Of `select`: pairs of value and label. Of `multi_select`: labels by value, or values. */
+  /** The options of `select`: pairs of value and label; of `multi_select`: labels by value, or values. */
   readonly options?: readonly unknown[] | Readonly<Record<string, unknown>>;
-  /** Of `constant`. */
+  /** The value of `constant`. */
   readonly value?: unknown;
-  readonly valueMin?: number;
-  readonly valueMax?: number;
-  readonly lengthMin?: number;
-  readonly lengthMax?: number;
+  readonly valueMin?: number | null;
+  readonly valueMax?: number | null;
+  readonly lengthMin?: number | null;
+  readonly lengthMax?: number | null;
   readonly allow_none?: boolean;
   /** Fields of a section. */
   readonly schema?: readonly FormField[];
@@ -35,7 +37,7 @@ export interface FormField {
   readonly visible?: unknown;
 }
 
-type Placeholders = Readonly<Record<string, string>> | null;
+export type Placeholders = Readonly<Record<string, Scalar>> | null;
 
 interface OpenStep {
   readonly flow_id: string;
@@ -103,11 +105,11 @@ export interface ConfigEntry {
   readonly reason: string | null;
   readonly supports_options: boolean;
   readonly supports_reconfigure: boolean;
-  readonly supported_subentry_types: Readonly<Record<string, { readonly supports_reconfigure: boolean }>>;
-  readonly error_reason_translation_key: string | null;
+  readonly supported_subentry_types?: Readonly<Record<string, { readonly supports_reconfigure: boolean }>>;
+  readonly error_reason_translation_key?: string | null;
   /** Seconds since 1970. Absent in hubs before 2024.8. */
   readonly created_at?: number;
-  /** The same of its last change. */
+  /** The time of the last change, in seconds since 1970. */
   readonly modified_at?: number;
 }
 
@@ -127,8 +129,8 @@ export interface FlowInProgress {
     /** `reauth`, or how a device was discovered, such as `zeroconf`. */
     readonly source: string;
     readonly entry_id?: string;
-    /** Of a discovered device, with its name as the hub's UI shows it. */
-    readonly title_placeholders?: Readonly<Record<string, string>>;
+    /** Placeholders of a discovered device, with its name as the hub's UI shows it. */
+    readonly title_placeholders?: Readonly<Record<string, Scalar>>;
   };
   readonly step_id?: string;
 }

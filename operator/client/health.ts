@@ -1,4 +1,5 @@
 import { messageOf } from '../errors';
+import { onboardingSteps } from './answers';
 import { HubBanned, HubError, HubUnreachable, NotHomeAssistant, NotFound } from './errors';
 import { verifyIsHub } from './hub-identity';
 import type { RestClient } from './rest';
@@ -32,7 +33,7 @@ export async function probeHealth(rest: RestClient): Promise<Health> {
     return failure(error);
   }
   try {
-    const steps = await rest.get<OnboardingAnswer>('/api/onboarding', { token: null });
+    const steps = await rest.get('/api/onboarding', { token: null, answer: onboardingSteps });
     return onboardingHealth(steps);
   } catch (error) {
     if (error instanceof NotFound) return { state: 'onboarded' };

@@ -74,6 +74,7 @@ export class HubClient {
       floor: new Registry(this.connection, 'floor'),
       label: new Registry(this.connection, 'label'),
       area: new Registry(this.connection, 'area'),
+      zone: new Registry(this.connection, 'zone'),
     };
     this.labels = new LabelRegistry(this.registries.label);
     this.entities = new ConfigEntities(this.rest, this.connection, this.entityRegistry, ownReloads, clock);
@@ -102,7 +103,7 @@ export class HubClient {
   /** Starts no further write; resolves when those in flight, and the reloads that they request, have ended. */
   async drain(): Promise<void> {
     await this.entities.drain();
-    await this.reloads.idle();
+    await this.reloads.waitUntilIdle();
   }
 
   close(): void {

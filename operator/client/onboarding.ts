@@ -1,4 +1,5 @@
 import type { Clock } from '../clock';
+import { authCode, loginStep, refreshedTokens, tokens } from './answers';
 import { HubRejected, HubUnreachable, LoginFailed, NotFound, UserExists } from './errors';
 import { ONBOARDING_STEPS, type OnboardingStep } from './health';
 import type { RestClient } from './rest';
@@ -42,7 +43,7 @@ export async function createUser(rest: RestClient, user: FirstUser): Promise<Log
     username: normaliseUsername(user.username),
     client_id: clientIdentity(rest).client_id,
   };
-  const making = rest.post<{ auth_code: string }>('/api/onboarding/users', body, anonymous);
+  const making = rest.post('/api/onboarding/users', body, { ...anonymous, answer: authCode });
   const answer = await unlessDone(making).catch((error: unknown) => {
     // The hub sends no error code.
     const exists =
@@ -55,10 +56,10 @@ export async function createUser(rest: RestClient, user: FirstUser): Promise<Log
 /** Exchanges an authorization code (single use, valid for ten minutes) for tokens. */
 export async function exchangeCode(rest: RestClient, code: string): Promise<Login> {
   const { client_id } = clientIdentity(rest);
-  const answer = await rest.postForm<TokenAnswer>(
+  const answer = await rest.postForm(
     '/auth/token',
     { grant_type: 'authorization_code', code, client_id },
-    anonymous,
+    { ...anonymous, answer: tokens },
   );
   return { accessToken: answer.access_token, refreshToken: answer.refresh_token };
 }
@@ -66,10 +67,10 @@ export async function exchangeCode(rest: RestClient, code: string): Promise<Logi
 /** Requests a new access token of the same login. @throws HubRejected the login was ended */
 export async function refreshLogin(rest: RestClient, refreshToken: string): Promise<Login> {
   const { client_id } = clientIdentity(rest);
-  const answer = await rest.postForm<Omit<TokenAnswer, 'refresh_token'>>(
+  const answer = await rest.postForm(
     '/auth/token',
     { grant_type: 'refresh_token', refresh_token: refreshToken, client_id },
-    anonymous,
+    { ...anonymous, answer: refreshedTokens },
   );
   return { accessToken: answer.access_token, refreshToken };
 }
@@ -96,14 +97,17 @@ export async function authorize(rest: RestClient, credentials: Credentials, cloc
   const { username, password } = credentials;
   const { client_id, redirect_uri } = clientIdentity(rest);
   const start = { client_id, redirect_uri, handler: ['homeassistant', null] };
-  const flow = await asLoginFailure(username, rest.post<LoginStep>('/auth/login_flow', start, anonymous));
+  const flow = await asLoginFailure(
+    username,
+    rest.post('/auth/login_flow', start, { ...anonymous, answer: loginStep }),
+  );
   if (flow.type === 'abort') throw loginFailure(username, flow.reason);
   const path = `/auth/login_flow/${encodeURIComponent(flow.flow_id)}`;
   const answer = { client_id, username: normaliseUsername(username), password };
   for (let attempt = 1; ; attempt++) {
     const step = await asLoginFailure(
       username,
-      unlessFlowLost(rest.post<LoginStep>(path, answer, anonymous)),
+      unlessFlowLost(rest.post(path, answer, { ...anonymous, answer: loginStep })),
     );
     if (step.type === 'create_entry') return step.result;
     if (step.type === 'abort') throw loginFailure(username, step.reason);
@@ -133,16 +137,6 @@ export async function completeStep(rest: RestClient, step: LaterStep, accessToke
 }
 
 const anonymous = { token: null };
-
-interface TokenAnswer {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
-
-type LoginStep =
-  | { readonly type: 'form'; readonly flow_id: string; readonly step_id: string }
-  | { readonly type: 'create_entry'; readonly flow_id: string; readonly result: string }
-  | { readonly type: 'abort'; readonly flow_id: string; readonly reason: string };
 
 /**
  * The OAuth client. The hub accepts its own address as client id, with a redirect to the same origin, without fetching

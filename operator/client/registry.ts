@@ -1,13 +1,52 @@
-import type { RegistryFields, RegistryRecord, RegistryType, RegistryUpdated } from './api-types';
+import type {
+  RegistryFields,
+  RegistryPrefix,
+  RegistryRecord,
+  RegistryType,
+  RegistryUpdated,
+} from './api-types';
 import { FollowedCollection } from './collection';
 import type { HubConnection } from './connection';
-import { HubRejected, HubUnreachable } from './errors';
+import { HubRejected, HubUnreachable, NotFound } from './errors';
 
 /** The entries of a registry by id. */
 export type RegistryEntries = ReadonlyMap<string, RegistryRecord>;
 
+type OnUpdated = (action: RegistryUpdated['action'], id: string) => void;
+
+/** The commands and events of one registry. */
+interface RegistryProtocol {
+  readonly prefix: RegistryPrefix;
+  /** The field of a record with its id; in commands it is `<type>_id`. */
+  readonly idField: string;
+  /** Reports every change, also those by this connection, before the command that made it is answered. */
+  subscribe(connection: HubConnection, onUpdated: OnUpdated): Promise<unknown>;
+}
+
+const ACTIONS = { added: 'create', updated: 'update', removed: 'remove' } as const;
+
+function protocolOf(type: RegistryType): RegistryProtocol {
+  if (type !== 'zone')
+    return {
+      prefix: `config/${type}_registry`,
+      idField: `${type}_id`,
+      subscribe: (connection, onUpdated) =>
+        connection.subscribeEvents(`${type}_registry_updated`, (data) =>
+          onUpdated(data.action, data[`${type}_id`] ?? ''),
+        ),
+    };
+  return {
+    prefix: 'zone',
+    idField: 'id',
+    subscribe: (connection, onUpdated) =>
+      connection.subscribe('zone/subscribe', {}, (changes) => {
+        for (const { change_type: change, zone_id: id } of changes) onUpdated(ACTIONS[change], id);
+      }),
+  };
+}
+
 /**
- * One of the hub's registries of floors, labels or areas. It is read once and then kept current: by the answers to the
+ * One of the hub's registries of floors, labels, areas or zones. It is read once and then kept current: by the answers to the
  * operator's own writes, and by reading it again when the hub reports that another client changed it.
  */
 export class Registry {
@@ -17,15 +56,20 @@ export class Registry {
   private inFlight = 0;
   /** Changes that the hub reported while commands were in flight: ours, until all of these are answered. */
   private reported: string[] = [];
+  private readonly protocol: RegistryProtocol;
 
   constructor(
     private readonly connection: HubConnection,
     private readonly type: RegistryType,
   ) {
+    this.protocol = protocolOf(type);
+    const { protocol } = this;
     this.collection = new FollowedCollection(connection, {
-      subscribe: () => connection.subscribeEvents(`${type}_registry_updated`, (data) => this.onUpdated(data)),
+      subscribe: () => protocol.subscribe(connection, (action, id) => this.onUpdated(action, id)),
       fetch: async () => {
-        const records = await connection.command(`config/${type}_registry/list`);
+        const records = (await connection.command(`${protocol.prefix}/list`)).map((record) =>
+          this.withId(record),
+        );
         return new Map(records.map((record) => [this.entryIdOf(record), record]));
       },
     });
@@ -50,7 +94,7 @@ export class Registry {
 
   /** @throws HubRejected `invalid_info`: the name is in use, or a value is refused; `invalid_format` */
   create(fields: RegistryFields & { readonly name: string }): Promise<RegistryRecord> {
-    return this.write('create', () => this.connection.command(`config/${this.type}_registry/create`, fields));
+    return this.write('create', () => this.connection.command(`${this.protocol.prefix}/create`, fields));
   }
 
   /**
@@ -61,9 +105,7 @@ export class Registry {
    */
   update(id: string, fields: RegistryFields): Promise<RegistryRecord> {
     const command = { [`${this.type}_id`]: id, ...fields };
-    return this.write('update', () =>
-      this.connection.command(`config/${this.type}_registry/update`, command),
-    );
+    return this.write('update', () => this.connection.command(`${this.protocol.prefix}/update`, command));
   }
 
   /** Removes an entry, and the hub removes it from what refers to it. An unknown id: it was removed before. */
@@ -71,18 +113,20 @@ export class Registry {
     const command = { [`${this.type}_id`]: id };
     try {
       await this.tracked(async () => {
-        await this.connection.command(`config/${this.type}_registry/delete`, command);
+        await this.connection.command(`${this.protocol.prefix}/delete`, command);
         this.dropReported('remove', id);
       });
     } catch (error) {
-      if (!(error instanceof HubRejected && error.code === 'invalid_info')) throw error;
+      const isGone =
+        error instanceof NotFound || (error instanceof HubRejected && error.code === 'invalid_info');
+      if (!isGone) throw error;
     }
     this.collection.change((entries) => entries.delete(id));
   }
 
   private write(action: 'create' | 'update', send: () => Promise<RegistryRecord>): Promise<RegistryRecord> {
     return this.tracked(async () => {
-      const record = await send();
+      const record = this.withId(await send());
       const id = this.entryIdOf(record);
       this.dropReported(action, id);
       this.collection.change((entries) => entries.set(id, record));
@@ -92,7 +136,7 @@ export class Registry {
 
   /**
    * Runs a command that changes the registry. The hub reports a change before it answers the command that made it, so
-   * what is left of the reports when all commands are answered was changed by another client.
+   * the reports that are left when all commands are answered are of changes by another client.
    */
   private async tracked<T>(run: () => Promise<T>): Promise<T> {
     this.inFlight += 1;
@@ -113,8 +157,8 @@ export class Registry {
     if (index >= 0) this.reported.splice(index, 1);
   }
 
-  private onUpdated(data: RegistryUpdated): void {
-    if (this.inFlight > 0) this.reported.push(`${data.action} ${data[`${this.type}_id`] ?? ''}`);
+  private onUpdated(action: RegistryUpdated['action'], id: string): void {
+    if (this.inFlight > 0) this.reported.push(`${action} ${id}`);
     else this.onExternalChange();
   }
 
@@ -122,6 +166,10 @@ export class Registry {
     this.reported = [];
     this.collection.invalidate();
     for (const listener of this.listeners) listener();
+  }
+
+  private withId(record: RegistryRecord): RegistryRecord {
+    return { ...record, [`${this.type}_id`]: record[this.protocol.idField] };
   }
 
   private entryIdOf(record: RegistryRecord): string {

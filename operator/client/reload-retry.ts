@@ -12,7 +12,7 @@ export type ReloadResult =
       readonly ok: false;
       readonly reason: 'ReloadFailed' | 'ComponentNotLoaded';
       readonly message: string;
-      /** Of the last attempt. */
+      /** The id of the last attempt. */
       readonly reloadId: string;
     };
 

@@ -64,7 +64,7 @@ export class Reloads {
   }
 
   /** Resolves when no reload is running or requested. */
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     for (;;) {
       const batches = [...this.queues.values()].flatMap(({ running, waiting }) => [running, waiting]);
       const open = batches.filter((batch) => batch !== undefined);

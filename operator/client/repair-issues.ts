@@ -74,8 +74,9 @@ function errorsOf(issues: readonly RepairIssue[]): Map<string, string> {
   const errors = new Map<string, string>();
   for (const { domain, translation_key: key, translation_placeholders: values } of issues) {
     const entityId = values?.['entity_id'];
-    if (!DOMAINS.includes(domain) || !key.startsWith(TRANSLATION_KEY) || entityId === undefined) continue;
-    errors.set(entityId, values?.['error'] ?? key);
+    if (!DOMAINS.includes(domain) || !key.startsWith(TRANSLATION_KEY) || typeof entityId !== 'string')
+      continue;
+    errors.set(entityId, String(values?.['error'] ?? key));
   }
   return errors;
 }

@@ -20,6 +20,7 @@ import {
 import { hasLocalHost, LOCAL_ADDRESS, lookupNonLocal } from './local-address';
 import { HubIdentityCheck, verifyIsHub } from './hub-identity';
 import type { Redact } from './redact';
+import { checked, type Shape } from './shape';
 import { AuthBackoff } from './auth-backoff';
 
 /** Milliseconds. The hub answers most requests in a few milliseconds. */
@@ -75,7 +76,9 @@ export interface RestClientOptions extends HubAddress {
   readonly assertLeader?: (() => void) | undefined;
 }
 
-export interface CallOptions {
+export interface CallOptions<T = unknown> {
+  /** The form that the answer must have; absent: the answer is not used. */
+  readonly answer?: Shape<T>;
   /** Another bearer token for this call; null: none. */
   readonly token?: string | null;
   /** Timeout of the complete answer in milliseconds. Default {@link REQUEST_TIMEOUT}. */
@@ -144,20 +147,20 @@ export class RestClient {
     });
   }
 
-  get<T>(path: string, options?: CallOptions): Promise<T> {
+  get<T>(path: string, options?: CallOptions<T>): Promise<T> {
     return this.call('GET', path, undefined, options);
   }
 
-  post<T>(path: string, body?: unknown, options?: CallOptions): Promise<T> {
+  post<T>(path: string, body?: unknown, options?: CallOptions<T>): Promise<T> {
     return this.call('POST', path, body, options);
   }
 
   /** POSTs a URL-encoded form, as the hub's token endpoint requires. */
-  postForm<T>(path: string, fields: Readonly<Record<string, string>>, options?: CallOptions): Promise<T> {
+  postForm<T>(path: string, fields: Readonly<Record<string, string>>, options?: CallOptions<T>): Promise<T> {
     return this.call('POST', path, new URLSearchParams(fields), options);
   }
 
-  delete<T>(path: string, options?: CallOptions): Promise<T> {
+  delete<T>(path: string, options?: CallOptions<T>): Promise<T> {
     return this.call('DELETE', path, undefined, options);
   }
 
@@ -192,14 +195,24 @@ export class RestClient {
     this.agent.destroy();
   }
 
-  private async call<T>(method: Method, path: string, body: unknown, options: CallOptions = {}): Promise<T> {
+  private async call<T>(
+    method: Method,
+    path: string,
+    body: unknown,
+    options: CallOptions<T> = {},
+  ): Promise<T> {
+    const answer = await this.request(method, path, body, options);
+    return options.answer ? checked(`${method} ${path}`, answer, options.answer) : (answer as T);
+  }
+
+  private async request(method: Method, path: string, body: unknown, options: CallOptions): Promise<unknown> {
     const ownToken = options.token === undefined && this.token !== undefined;
     if (ownToken || options.token != null) await this.verifyIsHub();
     if (!ownToken)
       return this.parsed(await this.send(method, path, body, options), method, path, options.token != null);
     this.authBackoff.admit();
     try {
-      const answer = await this.parsed<T>(await this.send(method, path, body, options), method, path, true);
+      const answer = await this.parsed(await this.send(method, path, body, options), method, path, true);
       this.authBackoff.recordSuccess();
       return answer;
     } catch (error) {
@@ -209,11 +222,11 @@ export class RestClient {
     }
   }
 
-  private async parsed<T>(answer: Answer, method: Method, path: string, withToken: boolean): Promise<T> {
+  private async parsed(answer: Answer, method: Method, path: string, withToken: boolean): Promise<unknown> {
     if (answer.status < 200 || answer.status >= 300)
       throw await this.errorOf(answer, method, path, withToken);
     try {
-      return parse(answer) as T;
+      return parse(answer);
     } catch (error) {
       throw error instanceof TooManyValues ? this.refused(error) : error;
     }
@@ -311,6 +324,11 @@ function parse({ body, contentType }: Answer): unknown {
   if (body.length === 0) return undefined;
   // The errors do not quote the answer: it may come from another server.
   if (!isJson(contentType)) throw new NotHomeAssistant('an answer is not JSON');
+  return parseJson(body);
+}
+
+/** @throws TooManyValues, HubFailed */
+export function parseJson(body: Uint8Array): unknown {
   try {
     return parseBounded(body, MAX_ANSWER_VALUES);
   } catch (error) {

@@ -1,3 +1,4 @@
+import { components } from './answers';
 import type { HubConnection } from './connection';
 import type { RestClient } from './rest';
 
@@ -19,7 +20,7 @@ export async function callService(
 
 /** The components and platforms that the hub has set up: `automation`, `scene`, `mqtt`, `sensor.mqtt`, … */
 export function listComponents(rest: RestClient): Promise<readonly string[]> {
-  return rest.get<readonly string[]>('/api/components');
+  return rest.get('/api/components', { answer: components });
 }
 
 /** The names of all services, by domain. */

@@ -14,6 +14,7 @@ export const HANDSHAKE_TIMEOUT = 10_000;
 const MAX_MESSAGE_SIZE = 12 * 1024 * 1024;
 /** Bytes that the hub sends before the operator is authenticated. */
 const MAX_HANDSHAKE_SIZE = 64 * 1024;
+const TOO_LONG_BEFORE = `it is longer than ${MAX_HANDSHAKE_SIZE} bytes before the authentication`;
 /** A hub sends a message as one frame. */
 const MAX_FRAGMENTS = 64;
 /** Packets of a message, each of which takes memory beside its bytes: a network splits 12 MiB into 9,000. */
@@ -45,6 +46,7 @@ class HubSocket extends WebSocket {
       return super.emit(event, ...details);
     } catch (error) {
       if (error instanceof TooManyValues) this.refuse(error.message);
+      else if (event === 'message') this.refuse('it is no message of a hub');
       else {
         this.log?.error(
           { error, event: String(event) },
@@ -61,14 +63,14 @@ class HubSocket extends WebSocket {
     socket.on('data', (chunk: Buffer) => {
       this.arrived += chunk.length;
       this.arriving.set(this.arrived);
-      if (!this.isAuthenticated && this.arrived > MAX_HANDSHAKE_SIZE)
-        this.refuse(`it is longer than ${MAX_HANDSHAKE_SIZE} bytes before the authentication`);
+      if (!this.isAuthenticated && this.arrived > MAX_HANDSHAKE_SIZE) this.refuse(TOO_LONG_BEFORE);
     });
   }
 
   /** @throws TooManyValues */
   private checkMessage(message: Buffer): void {
     if (this.isAuthenticated) this.arrived = 0;
+    else if (message.length > MAX_HANDSHAKE_SIZE) return this.refuse(TOO_LONG_BEFORE);
     this.arriving.release();
     assertBounded(message);
   }
@@ -81,7 +83,7 @@ class HubSocket extends WebSocket {
 
   private refuse(why: string): void {
     this.refusal ??= why;
-    this.log?.warn({ why }, 'hub sent too large a message, closing connection');
+    this.log?.warn({ why }, 'message of hub is not read, closing connection');
     this.terminate();
   }
 }
@@ -137,7 +139,7 @@ export function terminate(socket: HaWebSocket | undefined): void {
   if (socket) (socket as unknown as HubSocket).terminate();
 }
 
-/** Its message may be written to a status. */
+/** The message of this error may be written to a status. */
 class HandshakeFailed extends Error {}
 
 class UpgradeRefused extends HandshakeFailed {
@@ -173,7 +175,7 @@ function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<v
       }
     };
     socket.on('message', onMessage);
-    // These two listeners stay: an `error` without a listener would be thrown, and a second rejection has no effect.
+    // Both listeners stay: an `error` without a listener would be thrown, and a second rejection has no effect.
     socket.on('error', fail);
     socket.on('close', () => fail(new HandshakeFailed('the connection broke')));
     socket.once('unexpected-response', (_request, response) => {

@@ -1,6 +1,6 @@
-import { HubRejected } from './errors';
+import { HubFailed, HubRejected } from './errors';
 import type { HubConnection } from './connection';
-import type { FlowKind } from './flow-step';
+import type { FlowKind, Placeholders } from './flow-step';
 
 /** Where a text of a flow stands: an error of a form, or the reason of an abort. */
 export type TextKind = 'error' | 'abort';
@@ -26,7 +26,7 @@ export class Translations {
     domain: string,
     flow: { readonly kind: FlowKind; readonly type?: string },
     text: { readonly kind: TextKind; readonly key: string },
-    placeholders: Readonly<Record<string, string>> | null = {},
+    placeholders: Placeholders = {},
   ): Promise<string | undefined> {
     const category = CATEGORY[flow.kind];
     const within = flow.type === undefined ? category : `${category}.${flow.type}`;
@@ -44,8 +44,8 @@ export class Translations {
         ({ resources }) => resources,
         (error: unknown) => {
           this.resources.delete(key);
-          // A hub without its frontend.
-          if (error instanceof HubRejected) return {};
+          // A hub without its frontend, or with an integration whose texts it cannot read.
+          if (error instanceof HubRejected || error instanceof HubFailed) return {};
           throw error;
         },
       );
@@ -55,6 +55,6 @@ export class Translations {
   }
 }
 
-function fill(text: string, placeholders: Readonly<Record<string, string>>): string {
-  return text.replace(/\{(\w+)\}/g, (all, name: string) => placeholders[name] ?? all);
+function fill(text: string, placeholders: NonNullable<Placeholders>): string {
+  return text.replace(/\{(\w+)\}/g, (all, name: string) => String(placeholders[name] ?? all));
 }

@@ -11,7 +11,7 @@ export const userAnnotations = {
   removeLeftBehind: `${API_GROUP}/remove-left-behind`,
 } as const;
 
-/** Their values and meanings, for the reference. */
+/** Values and meanings of the annotations, for the reference. */
 export const userAnnotationMeanings = {
   reconcileAt: {
     value: '<anything new>',
@@ -56,13 +56,13 @@ export const operatorAnnotations = {
   contentHash: `${API_GROUP}/content-hash`,
   /** On the accepted configuration: the start of the hub in which the hub was seen to read it. */
   seenInStart: `${API_GROUP}/seen-in-start`,
-  /** On the accepted configuration: what the hub leaves out of it, by its check and its log. */
+  /** On the accepted configuration: the items that the hub leaves out of it, by its check and its log. */
   checkWarnings: `${API_GROUP}/check-warnings`,
   /** On the hub's pod: a new value makes the kubelet refresh mounted volumes within about a second. */
   refresh: `${API_GROUP}/refresh`,
   /** On the pod template: `sha256:<hex>` of the installed community integrations; a new value is a rolling restart. */
   communityHash: `${API_GROUP}/community-hash`,
-  /** On the pod that installs a community repository: what it installs, as JSON. */
+  /** On the pod that installs a community repository: the files to install, as JSON. */
   installation: `${API_GROUP}/installation`,
   /** On the volume claim: the highest hub version that ran on it. */
   ranVersion: `${API_GROUP}/ran-version`,

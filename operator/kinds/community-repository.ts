@@ -112,7 +112,7 @@ export const communityRepository = defineChild({
   ],
   references: (resource) => [
     ...hubAndToken(resource),
-    // It decides whether the hub loads themes and Python scripts.
+    // The configuration decides whether the hub loads themes and Python scripts.
     { kind: 'HubConfiguration', name: `configuration of ${hubOfChild(resource)}` },
     ...secretReferences(resource.spec.tokenSecretRef?.name),
   ],

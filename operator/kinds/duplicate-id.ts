@@ -1,4 +1,4 @@
-import { area, automation, floor, integration, label, scene, script } from '.';
+import { area, automation, floor, integration, label, scene, script, zone } from '.';
 import type { KindDefinition } from './kind';
 import type { CustomResource } from './resource';
 
@@ -12,7 +12,7 @@ export const hasChosenId = ({ kind }: KindDefinition): boolean => withIds.has(ki
  * repository once.
  */
 const distinguishing: ReadonlyMap<string, string> = new Map([
-  ...[area, floor, label].map(({ kind }) => [kind, 'spec.name'] as const),
+  ...[area, floor, label, zone].map(({ kind }) => [kind, 'spec.name'] as const),
   [integration.kind, 'spec.title'],
 ]);
 

@@ -2,7 +2,7 @@ import type { Resource } from './resource';
 
 /** The id or name of a resource's object in the hub (rules.md, "Effective ids"). */
 
-/** Of an automation or a scene: `spec.id`, or `metadata.name`. */
+/** The id of an automation or a scene: `spec.id`, or `metadata.name`. */
 export function effectiveId({ metadata, spec }: Resource<{ readonly id?: string }>): string {
   return spec.id || (metadata.name ?? '');
 }
@@ -13,13 +13,13 @@ export function effectiveId({ metadata, spec }: Resource<{ readonly id?: string 
  */
 export const MARKER_SCRIPT = 'hub_operator_configuration';
 
-/** Of a script: as above, but the hub accepts only slugs as script ids. `movie-night.v2` → `movie_night_v2` */
+/** The id of a script: as above, but the hub accepts only slugs as script ids. `movie-night.v2` → `movie_night_v2` */
 export function scriptId(script: Resource<{ readonly id?: string }>): string {
   return effectiveId(script).replace(/[-._]+/g, '_');
 }
 
 /**
- * The name of a floor, label or area as the hub compares it: case folded, spaces removed. `Ground  Floor` is
+ * The name of a floor, label or area as the hub compares it, and of a zone as the operator does: case folded, spaces removed. `Ground  Floor` is
  * `groundfloor`, `Ground-Floor` is another name. Two names are equal to the hub exactly if they are equal here.
  */
 export function registryName(name: string): string {

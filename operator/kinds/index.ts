@@ -10,6 +10,7 @@ import { label } from './label';
 import { scene } from './scene';
 import { script } from './script';
 import { secrets } from './secrets';
+import { zone } from './zone';
 
 /** The registry: one line per kind. CRDs, the role, watches, metrics and docs follow from it. */
 export const kinds: readonly KindDefinition[] = [
@@ -23,6 +24,7 @@ export const kinds: readonly KindDefinition[] = [
   floor,
   label,
   area,
+  zone,
   communityRepository,
 ];
 
@@ -46,6 +48,7 @@ export {
   scene,
   script,
   secrets,
+  zone,
 };
 
 export type { HubArea, HubAreaSpec, HubAreaStatus } from './area';
@@ -63,6 +66,7 @@ export type { HubLabel, HubLabelSpec, HubLabelStatus } from './label';
 export type { HubScene, HubSceneSpec, HubSceneStatus } from './scene';
 export type { HubScript, HubScriptSpec, HubScriptStatus } from './script';
 export type { HubSecrets, HubSecretsSpec, HubSecretsStatus } from './secrets';
+export type { HubZone, HubZoneSpec, HubZoneStatus } from './zone';
 
 export type { Condition } from './condition';
 export type { Resource, ResourceMetadata, OwnerReference } from './resource';

@@ -16,7 +16,7 @@ export interface Documented {
 }
 
 const entities = ['HubAutomation', 'HubScene', 'HubScript'] as const;
-const registries = ['HubFloor', 'HubLabel', 'HubArea'] as const;
+const registries = ['HubFloor', 'HubLabel', 'HubArea', 'HubZone'] as const;
 const hub = ['Hub'] as const;
 const integrations = ['HubIntegration'] as const;
 const repositories = ['HubCommunityRepository'] as const;
@@ -81,9 +81,9 @@ export const readyReasons = {
     action: 'Delete one of the two, or change the id or name.',
   },
   NameConflict: {
-    kinds: ['Hub', 'HubConfiguration', 'HubSecrets', ...repositories],
+    kinds: ['Hub', 'HubConfiguration', 'HubSecrets', 'HubZone', ...repositories],
     meaning:
-      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, and belongs to something else. It is not changed.',
+      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, or a zone in the hub’s YAML, and belongs to something else. It is not changed.',
     action: 'Rename or delete one of the two.',
   },
   NotSupportedByExternalHub: {
@@ -246,6 +246,10 @@ export const readyReasons = {
   AreaRegistered: {
     kinds: ['HubArea'],
     meaning: 'The hub has the area as specified. While not Ready: it is being written.',
+  },
+  ZoneRegistered: {
+    kinds: ['HubZone'],
+    meaning: 'The hub has the zone as specified. While not Ready: it is being written.',
   },
   FloorNotReady: {
     kinds: ['HubArea'],

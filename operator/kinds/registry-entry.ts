@@ -6,7 +6,7 @@ import type { Resource } from './resource';
 import type { Field, Schema } from './schema';
 import { hubObjectStatusWith } from './status';
 
-/** What the entries in the hub's registries share: floors, labels, areas. */
+/** Fields that all entries in the hub's registries have: floors, labels, areas, zones. */
 
 /** The hub would accept a blank name, and create an entry with an empty id. */
 export const entryName = { type: 'string', pattern: '\\S', maxLength: 255 } as const satisfies Schema;
@@ -28,7 +28,7 @@ export const aliases = {
   'x-kubernetes-list-type': 'set',
 } as const satisfies Schema;
 
-/** The spec of a registry entry: hub, name, and its own fields. `noun`: `floor`, `label` or `area`. */
+/** The spec of a registry entry: hub, name, and its own fields. `noun`: `floor`, `label`, `area` or `zone`. */
 export function registryEntrySpec<const Fields extends Record<string, Field>>(noun: string, fields: Fields) {
   return {
     type: 'object',

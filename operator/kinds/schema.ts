@@ -57,7 +57,7 @@ export interface CelRule {
 /** The value that a schema describes, as it is read from the API server. */
 export type Infer<S> = Value<S, false>;
 
-/** The same after `defaulted`: fields with a default are present. */
+/** The value after `defaulted`: fields with a default are present. */
 export type Defaulted<S> = Value<S, true>;
 
 type Value<S, Filled extends boolean> = S extends { readonly enum: readonly (infer Choice)[] }
@@ -133,7 +133,9 @@ function withoutDefaults<S extends Schema>(schema: S, keeps: (value: unknown) =>
   return inner as S;
 }
 
-/** A copy in which each list states its type. Without one it is atomic: to make it a map later breaks what is stored. */
+/**
+ * A copy in which each list states its type. Without one it is atomic: to make it a map later breaks stored objects.
+ */
 export function withListTypes<S extends Schema>(schema: S): S {
   const { items, properties, additionalProperties } = schema;
   return {

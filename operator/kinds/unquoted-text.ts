@@ -16,7 +16,7 @@ export interface UnquotedText {
  * Finds states of triggers and conditions that are no text: kubectl has read an unquoted `to: on` as a boolean, and the
  * hub will reject it.
  *
- * @param value a spec, or what is sent to the hub
+ * @param value a spec, or the object that is sent to the hub
  * @param path where it is: `spec`; empty: paths begin with the names of its fields
  */
 export function unquotedTexts(value: unknown, path: string): UnquotedText[] {
@@ -35,7 +35,7 @@ export function unquotedTexts(value: unknown, path: string): UnquotedText[] {
   ];
 }
 
-/** What is wrong, and the way out, as a sentence. */
+/** The fault and the way out, as a sentence. */
 export function unquotedTextMessage({ path, value }: UnquotedText): string {
   return typeof value === 'boolean'
     ? `${path} is the boolean ${value}, and the hub wants text: quote on, off, yes, no, true and false.`

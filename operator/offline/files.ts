@@ -20,7 +20,7 @@ export async function filesOf(path: string): Promise<string[]> {
   try {
     if (!(await isDirectory(path))) return [path];
     const entries = (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
-    // Its templates are not YAML until Helm renders them.
+    // The templates of a chart are not YAML until Helm renders them.
     const isChart = existsSync(join(path, 'Chart.yaml'));
     const files = await Promise.all(
       entries.map(async (entry) => {

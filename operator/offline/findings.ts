@@ -8,7 +8,7 @@ import { review } from '../webhook/review';
 import { fieldOf, type Path, pathIn } from './field-path';
 import { type GivenSecret, GivenState } from './given-state';
 import type { Manifest } from './manifests';
-import { reconciliationProblems } from './reconciliation-rules';
+import { reportReconciliationProblems } from './reconciliation-rules';
 import { checkSchema } from './schema';
 
 /** A problem of an object. */
@@ -104,7 +104,7 @@ function asStored(object: Readonly<Record<string, unknown>>): CustomResource {
 }
 
 /**
- * Its `status` is not looked at: the API server drops it.
+ * Checks the object without its `status`, which the API server drops.
  *
  * @param isValid no rule of its schema is broken; else the reconciliation would report the same fault in other words
  */
@@ -125,7 +125,7 @@ async function applyRules(
     webhookProblems(definition, resource, state, report);
     if (isValid) {
       for (const message of state.refusedSecrets(definition, resource)) report('error', message);
-      await reconciliationProblems(resource, report);
+      await reportReconciliationProblems(resource, report);
     }
   } catch (error) {
     // The other objects are checked all the same. The text of the error may hold a value of the object.

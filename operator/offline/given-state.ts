@@ -41,7 +41,7 @@ export class GivenState implements ClusterState {
     return this.added.has(objectKeyOf(resource));
   }
 
-  /** It replaces one of the same kind, namespace and name, which gives its identity up. */
+  /** The resource replaces one of the same kind, namespace and name, which gives its identity up. */
   add(definition: KindDefinition, resource: CustomResource): void {
     const key = objectKeyOf(resource);
     if (this.added.has(key)) for (const resources of this.byIdentity.values()) resources.delete(key);

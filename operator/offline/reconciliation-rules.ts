@@ -29,7 +29,7 @@ import { invalidListedKey } from '../sync/secrets/combine';
 type Report = (severity: 'error' | 'warning', message: string) => void;
 
 /** The message that the reconciliation would report in `Stalled`. */
-export async function reconciliationProblems(resource: CustomResource, report: Report): Promise<void> {
+export async function reportReconciliationProblems(resource: CustomResource, report: Report): Promise<void> {
   const error = (message: string | undefined): void => {
     if (message !== undefined) report('error', message);
   };
@@ -48,7 +48,7 @@ export async function reconciliationProblems(resource: CustomResource, report: R
         settings: { requireSecretLabel: false },
       };
       const resolved = await resolveAnswers(noSecrets, metadata.namespace, defaulted(integration.spec, spec));
-      // Its messages name the field without `spec`.
+      // The messages of `resolveAnswers` name the field without `spec`.
       return error('invalid' in resolved ? `spec.${resolved.invalid}` : undefined);
     }
     case configuration.kind: {

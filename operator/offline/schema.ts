@@ -19,9 +19,9 @@ export interface Checked {
   /** The object as the API server would store it: with defaults, and without fields that are null. */
   readonly object: Readonly<Record<string, unknown>>;
   readonly problems: readonly Problem[];
-  /** Its fields have the right types, so that other rules can be applied to it. */
+  /** The fields have the right types, so that other rules can be applied. */
   readonly isTyped: boolean;
-  /** It also breaks no rule (CEL). It may have fields that do not exist. */
+  /** The object also breaks no rule (CEL). Unknown fields are allowed. */
   readonly isValid: boolean;
 }
 
@@ -149,7 +149,7 @@ function duplicates(keys: readonly string[], items: unknown): KeywordError[] {
   });
 }
 
-/** The same schema for ajv: a field that it does not name is an error. */
+/** The schema for ajv, in which an unknown field is an error. */
 function strict(schema: Schema): Schema {
   const { additionalProperties, items, properties, ...rest } = schema;
   const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true;
@@ -232,7 +232,7 @@ function typeOf(value: unknown): string {
   return Number.isInteger(value) || digitsOf(value) !== undefined ? 'integer' : typeof value;
 }
 
-/** Of an integer beyond 2^53, which is marked (runtime/json.ts). */
+/** The digits of an integer beyond 2^53, which is marked (runtime/json.ts). */
 const digitsOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? unsafeIntegers(value, '')[0]?.digits : undefined;
 

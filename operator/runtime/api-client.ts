@@ -215,7 +215,7 @@ export class ApiClient {
     return headers;
   }
 
-  /** The same agent while the TLS identity stays the same, so that connections are reused. */
+  /** An agent stays while the TLS identity stays the same, so that connections are reused. */
   private keepAgents({ ca, cert, key, servername, rejectUnauthorized }: https.RequestOptions): void {
     const identity = JSON.stringify([ca, cert, key, servername, rejectUnauthorized]);
     if (identity === this.tlsIdentity) return;

@@ -72,7 +72,7 @@ export class Applier {
     if (present) this.assertOurs(type, present, options);
     if (present && (await this.isApplied(type, present, body))) return present;
     const applied = await this.sendToLatest<T>(type, body, present, options);
-    // The server may write a value in its own way, such as a quantity: its answer is what the desired object looks like.
+    // The server may write a value in its own way, such as a quantity: its answer is the form of the desired object.
     this.recordVerified(type, body, applied);
     this.cache.recordWrite({ ...applied, kind: type.kind });
     return applied;

@@ -170,25 +170,25 @@ export class Controller {
     const { metrics } = this.options;
     switch (result.type) {
       case 'gone':
-        metrics.reconciled(kind, 'success');
+        metrics.countReconcile(kind, 'success');
         return this.backoff.forget(key);
       case 'resync':
-        metrics.reconciled(kind, 'success');
+        metrics.countReconcile(kind, 'success');
         this.backoff.forget(key);
         return this.queue.addAfter(key, resyncDelay(), 'resync');
       case 'requeue':
-        metrics.reconciled(kind, 'requeue_after');
+        metrics.countReconcile(kind, 'requeue_after');
         this.backoff.forget(key);
         return this.queue.addAfter(key, result.after, result.priority);
       case 'stalled':
-        metrics.reconciled(kind, result.after === undefined ? 'success' : 'requeue_after');
-        metrics.stalled(kind);
+        metrics.countReconcile(kind, result.after === undefined ? 'success' : 'requeue_after');
+        metrics.countStalled(kind);
         this.backoff.forget(key);
         return result.after === undefined
           ? this.queue.addAfter(key, resyncDelay(), 'resync')
           : this.queue.addAfter(key, result.after);
       case 'retry':
-        metrics.reconciled(kind, 'error');
+        metrics.countReconcile(kind, 'error');
         this.countFailure(kind, result.error);
         return this.queue.addAfter(key, Math.max(result.atLeast, this.nextBackoff(key, result.error)));
     }
@@ -196,9 +196,9 @@ export class Controller {
 
   private countFailure(kind: string, error: Error): void {
     const { metrics } = this.options;
-    metrics.retried(kind);
-    if (error instanceof DeadlineExceeded) metrics.timedOut(kind);
-    else if (!(error instanceof OperationalError)) metrics.panicked(kind);
+    metrics.countRetry(kind);
+    if (error instanceof DeadlineExceeded) metrics.countTimeout(kind);
+    else if (!(error instanceof OperationalError)) metrics.countPanic(kind);
   }
 
   private nextBackoff(key: ObjectKey, error: Error): number {

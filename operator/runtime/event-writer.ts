@@ -41,8 +41,8 @@ export class EventWriter {
   ) {}
 
   /**
-   * Can be repeated with the same arguments after an error: what the API server has stored, without an answer that came,
-   * is not written twice.
+   * Can be repeated with the same arguments after an error: an event that the API server has stored, without an answer
+   * that came, is not written twice.
    *
    * @param at when it happened, in milliseconds since the epoch
    * @throws ApiError, ApiServerUnreachable

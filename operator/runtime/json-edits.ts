@@ -11,7 +11,7 @@ const LETTER_E = 0x65;
 export interface EditOptions {
   /** The depth of the objects of the cluster in the text; 1: the text is one. */
   readonly objectDepth: number;
-  /** Of an object with more keys and values, the large parts are left out. */
+  /** The large parts of an object with more keys and values are left out. */
   readonly maxObjectValues: number;
   /** A part with more keys and values than this is large. */
   readonly maxPartValues: number;
@@ -144,7 +144,7 @@ export class JsonEdits implements JsonVisitor {
     this.unsafe = this.unsafe.filter((_, index) => isKept(this.unsafe[index - (index % 2)]!));
   }
 
-  /** Of a string, as it is in the text: without quotes, and with its escapes. */
+  /** The content of a string, as it is in the text: without quotes, and with its escapes. */
   private content({ start, end }: Range): string {
     return this.json.toString('utf8', start + 1, end - 1);
   }

@@ -30,7 +30,7 @@ export function parseJson(text: string, maxValues = MAX_VALUES): unknown {
 }
 
 /**
- * The same for a text with objects of the cluster. Of an object with more than {@link MAX_OBJECT_VALUES}, the large parts of
+ * Parses a text with objects of the cluster. Of an object with more than {@link MAX_OBJECT_VALUES}, the large parts of
  * `metadata`, `spec` and `status` are empty, and its field `omitted` names them.
  *
  * @param objectDepth how many brackets are open in an object; 1: the text is one object

@@ -1,7 +1,7 @@
 import { OperationalError } from '../errors';
 import { HUB_LABEL } from '../kinds/annotations';
 import { objectNames, OPERATOR_LABELS } from '../kinds/object-names';
-import { FIELD_MANAGER } from './object-ownership';
+import { FIELD_MANAGER, MANAGED_BY_LABEL } from './object-ownership';
 import type { SecretContent, SecretReader } from './secrets';
 
 /** A Secret that the resource must not name. The message is that of the condition. */
@@ -24,7 +24,10 @@ export interface NamedSecret {
 /** The part of a Secret that the rule looks at. */
 export type Marked = Pick<SecretContent, 'labels' | 'type'>;
 
-/** Types whose values are for the cluster itself: with one of them a hub, or what it connects to, would act in the cluster. */
+/**
+ * Types whose values are for the cluster itself: with one of them a hub, or a server that it connects to, would act in
+ * the cluster.
+ */
 const REFUSED_TYPES: ReadonlySet<string> = new Set([
   'kubernetes.io/service-account-token',
   'bootstrap.kubernetes.io/token',
@@ -62,7 +65,7 @@ export function refusalOf({ type, labels }: Marked): string | undefined {
   if (type !== undefined && REFUSED_TYPES.has(type))
     return `has the type ${type}, whose values are for the cluster and not for a hub: store the value that the hub needs in another Secret.`;
   const isOwn =
-    labels?.['app.kubernetes.io/managed-by'] === FIELD_MANAGER ||
+    labels?.[MANAGED_BY_LABEL] === FIELD_MANAGER ||
     labels?.['app.kubernetes.io/name'] === OPERATOR_LABELS['app.kubernetes.io/name'];
   return isOwn ? OWN : undefined;
 }

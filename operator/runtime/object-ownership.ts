@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { CustomResource, OwnerReference } from '../kinds/resource';
 import type { ClusterObject } from './objects';
 
-/** Value of the label `app.kubernetes.io/managed-by`, and field manager, of what the operator creates. */
+/** Value of the label `app.kubernetes.io/managed-by`, and field manager, of all objects that the operator creates. */
 export const FIELD_MANAGER = 'hub-operator';
+export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 
 /** Longest value of a label. */
 const LONGEST_LABEL = 63;
@@ -23,7 +24,7 @@ export class ObjectOwnership {
   /** The labels that every object of an owner is found by. */
   labels(owner: CustomResource): Record<string, string> {
     return {
-      'app.kubernetes.io/managed-by': FIELD_MANAGER,
+      [MANAGED_BY_LABEL]: FIELD_MANAGER,
       [this.label]: labelValue(owner.kind, owner.metadata.name),
     };
   }

@@ -38,9 +38,9 @@ export interface Waiting extends Common {
   readonly type: 'Waiting';
   /** Milliseconds until the next reconcile. A change of a dependency comes sooner. */
   readonly after: number;
-  /** Of the next reconcile; default: change. */
+  /** Priority of the next reconcile; default: change. */
   readonly priority?: Priority;
-  /** It is likely to pass within `after`, or another resource reports it: status stays as it is. */
+  /** The state is likely to pass within `after`, or another resource reports it: status stays as it is. */
   readonly unreported?: boolean;
 }
 

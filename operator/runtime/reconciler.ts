@@ -75,9 +75,9 @@ class StillRunning extends OperationalError {
 }
 
 /**
- * Reconciles the resources of one kind: reads the resource, runs its sync module, writes status and events. It handles
- * what is common to all kinds: deletion and finalizer, suspension, forced reconciles, the time limit and unexpected
- * errors.
+ * Reconciles the resources of one kind: reads the resource, runs its sync module, writes status and events. The
+ * reconciler handles the tasks that all kinds share: deletion and finalizer, suspension, forced reconciles, the time
+ * limit and unexpected errors.
  */
 export class Reconciler<R extends CustomResource> {
   private readonly status: StatusWriter<R>;
@@ -132,7 +132,7 @@ export class Reconciler<R extends CustomResource> {
     return this.updateStatus(owned, await this.attempt(owned, log), log);
   }
 
-  /** It gets no finalizer until the conflict is resolved: it has no object in the hub. */
+  /** The duplicate gets no finalizer until the conflict is resolved: it has no object in the hub. */
   private duplicate(resource: R, owner: ObjectKey): Outcome {
     return stalled('DuplicateId', this.options.duplicateMessage(resource, parseObjectKey(owner).name));
   }

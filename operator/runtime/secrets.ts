@@ -17,9 +17,9 @@ export interface SecretContent {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** The values as text, by key. */
   readonly values: ReadonlyMap<string, string>;
-  /** Keys of values that are no UTF-8, so that their text is not what is stored. */
+  /** Keys of values that are no UTF-8, so that their text differs from the stored bytes. */
   readonly binary: ReadonlySet<string>;
-  /** The same values as they are stored. */
+  /** The values as they are stored. */
   readonly bytes: ReadonlyMap<string, Buffer>;
 }
 

@@ -69,8 +69,8 @@ export class StatusWriter<R extends CustomResource> {
 }
 
 /**
- * The object without the conditions of other field managers. The operator does not apply what it does not read, so
- * those managers can still change and remove their conditions.
+ * The object without the conditions of other field managers. The operator does not apply conditions that it does not
+ * read, so those managers can still change and remove their conditions.
  */
 export function withoutForeignConditions<T extends ClusterObject>(object: T): T {
   const { metadata, status } = object as {

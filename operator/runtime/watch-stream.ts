@@ -40,7 +40,7 @@ export async function* watchEvents<T>(
     idle.set(WATCH_IDLE_TIMEOUT, () =>
       stream.destroy(new WatchIdleTimeout(`the watch was idle for ${WATCH_IDLE_TIMEOUT / 1_000} s`)),
     );
-  /** Of the line that has not ended yet. */
+  /** Parts of the line that has not ended yet. */
   let parts: Buffer[] = [];
   restart();
   try {

@@ -1,5 +1,6 @@
 import type { HubClient } from '../client/hub-client';
 import { HubBanned, HubUnreachable, TokenRejected } from '../client/errors';
+import type { Redact } from '../client/redact';
 import type { Hub, Resource } from '../kinds';
 import { HAND_OVER_GRACE, HUB_REPORT_WAIT, POD_NOT_READY_REQUEUE } from '../limits';
 import type { EventSpec } from '../runtime/event-spec';
@@ -10,6 +11,7 @@ import type { HubClients } from './hub-clients';
 import { PerHub } from './per-hub';
 import { HubCleanup } from './hub-cleanup';
 import { hubErrorOutcome } from './hub-errors';
+import { redactedOutcome } from './redaction';
 import type { Services } from './services';
 
 /** A resource that has an object in a hub. */
@@ -30,6 +32,8 @@ export interface ChildModule<R extends Child> {
   readonly isReferenced?: boolean;
   /** The object that a removal deletes, by status, such as `automation porch`; undefined: none. */
   objectOf(resource: R): string | undefined;
+  /** Masks the secrets of the resource in a text. Absent: the hub is sent none of them. */
+  redactorOf?(resource: R, client: HubClient): Redact;
   /** Forgets a resource that is gone although its object may still be in the hub. */
   forget?(resource: R, client: HubClient): void;
 }
@@ -55,18 +59,21 @@ export function childModule<R extends Child>(
         lostHubs.forget(resource);
         return reached.outcome;
       }
+      const { client } = reached;
+      const redacted = (outcome: Outcome): Outcome =>
+        module.redactorOf ? redactedOutcome(outcome, module.redactorOf(resource, client)) : outcome;
       try {
-        const outcome = await module.sync(resource, reached.client, context);
+        const outcome = await module.sync(resource, client, context);
         // A write that is in progress may get no answer either.
         if (outcome.type !== 'Waiting') lostHubs.forget(resource);
-        return outcome;
+        return redacted(outcome);
       } catch (error) {
         if (error instanceof HubUnreachable) return lostHubs.report(resource, reached.hub, error);
         lostHubs.forget(resource);
         // Only a reconcile of the Hub can solve this, and its own connection may not show the error for a while.
         if (error instanceof HubBanned || error instanceof TokenRejected)
           services.requeue('Hub', namespace, resource.spec.hubRef.name);
-        return hubErrorOutcome(error, 'object');
+        return redacted(hubErrorOutcome(error, 'object'));
       }
     },
 
@@ -110,7 +117,7 @@ export function childModule<R extends Child>(
 class Removals {
   /** When each was first due, on the monotonic clock. */
   private readonly dueSince = new Map<string, number>();
-  /** Those that have begun: the object may be gone. */
+  /** Removals that have begun: the object may be gone. */
   private readonly begun = new Set<string>();
 
   constructor(private readonly services: Pick<Services, 'clock'>) {}

@@ -11,8 +11,8 @@ export class DriftReports {
   ) {}
 
   /** The event of drift that is corrected. */
-  corrected(message: string): EventSpec {
-    this.services.metrics.driftFound(this.definition.kind, 'corrected');
+  reportCorrected(message: string): EventSpec {
+    this.services.metrics.countDrift(this.definition.kind, 'corrected');
     return { type: 'Warning', reason: 'DriftDetected', message };
   }
 
@@ -21,9 +21,9 @@ export class DriftReports {
    *
    * @param previous the present condition `Ready`: drift that it reports is not counted again
    */
-  left(previous: { readonly reason?: string } | undefined, message: string): Stalled {
+  reportLeft(previous: { readonly reason?: string } | undefined, message: string): Stalled {
     if (previous?.reason !== 'DriftDetected')
-      this.services.metrics.driftFound(this.definition.kind, 'reported');
+      this.services.metrics.countDrift(this.definition.kind, 'reported');
     return stalled('DriftDetected', message);
   }
 }

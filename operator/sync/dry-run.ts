@@ -7,8 +7,8 @@ import type { Services } from './services';
 type DryRunServices = Pick<Services, 'cluster' | 'cache'>;
 
 /**
- * The outcome of a reconcile with the annotation `dry-run`: what it would write to the cluster, which the API server works
- * out without doing it (rules.md, "Suspend and dry-run"). An outcome that is not Ready stays what it is.
+ * The outcome of a reconcile with the annotation `dry-run`: its writes to the cluster, which the API server works out
+ * without doing them (rules.md, "Suspend and dry-run"). An outcome that is not Ready stays the same.
  */
 export async function dryRunOutcome(
   services: DryRunServices,
@@ -21,7 +21,7 @@ export async function dryRunOutcome(
     : stalled(reason, message);
 }
 
-/** An applier for one reconcile, which records what it would write. */
+/** An applier for one reconcile, which records the writes and makes none. */
 export const dryRunApplier = ({ cluster, cache }: DryRunServices): DryRunApplier =>
   new DryRunApplier(cluster, cache, API_GROUP);
 

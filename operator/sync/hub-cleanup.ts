@@ -47,8 +47,8 @@ export class HubCleanup {
     const hub = this.hubs.find(namespace, name);
     if (!hub) return object === undefined ? [] : [cleanupSkipped(`The Hub ${name} does not exist.`)];
     if (hub.metadata.deletionTimestamp && !hub.spec.external) {
-      // It is deleted with the volume.
-      if (object === undefined || !keepsVolume(hub)) return [];
+      // The object is deleted with the volume.
+      if (object === undefined || !keepsVolume(this.services, hub)) return [];
       return [cleanupSkipped(`The Hub ${name} is being deleted, and its volume is kept.`)];
     }
     const contacted = await this.hubs.contact(hub);

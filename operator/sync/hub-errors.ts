@@ -39,7 +39,8 @@ const TABLE: readonly Row[] = [
   { error: HubBanned, reason: 'HubBanned', retryAfter: DEPENDENCY_REQUEUE },
   { error: HubUnreachable, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
   { error: NotHomeAssistant, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
-  // What the hub does not show says nothing about the object: a part of its API is not loaded, or a proxy refuses it.
+  // An unreadable part of the hub says nothing about the object: a part of its API is not loaded, or a proxy refuses
+  // it.
   {
     error: HubRejected,
     request: 'object',

@@ -25,7 +25,7 @@ export interface SyncModules {
   close(): void;
 }
 
-/** What the folder of one kind, or of several that are alike, contributes. */
+/** The modules of one folder, for one kind or for several that are alike. */
 interface KindModules {
   /** By kind. */
   readonly modules: Readonly<Record<string, SyncModule<CustomResource>>>;

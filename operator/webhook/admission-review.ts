@@ -8,7 +8,7 @@ export interface AdmissionRequest {
   readonly kind: { readonly group: string; readonly kind: string };
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   readonly object: CustomResource | null;
-  /** Of an UPDATE: the stored object. */
+  /** The stored object, for an UPDATE. */
   readonly oldObject: CustomResource | null;
 }
 

@@ -42,8 +42,8 @@ export function clusterState({ cache, controller, secrets }: StateSources): Clus
 }
 
 /**
- * Whether the generated Secret has what the HubSecrets asks for now. A key that is applied together with its use is in
- * neither of them yet, and must not be reported as missing.
+ * Whether the generated Secret has the keys that the HubSecrets asks for now. A key that is applied together with its
+ * use is in neither of them yet, and must not be reported as missing.
  */
 function isGenerated(source: HubSecrets, secrets: StateSources['secrets']): boolean {
   const { metadata, spec } = source;

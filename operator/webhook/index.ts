@@ -55,7 +55,7 @@ export class Webhook {
           : this.configuration?.recordWrite(object)),
       serve: (serving) => {
         this.server?.use(serving);
-        metrics.webhookCertificate(serving.notAfter);
+        metrics.setCertificateExpiry(serving.notAfter);
       },
     });
   }
@@ -65,19 +65,19 @@ export class Webhook {
     const { log, metrics, settings } = this.options;
     this.server = await AdmissionServer.listen(settings.webhookPort, settings.httpAddress, {
       answer: (body) => this.answer(body),
-      onAnswer: (status, seconds) => metrics.webhookAnswered(WEBHOOK.path, status, seconds),
+      onAnswer: (status, seconds) => metrics.countWebhookAnswer(WEBHOOK.path, status, seconds),
       onError: (error) => log.error({ error }, 'bug in a rule of the webhook; please report it'),
       log,
     });
     log.info({ port: this.server.port }, 'webhook is listening');
     this.secret.start();
     this.configuration?.start();
-    void this.synced().then(() => this.certificates.changed());
+    void this.waitForCacheSync().then(() => this.certificates.handleChange());
   }
 
   /** This process may write the certificate from now on. */
   lead(): void {
-    void this.synced().then(() => this.certificates.lead());
+    void this.waitForCacheSync().then(() => this.certificates.lead());
   }
 
   /** The Service may have another name, such as one with a prefix of kustomize. */
@@ -89,7 +89,7 @@ export class Webhook {
     );
   }
 
-  private async synced(): Promise<void> {
+  private async waitForCacheSync(): Promise<void> {
     await Promise.all([this.secret.waitForCacheSync(), this.configuration?.waitForCacheSync()]);
   }
 
@@ -106,7 +106,7 @@ export class Webhook {
     const request = readReview(body);
     const verdict = review(request, this.options.state);
     const result = verdict.refusal ? 'refused' : verdict.warnings.length > 0 ? 'warned' : 'admitted';
-    this.options.metrics.reviewed(request.kind.kind, result);
+    this.options.metrics.countReview(request.kind.kind, result);
     return writeReview(request, verdict);
   }
 
@@ -125,9 +125,9 @@ export class Webhook {
       ...(namespace !== undefined && { namespace }),
       fieldSelector: `metadata.name=${name}`,
       onChange: () => {
-        if (this.isSynced) this.certificates.changed();
+        if (this.isSynced) this.certificates.handleChange();
       },
-      onFailure: ({ kind }) => metrics.watchFailed(kind),
+      onFailure: ({ kind }) => metrics.countWatchFailure(kind),
     });
   }
 }

@@ -15,7 +15,7 @@ import { RestClient } from '../../../operator/client/rest';
 import { redactor } from '../../../operator/client/redact';
 import { freePort } from '../../../sandbox/ports';
 import { silentLog } from '../../cluster/silent-log';
-import { FakeHub, text } from './fake-hub';
+import { CONFIG, FakeHub, text } from './fake-hub';
 import { letTimePass, ManualClock } from '../manual-clock';
 import { RecordingLog } from '../runtime/recording-log';
 import { until } from '../until';
@@ -169,7 +169,7 @@ describe('HubConnection: commands', () => {
   test('time out while the connection stays open', async () => {
     const clock = new ManualClock();
     hub.onCommand = (command) =>
-      void (command.message.type === 'auth/current_user' || command.succeed('fine'));
+      void (command.message.type === 'auth/current_user' || command.succeed(CONFIG));
     const connection = open({ clock });
     await connection.command('get_config');
     const failure = expect(connection.command('auth/current_user', {}, { timeout: 3_000 })).rejects.toThrow(
@@ -177,7 +177,7 @@ describe('HubConnection: commands', () => {
     );
     await clock.advance(3_000);
     await failure;
-    expect(await connection.command('get_config')).toBe('fine');
+    expect(await connection.command('get_config')).toEqual(CONFIG);
     expect(hub.connects).toBe(1);
     expect(clock.pendingTimers).toBe(1); // the heartbeat
   });
@@ -196,9 +196,9 @@ describe('HubConnection: commands', () => {
     hub.onCommand = (command) => command.socket.send('{"half":');
     const connection = open({ clock: moving() });
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
-    hub.onCommand = (command) => command.succeed('fine');
+    hub.onCommand = (command) => command.succeed(CONFIG);
     await until(() => connection.connected);
-    expect(await connection.command('get_config')).toBe('fine');
+    expect(await connection.command('get_config')).toEqual(CONFIG);
   });
 });
 
@@ -206,7 +206,7 @@ describe('HubConnection: subscriptions', () => {
   const fire = (event: unknown) => {
     const { id } = hub.commands.findLast((message) => message.type === 'subscribe_events') ?? {};
     for (const client of hub.clients)
-      client.send(JSON.stringify({ id, type: 'event', event: { data: event } }));
+      client.send(JSON.stringify({ id, type: 'event', event: { data: { component: String(event) } } }));
   };
 
   test('deliver events, also in batches, until they are ended', async () => {
@@ -215,7 +215,7 @@ describe('HubConnection: subscriptions', () => {
     const cancel = await connection.subscribeEvents('component_loaded', (event) => seen.push(event));
     fire(1);
     const { id } = hub.commands[0] ?? {};
-    const batch = [2, 3].map((data) => ({ id, type: 'event', event: { data } }));
+    const batch = [2, 3].map((data) => ({ id, type: 'event', event: { data: { component: String(data) } } }));
     for (const client of hub.clients) client.send(JSON.stringify(batch));
     await until(() => seen.length === 3);
     await cancel();

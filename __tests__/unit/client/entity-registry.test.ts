@@ -13,7 +13,7 @@ const lists = () => hub.commands.filter((message) => message.type === 'config/en
 
 beforeEach(async () => {
   hub = await FakeHub.start();
-  // Its deadlines never pass, however slow the machine is.
+  // The deadlines of this clock never pass, however slow the machine is.
   const clock = new ManualClock();
   client = new HubClient({ url: hub.url, token: 'good-token', clock, log: silentLog });
   registry = client.entityRegistry;

@@ -7,7 +7,7 @@ class Hub {
   file = new Set<string>();
   registered = new Set<string>();
   readonly asked: string[] = [];
-  /** What the next reload brings back. */
+  /** The entity that the next reload brings back. */
   broughtBack: string | undefined;
 
   readonly entities = {

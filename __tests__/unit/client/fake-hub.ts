@@ -16,9 +16,13 @@ export interface Request {
 
 export type Answer = (request: Request, response: ServerResponse) => void;
 
+/** The least that the operator takes for an answer to `get_config`. */
+export const CONFIG = { version: '2026.11.0', state: 'RUNNING', unit_system: {} };
+
 /** A command of the WebSocket, with the means to answer it. */
 export interface Command {
   readonly message: { readonly id: number; readonly type: string } & Record<string, unknown>;
+  /** @param result default: {@link CONFIG} for `get_config`, else null */
   succeed(result?: unknown): void;
   fail(code: string, message: string): void;
   readonly socket: WebSocket;
@@ -41,8 +45,8 @@ export const text =
 export const manifest = json(200, { name: 'Home Assistant', short_name: 'Home Assistant' });
 
 /**
- * A server that misbehaves as told: for the faults that a real hub cannot be made to show. What it answers when all
- * is well is kept to the least; how a hub really behaves is the integration tests' matter.
+ * A server that misbehaves as told: for the faults that a real hub cannot be made to show. Its answers without a fault
+ * are kept to the least; how a hub really behaves is the integration tests' matter.
  */
 export class FakeHub {
   readonly requests: Request[] = [];
@@ -54,7 +58,7 @@ export class FakeHub {
   token = 'good-token';
   /** Answers instead of the upgrade. */
   refuseUpgrade: number | undefined;
-  onCommand: (command: Command) => void = (command) => command.succeed(null);
+  onCommand: (command: Command) => void = (command) => command.succeed();
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
   private readonly webSockets = new WebSocketServer({ noServer: true });
@@ -154,7 +158,8 @@ export class FakeHub {
       this.onCommand({
         message,
         socket: client,
-        succeed: (result = null) => send({ id: message.id, type: 'result', success: true, result }),
+        succeed: (result = message.type === 'get_config' ? CONFIG : null) =>
+          send({ id: message.id, type: 'result', success: true, result }),
         fail: (code, reason) =>
           send({ id: message.id, type: 'result', success: false, error: { code, message: reason } }),
       });

@@ -1,6 +1,6 @@
-import type { RegistryRecord, RegistryUpdated } from '../../../operator/client/api-types';
+import type { RegistryRecord, RegistryUpdated, ZoneChanges } from '../../../operator/client/api-types';
 import type { HubConnection } from '../../../operator/client/connection';
-import { HubRejected, HubUnreachable } from '../../../operator/client/errors';
+import { HubRejected, HubUnreachable, NotFound } from '../../../operator/client/errors';
 import { Registry } from '../../../operator/client/registry';
 
 /** A floor registry that answers as the hub does: the event of a change comes before the answer to its command. */
@@ -132,5 +132,40 @@ describe('Registry', () => {
     hub.reconnected();
     expect(changes).toBe(1);
     expect(await names()).toEqual(['new']);
+  });
+
+  test('of zones it has the id of a record in zone_id, and follows the stream of the collection', async () => {
+    let tell!: (changes: ZoneChanges) => void;
+    const sent: unknown[] = [];
+    const zones = new Map<string, RegistryRecord>([['work', { id: 'work', name: 'Work' }]]);
+    const connection = {
+      onLost: () => () => undefined,
+      onReconnect: () => () => undefined,
+      subscribe: async (type: string, _: object, onMessage: typeof tell) => {
+        expect(type).toBe('zone/subscribe');
+        tell = onMessage;
+      },
+      command: async (type: string, fields: Record<string, string> = {}) => {
+        sent.push([type, fields]);
+        if (type === 'zone/list') return [...zones.values()];
+        if (type === 'zone/delete') throw new NotFound('not_found', 'Unable to find zone_id gone');
+        const id = fields['zone_id'] ?? 'school';
+        tell([{ change_type: zones.has(id) ? 'updated' : 'added', zone_id: id }]);
+        const { zone_id: _id, ...rest } = fields;
+        zones.set(id, { name: id, ...zones.get(id), ...rest, id });
+        return zones.get(id);
+      },
+    } as unknown as HubConnection;
+    registry = new Registry(connection, 'zone');
+    registry.onChange(() => (changes += 1));
+    expect((await registry.entries()).get('work')).toMatchObject({ name: 'Work', zone_id: 'work' });
+    expect(await registry.create({ name: 'School' })).toMatchObject({ zone_id: 'school' });
+    await registry.update('school', { radius: 7 });
+    expect((await registry.entries()).get('school')).toMatchObject({ radius: 7, zone_id: 'school' });
+    await expect(registry.remove('gone')).resolves.toBeUndefined();
+    expect(changes).toBe(0);
+    expect(sent.filter((each) => (each as string[])[0] === 'zone/list')).toHaveLength(1);
+    tell([{ change_type: 'removed', zone_id: 'work' }]);
+    expect(changes).toBe(1);
   });
 });

@@ -18,6 +18,7 @@ describe('kinds', () => {
       'HubScene',
       'HubScript',
       'HubSecrets',
+      'HubZone',
     ]);
   });
 
@@ -113,7 +114,7 @@ describe('kinds: references', () => {
     expect(named).not.toContainEqual(secret('home-admin'));
   });
 
-  test('of an external Hub are its token and its authority, and no configuration', () => {
+  test('of an external Hub are the Secrets of its token and its CA; it has no configuration', () => {
     const external = { url: 'http://box', tokenSecretRef: { name: 'box' }, caSecretRef: { name: 'ca' } };
     expect(hub.references(resource('home', { external }))).toEqual([secret('box'), secret('ca')]);
   });

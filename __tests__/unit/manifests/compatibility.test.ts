@@ -8,7 +8,7 @@ const parse = (text: string) => parseAllDocuments(text).map((document) => docume
 const released = parse(readFileSync(RELEASED, 'utf8'));
 const current = parse(readFileSync('dist/crds.yaml', 'utf8'));
 
-/** What the last commit has; undefined where there is no history, as in an archive of the sources. */
+/** The definitions of the last commit; undefined where there is no history, as in an archive of the sources. */
 function committed(): Definition[] | undefined {
   try {
     return parse(

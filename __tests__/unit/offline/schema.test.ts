@@ -23,7 +23,7 @@ describe('checkSchema', () => {
     expect(problemsOf(externalHub)).toEqual([]);
   });
 
-  // The same cases are shown to the API server in __tests__/schema/rules.test.ts.
+  // __tests__/schema/rules.test.ts shows the same cases to the API server.
   test.each(
     rules.filter(({ update }) => !update).map((rule) => [`${rule.kind}: ${rule.says}`, rule] as const),
   )('%s', (_, { bad, external, field, good, kind, says }) => {

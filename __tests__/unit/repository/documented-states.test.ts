@@ -30,13 +30,13 @@ import { objectMetadata } from '../object-metadata';
 import { resource } from '../resource';
 import { aHub, aHubContext, services } from '../sync/fixtures';
 
-// The docs show states that a reader who follows them does not have. Their text is compared with what the operator would
-// write, from the function that makes it.
+// The docs show states that a reader who follows them does not have. Their text is compared with the operator's own
+// text, from the function that makes it.
 
 const HUB = 'my-home';
 const hubRef = { name: HUB };
 
-/** What the operator would write into the status of the documented resource. */
+/** The operator's text for the status of the documented resource. */
 type Written = () => string | Promise<string>;
 interface State {
   /** The headings of its columns are compared, too; absent: the output is no table. */

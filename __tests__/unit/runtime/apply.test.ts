@@ -11,7 +11,7 @@ import { widget } from './objects';
 const owner = widget();
 const key = objectKey('ConfigMap', 'home', 'c');
 
-/** A server with one ConfigMap, which changes what is applied as `admit` says, and the cache over it. */
+/** A server with one ConfigMap, which changes applied objects as `admit` says, and the cache over it. */
 function setup({ cached = true, admit = (object: ClusterObject) => object } = {}) {
   let version = 0;
   const state: { present: ClusterObject | undefined } = { present: undefined };

@@ -128,7 +128,7 @@ describe('EventRecorder', () => {
     const { clock, log, record, written } = setup();
     for (let event = 0; event < 100; event++) await record(`problem ${event}`);
     expect(written()).toHaveLength(25);
-    expect(log.at('info')).toHaveLength(100); // what is not written is still logged
+    expect(log.at('info')).toHaveLength(100); // events that are not written are still logged
     await record('quiet', widget({ metadata: { uid: 'another' } }));
     expect(written()).toHaveLength(26);
     await clock.advance(60_000);

@@ -57,12 +57,12 @@ describe('Metrics', () => {
 
   test('passes are counted by how they ended, each kind from zero', async () => {
     const { metrics } = setup();
-    metrics.reconciled('Hub', 'success');
-    metrics.reconciled('Hub', 'success');
-    metrics.reconciled('Hub', 'error');
-    metrics.stalled('Hub');
-    metrics.panicked('Hub');
-    metrics.timedOut('Hub');
+    metrics.countReconcile('Hub', 'success');
+    metrics.countReconcile('Hub', 'success');
+    metrics.countReconcile('Hub', 'error');
+    metrics.countStalled('Hub');
+    metrics.countPanic('Hub');
+    metrics.countTimeout('Hub');
     metrics.observeDuration('Hub', 0.5);
     const samples = await scrape(metrics);
     expect(samples).toMatchObject({
@@ -87,7 +87,7 @@ describe('Metrics', () => {
     const { metrics } = setup();
     const observer = metrics.queueObserver((key) => key.split('/')[0]!);
     observer.added('Hub/home/a');
-    metrics.retried('Hub');
+    metrics.countRetry('Hub');
     observer.started('Hub/home/a', 250);
     observer.finished('Hub/home/a', 1_250);
     expect(await scrape(metrics)).toMatchObject({
@@ -100,10 +100,10 @@ describe('Metrics', () => {
 
   test('requests, watches, drift, leadership and build are told', async () => {
     const { metrics } = setup();
-    metrics.requestEnded('GET', 200, 'server:6443');
-    metrics.requestEnded('GET', 'error', 'server:6443');
-    metrics.watchFailed('Secret');
-    metrics.driftFound('HubScene', 'corrected');
+    metrics.countRequest('GET', 200, 'server:6443');
+    metrics.countRequest('GET', 'error', 'server:6443');
+    metrics.countWatchFailure('Secret');
+    metrics.countDrift('HubScene', 'corrected');
     metrics.setLeader('hub-operator', true);
     expect(await scrape(metrics)).toMatchObject({
       'rest_client_requests_total{method="GET",host="server:6443",code="200"}': '1',

@@ -297,8 +297,8 @@ describe('WorkQueue', () => {
     });
   });
 
-  // The same as a model: what each key is owed, without the order within a priority. The queue must start what is due
-  // while there is a free worker and a free place, a change before a resync, and nothing else.
+  // The queue as a model: the starts that each key is owed, without the order within a priority. The queue must start
+  // due keys while there is a free worker and a free place, a change before a resync, and nothing else.
   const KEYS = ['p/1', 'p/2', 'p/3', 'q/1', 'q/2', 'r/1'];
   const WORKERS = 3;
   const PER_PARTITION = 2;
@@ -344,7 +344,7 @@ describe('WorkQueue', () => {
 
   /** What went wrong once, shrunk. */
   const examples: [Command[]][] = [
-    // What is due at the same moment was begun one by one, the resync first.
+    // Keys that are due at the same moment were begun one by one, the resync first.
     [
       [
         { type: 'addAfter', key: 'p/1', priority: 'resync', delay: 1 },
@@ -438,7 +438,7 @@ describe('WorkQueue', () => {
             state.due === undefined ||
             state.due > clock.monotonic()
           ) {
-            // What is due already is not delayed any more, and keeps its priority.
+            // A key that is due already is not delayed any more, and keeps its priority.
             state.priority = state.due === undefined ? requested : strongest(state.priority, requested);
             state.due = Math.min(state.due ?? Infinity, due);
           }

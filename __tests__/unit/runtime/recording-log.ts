@@ -8,7 +8,7 @@ export interface LogLine {
   readonly fields: object;
 }
 
-/** Remembers what is logged, by it and its children. */
+/** Remembers the records of this log and its children. */
 export class RecordingLog implements Logger {
   constructor(readonly lines: LogLine[] = []) {}
 

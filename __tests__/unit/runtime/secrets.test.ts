@@ -14,7 +14,7 @@ const secret = (resourceVersion: string, value: string) => ({
   data: { password: Buffer.from(value).toString('base64') },
 });
 
-/** A reader over one Secret: what the watch has told of it, and what the server has. */
+/** A reader over one Secret: as the watch has reported it, and as the server has it. */
 function setup() {
   const state: { told: string | undefined; served: ReturnType<typeof secret> | undefined } = {
     told: '1',

@@ -86,7 +86,7 @@ describe('StatusWriter', () => {
       },
     });
     const typesLeft = (managedFields: object[] | undefined) => {
-      // The server sends it; what the runtime keeps has it no more.
+      // The server sends this field; the objects in the cache do not have it.
       const metadata: object = managedFields ? { managedFields } : {};
       const resource = widget({
         metadata,

@@ -18,7 +18,7 @@ const names = (changes: readonly Change<Thing>[]) =>
 
 // The server's history: each step makes the next resource version. The store sees it through a watch that may lag,
 // break and be replaced by a list, and through answers to writes of ours that overtake the watch or come late. A backup
-// that is put back is told from a list that is older than what was shown before; any other looks like a server as ever.
+// that is put back is told from a list that is older than the last one; any other looks like a server as ever.
 const NAMES = ['a', 'b', 'c'];
 
 type Step =

@@ -4,7 +4,7 @@ import { services } from './fixtures';
 describe('DriftReports', () => {
   const counted: string[] = [];
   const reports = new DriftReports(
-    services({ metrics: { driftFound: (kind, action) => void counted.push(`${kind} ${action}`) } }),
+    services({ metrics: { countDrift: (kind, action) => void counted.push(`${kind} ${action}`) } }),
     { kind: 'HubFloor' },
   );
 
@@ -12,14 +12,14 @@ describe('DriftReports', () => {
 
   test('each correction is an event and is counted', () => {
     const event = { type: 'Warning', reason: 'DriftDetected', message: 'It is changed back.' };
-    expect(reports.corrected('It is changed back.')).toEqual(event);
+    expect(reports.reportCorrected('It is changed back.')).toEqual(event);
     expect(counted).toEqual(['HubFloor corrected']);
   });
 
   test('drift that is left is counted when it is found, not at each observation', () => {
-    const found = reports.left({ reason: 'FloorRegistered' }, 'It stays so.');
+    const found = reports.reportLeft({ reason: 'FloorRegistered' }, 'It stays so.');
     expect(found).toMatchObject({ type: 'Stalled', reason: 'DriftDetected', message: 'It stays so.' });
-    reports.left(found, 'It stays so.');
+    reports.reportLeft(found, 'It stays so.');
     expect(counted).toEqual(['HubFloor reported']);
   });
 });

@@ -13,7 +13,7 @@ import { secretReader, services } from './fixtures';
 let secrets: Map<string, ReadonlyMap<string, string>>;
 let phase: string;
 let ready: 'True' | 'False';
-/** Of the condition Ready of the Hub. */
+/** Message of the condition Ready of the Hub. */
 let message: string;
 let uid: string;
 let hubExists: boolean;
@@ -53,6 +53,7 @@ beforeEach(() => {
     clock,
     secrets: secretReader((name) => secrets.get(name)),
     cache: {
+      list: function* () {},
       get: (kind: string, _: string, name: string) =>
         (kind === 'Hub'
           ? hubExists

@@ -11,7 +11,9 @@ const readyIs = (status: 'True' | 'False', observedGeneration: number) => ({
   ],
 });
 
-/** A cluster with one HubSecrets of the Hub `villa`, and what was read of the Secret that it makes and of its source. */
+/**
+ * A cluster with one HubSecrets of the Hub `villa`, and the last read of the Secret that it makes and of its source.
+ */
 function setup({
   ready = 'True',
   observed = 2,

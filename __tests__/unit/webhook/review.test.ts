@@ -63,7 +63,7 @@ describe('review', () => {
   test('a resource is no duplicate of itself', () => {
     const changed = ours('HubAutomation', 'porch', { alias: 'Porch' });
     expect(refusalOf(update(porch, changed), new FakeClusterState([porch]))).toBeUndefined();
-    // It was deleted and created again, and the cache has the one before.
+    // The resource was deleted and created again, and the cache has the one before.
     expect(
       refusalOf(creation(ours('HubAutomation', 'porch', {}, { uid: 'new' })), new FakeClusterState([porch])),
     ).toBeUndefined();

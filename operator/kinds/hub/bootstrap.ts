@@ -1,4 +1,5 @@
 import type { Field } from '../schema';
+import { latitude, longitude } from '../coordinates';
 import { secretKey, secretName } from '../secret-reference';
 
 export const bootstrap = {
@@ -82,18 +83,8 @@ export const bootstrap = {
           minLength: 1,
           maxLength: 255,
         },
-        latitude: {
-          type: 'string',
-          description: 'Degrees north, a decimal in quotes from "-90" to "90", such as "52.5200".',
-          pattern: '^[+-]?([0-8]?[0-9](\\.[0-9]{1,15})?|90(\\.0{1,15})?)$',
-          maxLength: 20,
-        },
-        longitude: {
-          type: 'string',
-          description: 'Degrees east, a decimal in quotes from "-180" to "180", such as "13.4050".',
-          pattern: '^[+-]?((1[0-7][0-9]|[0-9]?[0-9])(\\.[0-9]{1,15})?|180(\\.0{1,15})?)$',
-          maxLength: 20,
-        },
+        latitude,
+        longitude,
         elevation: {
           type: 'integer',
           format: 'int32',

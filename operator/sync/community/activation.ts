@@ -20,7 +20,7 @@ import { userAnnotations } from '../../kinds/annotations';
 /** Whether the hub shows an installed repository. */
 export type Activation =
   | { readonly type: 'active'; readonly message: string }
-  /** A sentence about what is missing in the hub, or the hub's error. */
+  /** A sentence about the missing part of the hub, or the hub's error. */
   | { readonly type: 'inactive'; readonly message: string };
 
 export interface Activated {
@@ -42,8 +42,8 @@ interface Activator {
 }
 
 /**
- * How a hub loads what is on its volume, with the least disturbance (rules.md, "Community repositories"). An integration is
- * loaded by the restart that the Hub makes.
+ * How a hub loads the files on its volume, with the least disturbance (rules.md, "Community repositories"). An
+ * integration is loaded by the restart that the Hub makes.
  */
 export const activators: Readonly<Record<Category, Activator>> = {
   integration: {

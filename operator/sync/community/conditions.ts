@@ -50,7 +50,7 @@ export function preparationFailed({ error, retryAfter }: Preparation & { type: '
       });
 }
 
-/** Nothing is downloaded. What is installed stays: without its files the hub might not start. */
+/** Nothing is downloaded. The installed version stays: without its files the hub might not start. */
 export const notAllowed = (repository: string): Outcome =>
   stalled(
     'RepositoryNotAllowed',

@@ -123,7 +123,7 @@ function redirectOf(from: URL, location: string, first: URL): URL {
 }
 
 interface Answer {
-  /** Of a redirect. */
+  /** The target of a redirect. */
   readonly location: string | undefined;
   readonly body: Readable;
 }

@@ -10,8 +10,8 @@ export interface Source extends Download {
 }
 
 /**
- * Downloads a repository, or what is attached to its release, checks it and unpacks what it installs. At most one archive is
- * in memory at a time.
+ * Downloads a repository, or the asset of its release, checks it and unpacks the files to install. At most one archive
+ * is in memory at a time.
  *
  * @throws DownloadFailed, RepositoryRefused, or the reason of `signal`
  */

@@ -51,7 +51,7 @@ interface Container {
   readonly [field: string]: unknown;
 }
 
-/** Of the pod of the hub: the fields that decide whether a pod is admitted, and as which user it writes. */
+/** Fields of the pod of the hub that decide whether a pod is admitted, and as which user it writes. */
 const POD_FIELDS = [
   'imagePullSecrets',
   'priorityClassName',

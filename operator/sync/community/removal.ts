@@ -23,7 +23,7 @@ export class CommunityRemoval {
   private readonly started: number;
 
   constructor(
-    private readonly services: Pick<Services, 'clock' | 'log' | 'requeue'>,
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,
     private readonly hubs: HubClients,
     private readonly installer: Installer,
     private readonly preparations: Preparations,
@@ -43,7 +43,8 @@ export class CommunityRemoval {
     if (!hub) return left(`The Hub ${spec.hubRef.name} does not exist.`);
     if (hub.spec.external) return [];
     // Otherwise the volume is deleted with the Hub.
-    if (hub.metadata.deletionTimestamp) return keepsVolume(hub) ? left('The Hub is being deleted.') : [];
+    if (hub.metadata.deletionTimestamp)
+      return keepsVolume(this.services, hub) ? left('The Hub is being deleted.') : [];
     if (dryRun && status?.target !== undefined)
       return this.finish(resource, skipped(status.target, 'The annotation dry-run is set.'));
     const pod = this.installer.find(resource);

@@ -119,7 +119,7 @@ export class CommunitySync {
     }
     if (preparation.type === 'running') return conditions.downloading(spec);
     if (preparation.type === 'failed') {
-      // Of an installation that an earlier process of the operator had begun.
+      // Removes the files of an installation that an earlier process of the operator had begun.
       await this.installer.clean(resource);
       return conditions.preparationFailed(preparation);
     }

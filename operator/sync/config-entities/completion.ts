@@ -13,7 +13,7 @@ import type { Operations } from './operations';
 import { formerIds } from './ownership';
 import { markEntity } from './ownership-label';
 
-/** What is left to do once the hub has the payload: former ids, the state of the entity and its label. */
+/** The work that is left to do once the hub has the payload: former ids, the state of the entity and its label. */
 export class Completion<R extends Child, S extends ConfigEntitySpec> {
   constructor(
     private readonly entityType: EntityType<R, S>,
@@ -36,10 +36,10 @@ export class Completion<R extends Child, S extends ConfigEntitySpec> {
     if (state.left) {
       const { message, after } = state.left;
       return after === undefined
-        ? this.drift.left(conditionOf(work.resource, 'Ready'), message)
+        ? this.drift.reportLeft(conditionOf(work.resource, 'Ready'), message)
         : stalled('DriftDetected', message, { after });
     }
-    const events = state.corrected === undefined ? [] : [this.drift.corrected(state.corrected)];
+    const events = state.corrected === undefined ? [] : [this.drift.reportCorrected(state.corrected)];
     if (isInUse && entity) await this.mark(work, entity);
     const carriedOut = { ...state.status, ...(isInUse && { formerIds: null }) };
     return this.finish(

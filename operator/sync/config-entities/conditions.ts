@@ -86,7 +86,7 @@ export function disabledAsInvalid<R extends Child, S extends ConfigEntitySpec>(
   return stalled('RejectedByHub', message, detailsOf(entityType, work, accepted));
 }
 
-/** A person disabled the entity: the hub does not run what it has. */
+/** A person disabled the entity: the hub has the payload and does not run it. */
 export const disabledMessage = (
   { type }: Pick<EntityType<Child, ConfigEntitySpec>, 'type'>,
   { entity_id: entityId, disabled_by: by }: RegistryEntity,
@@ -95,7 +95,7 @@ export const disabledMessage = (
 
 const LONGEST_ERROR = 500;
 
-/** The parts of an outcome that record what the hub has accepted. */
+/** The parts of an outcome that record the payload that the hub has accepted. */
 export function detailsOf<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
@@ -110,7 +110,7 @@ export function detailsOf<R extends Child, S extends ConfigEntitySpec>(
       ...entityType.status?.(spec),
       ...carriedOut,
       [entityType.idField]: id,
-      // Until it is in use, an entity may be what the hub restored of a deleted one.
+      // Until it is in use, an entity may be a deleted one that the hub has restored.
       entityId: (type === 'NotLoaded' ? resource.status?.['entityId'] : entity?.entity_id) ?? null,
       appliedHash: hash,
       ...volumeStatus(work.volume),

@@ -11,7 +11,7 @@ import { type CachedEntity, invalidate, invalidateOneOfMany } from './entity-cac
 export interface WatchedResource {
   /** The id of its object in the hub; undefined: it has none yet. */
   readonly id: string | undefined;
-  /** Its entity id according to status. */
+  /** The entity id according to status. */
   readonly entityId: string | undefined;
   readonly cached: CachedEntity;
   /** An automation with `enabled: false`. */
@@ -86,12 +86,12 @@ export class DriftDetector {
   }
 
   /** Resolves once the hub reports its events. */
-  async ready(): Promise<void> {
+  async watchEvents(): Promise<void> {
     await this.options.client.events.watch();
   }
 
   /** A write or reload by the operator has ended. */
-  ownWorkEnded(kind: ConfigEntityKind): void {
+  recheckAfterOwnWork(kind: ConfigEntityKind): void {
     this.recheckOf(kind).own = true;
     this.schedule(kind);
   }
@@ -208,7 +208,7 @@ export class DriftDetector {
   }
 }
 
-/** Its component is loaded: a reload that failed without it can be retried. */
+/** The component of the resource is loaded: a reload that failed without it can be retried. */
 function clearReloadFailure({ cached }: WatchedResource): boolean {
   cached.reloadFailedAt = undefined;
   return true;

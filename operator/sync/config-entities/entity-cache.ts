@@ -3,6 +3,7 @@ import type { ConfigEntityKind } from '../../client/config-entity';
 import type { HubRejected } from '../../client/errors';
 import type { ReloadResult } from '../../client/reload-retry';
 import type { Corrected } from '../corrections';
+import type { Removable } from '../removal';
 import type { SwitchOffs } from './switch-offs';
 
 // Times are of the monotonic clock unless stated otherwise.
@@ -11,28 +12,13 @@ import type { SwitchOffs } from './switch-offs';
 export interface Operation {
   /** The correction that it makes, see `sync/corrections.ts`. */
   readonly correction?: string | undefined;
-  /** Of the payload that it writes or reloads. A write sends the latest payload and updates this. */
+  /** Hash of the payload that the operation writes or reloads. A write sends the latest payload and updates this. */
   hash: string;
   /** When the hub accepted the write, in milliseconds since the epoch; undefined: it has not. */
   wroteAt?: number;
   reload?: ReloadResult;
   /** Undefined: it runs. */
-  end?: End;
-}
-
-/** The end of an operation or a removal. */
-export interface End {
-  readonly at: number;
-  readonly error?: Error | undefined;
-}
-
-/** The deletion of objects of one resource from the hub. */
-export interface Removal {
-  readonly kind: ConfigEntityKind;
-  readonly ids: readonly string[];
-  readonly startedAt: number;
-  /** Undefined: it runs. */
-  end?: End;
+  end?: { readonly at: number; readonly error?: Error | undefined };
 }
 
 /** The hub rejected this payload. It would reject the same one again. */
@@ -67,14 +53,13 @@ export type Observed =
 export type KnownSource = 'write' | 'file' | 'reload' | 'live';
 
 /** The cached data of one resource between reconciles. It is optional: it only saves requests. */
-export interface CachedEntity extends Corrected {
+export interface CachedEntity extends Corrected, Removable {
   observed: Observed;
   /** The state of the entity when the observed payload was known to be in use. */
   revision?: string | undefined;
-  /** When the file may be read to verify what is probably unchanged. */
+  /** When the file may be read to verify a payload that is probably unchanged. */
   verifyAt?: number | undefined;
   operation?: Operation | undefined;
-  removal?: Removal | undefined;
   /** Entity id of the object under the former id, for the object that replaces it. */
   formerEntityId?: string | undefined;
   rejection?: Rejection | undefined;
@@ -170,9 +155,8 @@ export function recordObserved(cached: CachedEntity, source: KnownSource, hash: 
   const { observed } = cached;
   if (source === 'live' || source === 'file') cached.correction = undefined; // it has lasted
   const isSame = 'hash' in observed && observed.hash === hash;
-  if (isSame && (observed.source === source || (source === 'file' && observed.source !== 'live'))) {
-    if (source !== 'write') return;
-  }
+  const confirms = observed.source === source || (source === 'file' && observed.source !== 'live');
+  if (isSame && source !== 'write' && confirms) return;
   cached.observed = { source, hash, at: now };
   if (source === 'write') cached.revision = undefined;
 }

@@ -31,10 +31,10 @@ export interface EntityWork<R extends Child = Child, S extends ConfigEntitySpec 
 }
 
 /**
- * What the hub shows of the definition that it runs, without reading its file. `Whole`: all of it, beside what it would
- * show if it ran the desired payload. `Part`: too little to compare all, and whether that part is as desired;
- * `revision` changes whenever the hub loads the definition again. `None`: the entity is registered, and the hub runs
- * nothing for it. `Invalid`: the hub has loaded and disabled it, for this reason.
+ * The part that the hub shows of the definition that it runs, without reading its file. `Whole`: all of it, beside the
+ * one that it would show if it ran the desired payload. `Part`: too little to compare all, and whether that part is as
+ * desired; `revision` changes whenever the hub loads the definition again. `None`: the entity is registered, and the
+ * hub runs nothing for it. `Invalid`: the hub has loaded and disabled it, for this reason.
  */
 export type LiveConfig =
   | { readonly type: 'Whole'; readonly actual: EntityPayload; readonly desired: EntityPayload }
@@ -85,7 +85,7 @@ export interface EntityType<R extends Child, S extends ConfigEntitySpec> {
   status?(spec: S): Readonly<Record<string, unknown>>;
   /** Whether the entity is enabled now if it is disabled in the hub. */
   shouldEnable?(work: EntityWork<R, S>): boolean;
-  /** Brings the state of the entity to what the spec says. */
+  /** Brings the state of the entity to that of the spec. */
   ensureState?(
     work: EntityWork<R, S>,
     entity: RegistryEntity,

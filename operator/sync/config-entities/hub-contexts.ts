@@ -1,9 +1,9 @@
 import type { ConfigEntityKind } from '../../client/config-entity';
 import type { HubClient } from '../../client/hub-client';
-import { userAnnotations } from '../../kinds/annotations';
 import { conditionOf } from '../../runtime/conditions';
 import type { Child } from '../child';
 import type { Services } from '../services';
+import { isHeld } from '../still-desired';
 import { DriftDetector, type WatchedResource } from './drift';
 import { EntityCache } from './entity-cache';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
@@ -60,9 +60,8 @@ export class HubContexts {
     const entityType = this.entityTypes.find(({ type }) => type === component);
     if (!entityType) return false;
     for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, hubName)) {
-      const { metadata, spec, status } = resource;
-      if (metadata.deletionTimestamp || spec.suspend) continue;
-      if (metadata.annotations?.[userAnnotations.dryRun] === 'true') continue;
+      const { metadata, status } = resource;
+      if (metadata.deletionTimestamp || isHeld(resource)) continue;
       if (status?.observedGeneration !== metadata.generation) return true;
       if (conditionOf(resource, 'Stalled')) continue;
       const { operation, rejection, failure } = cache.get(metadata.uid);

@@ -3,16 +3,13 @@ import type { Hub } from '../../kinds';
 import { childModule } from '../child';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
+import { waitUntilRecorded, runWhileResponsive } from '../while-responsive';
 import { automations } from './automation';
 import { HubContexts } from './hub-contexts';
 import { LeftBehind } from './left-behind';
 import { scenes } from './scene';
 import { scripts } from './script';
 import { ConfigEntitySync } from './sync';
-import { whileResponsive } from './while-responsive';
-
-/** Milliseconds between two checks whether status has the results of all operations. */
-const DRAIN_POLL_INTERVAL = 50;
 
 /** The sync modules of the kinds whose objects the hub keeps in files that its API writes. */
 export function configEntityModules(services: Services, hubs: HubClients) {
@@ -30,11 +27,8 @@ export function configEntityModules(services: Services, hubs: HubClients) {
       const { clock } = services;
       await Promise.all(
         hubs.all.map(async (client) => {
-          await whileResponsive(client, clock, client.drain());
-          const recorded = async () => {
-            while (contexts.hasUnrecordedResults(client)) await clock.sleep(DRAIN_POLL_INTERVAL);
-          };
-          await whileResponsive(client, clock, recorded());
+          await runWhileResponsive(client, clock, client.drain());
+          await waitUntilRecorded(client, clock, () => contexts.hasUnrecordedResults(client));
         }),
       );
     },

@@ -23,7 +23,7 @@ export async function readLiveConfig(
   return desired ? { type: 'Whole', actual, desired } : { type: 'Part', matches: true };
 }
 
-/** `hidden`: the component is loaded, and this version of the hub has no command that shows what it runs. */
+/** `hidden`: the component is loaded, and this version of the hub has no command that shows the running payload. */
 async function running(client: HubClient, entityId: string): Promise<EntityPayload | 'hidden' | undefined> {
   try {
     return await client.entities.running(entityId);

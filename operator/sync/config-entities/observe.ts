@@ -18,7 +18,7 @@ export type Observation = { readonly entity?: RegistryEntity | undefined } & (
   | { readonly type: 'NotLoaded' }
   /** The hub has loaded the desired payload and disabled it for this reason. */
   | { readonly type: 'Invalid'; readonly error: string }
-  /** `verifyAfter`: milliseconds until the file may be read to verify what the hub does not show. */
+  /** `verifyAfter`: milliseconds until the file may be read to verify the parts that the hub does not show. */
   | { readonly type: 'InUse'; readonly entity: RegistryEntity; readonly verifyAfter?: number }
 );
 
@@ -30,7 +30,7 @@ type LiveState =
   /** The hub shows a part, which matches, or does not. */
   | 'matching'
   | 'mismatching'
-  /** The hub has disabled what it loaded as invalid. */
+  /** The hub has loaded the payload and disabled it as invalid. */
   | 'invalid'
   /** An entity is registered, and the hub runs nothing for it. */
   | 'notRunning'
@@ -76,7 +76,7 @@ const VERDICTS: Readonly<Record<LiveState, Readonly<Record<Knowledge, Verdict>>>
 /** The hub loads a write within seconds; only after that is the file read to find out why it does not. */
 const LOAD_GRACE_PERIOD = 30_000;
 
-/** Compares the desired payload with what the hub has, with the fewest requests. */
+/** Compares the desired payload with the payload in the hub, with the fewest requests. */
 export async function observe<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,

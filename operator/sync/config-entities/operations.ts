@@ -1,17 +1,17 @@
 import type { HubClient } from '../../client/hub-client';
 import { errorOf } from '../../errors';
-import { userAnnotations } from '../../kinds/annotations';
-import { FINALIZER_TRY } from '../../limits';
 import { incompleteContent } from '../../runtime/json';
 import type { Child } from '../child';
 import { countCorrection } from '../corrections';
 import { payloadHash } from '../payload-hash';
+import { ensureRemoved } from '../removal';
 import type { Services } from '../services';
+import { stillDesired } from '../still-desired';
 import { unmark } from './ownership-label';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
 import { ownedId } from './ownership';
-import { type Operation, recordObserved, type Removal } from './entity-cache';
+import { type Operation, recordObserved } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
 
 /**
@@ -48,23 +48,21 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
    * @throws the error that the removal ended with, such as HubUnreachable
    */
   async ensureRemoved(resource: R, client: HubClient, ids: readonly string[]): Promise<boolean> {
-    const hub = this.contexts.of(client, resource).cache;
-    const cached = hub.get(resource.metadata.uid);
-    if (cached.removal?.ids.join() !== ids.join()) {
-      cached.removal = this.remove(resource, client, ids);
-      return false;
-    }
-    const { end, startedAt } = cached.removal;
-    if (!end) {
-      // It is queued behind others, or behind one that hangs. A hub that answers this request is only busy.
-      const silentFor = this.services.clock.monotonic() - Math.max(startedAt, hub.answeredAt);
-      if (silentFor >= FINALIZER_TRY)
-        await client.rest.get('/manifest.json', { token: null, timeout: FINALIZER_TRY });
-      return false;
-    }
-    cached.removal = undefined;
-    if (end.error !== undefined) throw end.error;
-    return true;
+    const { clock } = this.services;
+    const { type } = this.entityType;
+    const { cache } = this.contexts.of(client, resource);
+    const reload = this.entityType.spec(resource).autoReload;
+    const run = async () => {
+      for (const id of ids) {
+        const shouldRemove = () => !this.isOwned(id, resource);
+        if (shouldRemove()) await unmark(client, type, id);
+        await client.removal.remove(type, id, { shouldRemove, reload });
+        cache.answeredAt = clock.monotonic();
+      }
+    };
+    const { answeredAt } = cache;
+    const removal = { clock, client, run, onEnd: () => this.requeue(resource), answeredAt };
+    return ensureRemoved(cache.get(resource.metadata.uid), { kind: type, ids }, removal);
   }
 
   /** Another resource that owns this object in the hub and is not being deleted. */
@@ -98,7 +96,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       .then(() => undefined, errorOf)
       .then((error) => {
         operation.end = { at: this.services.clock.monotonic(), error };
-        this.contexts.of(client, resource).drift.ownWorkEnded(this.entityType.type);
+        this.contexts.of(client, resource).drift.recheckAfterOwnWork(this.entityType.type);
         const hubIsLoading = operation.wroteAt !== undefined && !operation.reload;
         this.services.clock.after(hubIsLoading ? USUAL_LOAD_TIME : 0, () => this.requeue(resource));
       });
@@ -134,37 +132,10 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     cached.reloadFailedAt = operation.reload.ok ? undefined : this.services.clock.monotonic();
   }
 
-  private remove(resource: R, client: HubClient, ids: readonly string[]): Removal {
-    const { clock } = this.services;
-    const removal: Removal = {
-      kind: this.entityType.type,
-      ids,
-      startedAt: clock.monotonic(),
-    };
-    const removeAll = async () => {
-      for (const id of ids) {
-        const shouldRemove = () => !this.isOwned(id, resource);
-        if (shouldRemove()) await unmark(client, this.entityType.type, id);
-        const reload = this.entityType.spec(resource).autoReload;
-        await client.removal.remove(this.entityType.type, id, { shouldRemove, reload });
-        this.contexts.of(client, resource).cache.answeredAt = clock.monotonic();
-      }
-    };
-    void removeAll()
-      .then(() => undefined, errorOf)
-      .then((error) => {
-        removal.end = { at: clock.monotonic(), error };
-        this.requeue(resource);
-      });
-    return removal;
-  }
-
   /** The latest version of the resource; undefined: it must no longer be written. */
-  private latest({ kind, metadata }: R): R | undefined {
-    const current = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
-    if (current?.metadata.uid !== metadata.uid || current?.metadata.deletionTimestamp) return undefined;
-    const isHeld = current.spec.suspend || current.metadata.annotations?.[userAnnotations.dryRun] === 'true';
-    return isHeld || incompleteContent(current) !== undefined ? undefined : current;
+  private latest(resource: R): R | undefined {
+    const current = stillDesired(this.services, resource);
+    return current && incompleteContent(current) === undefined ? current : undefined;
   }
 
   private requeue({ kind, metadata }: R): void {

@@ -32,7 +32,7 @@ export function isAccepted<R extends Child, S extends ConfigEntitySpec>(
   return ownsId(entityType, work) && work.resource.status?.['appliedHash'] === work.hash;
 }
 
-/** The hub had accepted some payload of this resource: what it has is not what was there before the adoption. */
+/** The hub had accepted some payload of this resource: the object there is no longer the one of before the adoption. */
 export function wasAccepted<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
@@ -45,7 +45,7 @@ export function isNew({ resource }: Pick<EntityWork, 'resource'>): boolean {
   return !resource.status?.['adopted'] && resource.status?.['entityId'] === undefined;
 }
 
-/** `deletionPolicy` (rules.md, "Finalizers"): absent removes what was created and leaves what was adopted. */
+/** `deletionPolicy` (rules.md, "Finalizers"): absent removes a created object and leaves an adopted one. */
 export function shouldDelete({ status }: Child, { deletionPolicy }: ConfigEntitySpec): boolean {
   return deletionPolicy === 'Delete' || (deletionPolicy === undefined && !status?.['adopted']);
 }

@@ -32,7 +32,7 @@ export function modeOf({
 }
 
 /**
- * What is wrong with a list whose items the schema cannot check, in a sentence; undefined: nothing. Strings are templates;
+ * The fault of a list whose items the schema cannot check, in a sentence; undefined: nothing. Strings are templates;
  * the hub decides where it accepts one.
  */
 export function invalidItem(field: string, items: readonly unknown[] = []): string | undefined {

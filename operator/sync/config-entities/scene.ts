@@ -55,7 +55,7 @@ function normalizeStates(entities: unknown): unknown {
   );
 }
 
-/** Of a running scene the hub shows only the name, the icon and the entities that it sets. */
+/** The hub shows of a running scene only the name, the icon and the entities that it sets. */
 async function readLiveScene({ client, payload }: EntityWork, entity: RegistryEntity): Promise<LiveConfig> {
   const { name, icon = null, entities } = payload as { name: string; icon?: string; entities: object };
   // An entry of the whole registry's list has no icon: it says nothing about it.

@@ -69,7 +69,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const problem = entityType.validate?.(entityType.spec(resource));
     if (problem !== undefined) return stalled('InvalidSpec', problem);
     const { cache, drift, fileReads } = this.contexts.of(client, resource);
-    await drift.ready();
+    await drift.watchEvents();
     if (!(await client.components.isLoaded(entityType.type))) {
       const message = `The hub has not loaded its ${entityType.type} component yet.`;
       return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
@@ -83,7 +83,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const observation = await observe(entityType, work, fileReads, this.services.clock);
     if (context.dryRun) return dryRun(entityType, work, observation);
     if (!ownsId(entityType, work)) {
-      // What is there is about to go, and belongs to no person.
+      // The object in the hub is about to be removed by another resource: no person made it, so it is not adopted.
       if (cache.isBeingRemoved(entityType.type, work.id))
         return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
       return acquire(entityType, work, observation, {
@@ -200,7 +200,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
         ? `The ${kind} was changed in the hub (${text}).`
         : `The ${kind} was removed from the hub.`;
     if (drifted && spec.driftPolicy === 'Warn')
-      return this.drift.left(
+      return this.drift.reportLeft(
         conditionOf(work.resource, 'Ready'),
         `${change} driftPolicy is Warn: it is not corrected.`,
       );
@@ -208,7 +208,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     if (rejected) return rejected;
     const correction = type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
     if (correction !== undefined && correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
-      return this.drift.left(
+      return this.drift.reportLeft(
         conditionOf(work.resource, 'Ready'),
         `Each correction is reverted in the hub (${text}): it is not corrected again for an hour. ` +
           'Copy the value of the hub into the spec, or report a value that the hub rewrites.',
@@ -221,7 +221,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     cached.lastWriteAt = now;
     this.operations.write(work, correction);
     if (!drifted) return inProgress(this.entityType, work, undefined, details);
-    const event = this.drift.corrected(
+    const event = this.drift.reportCorrected(
       `${change} ${type === 'Different' ? 'The change is reverted.' : 'It is created again.'}`,
     );
     return inProgress(this.entityType, work, undefined, { ...details, events: [event] });
@@ -308,7 +308,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       entity.disabled_by === null
         ? readyOutcome(entityType, work, accepted)
         : {
-            ...this.drift.left(conditionOf(work.resource, 'Ready'), disabledMessage(entityType, entity)),
+            ...this.drift.reportLeft(
+              conditionOf(work.resource, 'Ready'),
+              disabledMessage(entityType, entity),
+            ),
             ...detailsOf(entityType, work, accepted),
           },
     );

@@ -13,14 +13,14 @@ import { changedParts, type ReloadPolicy } from './load/reload-decision';
 
 /** The outcomes of one reconcile of a HubConfiguration: the texts of its conditions, and the fields of its status. */
 export class Outcomes {
-  /** @param record what is known of the hub; undefined: nothing */
+  /** @param record the record of the hub; undefined: there is none */
   constructor(
     private readonly resource: HubConfiguration,
     private readonly content: Content,
     private readonly record: ConfigurationRecord | undefined,
   ) {}
 
-  /** The hub has loaded all of it, but what it says to have left out. */
+  /** The hub has loaded all of it, but the items that it says to have left out. */
   loaded(): Outcome {
     const status = { ...this.generated, appliedHash: this.content.marker.configuration, changedSections: [] };
     const warnings = this.record?.warnings;
@@ -67,7 +67,7 @@ export class Outcomes {
    *   no HubConfiguration, so that outcome has a delay.
    * @param heldBy why the Hub does not begin with the restart that loads the last good one
    */
-  failedStart(running: string | undefined, heldBy?: string): Outcome {
+  reverted(running: string | undefined, heldBy?: string): Outcome {
     const { name } = this.resource.spec.hubRef;
     const cause = this.record?.failed?.cause;
     const held = `The last good one is to be loaded again, by a restart. It has not begun: the Hub ${name} reports ${heldBy}. Correct first what its conditions name.`;
@@ -83,14 +83,14 @@ export class Outcomes {
   }
 
   /** The conditions of the Hub may have another cause. */
-  uncheckedStart(): Outcome {
+  revertedUnchecked(): Outcome {
     const message =
       'The hub came up in its recovery mode with this configuration, which it had not checked. The previous one is loaded again, and the hub then checks this one.';
     return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
   }
 
   /** The hub has run with no other files: the secrets of before have no copy. */
-  failedOnlyStart({ autoRestart }: ReloadPolicy): Outcome {
+  noOther({ autoRestart }: ReloadPolicy): Outcome {
     const { pod } = objectNames(this.resource.spec.hubRef.name);
     const cause = this.record?.failed?.cause;
     const restart = autoRestart
@@ -166,7 +166,7 @@ export class Outcomes {
     return isNew ? [{ type: 'Normal', reason, message }] : [];
   }
 
-  /** Of any outcome: the fields of status that do not depend on it. */
+  /** The fields of status that do not depend on the outcome. */
   get generated() {
     const { content, record } = this;
     if (!record) return { configHash: content.marker.configuration };

@@ -15,11 +15,11 @@ export interface Situation {
   readonly record: ConfigurationRecord | undefined;
   /** The result of the last load, if it was of this content, policy and start of the hub. */
   readonly last?: LoadResult | undefined;
-  /** A person asks for a full reconcile: what was said before does not count. */
+  /** A person asks for a full reconcile: earlier answers do not count. */
   readonly forced: boolean;
 }
 
-/** What is known of the desired content in the present start of the hub. */
+/** The operator's knowledge of the desired content in the present start of the hub. */
 export type Known =
   /** The hub has it, as far as can be seen; nothing of it waits for a restart. */
   | 'InUse'
@@ -33,12 +33,12 @@ export type Known =
   | 'Failed'
   /** A restart for it is published, which has not begun. */
   | 'Restarting'
-  /** It is published, and nothing is known of it: a crash came between a write and its check. */
+  /** The content is published, and nothing is known of it: a crash came between a write and its check. */
   | 'Unchecked'
   | 'New';
 
 export type Step =
-  /** Report what the hub has. */
+  /** Report the content that the hub has loaded. */
   | 'ReportInUse'
   | 'ReportRejected'
   | 'ReportFailed'
@@ -112,7 +112,10 @@ export function decide(situation: Situation): Step {
   }
 }
 
-/** What was loaded is not there any more, or a restart is not published because the Hub could not begin with it. */
+/**
+ * The content that was loaded is not there any more, or a restart is not published because the Hub could not begin with
+ * it.
+ */
 function isToBeRepeated({ content, observed }: Situation, last: LoadResult): boolean {
   if (last.type === 'loaded') return last.pending.length === 0;
   if (last.type !== 'restart' || observed.heldBy !== undefined) return false;
@@ -128,7 +131,7 @@ function isHeldLongEnough({ observed, record, forced }: Situation): boolean {
 
 function publishIfAllowed(situation: Situation): Step {
   const { content, policy, observed, record } = situation;
-  // It is published with this restart already, and the hub is in recovery mode with it.
+  // The content is published with this restart already, and the hub is in recovery mode with it.
   if (observed.mode === 'recovery' && isRestarted(situation)) return 'ReportNoOther';
   if (record && observed.heldBy !== undefined) return 'ReportHeld';
   // With hot-reload no pod is started that could read new files, and a hub that restarts by itself could not.
@@ -137,7 +140,7 @@ function publishIfAllowed(situation: Situation): Step {
   return 'Publish';
 }
 
-/** What is known of the desired content. The first that applies counts. */
+/** The operator's knowledge of the desired content. The first that applies counts. */
 export function knownOf(situation: Situation): Known {
   const { content, observed, record } = situation;
   const { marker } = content;

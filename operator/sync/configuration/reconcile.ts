@@ -75,7 +75,7 @@ export class ConfigurationReconciler {
     return this.syncHttp(resource, outcome, policy, hub, client, { forced, mayRestart: true });
   }
 
-  /** @param forced without what was said of other contents, so that they are tried again */
+  /** @param forced without the verdicts on other contents, so that they are tried again */
   private async record(hub: Hub, forced: boolean): Promise<ConfigurationRecord | undefined> {
     const record = await this.records.get(hub);
     if (!record || !forced) return record;

@@ -61,7 +61,7 @@ export async function reportFailed(
   const isNew = failed?.cause === undefined && words && observed.pod?.uid !== failed?.pod;
   const known = isNew ? { ...record, failed: { ...failed!, cause: words } } : record;
   if (isNew) await records.set(hub, known);
-  return new Outcomes(resource, content, known).failedStart(running, observed.heldBy);
+  return new Outcomes(resource, content, known).reverted(running, observed.heldBy);
 }
 
 /** Has no effect while a rollout is about to replace the pod, or its hub must not be interrupted. */

@@ -36,7 +36,7 @@ export class UnusableSteps {
       case 'ReportNewFiles':
         return outcomes.newFiles(addedFiles(record!.files, content.files));
       case 'ReportNoOther':
-        return outcomes.failedOnlyStart(work.policy);
+        return outcomes.noOther(work.policy);
       case 'ReportHeld':
         return outcomes.restarting(changedOf(work), observed.heldBy);
       case 'Hold': {
@@ -80,7 +80,7 @@ export class UnusableSteps {
     const { pod } = observed;
     const isKnown = isSameMarker(record?.failed?.marker, content.marker);
     const good = await this.given.records.lastGood(hub, record);
-    if (!isKnown && (!good || good.hash === hash)) return outcomes.failedOnlyStart(policy);
+    if (!isKnown && (!good || good.hash === hash)) return outcomes.noOther(policy);
     if (!pod) return work.unusable;
     const former: ConfigurationRecord = isKnown
       ? record!
@@ -103,16 +103,16 @@ export class UnusableSteps {
     await publishConfiguration(this.given.services, resource, written, isSamePod ? restart : undefined);
     if (isSamePod && isSameRestart(pod.restart, restart))
       await replacePod(this.given, hub, 'recovery mode with a new configuration');
-    return new Outcomes(resource, content, former).failedStart(undefined, observed.heldBy);
+    return new Outcomes(resource, content, former).reverted(undefined, observed.heldBy);
   }
 
   private async goBackUnchecked(work: UnusableWork, hub: Hub): Promise<Outcome> {
     const { resource, outcomes, record, policy } = work;
     const good = await this.given.records.lastGood(hub, record);
-    if (!good) return outcomes.failedOnlyStart(policy);
+    if (!good) return outcomes.noOther(policy);
     await publishConfiguration(this.given.services, resource, good);
     await replacePod(this.given, hub, 'recovery mode with an unchecked configuration');
-    return outcomes.uncheckedStart();
+    return outcomes.revertedUnchecked();
   }
 
   /** A passing cause, such as a full disk, or a volume that was not there. The record says that it was tried. */

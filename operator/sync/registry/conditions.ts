@@ -22,7 +22,7 @@ export function inProgress(
 
 /** Status forgets an entry of another volume. What this one has of that name is found, and adopted, as for a new resource. */
 export function forgetEntry(entryType: EntryType, resource: EntryResource, volume: Fields): Waiting {
-  const forgotten = [entryType.idField, 'pendingName', 'adopted', 'appliedHash', 'appliedFields'];
+  const forgotten = [entryType.idField, 'pendingName', 'entityId', 'adopted', 'appliedHash', 'appliedFields'];
   const status = Object.fromEntries(forgotten.map((field) => [field, null]));
   return inProgress(entryType, resource, 0, { status: { ...status, ...volume } });
 }

@@ -12,7 +12,7 @@ export interface DesiredEntry {
   readonly fields: RegistryFields & { readonly name: string };
   /** Fields that the operator set and that the spec does not set any more, with the value that clears each. */
   readonly cleared: RegistryFields;
-  /** Of `fields`. */
+  /** Hash of `fields`. */
   readonly hash: string;
 }
 
@@ -27,7 +27,9 @@ export function desiredEntry(
   const all = Object.entries(entryType.fields);
   const declared = all.filter(([name]) => spec[name] !== undefined);
   const applied = appliedFields(resource);
-  const cleared = all.filter(([name]) => spec[name] === undefined && applied.includes(name));
+  const cleared = all.filter(
+    ([name, field]) => spec[name] === undefined && applied.includes(name) && field.cleared !== 'kept',
+  );
   const fields = {
     name: spec.name,
     ...Object.fromEntries(
@@ -40,7 +42,9 @@ export function desiredEntry(
   return {
     declared: declared.map(([name]) => name).sort(),
     fields,
-    cleared: Object.fromEntries(cleared.map(([, { name, isSet }]) => [name, isSet ? [] : null])),
+    cleared: Object.fromEntries(
+      cleared.map(([, { name, isSet, cleared }]) => [name, isSet ? [] : (cleared ?? null)]),
+    ),
     hash: payloadHash(fields),
   };
 }
@@ -64,7 +68,8 @@ function isSame(actual: unknown, desired: unknown): boolean {
 }
 
 /** Lists without duplicates and in one order, with items as the hub keeps them. */
-function valueOf({ isSet }: EntryField, value: FieldValue): FieldValue {
+function valueOf({ isSet, isNumber }: EntryField, value: FieldValue): FieldValue {
+  if (isNumber) return Number(value);
   if (!isSet || !Array.isArray(value)) return value;
   const items = (value as readonly string[]).map(stripped).filter((item) => item !== '');
   return [...new Set(items)].sort();

@@ -1,4 +1,5 @@
 import type { RegistryType } from '../../client/api-types';
+import type { HubClient } from '../../client/hub-client';
 import type { KindDefinition } from '../../kinds/kind';
 import type { ReadyReason } from '../../kinds/reasons';
 import type { Resource } from '../../kinds/resource';
@@ -13,15 +14,25 @@ export interface EntryType {
   readonly idField: string;
   /** Reason of `Ready`. */
   readonly reason: ReadyReason;
+  /** The component of the hub that has the entries. Absent: `config`. */
+  readonly component?: string;
   /** The optional fields by their names in the spec. Absent in the spec: the hub's value stays. */
   readonly fields: Readonly<Record<string, EntryField>>;
+  /** Why a new entry of this name cannot be the resource's, as a sentence; undefined: it can. */
+  conflict?(client: HubClient, name: string): Promise<string | undefined>;
+  /** Fields of `status` beside `idField`, of an entry that the hub has as desired. */
+  statusOf?(client: HubClient, id: string): Promise<Readonly<Record<string, unknown>>>;
 }
 
 export interface EntryField {
-  /** Its name in the hub. */
+  /** The field's name in the hub. */
   readonly name: string;
-  /** A list without an order. Cleared, it is empty; any other field is null. */
+  /** A list without an order. Cleared, it is empty. */
   readonly isSet?: boolean;
+  /** The spec has the number as a text. */
+  readonly isNumber?: boolean;
+  /** The value of the field when it is cleared; absent: null. `kept`: the hub has no way to clear it. */
+  readonly cleared?: number | boolean | 'kept';
   /** The spec has names of entries of another registry, the hub has their ids. */
   readonly refersTo?: {
     readonly entryType: EntryType;
@@ -39,7 +50,7 @@ interface EntrySpec {
   readonly [field: string]: unknown;
 }
 
-/** A HubFloor, HubLabel or HubArea. */
+/** A HubFloor, HubLabel, HubArea or HubZone. */
 export type EntryResource = Child & Resource<EntrySpec>;
 
 /** The id of the entry of a resource; undefined: it has none yet. */

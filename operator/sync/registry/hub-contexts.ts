@@ -20,7 +20,7 @@ export interface CachedEntry extends Corrected {
 export interface LastWrite {
   /** When it ended, on the monotonic clock. */
   readonly at: number;
-  /** The hub rejected it: the hash of what was sent, and the outcome. */
+  /** The hub rejected it: the hash of the sent fields, and the outcome. */
   readonly rejection: { readonly hash: string; readonly outcome: Outcome } | undefined;
 }
 

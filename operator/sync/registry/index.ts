@@ -6,10 +6,11 @@ import { floors } from './floor';
 import { HubContexts } from './hub-contexts';
 import { labels } from './label';
 import { RegistrySync } from './sync';
+import { zones } from './zone';
 
-const entryTypes = [floors, labels, areas];
+const entryTypes = [floors, labels, areas, zones];
 
-/** The sync modules of the kinds whose objects are entries in registries of the hub. */
+/** The sync modules of the kinds whose objects are entries in registries of the hub, or zones. */
 export function registryModules(services: Services, hubs: HubClients) {
   const contexts = new HubContexts(services, entryTypes);
   return {

@@ -13,7 +13,7 @@ export type Located =
   | { readonly type: 'Created'; readonly id: string }
   /** Made by a person. */
   | { readonly type: 'Unmanaged'; readonly id: string }
-  /** Of another resource, whose `spec.name` is different. */
+  /** The entry of another resource, whose `spec.name` is different. */
   | { readonly type: 'OfOther'; readonly id: string; readonly owner: EntryResource }
   | { readonly type: 'Absent' };
 
@@ -106,7 +106,7 @@ function older(a: EntryResource | undefined, b: EntryResource): EntryResource {
   return a && byAge(a.metadata, b.metadata) < 0 ? a : b;
 }
 
-/** `deletionPolicy` (rules.md, "Finalizers"): absent removes what was created and leaves what was adopted. */
+/** `deletionPolicy` (rules.md, "Finalizers"): absent removes a created entry and leaves an adopted one. */
 export function shouldDelete({ status, spec: { deletionPolicy } }: EntryResource): boolean {
   return deletionPolicy === 'Delete' || (deletionPolicy === undefined && !status?.['adopted']);
 }

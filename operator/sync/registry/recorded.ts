@@ -11,7 +11,7 @@ export function isAccepted({ resource, desired }: Pick<EntryReconcile, 'resource
 }
 
 /**
- * Status says that the entry is about to be created. A retry of what the hub rejected is not announced again: that would be
+ * Status says that the entry is about to be created. A retry of a rejected entry is not announced again: that would be
  * two writes of status each time.
  */
 export function isAnnounced(reconcile: Pick<EntryReconcile, 'resource' | 'desired'>): boolean {

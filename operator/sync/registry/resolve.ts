@@ -30,7 +30,7 @@ export function resolveName(
       ? { missing: `there is no ${definition.kind} and no ${type} of this name` }
       : { id };
   }
-  // Of several, one owns the entry. The hub would accept the id of a floor that it does not have.
+  // One of several candidates owns the entry. The hub would accept the id of a floor that it does not have.
   for (const candidate of candidates) {
     const id = entryId(entryType, candidate);
     if (id !== undefined && entries.has(id)) return { id };

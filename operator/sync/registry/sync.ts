@@ -3,7 +3,7 @@ import { registryName } from '../../kinds/ids';
 import { POD_NOT_READY_REQUEUE } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
-import { type Outcome, waiting } from '../../runtime/outcome';
+import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
 import { clearCorrection, correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../corrections';
@@ -25,7 +25,7 @@ import { EntryWrites } from './writes';
 const REFERENCE_GRACE = 2_000;
 
 /**
- * Reconciles floors, labels or areas (rules.md, "Floors, labels and areas"). A write is answered within a millisecond,
+ * Reconciles floors, labels, areas or zones (rules.md, "Floors, labels and areas", "Zones"). A write is answered within a millisecond,
  * so a reconcile awaits it. The write is announced in status before it is sent, so that an operator that is killed in
  * between recognizes the entry that it created.
  */
@@ -45,8 +45,9 @@ export class RegistrySync implements ChildModule<EntryResource> {
 
   async sync(resource: EntryResource, client: HubClient, context: ReconcileContext): Promise<Outcome> {
     const { entryType } = this;
-    if (!(await client.components.isLoaded('config'))) {
-      const message = 'The hub has not loaded its config component yet.';
+    const { component = 'config' } = entryType;
+    if (!(await client.components.isLoaded(component))) {
+      const message = `The hub has not loaded its ${component} component yet.`;
       return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
     }
     const cached = this.cachedOf(resource, client);
@@ -65,6 +66,9 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const reconcile: EntryReconcile = { resource, client, desired, entries, cached, volume };
     const located = locate(entryType, resource, entries, this.others(resource));
     if (located.type === 'OfOther') return heldBy(entryType, located.owner, resource);
+    const conflict =
+      located.type === 'Absent' ? await entryType.conflict?.(client, resource.spec.name) : undefined;
+    if (conflict !== undefined) return stalled('NameConflict', conflict);
     if (context.dryRun) return this.dryRun(reconcile, located);
     switch (located.type) {
       case 'Owned':
@@ -101,7 +105,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const { id } = located;
     if (context.dryRun) return [this.cleanupSkipped(id, 'nothing is sent with the annotation dry-run')];
     await registry.remove(id);
-    watch.ownChange(type);
+    watch.requeueAfterOwnChange(type);
     return [];
   }
 
@@ -111,8 +115,8 @@ export class RegistrySync implements ChildModule<EntryResource> {
   }
 
   /**
-   * Floors, labels and areas are often applied together: what is about to appear is not reported, which would be a write
-   * of status for each thing that appears.
+   * Floors, labels and areas are often applied together: a reference that is about to appear is not reported, which
+   * would be a write of status for each thing that appears.
    */
   private wait(
     { outcome, missing }: Unresolved,
@@ -139,7 +143,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const change = `The ${type} was removed from the hub.`;
     const drifted = wasThere && isAccepted(reconcile);
     if (drifted && resource.spec.driftPolicy === 'Warn')
-      return this.drift.left(
+      return this.drift.reportLeft(
         conditionOf(resource, 'Ready'),
         `${change} driftPolicy is Warn: it is not created again.`,
       );
@@ -153,9 +157,9 @@ export class RegistrySync implements ChildModule<EntryResource> {
     }
     return this.writes.send(reconcile, async () => {
       const record = await client.registries[type].create(desired.fields);
-      if (wasThere) this.contexts.of(client, resource).watch.ownChange(type);
-      const events = drifted ? [this.drift.corrected(`${change} It is created again.`)] : [];
-      return { ...this.writes.written(reconcile, record, { adopted: null }), events };
+      if (wasThere) this.contexts.of(client, resource).watch.requeueAfterOwnChange(type);
+      const events = drifted ? [this.drift.reportCorrected(`${change} It is created again.`)] : [];
+      return { ...(await this.writes.written(reconcile, record, { adopted: null })), events };
     });
   }
 
@@ -190,13 +194,13 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const change = `The ${entryType.type} was changed in the hub (${text}).`;
     const drifted = isAccepted(reconcile);
     if (drifted && resource.spec.driftPolicy === 'Warn')
-      return this.drift.left(
+      return this.drift.reportLeft(
         conditionOf(resource, 'Ready'),
         `${change} driftPolicy is Warn: it is not corrected.`,
       );
     const correction = `${desired.hash} ${JSON.stringify(differences)}`;
     if (correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
-      return this.drift.left(
+      return this.drift.reportLeft(
         conditionOf(resource, 'Ready'),
         `Each correction is reverted in the hub (${text}): it is not corrected again for an hour. ` +
           'Copy the value of the hub into the spec, or report a value that the hub rewrites.',
@@ -211,7 +215,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
       const outcome = await this.writes.update(reconcile, id, differences);
       countCorrection(cached, correction, now);
       return drifted
-        ? { ...outcome, events: [this.drift.corrected(`${change} The change is reverted.`)] }
+        ? { ...outcome, events: [this.drift.reportCorrected(`${change} The change is reverted.`)] }
         : outcome;
     });
   }

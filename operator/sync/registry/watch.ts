@@ -46,7 +46,7 @@ export class RegistryWatch {
   }
 
   /** The operator has freed a name or recreated an entry: others may have waited for that, or refer to it by that name. */
-  ownChange(type: RegistryType): void {
+  requeueAfterOwnChange(type: RegistryType): void {
     for (const { isReady, requeue } of this.options.resources(type)) if (!isReady) requeue();
     this.requeueDependents(type);
   }

@@ -27,7 +27,7 @@ export class EntryWrites {
       differences.map(({ field, desired }) => [field, desired as RegistryFields[string]]),
     );
     const record = await client.registries[type].update(id, changes);
-    if ('name' in changes) this.contexts.of(client, resource).watch.ownChange(type);
+    if ('name' in changes) this.contexts.of(client, resource).watch.requeueAfterOwnChange(type);
     return this.written(reconcile, record);
   }
 
@@ -35,7 +35,7 @@ export class EntryWrites {
   async moveAside({ resource, client }: EntryReconcile, id: string): Promise<Outcome> {
     const { type } = this.entryType;
     await client.registries[type].update(id, { name: `${resource.spec.name} (${id})` });
-    this.contexts.of(client, resource).watch.ownChange(type);
+    this.contexts.of(client, resource).watch.requeueAfterOwnChange(type);
     return inProgress(this.entryType, resource, MIN_WRITE_INTERVAL);
   }
 
@@ -63,11 +63,11 @@ export class EntryWrites {
   }
 
   /** The hub has accepted the entry. Its answer may differ from the request. */
-  written(
+  async written(
     reconcile: EntryReconcile,
     record: RegistryRecord,
     status: Readonly<Record<string, unknown>> = {},
-  ): Outcome {
+  ): Promise<Outcome> {
     const { client, desired } = reconcile;
     const fields = { ...status, lastAppliedTime: timestamp(this.services.clock.now()) };
     const left = entryDiff(record, desired);
@@ -77,12 +77,14 @@ export class EntryWrites {
   }
 
   /** The entry is as desired. */
-  asDesired(
-    { desired, cached, volume }: EntryReconcile,
+  async asDesired(
+    { client, desired, cached, volume }: EntryReconcile,
     record: RegistryRecord,
     status?: Readonly<Record<string, unknown>>,
-  ): Outcome {
+  ): Promise<Outcome> {
     cached.seen = record;
-    return readyOutcome(this.entryType, desired, record, { ...status, ...volumeStatus(volume) });
+    const { entryType } = this;
+    const further = await entryType.statusOf?.(client, record[`${entryType.type}_id`] as string);
+    return readyOutcome(entryType, desired, record, { ...status, ...further, ...volumeStatus(volume) });
   }
 }

@@ -21,7 +21,9 @@ export const pythonCommand = (script: string, ...args: readonly string[]): reado
   ...args,
 ];
 
-/** Of a container that runs a program here: as root, it changes files of any user on the volume. */
+/**
+ * The security context of a container that runs a program here: as root, it changes files of any user on the volume.
+ */
 export const scriptSecurityContext = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE', 'FOWNER'] },

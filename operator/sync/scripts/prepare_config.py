@@ -62,7 +62,7 @@ class Mounted(NamedTuple):
     content: dict[str, str] | None
 
     def digest(self) -> str:
-        # What the installer puts on the volume changes the result of the check as well.
+        # The files that the installer puts on the volume change the result of the check as well.
         installed = bytes_of(own / "community-ids.json")
         parts = [version("homeassistant"), sorted(self.files.items()), installed]
         return hashlib.sha256(repr(parts).encode()).hexdigest()
@@ -257,7 +257,7 @@ def included_in(path: Path) -> list[str]:
         events = yaml.parse(content, Loader=loader)
         return [event.value for event in events if isinstance(event, yaml.ScalarEvent) and event.tag == "!include"]
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        return []  # the check says what is wrong with it
+        return []  # the check reports its faults
 
 
 def create_included() -> list[str]:
@@ -272,7 +272,7 @@ def create_included() -> list[str]:
     found = [config / "configuration.yaml"]
     for including in found:
         for name in included_in(including):
-            # By its name: what the generated files link to is elsewhere.
+            # By its name: the targets of the links among the generated files are elsewhere.
             path = Path(os.path.normpath(including.parent / name))
             if path in found or config not in path.parents:
                 continue
@@ -292,7 +292,7 @@ def create_included() -> list[str]:
 
 
 def masked(text: str) -> str:
-    # The check quotes what it refuses, and this text ends in the status of the pod.
+    # The check quotes the values that it refuses, and this text ends in the status of the pod.
     secrets_file = config / "secrets.yaml"
     try:
         known = yaml.safe_load(secrets_file.read_bytes()) if secrets_file.exists() else None

@@ -65,7 +65,7 @@ function invalidKeyMessage({ key, name, field, problem, isListed }: Readonly<Inv
 
 interface InvalidKey {
   key: string;
-  /** Of the Secret. */
+  /** Name of the Secret. */
   name: string;
   field: string;
   problem: string;

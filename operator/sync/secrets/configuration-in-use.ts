@@ -1,4 +1,4 @@
-/** What the configurations of hubs need of the secrets. The folder `configuration`, which uses this one, implements it. */
+/** The secrets that the configurations of hubs need. The folder `configuration`, which uses this one, implements it. */
 export interface ConfigurationInUse {
   /** The keys that `!secret` asks for in the published configuration of a hub, or in those that the operator goes back to. */
   secretKeys(namespace: string, hub: string): Promise<ReadonlySet<string>>;

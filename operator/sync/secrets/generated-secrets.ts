@@ -5,7 +5,7 @@ import { objectNames } from '../../kinds/object-names';
 import type { CustomResource } from '../../kinds/resource';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
-import { assertStillDesired } from '../assert-still-desired';
+import { assertStillDesired } from '../still-desired';
 import type { Services } from '../services';
 import type { ConfigurationInUse } from './configuration-in-use';
 import { FORMER_VALUES_KEY, valuesToMask, writeFormerValues } from './former-values';

@@ -21,7 +21,7 @@ export function configurationOfHub(
   return oldest(cache.ofHub<HubConfiguration>('HubConfiguration', namespace, hub));
 }
 
-/** Of several resources for the same object, the oldest one has it (rules.md, "Ownership of objects in the hub"). */
+/** The oldest of several resources for one object has it (rules.md, "Ownership of objects in the hub"). */
 function oldest<R extends CustomResource>(resources: Iterable<R>): R | undefined {
   return [...resources]
     .filter(({ metadata }) => !metadata.deletionTimestamp)

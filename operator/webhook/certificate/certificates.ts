@@ -55,11 +55,11 @@ export class Certificates {
   /** This process may write from now on. */
   lead(): void {
     this.leads = true;
-    this.changed();
+    this.handleChange();
   }
 
   /** The Secret or the webhook configuration may have changed. */
-  changed(): void {
+  handleChange(): void {
     if (this.stopped) return;
     this.changedAgain = true;
     this.running ??= this.run();
@@ -76,7 +76,7 @@ export class Certificates {
     while (this.changedAgain && !this.stopped) {
       this.changedAgain = false;
       const delay = await this.reconcile().catch((thrown: unknown) => this.onError(errorOf(thrown)));
-      if (!this.stopped) this.timer.set(delay, () => this.changed());
+      if (!this.stopped) this.timer.set(delay, () => this.handleChange());
     }
     this.running = undefined;
   }

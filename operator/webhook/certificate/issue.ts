@@ -30,8 +30,9 @@ const extension = {
 };
 
 /**
- * Makes a CA and a certificate of it for a server. The key of the CA is not kept: the next certificate has another CA, and
- * what is stolen from the Secret signs nothing. No small library does this: the known ones bring a parser of all of ASN.1.
+ * Makes a CA and a certificate of it for a server. The key of the CA is not kept: the next certificate has another CA,
+ * and a key that is stolen from the Secret signs nothing. No small library does this: the known ones bring a parser of
+ * all of ASN.1.
  *
  * @param host name or IP address by which the API server calls
  * @param now milliseconds since the epoch

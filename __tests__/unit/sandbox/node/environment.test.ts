@@ -127,7 +127,7 @@ describe('variables', () => {
     expect(() => variables(container({ env: [{ name: 'X', valueFrom }] }), pod, {}, lookup)).toThrow(message);
   });
 
-  test('what is optional may be missing', () => {
+  test('an optional source may be missing', () => {
     const given = container({
       envFrom: [{ secretRef: { name: 'none', optional: true } }],
       env: [

@@ -67,7 +67,7 @@ describe('ask, verdicts', () => {
     const asked = Array.from({ length: 20 }, () => ask({ ...http, timeoutSeconds: 0.3 }, target(), never));
     let ended = 0;
     for (const each of asked) void each.then(() => ended++);
-    // Those that a busy machine sends too late end without.
+    // Requests that a busy machine sends too late end without an answer.
     while (seen.length + ended < asked.length) await new Promise(setImmediate);
     for (let count = 0; count < 5; count++) {
       collect();

@@ -66,7 +66,7 @@ test.each<[string, Omit<V1Volume, 'name'>]>([
   expect(() => shown(volume)).toThrow(message);
 });
 
-test('what is optional may be missing', () => {
+test('an optional volume may be missing', () => {
   expect(shown({ configMap: { name: 'none', optional: true } })).toEqual({});
   expect(
     shown({ secret: { secretName: 'secret', items: [{ key: 'x', path: 'x' }], optional: true } }),

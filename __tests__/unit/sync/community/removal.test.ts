@@ -34,7 +34,7 @@ function removal(): CommunityRemoval {
     clean: () => Promise.resolve(void cleaned++),
   };
   return new CommunityRemoval(
-    services({ clock }),
+    services({ clock, cache: { list: function* () {} } }),
     { find: () => hub } as unknown as HubClients,
     installer as unknown as Installer,
     { forget: () => undefined } as unknown as Preparations,

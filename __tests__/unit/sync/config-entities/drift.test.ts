@@ -84,9 +84,9 @@ describe('DriftDetector', () => {
   });
 
   test('a foreign reload gets its second even when a recheck of our own is overdue', async () => {
-    detector.ownWorkEnded('automation');
+    detector.recheckAfterOwnWork('automation');
     await clock.advance(2_000);
-    detector.ownWorkEnded('automation');
+    detector.recheckAfterOwnWork('automation');
     await clock.advance(8_000);
     reconciled = [];
     signal({ type: 'external-reload', kind: 'automation' });
@@ -99,7 +99,7 @@ describe('DriftDetector', () => {
   test('a burst of our own writes is followed by one recheck a minute, which invalidates nothing', async () => {
     writing = true;
     for (let write = 0; write < 20; write++) {
-      detector.ownWorkEnded('scene');
+      detector.recheckAfterOwnWork('scene');
       await clock.advance(700);
     }
     expect(reconciled).toEqual([]);
@@ -107,7 +107,7 @@ describe('DriftDetector', () => {
     await clock.advance(2_000);
     expect(reconciled).toEqual(['scene a', 'scene b']);
     expect(invalidated()).toEqual([]);
-    detector.ownWorkEnded('scene');
+    detector.recheckAfterOwnWork('scene');
     await clock.advance(55_000);
     expect(reconciled).toHaveLength(2);
     await clock.advance(5_000);
@@ -117,7 +117,7 @@ describe('DriftDetector', () => {
 
   test('a foreign change is rechecked while a burst of our own goes on', async () => {
     writing = true;
-    detector.ownWorkEnded('automation');
+    detector.recheckAfterOwnWork('automation');
     signal({ type: 'external-reload', kind: 'automation', id: 'a' });
     await clock.advance(1_000);
     expect(reconciled).toContain('automation a');

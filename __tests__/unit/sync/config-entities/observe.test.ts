@@ -71,7 +71,7 @@ async function observed(
   return { type: observation.type, verifyAfter, reads, cached };
 }
 
-/** What the hub shows, by the words of the table in observe.ts. */
+/** The hub's live config, by the words of the table in observe.ts. */
 const LIVE = {
   equal: { type: 'Whole', actual: DESIRED, desired: DESIRED },
   unequal: { type: 'Whole', actual: OTHER, desired: DESIRED },
@@ -82,7 +82,7 @@ const LIVE = {
   unregistered: undefined,
 } as const satisfies Record<string, LiveConfig | undefined>;
 
-/** What is known without reading the file, likewise: each way to know it. */
+/** Knowledge without reading the file, likewise: each way to it. */
 const KNOWN = {
   nothing: [
     {},
@@ -122,7 +122,7 @@ const TABLE: readonly [keyof typeof LIVE, Record<keyof typeof KNOWN, Expected>][
   ['unregistered', { nothing: 'Absent', outdated: 'Absent', recent: 'NotLoaded', accepted: 'reads the file', uncertain: 'reads the file' }],
 ];
 
-/** What the file then says, by the live config. */
+/** The content of the file then, by the live config. */
 const READ = {
   matching: 'InUse',
   invalid: 'Invalid',

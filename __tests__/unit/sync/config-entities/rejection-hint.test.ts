@@ -25,7 +25,7 @@ describe('withHint', () => {
     ['there is no boolean', "Message malformed: expected str at 'trigger'"],
     ['another type is expected', "Message malformed: expected int at 'to'"],
     ['the message names no place', 'Message malformed'],
-  ])('where %s the message stays', (_, message) => {
+  ])('the message stays the same where %s', (_, message) => {
     const error = rejected(message);
     expect(withHint(error, payload)).toBe(error);
   });

@@ -38,29 +38,29 @@ const ENTITY_TYPES = [automations, scenes, scripts] as unknown as readonly Entit
 class Bench {
   readonly clock = new ManualClock();
   readonly asked: string[] = [];
-  /** The hub's file, and what it runs of it. */
+  /** The payload in the hub's file, and the one that the hub runs. */
   stored: EntityPayload | undefined;
   running: EntityPayload | undefined;
   loads = true;
   writeError: Error | undefined;
-  /** What the hub makes of a payload. */
+  /** The hub's form of a payload. */
   rewrite = (payload: EntityPayload): EntityPayload => payload;
   /** What a blueprint comes to; undefined: the hub does not have it. */
   blueprint: EntityPayload | undefined;
   secrets: readonly string[] = [];
   readonly drifts: string[] = [];
   reloadError: string | undefined;
-  /** Why the hub has disabled what it runs. */
+  /** Why the hub has disabled the entity. */
   validationError: string | undefined;
   state = 'on';
   entityId: string;
   takenEntityId: string | undefined;
   /** How each removal ends. */
   removal: Promise<void> = Promise.resolve();
-  /** The hub answers what is quick to answer. */
+  /** The hub answers requests that are quick to answer. */
   answers = true;
   initialTurnOffs = 0;
-  /** Of the entity. */
+  /** Labels of the entity. */
   labels: readonly string[] = ['kitchen'];
   markManaged: boolean | undefined;
   disabledBy: string | null = null;
@@ -93,7 +93,7 @@ class Bench {
     const ofKind = (kind: string) => [this.resource].filter((each) => each.kind === kind);
     const given = services({
       clock: this.clock,
-      metrics: { driftFound: (_kind, action) => void this.drifts.push(action) },
+      metrics: { countDrift: (_kind, action) => void this.drifts.push(action) },
       cache: {
         *ofHub<T extends ClusterObject>(kind: string) {
           yield* ofKind(kind) as ClusterObject[] as T[];
@@ -904,7 +904,7 @@ describe('ConfigEntitySync', () => {
     const second = await bench.reconcileUntilReady();
     for (const [index, { events, conditions }] of [outcome, second].entries()) {
       const message = `Reloaded (ReloadID id-${index + 1}).`;
-      // Of one series, although each has another id: 500 of them must not use up the budget of Warnings.
+      // The events are one series, although each has another id: 500 of them must not use up the budget of Warnings.
       const series = 'ReloadSuccessful';
       expect(events).toMatchObject([{ type: 'Normal', reason: 'ReloadSuccessful', message, series }]);
       expect(conditions?.['ReloadReady']).toMatchObject({ message });

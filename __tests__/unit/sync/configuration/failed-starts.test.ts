@@ -156,7 +156,7 @@ describe('FailedStarts', () => {
   describe('a hub that cannot start with a secret', () => {
     const TEXT = `${BASE}counter:\n  visits:\n    name: !secret name\n`;
 
-    /** It ran with one value, and is in recovery mode with another one. */
+    /** The hub ran with one value, and is in recovery mode with another one. */
     async function failed(autoRestart: boolean) {
       const hub = new FakeHub(new ManualClock());
       hub.autoRestart = autoRestart;

@@ -60,8 +60,8 @@ const resource = {
 } as unknown as HubConfiguration;
 
 /**
- * A hub with its pod and its ConfigMaps, as far as a change of the configuration meets them: it mounts what is written,
- * reads its scripts on `script.reload`, and is restarted when the Hub copies another restart hash.
+ * A hub with its pod and its ConfigMaps, as far as a change of the configuration meets them: it mounts the written
+ * files, reads its scripts on `script.reload`, and is restarted when the Hub copies another restart hash.
  */
 export class FakeHub {
   hub: Hub = aHub({ status: { version: '2026.11.0' } });
@@ -72,11 +72,11 @@ export class FakeHub {
   readonly events: string[] = [];
   /** The text of configuration.yaml from which the hub loaded a section last, by the section. */
   readonly loaded = new Map<string, string>();
-  /** Says what is wrong with a text, or nothing. */
+  /** The fault of a text; null: none. */
   check: (text: string) => string | null = () => null;
-  /** What the check warns of, or nothing. */
+  /** The warning of the check; null: none. */
   warn: (text: string) => string | null = () => null;
-  /** What the hub logs of an item that it leaves out, when it checks the text. */
+  /** The hub's log of an item that it leaves out, when it checks the text; null: none. */
   leavesOut: (text: string) => string | null = () => null;
   /** Records that the hub logs when it reloads a section. */
   leavesOutAtReload: (text: string) => string | null = () => null;
@@ -84,11 +84,11 @@ export class FakeHub {
   readonly cannotSetUp = new Set<string>();
   /** Whether the hub comes up in recovery mode with a text that its check accepts. */
   cannotStartWith: (text: string) => boolean = () => false;
-  /** It does not read what its pod mounts, until the next start: a backup has brought old files. */
+  /** The hub does not read the files that its pod mounts, until the next start: a backup has brought old files. */
   readsOldFiles = false;
-  /** Its reload services fail. */
+  /** The reload services of the hub fail. */
   cannotReload = false;
-  /** Its scripts show no marker. */
+  /** The scripts of the hub show no marker. */
   hidesMarker = false;
   /** What `prepare-config` said at the start of the pod. */
   verdict: string | undefined;
@@ -96,7 +96,7 @@ export class FakeHub {
   latest: HubConfiguration | undefined;
   /** The hub does not finish its start. */
   hangs = false;
-  /** Of the HubSecrets. */
+  /** The field `autoRestart` of the HubSecrets. */
   autoRestart = true;
   /** The Hub has not copied a new decision to the pod template yet, as within the debounce. */
   holdsRollouts = false;
@@ -149,7 +149,7 @@ export class FakeHub {
     };
   }
 
-  /** Those that the pod was started for stay with `autoRestart: false`. */
+  /** The secrets that the pod was started for stay with `autoRestart: false`. */
   private restartSecrets(present: string | undefined): string | undefined {
     const annotations = this.configMaps.get('villa-configuration')?.metadata.annotations;
     return this.autoRestart ? present : (annotations?.[operatorAnnotations.restartSecretsHash] ?? present);
@@ -323,7 +323,10 @@ export class FakeHub {
     } as unknown as HubClient;
   }
 
-  /** The Hub copies the restart hash to the pod template; a new one is a new pod, which reads what is mounted then. */
+  /**
+   * The Hub copies the restart hash to the pod template; a new one is a new pod, which reads the files that are mounted
+   * then.
+   */
   private followRestart(): void {
     if (this.holdsRollouts) return;
     const { annotations } = this.configMaps.get('villa-configuration')!.metadata;
@@ -351,7 +354,7 @@ export class FakeHub {
     });
   }
 
-  /** The pod is replaced: `prepare-config` sees what is mounted then. */
+  /** The pod is replaced: `prepare-config` sees the files that are mounted then. */
   restart(): void {
     this.pods += 1;
     this.restarts = -1;

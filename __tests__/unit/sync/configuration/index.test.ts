@@ -14,7 +14,7 @@ interface Cluster {
   readonly spec?: Partial<HubConfiguration['spec']>;
   readonly hub?: Hub | undefined;
   readonly hubSecrets?: HubSecrets;
-  /** By name; `villa-secrets` is what the hub has as `secrets.yaml`. */
+  /** By name; `villa-secrets` is the hub's `secrets.yaml`. */
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Annotations of the ConfigMap that exists. */
   readonly published?: Readonly<Record<string, string>>;
@@ -267,7 +267,7 @@ describe('configurationModule', () => {
         ...db,
         'villa-secrets': { 'secrets.yaml': present.text, '.former-values': writeFormerValues(former) },
       };
-      /** What the hub has accepted, with these secrets. */
+      /** The content that the hub has accepted, with these secrets. */
       const accepted = (hash: string) => {
         const marker = { configuration: 'sha256:c', secrets: hash };
         const loaded = JSON.stringify({ marker, sections: {}, pending: [], mustRestart: false });

@@ -39,7 +39,7 @@ describe('OnlineConfigurations', () => {
     const base = hub.desired(BASE);
     const online = hub.operator();
     for (let minute = 0; minute < 60; minute++) {
-      // It asks for no reconcile of its own, so more often than it would be.
+      // The configuration asks for no reconcile of its own, so more often than it would be.
       for (let count = 0; count < 3; count++) {
         const outcome = await online.sync(base);
         expect(outcome).toMatchObject({ type: 'Ready', reason: 'ConfigurationLoaded' });

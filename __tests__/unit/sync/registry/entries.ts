@@ -3,7 +3,7 @@ import type { EntryResource } from '../../../../operator/sync/registry/entry-typ
 
 /** A resource of the hub `villa`. */
 export function anEntry(
-  kind: 'HubFloor' | 'HubLabel' | 'HubArea',
+  kind: 'HubFloor' | 'HubLabel' | 'HubArea' | 'HubZone',
   name: string,
   fields: {
     spec?: Record<string, unknown>;

@@ -1,6 +1,7 @@
 import type { RegistryFields, RegistryRecord, RegistryType } from '../../../../operator/client/api-types';
 import { HubRejected } from '../../../../operator/client/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
+import type { YamlZone } from '../../../../operator/client/answers';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import { areas } from '../../../../operator/sync/registry/area';
 import type { EntryResource } from '../../../../operator/sync/registry/entry-type';
@@ -8,20 +9,23 @@ import { floors } from '../../../../operator/sync/registry/floor';
 import { HubContexts } from '../../../../operator/sync/registry/hub-contexts';
 import { labels } from '../../../../operator/sync/registry/label';
 import { RegistrySync } from '../../../../operator/sync/registry/sync';
+import { zones } from '../../../../operator/sync/registry/zone';
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
 import { anEntry } from './entries';
 
-const entryTypes = { floor: floors, label: labels, area: areas };
+const entryTypes = { floor: floors, label: labels, area: areas, zone: zones };
 
 let clock: ManualClock;
 let resources: EntryResource[];
 let entries: Record<RegistryType, Map<string, RegistryRecord>>;
 let writes: string[];
-/** What the hub makes of the fields that it is sent. */
+/** The hub's form of the fields that it is sent. */
 let accept: (fields: RegistryFields) => RegistryFields;
 let hubState: { state: string; recovery_mode: boolean };
+/** Zones of the configuration file. */
+let yamlZones: readonly YamlZone[];
 let drifts: string[];
 /** Volume of the hub. */
 let volume: string | undefined;
@@ -49,17 +53,24 @@ function registry(type: RegistryType) {
 beforeEach(() => {
   clock = new ManualClock();
   resources = [];
-  entries = { floor: new Map(), label: new Map(), area: new Map() };
+  entries = { floor: new Map(), label: new Map(), area: new Map(), zone: new Map() };
   writes = [];
   accept = (fields) => fields;
   hubState = { state: 'RUNNING', recovery_mode: false };
+  yamlZones = [];
   drifts = [];
   volume = undefined;
   client = {
     components: { isLoaded: async () => true },
     connection: { command: async () => hubState },
-    rest: { redact: (text: string) => text },
-    registries: { floor: registry('floor'), label: registry('label'), area: registry('area') },
+    rest: { redact: (text: string) => text, post: async () => JSON.stringify(yamlZones) },
+    entityRegistry: { find: async (kind: string, id: string) => ({ entity_id: `${kind}.${id}` }) },
+    registries: {
+      floor: registry('floor'),
+      label: registry('label'),
+      area: registry('area'),
+      zone: registry('zone'),
+    },
   } as unknown as HubClient;
   const given = services({
     clock,
@@ -67,7 +78,7 @@ beforeEach(() => {
       get: () => aHub({ status: { ...(volume !== undefined && { volumeID: volume }) } }) as never,
       ofHub: <T>(kind: string) => resources.filter((each) => each.kind === kind) as never as Generator<T>,
     },
-    metrics: { driftFound: (kind, action) => void drifts.push(`${kind} ${action}`) },
+    metrics: { countDrift: (kind, action) => void drifts.push(`${kind} ${action}`) },
   });
   const contexts = new HubContexts(given, Object.values(entryTypes));
   modules = Object.fromEntries(
@@ -146,6 +157,62 @@ describe('RegistrySync', () => {
     expect(drifts).toEqual([...Array<string>(3).fill('HubFloor corrected'), 'HubFloor reported']);
   });
 
+  describe('of a zone', () => {
+    const spec = { latitude: '52.5200', longitude: '13.4050' };
+    const zone = (fields: object = {}) => anEntry('HubZone', 'School', { spec: { ...spec, ...fields } });
+    const lastWrite = () => writes.at(-1);
+    const change = (fields: object) => (resources[0] = { ...resources[0]!, spec: zone(fields).spec });
+
+    test('numbers are sent for the texts of the spec, and equal ones are not sent again', async () => {
+      resources = [zone({ radius: 150 })];
+      expect(await settle('School')).toMatchObject({ type: 'Ready', reason: 'ZoneRegistered' });
+      expect(writes).toEqual([
+        'create zone school {"name":"School","latitude":52.52,"longitude":13.405,"radius":150}',
+      ]);
+      expect(status('School')).toMatchObject({ zoneID: 'school', entityId: 'zone.school' });
+      change({ radius: 150, latitude: '+52.52' });
+      await settle('School');
+      expect(writes).toHaveLength(1);
+    });
+
+    test('a cleared field is that of a new zone, and the icon, which the hub cannot clear, stays', async () => {
+      resources = [zone({ radius: 150, passive: true, icon: 'mdi:school' })];
+      await settle('School');
+      change({});
+      await clock.advance(2_000);
+      expect(await settle('School')).toMatchObject({ type: 'Ready' });
+      expect(lastWrite()).toBe('update zone school {"radius":100,"passive":false}');
+      expect(entries.zone.get('school')).toMatchObject({ icon: 'mdi:school' });
+    });
+
+    test('radius and passive of an adopted zone stay when the spec does not set them', async () => {
+      entries.zone.set('work', {
+        name: 'school',
+        latitude: 52.52,
+        longitude: 13.405,
+        radius: 42,
+        passive: true,
+      });
+      entries.zone.set('school', { name: 'School', latitude: 1, longitude: 1, radius: 7 });
+      resources = [zone()];
+      expect(await settle('School')).toMatchObject({ type: 'Ready' });
+      expect(writes).toEqual(['update zone work {"name":"School"}']);
+      expect(status('School')).toMatchObject({ zoneID: 'work', adopted: true });
+    });
+
+    test('one of that name in the YAML of the hub is reported, and none is created beside it', async () => {
+      yamlZones = [{ entityId: 'zone.pupils', name: 'SCHOOL' }];
+      resources = [zone()];
+      expect(await reconcile('School', { dryRun: true })).toMatchObject({ reason: 'NameConflict' });
+      expect(await reconcile('School')).toMatchObject({ type: 'Stalled', reason: 'NameConflict' });
+      const { conditions } = status('School') as { conditions: readonly { message: string }[] };
+      expect(conditions[0]!.message).toContain('“SCHOOL” (zone.pupils) is part of the hub’s YAML');
+      expect(status('School')).not.toHaveProperty('pendingName');
+      yamlZones = [{ entityId: 'zone.other', name: 'Other' }];
+      expect(await settle('School')).toMatchObject({ type: 'Ready' });
+    });
+  });
+
   test('what the hub rejects is Stalled, stays so until the next attempt, and is sent every 30 s', async () => {
     resources = [floor()];
     accept = () => {
@@ -199,7 +266,7 @@ describe('RegistrySync', () => {
       await clock.advance(1_900);
     };
     await waits('FloorNotReady');
-    resources.push(labelOfArea); // what is missing is another text
+    resources.push(labelOfArea); // the text of the missing references changes
     await waits('FloorNotReady');
     await settle('wood');
     await waits('FloorNotReady');
@@ -272,6 +339,6 @@ describe('RegistrySync', () => {
   test('requested reconciliations of many read the registries once', async () => {
     resources = ['a', 'b', 'c'].map((name) => anEntry('HubFloor', name));
     for (const name of ['a', 'b', 'c']) await reconcile(name, { forced: true });
-    expect(writes).toEqual(['read floor', 'read label', 'read area']);
+    expect(writes).toEqual(['read floor', 'read label', 'read area', 'read zone']);
   });
 });

@@ -1,4 +1,4 @@
-import type { RegistryRecord, RegistryType } from '../../../../operator/client/api-types';
+import type { ConfigRegistryType, RegistryRecord } from '../../../../operator/client/api-types';
 import { HubFailed } from '../../../../operator/client/errors';
 import { areas } from '../../../../operator/sync/registry/area';
 import { floors } from '../../../../operator/sync/registry/floor';
@@ -17,8 +17,8 @@ let reads: number;
 let failure: Error | undefined;
 let entries: Map<string, RegistryRecord>;
 let reconciled: string[];
-let resources: Record<RegistryType, Omit<WatchedEntry, 'requeue'>[]>;
-const changed = {} as Record<RegistryType, () => void>;
+let resources: Record<ConfigRegistryType, Omit<WatchedEntry, 'requeue'>[]>;
+const changed = {} as Record<ConfigRegistryType, () => void>;
 
 const record = (id: string): RegistryRecord => ({ name: id, level: 1 });
 const watched = (id: string, isReady = true) => ({ id, seen: record(id), isReady });
@@ -30,7 +30,7 @@ beforeEach(() => {
   reconciled = [];
   entries = new Map(['a', 'b'].map((id) => [id, record(id)]));
   resources = { floor: [watched('a'), watched('b')], label: [], area: [watched('r'), watched('w', false)] };
-  const registry = (type: RegistryType) => ({
+  const registry = (type: ConfigRegistryType) => ({
     onChange: (listener: () => void) => (changed[type] = listener),
     entries: async () => {
       reads += 1;
@@ -45,7 +45,7 @@ beforeEach(() => {
     log: silentLog,
     entryTypes: [floors, labels, areas],
     resources: (type) =>
-      resources[type].map((each) => ({
+      resources[type as ConfigRegistryType].map((each) => ({
         ...each,
         requeue: (priority = 'change') => reconciled.push(`${type} ${each.id} ${priority}`),
       })),
@@ -78,7 +78,7 @@ describe('RegistryWatch', () => {
 
   test('a name that the operator has freed concerns those that wait for it, and all that may refer to it', () => {
     resources.floor = [watched('a'), watched('b', false)];
-    watch.ownChange('floor');
+    watch.requeueAfterOwnChange('floor');
     expect(reconciled).toEqual(['floor b change', 'area r resync', 'area w change']);
   });
 

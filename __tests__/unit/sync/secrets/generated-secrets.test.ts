@@ -22,7 +22,7 @@ class Cluster {
   /** The HubSecrets; undefined: it is deleted. */
   present: HubSecrets | undefined = owner;
 
-  /** Of a new process. */
+  /** The services of a new process. */
   services(): Services {
     return services({
       cache: {

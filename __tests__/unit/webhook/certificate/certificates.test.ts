@@ -88,7 +88,7 @@ class Replica {
   /** The watches deliver the present state. */
   async watch(): Promise<void> {
     this.seen = { secret: this.server.secret, configuration: this.server.configuration };
-    this.certificates.changed();
+    this.certificates.handleChange();
     await this.rest();
   }
 

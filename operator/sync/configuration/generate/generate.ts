@@ -70,9 +70,9 @@ const CANNOT_EXTEND =
 const RESERVED = `The script ${MARKER_SCRIPT} in spec.configuration or spec.files has the id of the operator's own script: rename it.`;
 
 /**
- * The hub's `configuration.yaml` and the files beside it: the user's text, byte for byte, with what the hub needs besides.
- * That is the includes of the files that the hub's config API writes, regardless of what the user's own sections include; the
- * recorder; and the marker. The result is parsed again before it counts.
+ * The hub's `configuration.yaml` and the files beside it: the user's text, byte for byte, with the entries that the hub
+ * needs besides: the includes of the files that the hub's config API writes, also where a section of the
+ * user includes other files; the recorder; and the marker. The result is parsed again before it counts.
  */
 export function generateConfiguration(source: ConfigurationSource): Generated {
   const { configuration, files = {}, recorder, hasSecrets } = source;
@@ -97,7 +97,7 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
   const cut = cutOff(new ConfigFiles({ ...files, 'configuration.yaml': configuration }, parse));
   if (cut) return unreachable(cut);
 
-  // It is put back in the end: the places in the text are counted without it.
+  // The byte order mark is put back in the end: the places in the text are counted without it.
   const [mark, body] = configuration.startsWith(BYTE_ORDER_MARK)
     ? [BYTE_ORDER_MARK, configuration.slice(1)]
     : ['', configuration];

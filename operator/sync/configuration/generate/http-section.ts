@@ -117,7 +117,7 @@ function compressed(address: string): string {
   return `::ffff:${bytes.join('.')}`;
 }
 
-/** Of a mask such as `255.255.0.0`, or of its inverse. */
+/** Number of bits of a mask such as `255.255.0.0`, or of its inverse. */
 function bitsOf(mask: string): number {
   const bits = mask
     .split('.')

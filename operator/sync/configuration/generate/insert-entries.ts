@@ -6,9 +6,9 @@ const DOCUMENT_END = /^\.\.\.(?=[ \t\r\n]|$)/m;
 
 /**
  * Adds entries to the top level of a file, each as YAML in one line (`automation: !include automations.yaml`); the rest
- * of it stays byte for byte. They are added behind what is there, so
- * that the hub's messages name the lines of the user's text, unless that would change a value. Undefined: the file is
- * written in a way that cannot be extended.
+ * of it stays byte for byte. New entries are added behind the present ones, so that the hub's messages name the lines
+ * of the user's text, unless that would change a value. Undefined: the file is written in a way that cannot be
+ * extended.
  */
 export function insertAtTop(text: string, file: HubYaml, entries: readonly string[]): string | undefined {
   const { root } = file;

@@ -14,7 +14,7 @@ export interface RecorderSettings {
 }
 
 export interface WithRecorder {
-  /** The text, whose own section recorder has what it lacked. */
+  /** The text, in which the missing entries were added to the section recorder. */
   readonly text: string;
   /** The section to add to it. */
   readonly addition?: Addition;

@@ -6,16 +6,16 @@ import { truncate } from '../../../truncate';
 import type { Files } from '../generate/config-files';
 import { leftOutBetween } from './left-out';
 
-/** Of the words of the check, in a condition. */
+/** Characters of the check's words in a condition. */
 const MAX_PROBLEM_LENGTH = 3_000;
-/** Of the warnings that are kept. */
+/** Characters of the warnings that are kept. */
 const MAX_WARNINGS_LENGTH = 8_000;
 
 /** The findings of the hub's own check of its files, without secrets. Empty: none. */
 export interface CheckResult {
   /** Why the hub would not start with the files. */
   readonly errors: string;
-  /** What the hub would leave out: by the answer of the check, and by the log. */
+  /** The items that the hub would leave out, by the answer of the check and by the log. */
   readonly warnings: string;
   /** The warnings that were not known before. */
   readonly newWarnings: string;

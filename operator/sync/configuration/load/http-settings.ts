@@ -25,7 +25,7 @@ export interface HttpResult {
 /** The next step for the settings of a hub. */
 export type HttpStep =
   | { readonly type: 'done' }
-  /** They are on trial, and the operator has just talked to the hub through them. */
+  /** The settings are on trial, and the operator has just talked to the hub through them. */
   | { readonly type: 'promote' }
   | { readonly type: 'configure' }
   /** Ours are stored and not in use yet: the hub is restarting. */
@@ -127,7 +127,7 @@ export async function syncHttpSettings(
     case 'wait':
       return inProgress;
     case 'occupied':
-      // Its own former ones, of an edit that was followed by another.
+      // The operator's own former settings are on trial: one edit was followed by another.
       if (config.pending && sent?.hash === hashOf(withoutMeta(config.pending))) break;
       return goesOn(
         'PendingChange',

@@ -43,8 +43,8 @@ export interface LoadJob extends RunningHub {
 type LoadServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | 'log'>;
 
 /**
- * Loads a content into a hub that runs (rules.md, "Reload or restart"): write, have it checked, have it read, reload what
- * changed, and look what the hub made of it. Each step may be the last one of this process: repeated from the beginning it
+ * Loads a content into a hub that runs (rules.md, "Reload or restart"): write, have it checked, have it read, reload
+ * what changed, and observe the result. Each step may be the last one of this process: repeated from the beginning it
  * leads to the same end.
  */
 export class HubLoader {
@@ -63,7 +63,7 @@ export class HubLoader {
     return running ? this.exchange(job, running, signal) : this.loadByRestart(job);
   }
 
-  /** The hub has started with the content: all of it is loaded, but what the hub says to have left out. */
+  /** The hub has started with the content: all of it is loaded, but the items that the hub says to have left out. */
   private async adopt(job: LoadJob): Promise<LoadResult> {
     const { hub, client, content, record, observed, redact, task } = job;
     const { files, marker, sections: loaded } = content;
@@ -113,7 +113,8 @@ export class HubLoader {
     const added = addedFiles(base.files, content.files);
     if (added.length > 0) {
       if (job.policy.strategy !== 'hot-reload') return this.restart(job, added);
-      // It may have been written while the hub did not answer. A hub that restarts by itself could not read it.
+      // The content may have been written while the hub did not answer. A hub that restarts by itself could not read
+      // it.
       await this.publish(resource, base);
       return { type: 'new-files', names: added };
     }
@@ -172,7 +173,8 @@ export class HubLoader {
   }
 
   /**
-   * Puts the former content back, and reloads what was loaded of the other one, so that what ran runs.
+   * Puts the former content back, and reloads the sections that were loaded of the other one, so that the hub runs the
+   * former ones.
    *
    * @param reloads of the rejected content
    */
@@ -186,7 +188,7 @@ export class HubLoader {
     const { hub, client, content, resource } = job;
     await this.publish(resource, base);
     const former = { files: base.files, marker: withSecretsOf(base.marker, content.marker) };
-    // It ends also while the operator stops.
+    // The way back also ends while the operator stops.
     const unaborted = new AbortController().signal;
     const options = { knownWarnings: undefined, rejectAfter: REFRESH_DURATION };
     const shown = await this.verify(job, former, options, unaborted);

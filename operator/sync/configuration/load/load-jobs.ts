@@ -2,7 +2,7 @@ import type { HubClient } from '../../../client/hub-client';
 import { errorOf, Stopping } from '../../../errors';
 import type { Hub, HubConfiguration } from '../../../kinds';
 import { REJECTED_WRITE_RETRY_INTERVAL } from '../../../limits';
-import { assertStillDesired } from '../../assert-still-desired';
+import { assertStillDesired } from '../../still-desired';
 import { hubRedactor } from '../../hub-secrets';
 import { PerHub } from '../../per-hub';
 import { readGeneratedSecrets } from '../../secrets/generated-secrets';

@@ -3,7 +3,7 @@ export type LoadResult =
   | { readonly type: 'loaded'; readonly pending: readonly string[] }
   /** Nothing was loaded: these files are linked when the pod starts. */
   | { readonly type: 'new-files'; readonly names: readonly string[] }
-  /** These sections need a restart, which is published unless the Hub cannot begin with one. */
+  /** The named sections need a restart, which is published unless the Hub cannot begin with one. */
   | { readonly type: 'restart'; readonly because: readonly string[] }
   /** The hub rejected the content; the one before is back. */
   | { readonly type: 'rejected'; readonly problem: string }

@@ -49,7 +49,7 @@ export function readLoggerLevels(given: Files): LoggerLevels {
       logs: Object.fromEntries(names.map(([name, place]) => [name, text(place)])),
     };
   };
-  // Of two values for one name the hub takes that of the section itself, or of the first package.
+  // The hub takes, of two values for one name, that of the section itself, or of the first package.
   const all = [...[...inPackages].reverse(), ...(own ? [own] : [])].map(read);
   return {
     ...(Object.assign({}, ...all) as LoggerLevels),

@@ -14,7 +14,9 @@ export interface ReloadPolicy {
 export interface HubCapabilities {
   /** The services that it offers, as `<domain>.<service>`. Those of a component exist once it is loaded. */
   readonly services: ReadonlySet<string>;
-  /** It takes its `http:` settings by its API, and ignores that section of the file (since Home Assistant 2026.8). */
+  /**
+   * The hub takes its `http:` settings by its API, and ignores that section of the file (since Home Assistant 2026.8).
+   */
   readonly httpByApi: boolean;
 }
 
@@ -67,15 +69,15 @@ const SERVICES: Readonly<Record<string, string | null>> = {
   // Before 2026.8; later it is no matter of the file.
   http: null,
   'scene.homeassistant': 'scene.reload',
-  // Its reload reads the scripts, not the section.
+  // The reload reads the scripts, not the section.
   python_script: null,
 };
 
 /**
- * Integrations whose `reload` reads their section or their platforms again and sets up what it finds, by the source of Home
- * Assistant 2026.11: `async_integration_yaml_config`, `async_setup_reload_service`, or the reload of a collection. `homekit` does
- * not import new bridges, `modbus` and `knx` answer before they are set up, `google_assistant` keeps its entities, and a custom
- * integration may mean anything by the word.
+ * Integrations whose `reload` reads their section or their platforms again and sets up the integrations that it finds,
+ * by the source of Home Assistant 2026.11: `async_integration_yaml_config`, `async_setup_reload_service`, or the reload
+ * of a collection. `homekit` does not import new bridges, `modbus` and `knx` answer before they are set up,
+ * `google_assistant` keeps its entities, and a custom integration may mean anything by the word.
  */
 const READ_THEIR_SECTION: ReadonlySet<string> = new Set([
   'automation',

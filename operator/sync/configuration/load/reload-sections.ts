@@ -73,7 +73,7 @@ function callsOf(service: string, { before, after }: Change): ServiceCall[] {
 
 function carryOut(client: HubClient, { domain, service, data }: ServiceCall): Promise<void> {
   const kind = CONFIG_ENTITY_KINDS.find((each) => each === domain);
-  // These are announced by the hub, and must not be taken for a person's.
+  // Reloads of these services are announced by the hub, and must not be taken for a person's.
   return kind && service === 'reload'
     ? client.entities.reload(kind)
     : callService(client.rest, domain, service, data);

@@ -33,7 +33,7 @@ export class RunningContents {
   /** Undefined: not known, so that nothing can be compared. */
   async find(running: RunningHub, capabilities: () => Promise<HubCapabilities>) {
     const { observed, record } = running;
-    // A pod that fell back does not read what is written for it.
+    // A pod that fell back does not read the files that are written for it.
     if (observed.pod?.rejected) return undefined;
     return record?.start.id === observed.start.id
       ? this.afterCrash(running, record, capabilities)

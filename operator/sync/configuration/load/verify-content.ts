@@ -20,7 +20,7 @@ export const REFRESH_DURATION = 15_000;
 export type Verification =
   /** The hub reads these files, and its check accepts them. */
   | { readonly type: 'seen'; readonly warnings: string }
-  /** `isWarning`: the hub would start, and leave out what the problem names. */
+  /** `isWarning`: the hub would start, and leave out the item that the problem names. */
   | { readonly type: 'rejected'; readonly problem: string; readonly isWarning: boolean }
   /** The hub still reads other files. */
   | { readonly type: 'unseen' };

@@ -33,7 +33,7 @@ export type HubMode =
 /** What a hub and its objects in the cluster show of its configuration, observed once per reconcile. */
 export interface Observed {
   readonly mode: HubMode;
-  /** Of a usable hub. */
+  /** The start of a usable hub. */
   readonly start?: HubStart | undefined;
   /** The marker in a usable hub; undefined: it has read a configuration without one. */
   readonly shown?: MarkerVariables | undefined;

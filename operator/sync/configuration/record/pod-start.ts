@@ -10,7 +10,7 @@ import type { Services } from '../../services';
 import type { MarkerVariables } from '../generate/content-marker';
 import type { RestartHashes } from '../generate/configuration-content';
 
-/** What the present pod of a hub has begun with. */
+/** The content that the present pod of a hub has begun with. */
 export interface PodStart {
   readonly uid: string;
   /** The decision that it was started for. */

@@ -14,7 +14,7 @@ export const HASH_FILE = '.content-hash';
 
 /** The ConfigMap `<hub>-configuration` as it is now. */
 export interface Published {
-  /** Of the files that it holds. */
+  /** Hash of the files that the ConfigMap holds. */
   readonly hash: string | undefined;
   readonly restart: RestartHashes;
 }
@@ -102,7 +102,7 @@ async function withdrawnRestart(
   return current && !isDeepStrictEqual(published, current) ? current : undefined;
 }
 
-/** The same as {@link restartOfTemplate}, as the API server has it. */
+/** Like {@link restartOfTemplate}, as the API server has it. */
 async function restartOfWorkload(
   { applier }: Pick<Services, 'applier'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,

@@ -10,7 +10,7 @@ import type { Section, Sections } from '../generate/sections';
 import { type HubConfigMap, writeHubConfigMap } from './hub-config-map';
 import { HASH_FILE } from './publish';
 
-/** A start of the hub. What was said of a configuration holds for the start in which it was said. */
+/** A start of the hub. A verdict on a configuration holds for the start in which it was given. */
 export interface HubStart {
   /** {@link hubStartId}; empty: it is not known. */
   readonly id: string;
@@ -20,8 +20,8 @@ export interface HubStart {
 }
 
 /**
- * The record of a hub's configuration: the content that it has loaded last, to which the operator goes back when it rejects
- * another one, and what the hub said of it in its present start.
+ * The record of a hub's configuration: the content that it has loaded last, to which the operator goes back when it
+ * rejects another one, and the verdict of the hub in its present start.
  */
 export interface ConfigurationRecord {
   readonly files: Files;
@@ -33,7 +33,7 @@ export interface ConfigurationRecord {
   readonly pending: readonly string[];
   /** The start in which the hub was seen to have read `files`. All below falls with it, except `failed` and `lastLoad`. */
   readonly start: HubStart;
-  /** What the hub leaves out of `files`, in its words, without secrets; empty: nothing. */
+  /** The items of `files` that the hub leaves out, in its words, without secrets; empty: nothing. */
   readonly warnings: string;
   /** Another content, which this start has rejected. It is not tried again before the next one. */
   readonly rejected?: { readonly marker: MarkerVariables; readonly problem: string } | undefined;

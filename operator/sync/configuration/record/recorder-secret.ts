@@ -43,7 +43,7 @@ export async function ensureRecorderSecret(
     );
     return undefined;
   }
-  // It drops a URL that is not used any more by itself, when the configuration has changed.
+  // The Secret drops a URL that is not used any more by itself, when the configuration has changed.
   if (!url) return undefined;
   services.requeue('HubSecrets', namespace, writer.metadata.name);
   return {

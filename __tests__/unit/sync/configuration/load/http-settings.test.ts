@@ -129,7 +129,7 @@ describe('syncHttpSettings', () => {
     version = '2026.11.0',
   ) {
     const sent: [string, HttpSettings | undefined][] = [];
-    /** What is stored, before or after a command. */
+    /** The stored settings, before or after a command. */
     const stored: (SentSettings | undefined)[] = [];
     const connection = {
       command: (type: string, fields: { config?: HttpSettings } = {}) => {

@@ -1,6 +1,6 @@
-import type { HubClient } from '../../../../operator/client/hub-client';
-import { whileResponsive } from '../../../../operator/sync/config-entities/while-responsive';
-import { ManualClock, settle } from '../../manual-clock';
+import type { HubClient } from '../../../operator/client/hub-client';
+import { runWhileResponsive } from '../../../operator/sync/while-responsive';
+import { ManualClock, settle } from '../manual-clock';
 
 /** A hub that answers its first `answers` questions. */
 function hub(answers: number) {
@@ -9,13 +9,13 @@ function hub(answers: number) {
   return { client: { rest: { get } } as unknown as HubClient, asked: () => asked };
 }
 
-describe('whileResponsive', () => {
+describe('runWhileResponsive', () => {
   test('waits for the work as long as the hub answers, and asks no more afterwards', async () => {
     const clock = new ManualClock();
     const { client, asked } = hub(Infinity);
     let end!: () => void;
     const ended = jest.fn();
-    void whileResponsive(client, clock, new Promise<void>((resolve) => (end = resolve))).then(ended);
+    void runWhileResponsive(client, clock, new Promise<void>((resolve) => (end = resolve))).then(ended);
     await clock.advance(10_000);
     expect(ended).not.toHaveBeenCalled();
     end();
@@ -30,7 +30,7 @@ describe('whileResponsive', () => {
     const clock = new ManualClock();
     const { client } = hub(2);
     const ended = jest.fn();
-    void whileResponsive(client, clock, new Promise(() => undefined)).then(ended);
+    void runWhileResponsive(client, clock, new Promise(() => undefined)).then(ended);
     await clock.advance(1_000);
     expect(ended).not.toHaveBeenCalled();
     await clock.advance(1_000);

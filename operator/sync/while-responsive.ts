@@ -1,9 +1,9 @@
-import type { HubClient } from '../../client/hub-client';
-import type { Clock } from '../../clock';
-import { STOP_HUB_TIMEOUT } from '../../limits';
+import type { HubClient } from '../client/hub-client';
+import type { Clock } from '../clock';
+import { STOP_HUB_TIMEOUT } from '../limits';
 
 /** Resolves when `work` has ended, or when the hub does not answer a request in time. */
-export async function whileResponsive(
+export async function runWhileResponsive(
   client: Pick<HubClient, 'rest'>,
   clock: Clock,
   work: Promise<unknown>,
@@ -24,4 +24,19 @@ export async function whileResponsive(
   })();
   await Promise.race([work, unresponsive]);
   ended.abort();
+}
+
+/** Milliseconds between two checks whether status has all results. */
+const DRAIN_POLL_INTERVAL = 50;
+
+/** Resolves when status has the results of all that runs in a hub, or the hub does not answer. */
+export async function waitUntilRecorded(
+  client: HubClient,
+  clock: Clock,
+  hasUnrecorded: () => boolean,
+): Promise<void> {
+  const recorded = async () => {
+    while (hasUnrecorded()) await clock.sleep(DRAIN_POLL_INTERVAL);
+  };
+  await runWhileResponsive(client, clock, recorded());
 }
