@@ -1,5 +1,6 @@
-# The operator's image: its bundle on the Node.js line that package.json names for it. image/ makes the same image
-# without a container engine, from the last stage below. docs/how-to/build-image.md says how to move to other digests.
+# The operator's image: its bundle on the Node.js line that package.json names for it. sandbox/image/ makes the same
+# image without a container engine: its description.ts repeats the last stage below. docs/how-to/build-image.md says how
+# to move to other digests.
 
 # What is bundled runs on every platform, so it is bundled once, on the platform of the builder.
 FROM --platform=$BUILDPLATFORM node:24.21.0-trixie-slim@sha256:173f125896c3b47ddf056734c7ea789d04595a6a08769a8f78e0df642781fb66 AS build

@@ -80,7 +80,7 @@ image: ## The operator's image for this machine (IMAGE=registry/name:tag; PUSH=1
 
 .PHONY: image-archive
 image-archive: node_modules/.ready ## The same image without a container engine, build/operator-image.tar (Linux)
-	@exec node_modules/.bin/tsx image/cli.ts
+	@exec node_modules/.bin/tsx sandbox/image/cli.ts
 
 .PHONY: deploy
 deploy: node_modules/.ready ## Installs dist/ into the cluster of kubectl's current context, after asking (IMAGE=…; YES=1: unasked)

@@ -100,7 +100,7 @@ export default tseslint.config(
             ),
             ...zone('operator/sync', 'operator/webhook', 'operator/offline'),
             ...zone('operator/webhook', 'operator/offline'),
-            ...zone('operator', 'main.ts', 'manifests', 'deploy', 'image', 'sandbox', 'bench', '__tests__'),
+            ...zone('operator', 'main.ts', 'manifests', 'deploy', 'sandbox', 'bench', '__tests__'),
             // Values of the chart and pages of the reference are made from the settings and metrics.
             ofOperator(
               'manifests',
@@ -110,13 +110,11 @@ export default tseslint.config(
               'memory-metrics.ts',
               'resource-metrics.ts',
             ),
-            ...zone('manifests', 'main.ts', 'deploy', 'image', 'sandbox', 'bench', '__tests__'),
+            ...zone('manifests', 'main.ts', 'deploy', 'sandbox', 'bench', '__tests__'),
             ofOperator('main.ts', 'kinds'),
-            ...zone('main.ts', 'deploy', 'image', 'sandbox', 'bench', '__tests__'),
+            ...zone('main.ts', 'deploy', 'sandbox', 'bench', '__tests__'),
             ofOperator('deploy', 'kinds'),
-            ...zone('deploy', 'main.ts', 'image', 'sandbox', 'bench', '__tests__'),
-            ofOperator('image'),
-            ...zone('image', 'main.ts', 'deploy', 'sandbox', 'bench', '__tests__'),
+            ...zone('deploy', 'main.ts', 'sandbox', 'bench', '__tests__'),
             ...zone(
               'sandbox',
               'main.ts',
@@ -132,7 +130,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['operator/**', 'deploy/**', 'image/**', 'manifests/**'],
+    files: ['operator/**', 'deploy/**', 'manifests/**', 'sandbox/image/**'],
     rules: { 'no-restricted-syntax': ['error', ...restrictedSyntax, ...restrictedTexts] },
   },
   {

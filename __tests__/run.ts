@@ -53,7 +53,7 @@ const CLUSTER_WORKERS = Math.max(
 /** Beside the tests in the cluster. */
 const UNIT_WORKERS = Math.max(1, availableParallelism() - 1);
 
-/** What the hub of HUB lacks. */
+/** Requirements that the hub of HUB lacks. */
 const missing = lacking(HUB_VERSION);
 
 async function main(args: readonly string[]): Promise<number> {
@@ -100,8 +100,8 @@ const NODE_LEAST = 25 * MINUTE;
 const tooLate = `all tests may take ${TOTAL_TIMEOUT / MINUTE} min, and less than ${NODE_LEAST / MINUTE} are left`;
 
 /**
- * @param end when they are to be through, in milliseconds since 1970: what is not done by then is skipped, and so are all if the
- *   cluster cannot be had for a reason of the machine. Absent: both are failures.
+ * @param end when they are to be through, in milliseconds since 1970: tests that are not done by then are skipped, and
+ * so are all if the cluster cannot be had for a reason of the machine. Absent: both are failures.
  */
 async function nodeTests(pattern: string | undefined, end?: number): Promise<Result> {
   const began = Date.now();
@@ -250,7 +250,7 @@ async function jest(name: string, options: readonly string[], how: RunOptions = 
       status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );
   const failed = named('failed').length + broken.length;
-  // It failed beside the tests, or there were none: a pattern that matches nothing must not look like success.
+  // The run failed beside the tests, or there were none: a pattern that matches nothing must not look like success.
   const unexplained = failed === 0 && (code !== 0 || testResults.length === 0) ? 1 : 0;
   return {
     name,

@@ -77,7 +77,7 @@ const automation = (index: number) => ({
     'Switches the light when a person arrives, and sends a notification; one of very many equal automations.',
 });
 
-/** What the operator sends of it. */
+/** The payload that the operator sends. */
 const body = (index: number) => {
   const { hubRef: _, ...rest } = automation(index);
   return { ...rest, mode: 'single', max_exceeded: 'warning' };

@@ -6,7 +6,7 @@ import { FormRejected } from '../operator/client/config-flows';
 import type { FlowStep, FormField, FormStep } from '../operator/client/flow-step';
 import type { HubClient } from '../operator/client/hub-client';
 import { messageOf } from '../operator/errors';
-import type { Answer, Value } from '../operator/sync/integration/answers';
+import type { Answer, Value } from '../operator/client/forms/answer';
 import { FlowNavigator, type FlowProblem } from '../operator/sync/integration/flow/navigator';
 import { formProblem, withUploads } from '../operator/sync/integration/flow/run';
 import { problemText } from '../operator/sync/integration/flow/problem-text';
@@ -106,7 +106,7 @@ interface Row {
   /** Step ids; a menu with the option that was chosen. */
   readonly steps: readonly string[];
   readonly result: string;
-  /** It asks for something outside, or this hub cannot run it. */
+  /** The flow asks for something outside, or this hub cannot run it. */
   readonly isOutside: boolean;
 }
 

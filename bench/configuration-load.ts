@@ -14,8 +14,8 @@ interface ConfigMap extends ClusterObject {
 }
 
 /**
- * Hubs whose pods never run, since the cluster has no node, with a HubConfiguration each: what the operator writes of them are
- * the objects of the hub.
+ * Hubs whose pods never run, since the cluster has no node, with a HubConfiguration each: the operator writes only the
+ * objects of the hub.
  */
 export class ConfigurationLoad {
   private constructor(

@@ -9,7 +9,7 @@ const ALWAYS: Readonly<Record<string, string>> = {
   '409': 'the object was changed or deleted meanwhile',
   '410': 'the watch was interrupted for too long',
 };
-/** What it means while the API server is killed and starts, and at no other time. */
+/** The meaning while the API server is killed and starts, and at no other time. */
 const WHILE_RESTARTING: Readonly<Record<string, string>> = {
   '401': 'the API server starts: it has no keys yet',
   '403': 'the API server starts: it has not read the roles yet',

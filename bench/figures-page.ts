@@ -4,7 +4,7 @@ import { hostileScenarios } from './hostile-input';
 
 interface Bench {
   readonly about: string;
-  /** What is to be reached, by figure. */
+  /** The value to reach, by figure. */
   readonly bars: Readonly<Record<string, string>>;
 }
 

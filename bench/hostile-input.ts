@@ -35,7 +35,7 @@ export interface HostileFigures {
   readonly peakHeap: number;
 }
 
-/** @throws Error the process ended: the message is the end of what it printed */
+/** @throws Error the process ended: the message is the end of its output */
 export async function runHostileInput(scenario: HostileScenario, count: number): Promise<HostileFigures> {
   const directory = await mkdtemp(join(tmpdir(), 'hostile-input-'));
   const hub = await HostileHub.start(scenario);
@@ -48,7 +48,7 @@ export async function runHostileInput(scenario: HostileScenario, count: number):
       platform: 'node',
       logLevel: 'error',
     });
-    const [node, ...flags] = await operatorCommand();
+    const [node, ...flags] = operatorCommand();
     const args = [
       ...flags,
       `--max-old-space-size=${shippedHeapLimit()}`,

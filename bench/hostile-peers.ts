@@ -25,6 +25,7 @@ const core = {
   safe_mode: false,
   components: [],
   config_source: 'storage',
+  unit_system: {},
 };
 
 /** Answers as a hub until the operator is to be hurt: its answers, the first message or each after the authentication. */

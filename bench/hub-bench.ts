@@ -14,7 +14,7 @@ import { ApiError } from '../operator/runtime/api-errors';
 import { builtin } from '../operator/runtime/types';
 import { silentLog } from '../__tests__/cluster/silent-log';
 import { type Sandbox, startSandbox } from '../sandbox';
-import { bundleOperator } from '../image/bundle';
+import { bundleOperator } from '../sandbox/image/bundle';
 import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { scrapeStarting, sum } from './operator-metrics';
 import { typeOf } from './resource-type';
@@ -27,7 +27,7 @@ const CREATES_AT_ONCE = 20;
 export interface BenchHub {
   readonly namespace: string;
   readonly client: HubClient;
-  /** Of the hub itself. */
+  /** Process id of the hub itself. */
   readonly pid: number;
 }
 
@@ -178,7 +178,7 @@ export class HubBench {
   }
 }
 
-/** Counts what the hub is told to do from now on. */
+/** Counts the commands to the hub from now on. */
 export async function traffic({ client }: BenchHub): Promise<Traffic> {
   const seen: Traffic = { writes: [], reloads: 0 };
   await client.connection.subscribeEvents('call_service', (data) => {

@@ -15,7 +15,7 @@ import type { Figures } from './runtime';
 
 const NAMESPACES = 5;
 const AUTOMATIONS = 10;
-/** The same for one and for many: some of what a hub is asked goes by time. */
+/** One duration for one hub and for many: some requests to a hub go by time. */
 const SETUP_DURATION = 90_000; // milliseconds
 const IDLE_DURATION = 60_000;
 const MOST = 1.2;
@@ -56,7 +56,7 @@ export async function benchHubs(many: number): Promise<Figures> {
   };
 }
 
-/** What the operator does for no hub at all is less than can be told from noise, so it is not taken off. */
+/** The cost of the operator without a hub is less than can be told from noise, so it is not taken off. */
 function ratiosOf(phase: string, alone: Cost, together: Cost, many: number) {
   const names = {
     requestsToHub: 'requests to the hub',

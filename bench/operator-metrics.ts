@@ -30,7 +30,7 @@ async function lastLines(file: string): Promise<string[]> {
   return lines.slice(-LAST_LINES).map((line) => truncate(line, LONGEST_LINE));
 }
 
-/** The same; empty while the operator does not serve them yet. @throws SandboxError the operator has ended */
+/** The metrics; empty while the operator does not serve them yet. @throws SandboxError the operator has ended */
 export async function scrapeStarting(operator: OperatorProcess): Promise<string> {
   try {
     return await scrape(operator);

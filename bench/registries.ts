@@ -1,4 +1,4 @@
-import type { RegistryType } from '../operator/client/api-types';
+import type { ConfigRegistryType } from '../operator/client/api-types';
 import { HubBench } from './hub-bench';
 import { scrape, sum } from './operator-metrics';
 import type { Figures } from './runtime';
@@ -14,7 +14,7 @@ export async function benchRegistries(count: number): Promise<Figures> {
   const bench = await HubBench.start();
   try {
     const { namespace, client } = await bench.hub();
-    const creations: Record<RegistryType, number> = { floor: 0, label: 0, area: 0 };
+    const creations: Record<ConfigRegistryType, number> = { floor: 0, label: 0, area: 0 };
     let updates = 0;
     for (const type of ['floor', 'label', 'area'] as const) {
       await client.connection.subscribeEvents(`${type}_registry_updated`, ({ action }) => {

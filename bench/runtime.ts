@@ -4,13 +4,13 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../operator/clock';
 import { ApiClient } from '../operator/runtime/api-client';
 import { startSandbox } from '../sandbox';
-import { bundleOperator } from '../image/bundle';
+import { bundleOperator } from '../sandbox/image/bundle';
 import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { AutomationLoad, isSettled, LOAD_SETTINGS } from './automation-load';
 import { scrape, scrapeStarting, sum } from './operator-metrics';
 
 /**
- * What the operator itself costs, measured on the shipped bundle with the heap that ships, against a real API server:
+ * The cost of the operator itself, measured on the shipped bundle with the heap that ships, against a real API server:
  * `N` automations (default 10,000) of light stand-ins of hubs.
  */
 

@@ -6,7 +6,7 @@ import { systemClock } from '../operator/clock';
 import { ApiClient } from '../operator/runtime/api-client';
 import { ApiError, ApiServerUnreachable, isConflict, isNotFound } from '../operator/runtime/api-errors';
 import { type Sandbox, startSandbox } from '../sandbox';
-import { bundleOperator } from '../image/bundle';
+import { bundleOperator } from '../sandbox/image/bundle';
 import {
   installOperator,
   operatorKubeconfig,
@@ -44,9 +44,9 @@ interface Usage {
 /**
  * `minutes` of changes, deletions and creations among 500 automations of light stand-ins of hubs and of changes of five
  * configurations, while the operator's connections to the API server are reset every few seconds and the API server is
- * killed every 45 s. At the end each automation must be Ready as it is, and the operator must know no other; each generated
- * configuration must be that of its resource; memory, files and connections must not have grown by more than a tenth since
- * the first quarter; and each failed request must be explained by what was done then.
+ * killed every 45 s. At the end each automation must be Ready as it is, and the operator must know no other; each
+ * generated configuration must be that of its resource; memory, files and connections must not have grown by more than
+ * a tenth since the first quarter; and each failed request must be explained by a fault of that time.
  */
 export async function soak(minutes: number): Promise<Figures> {
   const sandbox = await startSandbox({ progress: 'plain' });
@@ -111,8 +111,9 @@ export async function soak(minutes: number): Promise<Figures> {
 }
 
 /**
- * Changes one automation after another, and recreates one in twenty; between them it changes configurations. What the API
- * server did not take does not matter: what it has at the end is the truth. Resolves with the number of what it took.
+ * Changes one automation after another, and recreates one in twenty; between them it changes configurations. Changes
+ * that the API server did not take do not matter: its state at the end is the truth. Resolves with the number of
+ * changes that it took.
  */
 async function change(load: AutomationLoad, configurations: ConfigurationLoad, end: number): Promise<number> {
   let taken = 0;

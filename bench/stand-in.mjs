@@ -1,12 +1,16 @@
-// A light stand-in of a hub, as the container of a pod or as a process: it answers what the operator asks of a hub that is
-// set up, keeps automations in memory, and counts what it is asked. With STATE_FILE, what it has when it is stopped is there
-// again at its next start; with ENTITIES, so many entities of others are in its registry. For many hubs or many automations only; it shows nothing about real hubs.
+// A light stand-in of a hub, as the container of a pod or as a process: it answers the requests of the operator to a
+// hub that is set up, keeps automations in memory, and counts requests. With STATE_FILE, the state of its end is there
+// again at its next start; with ENTITIES, so many entities of others are in its registry; with WRONG, requests that match
+// get an answer of another form. For many hubs or many automations only; it shows nothing about real hubs.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 
 const VERSION = '2026.11.0';
+const wrong = process.env.WRONG === undefined ? undefined : new RegExp(process.env.WRONG);
+/** A list, and no list of objects: it fits no request. */
+const WRONG_ANSWER = [null];
 const core = {
   version: VERSION,
   state: 'RUNNING',
@@ -42,7 +46,7 @@ const entityOf = (id) => ({
   original_name: id,
   labels: labelsOf.get(`automation.${id.replaceAll('-', '_')}`) ?? [],
 });
-/** Of other integrations, as long as those of a real hub. */
+/** Entities of other integrations, as long as those of a real hub. */
 const foreign = Array.from({ length: Number(process.env.ENTITIES ?? 0) }, (_, index) => ({
   area_id: null,
   categories: {},
@@ -119,6 +123,7 @@ const rest = {
 };
 
 function answer(method, path, body) {
+  if (wrong?.test(`${method} ${path}`)) return WRONG_ANSWER;
   const known = rest[`${method} ${path}`];
   if (known) return known();
   const [, id] = /^\/api\/config\/automation\/config\/(.+)$/.exec(path) ?? [];
@@ -131,7 +136,8 @@ function answer(method, path, body) {
     return { result: 'ok' };
   }
   const [, entityId] = /^\/api\/states\/(.+)$/.exec(path) ?? [];
-  if (entityId !== undefined && bodyOf(entityId)) return { entity_id: entityId, state: 'on', attributes: {} };
+  if (entityId !== undefined && bodyOf(entityId))
+    return { entity_id: entityId, state: 'on', attributes: {}, last_updated: '', context: { id: '' } };
   return undefined;
 }
 
@@ -164,6 +170,7 @@ const commands = {
   },
   'repairs/list_issues': () => ({ issues: [] }),
   'automation/config': ({ entity_id: id }) => bodyOf(id) && { config: bodyOf(id) },
+  'config_entries/subscribe': () => null,
   supported_features: () => null,
   unsubscribe_events: () => null,
 };
@@ -191,7 +198,7 @@ new WebSocketServer({ server, path: '/api/websocket' }).on('connection', (socket
         send({ id, type: 'result', success: true, result: null });
       } else {
         counts.commands += 1;
-        const result = commands[type]?.(message);
+        const result = wrong?.test(type) ? WRONG_ANSWER : commands[type]?.(message);
         send(
           result === undefined
             ? { id, type: 'result', success: false, error: { code: 'not_found', message: 'Unknown' } }

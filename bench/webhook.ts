@@ -8,7 +8,7 @@ import { ApiError } from '../operator/runtime/api-errors';
 import { pathOf } from '../operator/runtime/objects';
 import { builtin } from '../operator/runtime/types';
 import { startSandbox } from '../sandbox';
-import { bundleOperator } from '../image/bundle';
+import { bundleOperator } from '../sandbox/image/bundle';
 import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { freePort } from '../sandbox/ports';
 import { installWebhook, webhookSettings } from '../sandbox/webhook';
@@ -18,9 +18,9 @@ import { scrape, scrapeStarting, sum } from './operator-metrics';
 import type { Figures } from './runtime';
 
 /**
- * What the webhook adds to a write, with `count` automations in the cache of the operator and a real API server that calls
- * it. The automations are suspended: CPU is that of the whole process, and those that wait for a hub would be reconciled
- * every 30 s meanwhile. There is no lease, which could be lost on a machine that has more to do.
+ * The time that the webhook adds to a write, with `count` automations in the cache of the operator and a real API
+ * server that calls it. The automations are suspended: CPU is that of the whole process, and those that wait for a hub
+ * would be reconciled every 30 s meanwhile. There is no lease, which could be lost on a machine that has more to do.
  */
 
 const CREATES_AT_ONCE = 8;

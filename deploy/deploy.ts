@@ -67,7 +67,7 @@ async function apply(kubectl: Kubectl, manifests: readonly Manifest[]): Promise<
   );
 }
 
-/** Of the operator that is installed. */
+/** The image of the operator that is installed. */
 async function presentImage(kubectl: Kubectl): Promise<string | undefined> {
   const found = await kubectl.list<Manifest>(['deployment', OPERATOR, `--namespace=${NAMESPACE}`]);
   return found[0]?.spec?.template?.spec.containers[0]?.image;

@@ -142,7 +142,7 @@ export function dataOf(
     : { hub, fate: 'gone', text };
 }
 
-/** Of resources of one Hub; the Hub itself is not among them. */
+/** The children of these Hubs; a Hub itself is not among them. */
 export function childrenOf(resources: readonly Resource[], hubs: readonly HubData[]): readonly Resource[] {
   return resources.filter(
     ({ kind, metadata, spec }) =>

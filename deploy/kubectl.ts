@@ -10,7 +10,7 @@ export interface KubectlResult {
 }
 
 export interface KubectlOptions {
-  /** Its standard input. */
+  /** The standard input of kubectl. */
   readonly input?: string;
 }
 

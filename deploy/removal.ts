@@ -65,7 +65,7 @@ export class Removal {
     if (held.length > 0) throw heldByOthers(held);
   }
 
-  /** Those that are left when the time is over. */
+  /** Resolves with the resources that are left when the time is over. */
   private async untilGone(resources: readonly Resource[], deadline: number): Promise<readonly Resource[]> {
     const uids = new Set(resources.map(({ metadata }) => metadata.uid));
     for (;;) {
@@ -102,7 +102,7 @@ Without their finalizers they go at once. Their objects stay in a hub that stays
       );
   }
 
-  /** Of the operator only. One kubectl for all resources that keep the same finalizers of others. */
+  /** Removes only finalizers of the operator. One kubectl for all resources that keep the same finalizers of others. */
   private async removeFinalizers(resources: readonly Resource[]): Promise<void> {
     const groups = new Map<string, Resource[]>();
     for (const resource of resources.filter(hasOurs)) {

@@ -133,7 +133,7 @@ async function rolloutFailure(kubectl: Kubectl, reasons: string, timeout: number
   );
 }
 
-/** Of the container that runs, or else of the one that ended. */
+/** The last lines of the container that runs, or else of the one that ended. */
 async function lastLines(kubectl: Kubectl): Promise<string[]> {
   const logs = ['logs', `deployment/${OPERATOR}`, `--namespace=${NAMESPACE}`, `--tail=${LOG_LINES}`];
   for (const args of [logs, [...logs, '--previous']]) {

@@ -27,7 +27,7 @@ export function imageOf(manifests: readonly Manifest[]): string {
   return image;
 }
 
-/** The same manifests with another image of the operator. */
+/** The manifests with another image of the operator. */
 export function withImage(manifests: readonly Manifest[], image: string): readonly Manifest[] {
   return manifests.map((manifest) => {
     const template = manifest.spec?.template;

@@ -5215,3 +5215,244 @@ export function toJson_HubSecretsSpecSecretRefsItems(obj: HubSecretsSpecSecretRe
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
+
+/**
+ * HubZone is one zone of a Home Assistant instance (the hub): a place on the map, in which persons and devices are.
+ *
+ * @schema HubZone
+ */
+export class HubZone extends ApiObject {
+  /**
+   * Returns the apiVersion and kind for "HubZone"
+   */
+  public static readonly GVK: GroupVersionKind = {
+    apiVersion: 'hub-operator.dev/v1',
+    kind: 'HubZone',
+  }
+
+  /**
+   * Renders a Kubernetes manifest for "HubZone".
+   *
+   * This can be used to inline resource manifests inside other objects (e.g. as templates).
+   *
+   * @param props initialization props
+   */
+  public static manifest(props: HubZoneProps): any {
+    return {
+      ...HubZone.GVK,
+      ...toJson_HubZoneProps(props),
+    };
+  }
+
+  /**
+   * Defines a "HubZone" API object
+   * @param scope the scope in which to define this object
+   * @param id a scope-local name for the object
+   * @param props initialization props
+   */
+  public constructor(scope: Construct, id: string, props: HubZoneProps) {
+    super(scope, id, {
+      ...HubZone.GVK,
+      ...props,
+    });
+  }
+
+  /**
+   * Renders the object to Kubernetes JSON.
+   */
+  public override toJson(): any {
+    const resolved = super.toJson();
+
+    return {
+      ...HubZone.GVK,
+      ...toJson_HubZoneProps(resolved),
+    };
+  }
+}
+
+/**
+ * HubZone is one zone of a Home Assistant instance (the hub): a place on the map, in which persons and devices are.
+ *
+ * @schema HubZone
+ */
+export interface HubZoneProps {
+  /**
+   * @schema HubZone#metadata
+   */
+  readonly metadata?: ApiObjectMetadata;
+
+  /**
+   * Desired state of the zone.
+   *
+   * @schema HubZone#spec
+   */
+  readonly spec: HubZoneSpec;
+}
+
+/**
+ * Converts an object of type 'HubZoneProps' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubZoneProps(obj: HubZoneProps | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'metadata': obj.metadata,
+    'spec': toJson_HubZoneSpec(obj.spec),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Desired state of the zone.
+ *
+ * @schema HubZoneSpec
+ */
+export interface HubZoneSpec {
+  /**
+   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
+   *
+   * @schema HubZoneSpec#deletionPolicy
+   */
+  readonly deletionPolicy?: HubZoneSpecDeletionPolicy;
+
+  /**
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   *
+   * @schema HubZoneSpec#driftPolicy
+   */
+  readonly driftPolicy?: HubZoneSpecDriftPolicy;
+
+  /**
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+   *
+   * @schema HubZoneSpec#hubRef
+   */
+  readonly hubRef: HubZoneSpecHubRef;
+
+  /**
+   * Icon, of the form `<prefix>:<name>`, such as `mdi:school`. Absent: the value in the hub is kept, also when it is removed from the spec, since the hub cannot clear the icon of a zone.
+   *
+   * @schema HubZoneSpec#icon
+   */
+  readonly icon?: string;
+
+  /**
+   * Degrees north, a decimal in quotes from "-90" to "90", such as "52.5200".
+   *
+   * @schema HubZoneSpec#latitude
+   */
+  readonly latitude: string;
+
+  /**
+   * Degrees east, a decimal in quotes from "-180" to "180", such as "13.4050".
+   *
+   * @schema HubZoneSpec#longitude
+   */
+  readonly longitude: string;
+
+  /**
+   * Name of the zone. Names are compared without case and spaces; an existing zone of this name is adopted, but not one in the hub’s YAML. A changed name renames the zone, which keeps its id. `Home` is the hub’s own zone: its place is `bootstrap.location` of the Hub.
+   *
+   * @schema HubZoneSpec#name
+   */
+  readonly name: string;
+
+  /**
+   * True: the zone is for automations only, and no person or device is shown to be in it. A new zone without it is not passive. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
+   *
+   * @schema HubZoneSpec#passive
+   */
+  readonly passive?: boolean;
+
+  /**
+   * Radius in metres. A new zone without it has 100. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
+   *
+   * @schema HubZoneSpec#radius
+   */
+  readonly radius?: number;
+
+  /**
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
+   *
+   * @schema HubZoneSpec#suspend
+   */
+  readonly suspend?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubZoneSpec' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubZoneSpec(obj: HubZoneSpec | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'deletionPolicy': obj.deletionPolicy,
+    'driftPolicy': obj.driftPolicy,
+    'hubRef': toJson_HubZoneSpecHubRef(obj.hubRef),
+    'icon': obj.icon,
+    'latitude': obj.latitude,
+    'longitude': obj.longitude,
+    'name': obj.name,
+    'passive': obj.passive,
+    'radius': obj.radius,
+    'suspend': obj.suspend,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
+ *
+ * @schema HubZoneSpecDeletionPolicy
+ */
+export enum HubZoneSpecDeletionPolicy {
+  /** Delete */
+  DELETE = "Delete",
+  /** Orphan */
+  ORPHAN = "Orphan",
+}
+
+/**
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ *
+ * @schema HubZoneSpecDriftPolicy
+ */
+export enum HubZoneSpecDriftPolicy {
+  /** Correct */
+  CORRECT = "Correct",
+  /** Warn */
+  WARN = "Warn",
+}
+
+/**
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+ *
+ * @schema HubZoneSpecHubRef
+ */
+export interface HubZoneSpecHubRef {
+  /**
+   * Name of the Hub, in the namespace of this resource. It cannot be changed.
+   *
+   * @schema HubZoneSpecHubRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubZoneSpecHubRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubZoneSpecHubRef(obj: HubZoneSpecHubRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+

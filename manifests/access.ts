@@ -127,7 +127,7 @@ const leaderRules: readonly AccessRule[] = [
   { apiGroup: '', resources: ['events'], verbs: ['create'] },
 ];
 
-/** What the runtime itself needs, and what each kind's sync module needs; one rule for resources with equal verbs. */
+/** Permissions of the runtime itself, and of each kind's sync module; one rule for resources with equal verbs. */
 export function operatorRules(): readonly AccessRule[] {
   return merged([
     { apiGroup: API_GROUP, resources: ours, verbs: ['get', 'list', 'watch', 'patch'] },

@@ -8,8 +8,9 @@ import { operatorRules } from './access';
 import { OPERATOR } from './names';
 
 /**
- * Bounds what the operator's account may write below its role, which cannot say what an object has to be: a role that
- * creates pods creates any pod. The API server decides, so that a stolen token is bound as well (docs/explanation/security.md).
+ * Bounds the writes of the operator's account below its role, which cannot say what an object has to be: a role that
+ * creates pods creates any pod. The API server decides, so that a stolen token is bound as well
+ * (docs/explanation/security.md).
  *
  * No expression names a namespace: kustomize, which moves an installation into another one, changes no CEL.
  */
@@ -82,6 +83,24 @@ const isMarked = (object: string) =>
 const OWNER_LABEL = `${API_GROUP}/owner`;
 const RAN_VERSION = operatorAnnotations.ranVersion;
 
+/** The capabilities of the level baseline of Pod Security, and NET_RAW, which containers have by default. */
+const HARMLESS_CAPABILITIES = [
+  'AUDIT_WRITE',
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'KILL',
+  'MKNOD',
+  'NET_BIND_SERVICE',
+  'NET_RAW',
+  'SETFCAP',
+  'SETGID',
+  'SETPCAP',
+  'SETUID',
+  'SYS_CHROOT',
+];
+
 /** Each is evaluated only where a validation reads it. `dyn`: the objects are of many types. */
 const variables = {
   before: 'dyn(oldObject)',
@@ -108,6 +127,13 @@ variables.kind == 'persistentvolumeclaims' && request.operation == 'UPDATE'
   isExempt: `
 variables.kind in ['ours', 'validatingwebhookconfigurations']
 || variables.isCertificate || variables.recordsVersion`,
+  // Only read of StatefulSets.
+  template: 'variables.after.spec.template.spec',
+  initContainers: 'variables.template.?initContainers.orValue([])',
+  volumes: 'variables.template.?volumes.orValue([])',
+  // Who may write the namespace has said in so many words that its pods may take their node.
+  mayTakeNode: `
+namespaceObject.metadata.?labels[?'pod-security.kubernetes.io/enforce'].orValue('') == 'privileged'`,
   // Such outlive their Hub with storage.retain.
   mayOutliveOwner: `
 variables.kind == 'persistentvolumeclaims'
@@ -175,8 +201,33 @@ variables.kind != 'statefulsets' || request.operation == 'DELETE'
     && owner.kind == '${hub.kind}' && owner.name == variables.after.metadata.name)
   && variables.after.spec.replicas == 1
   && !has(variables.after.spec.volumeClaimTemplates)
-  && variables.after.spec.template.spec.containers.exists(container, container.name == 'hub'))`,
-    message: 'creates only StatefulSets of one replica with the container hub, each with the name of its Hub',
+  && variables.template.containers.exists(container, container.name == 'hub')
+  && ['prepare-config', 'unban-operator-ip'].all(name, variables.initContainers.exists(container,
+    container.name == name && container.?command[?0].orValue('') == 'python3'))
+  && variables.volumes.exists(volume, volume.name == 'config' && has(volume.persistentVolumeClaim)))`,
+    message:
+      'creates only StatefulSets of one replica with the containers and the volume of a hub, each with the name of its Hub',
+  },
+  {
+    expression: `
+variables.kind != 'statefulsets' || request.operation == 'DELETE'
+|| (!variables.template.?automountServiceAccountToken.orValue(true)
+  && variables.volumes.all(volume, !has(volume.projected)
+    || volume.projected.?sources.orValue([]).all(source, !has(source.serviceAccountToken))))`,
+    message:
+      'gives the pod of a hub no token of a ServiceAccount: spec.podTemplate of the Hub must not ask for one',
+  },
+  {
+    expression: `
+variables.kind != 'statefulsets' || request.operation == 'DELETE' || variables.mayTakeNode
+|| (['hostPID', 'hostIPC'].all(field, !variables.template[?field].orValue(false))
+  && variables.volumes.all(volume, !has(volume.hostPath))
+  && (variables.template.containers + variables.initContainers).all(container,
+    !container.?securityContext.?privileged.orValue(false)
+    && container.?securityContext.?capabilities.?add.orValue([]).all(capability,
+      capability in ${JSON.stringify(HARMLESS_CAPABILITIES)})))`,
+    message:
+      'gives the pod of a hub folders, processes or devices of the node only in a namespace with the label pod-security.kubernetes.io/enforce: privileged',
   },
   {
     expression: `

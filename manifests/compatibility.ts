@@ -1,4 +1,4 @@
-/** The parts of a CRD that decide whether what is stored in a cluster remains valid and complete. */
+/** The parts of a CRD that decide whether objects that are stored in a cluster remain valid and complete. */
 export interface Definition {
   readonly metadata: { readonly name: string };
   readonly spec: {
@@ -212,5 +212,5 @@ function valuesOf({ additionalProperties }: Node): Node | undefined {
   return additionalProperties === true ? { [PRESERVE]: true } : additionalProperties || undefined;
 }
 
-/** Of JSON values whose keys have one order. */
+/** Compares JSON values whose keys have one order. */
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

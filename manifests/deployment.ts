@@ -8,7 +8,7 @@ import type { SynthSettings } from './settings';
 // The user `nonroot` of distroless images. A number, since a node cannot tell whether a *named* user is root.
 const USER = 65532;
 
-/** Of /healthz, /readyz and /metrics. */
+/** The port of /healthz, /readyz and /metrics. */
 export const HEALTH_PORT = 8080;
 
 /** The operator's pods. They are admitted under Pod Security `restricted`. */

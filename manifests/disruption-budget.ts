@@ -4,8 +4,8 @@ import { OPERATOR_LABELS } from '../operator/kinds/object-names';
 import { OPERATOR } from './names';
 
 /**
- * Of several replicas, one at a time is evicted. The only replica may be evicted as well, so that its node can be drained:
- * hubs run on without the operator, and its next pod continues where this one ended.
+ * One of several replicas at a time is evicted. The only replica may be evicted as well, so that its node can be
+ * drained: hubs run on without the operator, and its next pod continues where this one ended.
  */
 export class DisruptionBudget extends Construct {
   constructor(parent: Construct, namespace: string) {

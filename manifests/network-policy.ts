@@ -5,9 +5,9 @@ import { OPERATOR } from './names';
 import type { SynthSettings } from './settings';
 
 /**
- * The operator's pods are reached from anywhere, but only at the ports that they serve. The API server, which calls the webhook, and the
- * kubelet have addresses that no selector names, and Prometheus may run in any namespace. What the pods reach is not
- * limited: hubs, code hosts and the API server are at any address and port.
+ * The operator's pods are reached from anywhere, but only at the ports that they serve. The API server, which calls the
+ * webhook, and the kubelet have addresses that no selector names, and Prometheus may run in any namespace. The
+ * destinations of the pods are not limited: hubs, code hosts and the API server are at any address and port.
  */
 export class OperatorNetworkPolicy extends Construct {
   constructor(parent: Construct, { namespace, webhook }: SynthSettings) {

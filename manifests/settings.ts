@@ -47,7 +47,7 @@ export const defaultSettings: SynthSettings = {
   monitoring: false,
   replicas: 1,
   resources: {
-    // What it holds when it rests, and a bound above what it held in the worst of docs/reference/figures.md.
+    // The memory of an operator at rest, and a bound above the worst of docs/reference/figures.md.
     requests: { cpu: '20m', memory: '128Mi' },
     limits: { memory: '256Mi' },
   },
@@ -64,9 +64,9 @@ export function readSynthSettings(environment: Readonly<Record<string, string | 
   return { ...defaultSettings, image, webhook };
 }
 
-/** The same for an operator that works only in some namespaces. */
+/** The settings of an operator that works only in some namespaces. */
 export function namespaced(settings: SynthSettings): SynthSettings {
-  // It has no rights in the whole cluster, so that it cannot write the CA into the registration of its webhook.
+  // The operator has no rights in the whole cluster, so it cannot write the CA into the registration of its webhook.
   const webhook = settings.webhook === 'self-signed' ? undefined : settings.webhook;
   return { ...settings, scope: 'namespaced', watchNamespaces: ['default'], webhook };
 }

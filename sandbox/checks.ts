@@ -34,7 +34,7 @@ export interface RulesAnswer {
     readonly from: number;
     readonly to: number;
   }[];
-  /** Of the expressions of all rules, then of all queries. */
+  /** The results for the expressions of all rules, then of all queries. */
   readonly expressions: readonly {
     readonly text: string;
     /** Number of series of its result at `end`. */

@@ -6,12 +6,12 @@ import { stepError } from './sandbox-error';
 import { exitOf, spawnTethered } from './process';
 
 export interface Command {
-  /** Its purpose, as the beginning of a sentence: "Installing Home Assistant". */
+  /** The purpose of the command, as the beginning of a sentence: "Installing Home Assistant". */
   readonly step: string;
   readonly command: readonly [program: string, ...args: string[]];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Its output is appended to this file. */
+  /** The file to which its output is appended. */
   readonly logFile: string;
   /** Called with each line that it prints, to show progress. */
   readonly onLine?: (line: string) => void;

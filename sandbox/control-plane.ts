@@ -204,7 +204,8 @@ export class ControlPlane {
             ? ['--enable-hostpath-provisioner']
             : // No kubelet renews the node's lease: this controller would evict every pod.
               ['--controllers=*,-node-lifecycle-controller']),
-          // Its API is not used, and its default port would collide with that of another sandbox.
+          // The API of the controller manager is not used, and its default port would collide with that of another
+          // sandbox.
           '--secure-port=0',
         ];
     }

@@ -12,7 +12,8 @@ export interface Dependencies {
 }
 
 /**
- * Builds and downloads what is missing in the cache, in parallel: builds wait for the CPU, downloads for the network.
+ * Builds and downloads the programs that are missing in the cache, in parallel: builds wait for the CPU, downloads for
+ * the network.
  */
 export async function ensureDependencies(mode: ProgressMode, hubs: boolean): Promise<Dependencies> {
   // First, because the others run under it, and because it fails within a second when Go is not installed.

@@ -200,7 +200,7 @@ class Program:
 
 def preload(names):
     for name in names:
-        # What is not installed, a program cannot import either.
+        # A program cannot import a module that is not installed either.
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     # A fork has only the thread that called it; locks of the others would stay locked.

@@ -15,7 +15,10 @@ export interface ForkServerOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Imported before the first program. */
   readonly modules: readonly string[];
-  /** Python that each fork runs before its program: what the modules have read from the environment or the clock. */
+  /**
+   * Python that each fork runs before its program: for values that the modules have read from the environment or the
+   * clock.
+   */
   readonly afterFork?: string;
   readonly logFile: string;
 }
@@ -31,8 +34,8 @@ export class ForkServer {
   constructor(private readonly options: ForkServerOptions) {}
 
   /**
-   * Its address, for tether; undefined when there is none: then a program has to start as a process of its own. A server
-   * that ended is not started again, since it would end again.
+   * The address of the server, for tether; undefined when there is none: then a program has to start as a process of
+   * its own. A server that ended is not started again, since it would end again.
    */
   address(): Promise<string | undefined> {
     // Linux alone has abstract addresses and ends a process together with its parent.

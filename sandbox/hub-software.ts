@@ -20,7 +20,7 @@ export interface HubSoftware {
 
 /** The version that the sandbox and all tests run. */
 export const NEWEST_HUB = '2026.11.0';
-/** The same, unless HUB names another one that PyPI has (`make test HUB=2025.11.0`). */
+/** The newest version, unless HUB names another one that PyPI has (`make test HUB=2025.11.0`). */
 export const HUB_VERSION = process.env['HUB'] || NEWEST_HUB;
 const isPinned = HUB_VERSION === NEWEST_HUB;
 const requirementsFile = join(__dirname, 'hub-requirements.txt');

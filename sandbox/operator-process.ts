@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { untilEstablished } from '../deploy/established';
 import { Kubectl } from '../deploy/kubectl';
 import { isDefinition, shippedManifests } from '../deploy/shipped';
-import { repository } from '../image/bundle';
-import { describeImage } from '../image/description';
-import { operatorNode } from '../image/operator-node';
+import { repository } from './image/bundle';
+import { operatorImage } from './image/description';
+import { operatorNode } from './image/operator-node';
 import { shippedHeapLimit } from '../manifests/memory';
 import type { Sandbox } from './index';
 import { readCluster, writeKubeconfig } from './kubeconfig';
@@ -90,7 +90,7 @@ export async function startOperator(
   const environment = await operatorEnvironment(sandbox, { ...options, port });
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
-    command: [...(await operatorCommand()), `--max-old-space-size=${shippedHeapLimit()}`, entry, bundle],
+    command: [...operatorCommand(), `--max-old-space-size=${shippedHeapLimit()}`, entry, bundle],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 120_000, // it ends by itself within 20 s, and later on a machine that has more to do
     env: { ...environment, ...options.settings },
@@ -99,9 +99,8 @@ export async function startOperator(
 }
 
 /** The program and the flags with which the image starts the bundle. */
-export async function operatorCommand(): Promise<[program: string, ...flags: string[]]> {
-  const { entrypoint } = await describeImage();
-  return [operatorNode().path, ...entrypoint.slice(1, -1)];
+export function operatorCommand(): [program: string, ...flags: string[]] {
+  return [operatorNode().path, ...operatorImage.entrypoint.slice(1, -1)];
 }
 
 /** The environment variables of an operator in a sandbox. `port` 0: a free port. */
@@ -116,7 +115,7 @@ export async function operatorEnvironment(
     HTTP_ADDRESS: '127.0.0.1',
     HTTP_PORT: String(port),
     HUB_URL_ANNOTATION: URL_ANNOTATION,
-    ...(await describeImage()).environment,
+    ...operatorImage.environment,
     ...sourceAddress(),
   };
 }

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
  */
 export const RAISED_PINS: readonly string[] = ['lru-dict>=1.4.0', 'fnv-hash-fast>=2.0.1'];
 
-/** Prints what the integrations of the installed hub require. */
+/** Prints the requirements of the integrations of the installed hub. */
 export const requirementsProgram = join(__dirname, 'hub-requirements.py');
 
 /**

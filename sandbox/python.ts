@@ -30,7 +30,7 @@ export interface Python {
 /**
  * Returns an installed Python and `uv`, or else a portable CPython from the Go module proxy and `uv` from PyPI.
  *
- * @param portable a Python that runs on another machine as well, regardless of what is installed
+ * @param portable a Python that runs on another machine as well, even if this one has a Python
  */
 export async function providePython(report: Report, { portable = false } = {}): Promise<Python> {
   const uv = (await succeeds('uv', ['--version'])) ? 'uv' : undefined;

@@ -9,7 +9,7 @@ import { formatError, SandboxError } from './sandbox-error';
 import { ResourceStates, type ResourceState } from './resource-states';
 import { type Sandbox, startSandbox } from './index';
 import { untilInterrupted } from './interrupt';
-import { bundleOperator, repository } from '../image/bundle';
+import { bundleOperator, repository } from './image/bundle';
 import { installOperator, type OperatorProcess, sandboxKubectl, startOperator } from './operator-process';
 import { freePort } from './ports';
 import { defaultProgress, type Report, runSteps } from './progress';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { WEBHOOK } from '../operator/kinds/object-names';
-import { repository } from '../image/bundle';
+import { repository } from './image/bundle';
 import { type ClusterAccess, sandboxKubectl } from './operator-process';
 import { readManifests } from '../manifests/read-manifests';
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kubeconfig } from '.';
 
-// A kubectl process for each read and write of a test would cost more processor time than what is tested.
+// A kubectl process for each read and write of a test would cost more processor time than the operator under test.
 
 interface Answer {
   readonly status: number;
@@ -14,7 +14,7 @@ interface Answer {
 }
 
 interface Body {
-  /** Its content type. */
+  /** The content type of the body. */
   readonly type: string;
   readonly value: object;
 }
@@ -53,7 +53,7 @@ const MERGE_PATCH = 'application/merge-patch+json';
 const APPLY_PATCH = 'application/apply-patch+yaml';
 const DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Of an API server that asks to come again later: for a minute. */
+/** Retries for a minute, of an API server that asks to come again later. */
 const RETRIES = 60;
 const RETRY_PAUSE = 1_000; // milliseconds
 

@@ -11,7 +11,7 @@ export interface Device {
   readonly formSleep?: number;
   /** Password of the device. With it, the form `user` asks for one, and a set-up with another one needs new credentials. */
   readonly password?: string;
-  /** What the form of a reauthentication asks for: the password, or nothing. */
+  /** The field of the form of a reauthentication: the password, or none. */
   readonly reauth?: 'password' | 'confirmation';
   /** The host is the unique id, so that a second flow for it ends with `already_configured`. */
   readonly hasUniqueId?: boolean;
@@ -25,7 +25,7 @@ export interface Device {
   readonly hasOptions?: boolean;
 }
 
-/** What the device was asked, in this order. */
+/** The requests to the device, in this order. */
 export interface DeviceRequest {
   /** Host of an entry that was set up. */
   readonly setup?: string;
@@ -66,7 +66,7 @@ export class DeviceIntegration {
     return integration;
   }
 
-  /** The device behaves so from now on; what is not named stays as it was set before. */
+  /** The device behaves so from now on; fields that are not named stay as they were set before. */
   async change(device: Device): Promise<void> {
     this.device = { ...this.device, ...device };
     const file = join(this.directory, 'device.json');

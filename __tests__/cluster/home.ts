@@ -53,7 +53,7 @@ export function conditionOf({ status, metadata }: Stored, type: string): StoredC
   return condition?.observedGeneration === metadata.generation ? condition : undefined;
 }
 
-/** Fields that are null are left out: so a spec lacks what the functions below set. */
+/** Fields that are null are left out: so a spec may lack fields that the functions below set. */
 const resource = (kind: string, name: string, spec: object): Manifest => ({
   apiVersion: GROUP_VERSION,
   kind,
@@ -111,10 +111,12 @@ export const integration = (hubName: string, name: string, domain: string, spec:
 const registryEntry = (kind: string) => (hubName: string, name: string, spec: object) =>
   resource(kind, name, { hubRef: { name: hubName }, ...spec });
 
-/** Their specs need a `name`. */
+/** The specs of registry entries need a `name`. */
 export const floor = registryEntry('HubFloor');
 export const label = registryEntry('HubLabel');
 export const area = registryEntry('HubArea');
+/** The spec of a zone needs a place as well. */
+export const zone = registryEntry('HubZone');
 
 /** One namespace as its owner works with it. */
 export class Home {
@@ -192,7 +194,10 @@ export class Home {
     });
   }
 
-  /** Those that are written by now: only to be asked again and again. A test uses {@link event} or `TestOperator.events`. */
+  /**
+   * The events that are written by now: only to be asked again and again. A test uses {@link event} or
+   * `TestOperator.events`.
+   */
   events(kind: string, name: string): Promise<string[]> {
     return writtenEvents(this.namespace, kind, name);
   }

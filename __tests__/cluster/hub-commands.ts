@@ -4,6 +4,7 @@ export {}; // a module, so that the declaration below extends the one that it na
 
 declare module '../../operator/client/commands' {
   interface Commands {
+    'backup/generate': { fields: { agent_ids: readonly string[]; name: string }; result: object };
     'backup/generate_with_automatic_settings': { fields: NoFields; result: object };
     'backup/restore': {
       fields: {

@@ -18,7 +18,7 @@ import { until } from '.';
 const START_AGAIN = 100;
 // Milliseconds, on a machine that has more to do.
 const START_TIMEOUT = 240_000;
-/** For tether: after it the process is killed, and what it has not written yet is lost. */
+/** For tether: after it the process is killed, and unsaved changes are lost. */
 const STOP_TIMEOUT = '120s';
 
 const CONFIGURATION_FILES = {
@@ -72,7 +72,7 @@ export class HubProcess {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Of the hub; undefined while it does not run. */
+  /** Process id of the hub; undefined while it does not run. */
   get pid(): number | undefined {
     return this.child && existsSync(this.pidFile) ? Number(readFileSync(this.pidFile, 'utf8')) : undefined;
   }
@@ -136,7 +136,7 @@ export class HubProcess {
     }
   }
 
-  /** What the hub has printed. */
+  /** The output of the hub. */
   async log(): Promise<string> {
     return readFile(this.logFile, 'utf8').catch(() => '');
   }

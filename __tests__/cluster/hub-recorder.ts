@@ -4,7 +4,7 @@ import WebSocket, { WebSocketServer } from 'ws';
 
 const UNKNOWN_COMMAND = { code: 'unknown_command', message: 'Unknown command.' };
 
-/** Stands in front of a hub and records what is sent to it: requests, and commands of the WebSocket. */
+/** Stands in front of a hub and records all that is sent to it: requests, and commands of the WebSocket. */
 export class HubRecorder {
   /** `POST /api/…`, or `command config/auth/list`, in the order of their arrival. */
   readonly sent: string[] = [];

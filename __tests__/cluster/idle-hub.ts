@@ -8,6 +8,6 @@ export const nowhere = ({ metadata, spec }: PodTemplatePart = {}) => ({
   spec: { nodeSelector: { 'example.org/no-such-node': 'true' }, ...spec },
 });
 
-/** A Hub whose pod stays pending: it shows what the operator makes, without the time and the memory of a hub. */
+/** A Hub whose pod stays pending: it shows the operator's objects, without the time and the memory of a hub. */
 export const idleHub = (name: string, spec: { readonly [field: string]: unknown } = {}): Manifest =>
   hub(name, { ...spec, podTemplate: nowhere(spec['podTemplate'] as PodTemplatePart | undefined) });

@@ -21,7 +21,7 @@ export const apiServer = (): string => setting('HUB_SANDBOX_API_SERVER');
 /** Where the sandbox and its hubs keep data and logs. */
 export const sandboxDirectory = (): string => setting('HUB_SANDBOX_DIRECTORY');
 
-/** What the sandbox's own functions need of the cluster. */
+/** The access to the cluster that the sandbox's own functions need. */
 export const clusterAccess = () => ({
   kubeconfig: kubeconfig(),
   directory: sandboxDirectory(),
@@ -52,7 +52,7 @@ export async function kubectl(
   return { stdout, stderr, code };
 }
 
-/** The same for a command that must succeed; returns its standard output. */
+/** Runs a command that must succeed; returns its standard output. */
 export async function mustKubectl(...call: Parameters<typeof kubectl>): Promise<string> {
   const { stdout, stderr, code } = await kubectl(...call);
   if (code !== 0) throw new Error(`kubectl ${call[0].join(' ')} ended with ${code}: ${stderr}`);

@@ -45,7 +45,7 @@ export function kstatusViolations({ metadata, status = {} }: Reconciled): string
     observedGeneration === undefined || observedGeneration <= generation,
     `status.observedGeneration is ${observedGeneration}, the generation ${generation}`,
   );
-  // A dry-run compares and acts on nothing: what was observed before stays as it was.
+  // A dry-run compares and acts on nothing: the last observation stays as it was.
   if (ready?.status === 'True' && ready.reason !== 'DryRun' && ready.observedGeneration === generation) {
     demand(
       observedGeneration === generation,

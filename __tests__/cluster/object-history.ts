@@ -16,8 +16,8 @@ afterAll(() => {
 });
 
 /**
- * All states of one object from now on, as a watch delivers them. For what is true only for a moment: a state that is over
- * before the test looks is among them, too. It ends with the test file.
+ * All states of one object from now on, as a watch delivers them. For facts that hold only for a moment: a state that
+ * is over before the test looks is among them, too. It ends with the test file.
  */
 export class ObjectHistory {
   /** In their order; the last one of an object that was deleted is there twice. */

@@ -63,7 +63,7 @@ async function make(partial: string, text: string): Promise<void> {
     await hub.running(token);
     await hub.stop();
     await rm(config, { recursive: true });
-    // It leads nowhere, as long as there are no secrets.
+    // The link leads nowhere, as long as there are no secrets.
     await rm(join(hub.configDir, 'secrets.yaml'), { force: true });
     // Contents: the links of the init container lead to its own mounts.
     await cp(hub.configDir, config, { recursive: true, dereference: true });

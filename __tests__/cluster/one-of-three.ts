@@ -1,5 +1,5 @@
 /**
- * For bounds of time: on a busy machine any step may take seconds more, so what the operator does in time is measured up to
+ * For bounds of time: on a busy machine any step may take seconds more, so the time of the operator is measured up to
  * three times, and one good value is enough. Resolves with that.
  *
  * @throws Error none of the three values is good

@@ -48,7 +48,7 @@ const LONGEST_STEP = 600;
 
 export class TestOperator {
   private current: OperatorProcess | undefined;
-  /** Of the process that the test itself ends. */
+  /** The test itself ends the process. */
   private isEnding = false;
   /** Resolves once the process has ended and, if that is to be, the next one was started. */
   private restart: Promise<void> | undefined;
@@ -117,7 +117,7 @@ export class TestOperator {
     return this.current?.process.exited ?? 0;
   }
 
-  /** Its log so far, over all starts. */
+  /** The log of the operator so far, over all starts. */
   log(): Promise<string> {
     return readFile(this.process.logFile, 'utf8');
   }
@@ -192,8 +192,8 @@ export class TestOperator {
   }
 
   /**
-   * Resolves when it has had nothing to do for 3 s: what it does by itself after a write is done by then. The time in
-   * which it does not answer does not count.
+   * Resolves when it has had nothing to do for 3 s: its own work after a write is done by then. The time in which it
+   * does not answer does not count.
    */
   async calm(): Promise<void> {
     let passes = -1;
@@ -225,7 +225,7 @@ export class TestOperator {
     return this.current!.url;
   }
 
-  /** What it serves under a path. */
+  /** The page that the operator serves under a path. */
   page(path: string): Promise<string> {
     return until(`${path} is served`, async () => (await fetch(`${this.url}${path}`)).text());
   }

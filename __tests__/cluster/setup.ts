@@ -3,7 +3,7 @@ import { helmProgram } from '../../sandbox/helm';
 import { runSteps } from '../../sandbox/progress';
 import { formatError } from '../../sandbox/sandbox-error';
 import { type Sandbox, startSandbox } from '../../sandbox';
-import { bundleOperator } from '../../image/bundle';
+import { bundleOperator } from '../../sandbox/image/bundle';
 import { installOperator, operatorKubeconfig } from '../../sandbox/operator-process';
 
 declare global {

@@ -1,6 +1,6 @@
 import type { Logger } from '../../operator/log';
 
-/** For tests that do not look at what is logged. */
+/** For tests that do not look at the log. */
 export const silentLog: Logger = {
   debug: () => undefined,
   info: () => undefined,

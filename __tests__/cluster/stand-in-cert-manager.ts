@@ -82,7 +82,10 @@ export class StandInCertManager {
     );
   }
 
-  /** Its own CA, and no CA by its basic constraints: so is what a self-signed issuer makes of a Certificate. */
+  /**
+   * A certificate that signs itself, and is no CA by its basic constraints: a self-signed issuer makes such a one of a
+   * Certificate.
+   */
   private async selfSigned(): Promise<{ certificate: string; key: string }> {
     const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
     const certificate = await x509.X509CertificateGenerator.createSelfSigned({

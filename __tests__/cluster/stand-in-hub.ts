@@ -10,7 +10,7 @@ export const STAND_IN = join(__dirname, '../../bench/stand-in.mjs');
 
 /**
  * A light stand-in of a hub, outside of the cluster: for many hubs beside each other, which do not fit on one machine,
- * and for what the operator does, never for what a hub does. It ends with the test file, also when that is killed.
+ * and for the behaviour of the operator, never for that of a hub. It ends with the test file, also when that is killed.
  */
 export class StandInHub {
   private constructor(

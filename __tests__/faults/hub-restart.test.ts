@@ -9,9 +9,9 @@ import { automation, configuration, Home, hub } from '../cluster/home';
 import { startTestOperator, type TestOperator } from '../cluster/operator';
 import { STAND_IN } from '../cluster/stand-in-hub';
 
-// What the restart of a hub costs the API server. The hub in the pod is a light stand-in: a real one needs minutes to
-// take hundreds of automations, and the writes that are counted depend on the operator alone. What 500 cost is counted
-// without a cluster, in unit/sync/hub-restart.test.ts.
+// The cost of a hub's restart for the API server. The hub in the pod is a light stand-in: a real one needs minutes to
+// take hundreds of automations, and the writes that are counted depend on the operator alone. The cost of 500 is
+// counted without a cluster, in unit/sync/hub-restart.test.ts.
 
 const CHILDREN = 100;
 const CREATES_AT_ONCE = 20;

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildOperatorImage } from '../../image';
-import { repository } from '../../image/bundle';
+import { buildOperatorImage } from '../../sandbox/image';
+import { repository } from '../../sandbox/image/bundle';
 import { importImage } from '.';
 
 const run = promisify(execFile);
@@ -29,7 +29,7 @@ export async function formerVersion(repositoryOfImage: string): Promise<FormerVe
   await mkdir(source);
   const commit = await formerCommit();
   console.log(`The version to upgrade from: ${commit ?? 'the present one, as there is no history'}`);
-  // Its own packages would have to be installed from npm; they are seldom others.
+  // The former version's own packages would have to be installed from npm; they are seldom others.
   await symlink(join(repository, 'node_modules'), join(source, 'node_modules'));
   if (commit === undefined)
     for (const name of SOURCES) await run('cp', ['--recursive', join(repository, name), source]);
@@ -45,7 +45,7 @@ export async function formerVersion(repositoryOfImage: string): Promise<FormerVe
 /** What an operator is bundled, described and installed from. */
 const SOURCES = ['operator', 'dist', 'Dockerfile', 'LICENSE', 'package.json', 'tsconfig.json'];
 
-/** The one before the last commit that has changed what is installed. */
+/** The one before the last commit that has changed the installation. */
 async function formerCommit(): Promise<string | undefined> {
   const installed = ['dist/install.yaml', 'dist/crds.yaml'];
   const { stdout } = await run('git', ['log', '--max-count=2', '--format=%H', '--', ...installed], {

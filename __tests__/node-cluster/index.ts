@@ -15,10 +15,10 @@ export const dist = (name: string): string => join(__dirname, '..', '..', 'dist'
 
 const setting = (name: string): string => process.env[name]!;
 
-/** Of the node, as this machine reaches it. */
+/** Address of the node, as this machine reaches it. */
 export const nodeAddress = (): string => setting('HUB_NODE_ADDRESS');
 
-/** Of this machine, as the node sees it. */
+/** Address of this machine, as the node sees it. */
 export const visitorAddress = (): string => setting('HUB_NODE_VISITOR');
 
 /** Runs a command among the processes and in the network of the node; returns its standard output. */
@@ -92,8 +92,8 @@ export async function operatorPods(): Promise<Pod[]> {
 }
 
 /**
- * What the kubelet says of failed probes of the pods; not of those that a busy machine was too slow for, and of startup probes before
- * the program listens.
+ * Messages of the kubelet about failed probes of the pods; not about those that a busy machine was too slow for, and of
+ * startup probes before the program listens.
  */
 export async function failedProbes(namespace: string, pods: readonly Pod[]): Promise<string[]> {
   const list = ['get', 'events', '--field-selector=reason=Unhealthy', '--output=json'];

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { buildOperatorImage } from '../../image';
+import { buildOperatorImage } from '../../sandbox/image';
 import { RealNode } from '../../sandbox/real-node';
 import { errorLine, formatError, isOfMachine } from '../../sandbox/sandbox-error';
 
@@ -8,7 +8,7 @@ declare global {
   var hubRealNode: RealNode | undefined;
 }
 
-/** Of nodes, services and pods: no proxy leads there. */
+/** Networks of nodes, services and pods: no proxy leads there. */
 const NETWORKS = '198.18.0.0/15,10.96.0.0/16,10.88.0.0/16';
 
 /** One cluster for all test files, with the images that pods ask for. The test files install the operator. */

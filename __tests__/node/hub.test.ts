@@ -121,7 +121,7 @@ describe('a hub on a real node', () => {
     });
     expect(await failedProbes(home.namespace, await podsOf(home.namespace))).toEqual([]);
     expect(await villa.podUid()).toBe(before);
-    // It looks at the bans of a hub that is well only when it has another reason to.
+    // The operator looks at the bans of a hub that is well only when it has another reason to.
     await forceReconcile(home, 'hub', 'villa');
     await until('Ready tells', async () =>
       (await home.condition('hub', 'villa'))?.message.includes('The hub has banned'),
@@ -137,7 +137,7 @@ describe('a hub on a real node', () => {
     const url = `http://${String(clusterIP)}:${PORT}`;
     const count = async () => (await home.get('hub', 'villa')).status!['selfUnbanCount'];
     await until('the operator is banned', async () => {
-      // It may have seen it, and the hub be on its way out, before the next wrong password is sent.
+      // The operator may have seen the ban, and the hub be on its way out, before the next wrong password is sent.
       return (await count()) === 1 || (await wrongLoginFrom(pid, `${url}/api/config`)) === 403;
     });
     await until('the hub is well again', async () => {

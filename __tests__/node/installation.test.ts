@@ -5,7 +5,7 @@ import { defaultSettings } from '../../manifests/settings';
 import { getEntityState } from '../../operator/client/states';
 import { version } from '../../package.json';
 import { helmProgram } from '../../sandbox/helm';
-import { repository } from '../../image/bundle';
+import { repository } from '../../sandbox/image/bundle';
 import { tether } from '../../sandbox/tether';
 import { clusterAccess, kubeconfig, mustKubectl, until } from '../cluster';
 import { HELM_BUILD_TIMEOUT } from '../cluster/helm';
@@ -64,7 +64,7 @@ async function follow(command: string, where: 'former' | 'present'): Promise<str
   const run = command
     .replaceAll('REGISTRY', registry)
     .replaceAll(/(hub-operator:)[\d.]+\b/g, `$1${tag}`)
-    // What it depends on has started this test, and must not be installed again under it.
+    // The prerequisites of make have started this test, and must not be installed again under it.
     .replace(/^make /, 'make --old-file=node_modules/.ready ');
   const { code, output } = await reader.run(`cd ${directory} && ${run}`);
   if (code !== 0) throw new Error(`${run} ended with ${code}: ${output}`);
@@ -134,7 +134,7 @@ const forms: readonly Form[] = [
   },
 ];
 
-/** `kind/name` of what is in the cluster of the operator itself. */
+/** `kind/name` of the operator's own objects in the cluster. */
 async function ofOperator(): Promise<string[]> {
   const kinds = 'namespaces,clusterroles,clusterrolebindings,customresourcedefinitions';
   const printed = await mustKubectl(['get', `${kinds},validatingwebhookconfigurations`, '--output=name']);
@@ -152,7 +152,7 @@ const nothingIsLeft = () =>
     throw new Error(remaining.join(' '));
   });
 
-/** What the hub calls the automation. */
+/** The hub's name of the automation. */
 async function aliasInHub(): Promise<unknown> {
   const { status } = await home.get('hubautomation', AUTOMATION);
   const client = await home.client(HUB);
@@ -185,7 +185,7 @@ beforeAll(async () => {
     KUBECONFIG: kubeconfig(),
     PATH: [join(folder, 'bin'), process.env['PATH']].join(delimiter),
     YES: '1',
-    // Of a busy machine: longer than the commands wait by themselves.
+    // A busy machine needs longer than the commands wait by themselves.
     TIMEOUT: '240',
   });
   former = await formerVersion(`${FORMER_REGISTRY}/hub-operator`);

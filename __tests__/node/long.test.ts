@@ -107,7 +107,7 @@ describeLong('a hub on a real node, for many minutes (skipped without LONG=1)', 
       for (const count of [1, 2, 3]) {
         const pid = await processOf((await operatorPods())[0]!);
         await until('the operator is banned', async () => {
-          // It may have seen it, and the hub be on its way out, before the next wrong password is sent.
+          // The operator may have seen the ban, and the hub be on its way out, before the next wrong password is sent.
           return (await status())['selfUnbanCount'] === count || (await wrongLoginFrom(pid, url)) === 403;
         });
         await until(

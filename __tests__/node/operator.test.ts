@@ -96,8 +96,8 @@ describe('the operator as a pod', () => {
     await signal(frozen, 'STOP');
     const second = await leads(frozen);
     await works();
-    // What it missed is told to it as soon as it goes on: it ends, and is started again as the one that waits. After a minute and
-    // more its liveness probe may have done that.
+    // The frozen operator learns that it lost the lease as soon as it goes on: it ends, and is started again as the one
+    // that waits. After a minute and more its liveness probe may have done that.
     await signal(frozen, 'CONT').catch(() => undefined);
     await until('it was started again', async () => {
       const again = (await operatorPods()).find(({ metadata }) => metadata.uid === frozen.metadata.uid);

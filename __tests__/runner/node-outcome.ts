@@ -1,4 +1,4 @@
-// What the tests on a real node add to the result of a run, where they were not run to their end.
+// The contribution of the tests on a real node to the result of a run, where they were not run to their end.
 
 export interface Outcome {
   readonly passed: number;
@@ -56,7 +56,7 @@ export interface ResultsSoFar {
 }
 
 interface Line extends ResultsSoFar {
-  /** Of the test file. */
+  /** Path of the test file. */
   readonly path: string;
   /** Whether it is the sum of the whole file, which counts instead of its tests. */
   readonly isFile?: true;
@@ -64,7 +64,7 @@ interface Line extends ResultsSoFar {
 
 /** @param lines what results-so-far.mjs has written */
 export function resultsSoFar(lines: string): ResultsSoFar {
-  // What is behind the last end of a line was cut off.
+  // Text behind the last end of a line was cut off.
   const all = lines
     .split('\n')
     .slice(0, -1)

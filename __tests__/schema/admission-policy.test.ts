@@ -61,6 +61,16 @@ const pod = (spec: object = {}): Manifest => ({
   },
   spec: { ...installer, ...spec },
 });
+/** The parts that the operator gives to the pod of every hub. */
+const hubPod = {
+  automountServiceAccountToken: false,
+  initContainers: ['prepare-config', 'unban-operator-ip'].map((name) => ({ ...container, name })),
+  containers: [{ name: 'hub', image: 'hub' }],
+  volumes: [{ name: 'config', persistentVolumeClaim: { claimName: 'my-home-config' } }],
+};
+const podOf = (spec: object) => ({
+  template: { metadata: { labels: { app: 'hub' } }, spec: { ...hubPod, ...spec } },
+});
 const set = (spec: object = {}, owner = ours('Hub', 'my-home')): Manifest => ({
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
@@ -69,10 +79,7 @@ const set = (spec: object = {}, owner = ours('Hub', 'my-home')): Manifest => ({
     replicas: 1,
     serviceName: 'my-home',
     selector: { matchLabels: { app: 'hub' } },
-    template: {
-      metadata: { labels: { app: 'hub' } },
-      spec: { containers: [{ name: 'hub', image: 'hub' }] },
-    },
+    ...podOf({}),
     ...spec,
   },
 });
@@ -82,6 +89,26 @@ const without = (manifest: Manifest, ...fields: string[]): Manifest => ({
     Object.entries(manifest.metadata).filter(([field]) => !fields.includes(field)),
   ) as Manifest['metadata'],
 });
+
+const NO_TOKEN = 'gives the pod of a hub no token of a ServiceAccount';
+const NOT_OF_NODE =
+  'gives the pod of a hub folders, processes or devices of the node only in a namespace with';
+const [hubContainer] = hubPod.containers;
+const ofNode = {
+  processes: { hostPID: true },
+  memory: { hostIPC: true },
+  'a folder': { volumes: [...hubPod.volumes, { name: 'bus', hostPath: { path: '/run/dbus' } }] },
+  'all devices': { containers: [{ ...hubContainer, securityContext: { privileged: true } }] },
+  'all devices, before its start,': {
+    initContainers: [
+      ...hubPod.initContainers,
+      { ...container, name: 'x', securityContext: { privileged: true } },
+    ],
+  },
+  rights: {
+    containers: [{ ...hubContainer, securityContext: { capabilities: { add: ['SYS_ADMIN'] } } }],
+  },
+};
 
 let namespace: string;
 
@@ -168,9 +195,32 @@ describe('the account of the operator creates', () => {
     ],
     ['the pod of a community repository', pod()],
     ['the StatefulSet of a Hub', set()],
+    [
+      'the StatefulSet of a Hub that asks for more',
+      set(
+        podOf({
+          serviceAccountName: 'hub',
+          hostNetwork: true,
+          containers: [
+            { ...hubContainer, securityContext: { capabilities: { add: ['NET_RAW'] } } },
+            { name: 'sidecar', image: 'sidecar' },
+          ],
+        }),
+      ),
+    ],
   ])('%s', async (_, manifest) => {
     expect(await create(manifest)).toMatchObject(allowed);
   });
+
+  test.each(Object.entries(ofNode))(
+    'a hub with %s of the node where the namespace says so',
+    async (_, spec) => {
+      const where = await freshNamespace('of-node');
+      await mustKubectl(['label', 'namespace', where, 'pod-security.kubernetes.io/enforce=privileged']);
+      // The API server learns of the label by a watch.
+      await until('it may', async () => (await create(set(podOf(spec)), where)).code === 0);
+    },
+  );
 
   const belong = 'creates only objects that have the label';
   test.each<[string, Manifest, string]>([
@@ -238,16 +288,41 @@ describe('the account of the operator creates', () => {
       set({}, ours('Hub', 'other')),
       'creates only StatefulSets of one replica',
     ],
-    [
-      'a StatefulSet without a hub',
-      set({
-        template: {
-          metadata: { labels: { app: 'hub' } },
-          spec: { containers: [{ name: 'miner', image: 'miner' }] },
-        },
-      }),
+    ...(
+      [
+        ['a hub', { containers: [{ name: 'miner', image: 'miner' }] }],
+        ['its init containers', { initContainers: [] }],
+        ['one of them', { initContainers: hubPod.initContainers.slice(1) }],
+        [
+          'their program',
+          { initContainers: hubPod.initContainers.map((each) => ({ ...each, command: ['sh'] })) },
+        ],
+        ['its claim', { volumes: [] }],
+      ] as const
+    ).map(([what, spec]): [string, Manifest, string] => [
+      `a StatefulSet without ${what}`,
+      set(podOf(spec)),
       'creates only StatefulSets of one replica',
+    ]),
+    ['a hub with a token', set(podOf({ automountServiceAccountToken: true })), NO_TOKEN],
+    ['a hub with a token by default', set(podOf({ automountServiceAccountToken: undefined })), NO_TOKEN],
+    [
+      'a hub with a projected token',
+      set(
+        podOf({
+          volumes: [
+            ...hubPod.volumes,
+            { name: 'x', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } },
+          ],
+        }),
+      ),
+      NO_TOKEN,
     ],
+    ...Object.entries(ofNode).map(([what, spec]): [string, Manifest, string] => [
+      `a hub with ${what} of the node`,
+      set(podOf(spec)),
+      NOT_OF_NODE,
+    ]),
   ])('not: %s', async (_, manifest, words) => {
     expect(await create(manifest)).toMatchObject(refused(words));
   });

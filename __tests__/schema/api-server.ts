@@ -9,7 +9,7 @@ import { freshNamespace, kubeconfig } from '../cluster';
 import type { Sample } from './full';
 import { plainPath } from './places';
 
-/** What the API server says to an object: the object as it would be stored, or why not. */
+/** The API server's answer to an object: the object as it would be stored, or why not. */
 export interface Verdict {
   readonly object?: Record<string, unknown>;
   /** `spec.mode` and the like, with the message for each. Empty: accepted. */
@@ -47,7 +47,7 @@ export class ApiServer {
     return new ApiServer(client, namespace);
   }
 
-  /** What it says must be what `validate` says without it. */
+  /** The verdict of the API server must be that of `validate` without one. */
   async create(object: Sample): Promise<Verdict> {
     const verdict = await this.send('POST', pluralOf(object), object, true);
     const fields = checkSchema(definitionOf(object), object).problems.map(({ path }) => path.join('.'));

@@ -6,8 +6,8 @@ import { type Change, type Place, changed, fieldPath, places, valueAt } from './
 import { patterns } from './patterns';
 
 /**
- * Every constraint of a single field, for every place where it stands: the API server accepts what is allowed and
- * refuses what is not, naming the field. What is asked follows from the schemas, so a new field is tested as it comes.
+ * Every constraint of a single field, for every place where it stands: the API server accepts valid values and refuses
+ * others, naming the field. The cases follow from the schemas, so a new field is tested as it comes.
  */
 
 // Some values are allowed only when other fields are absent.

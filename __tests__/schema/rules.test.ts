@@ -5,7 +5,7 @@ import { type Change, changed, places } from './places';
 import { rules } from './rules';
 import type { RuleCase } from './rules/rule-case';
 
-/** Every CEL rule: what it accepts, what it refuses, and that the refusal names the field and the rule's own message. */
+/** Every CEL rule: accepted objects, refused ones, and that the refusal names the field and the rule's own message. */
 
 let api: ApiServer;
 

@@ -8,7 +8,7 @@ export function expectStrictDryRun(path: string, flag: '-f' | '-k' = '-f'): Prom
   return expectAccepted([flag, path]);
 }
 
-/** The same of objects. */
+/** Expects a strict dry-run of objects to succeed. */
 export function expectStrictDryRunOf(items: readonly object[]): Promise<void> {
   return expectAccepted(['-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
 }

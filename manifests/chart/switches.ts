@@ -10,7 +10,7 @@ export interface Switch {
 /** The mode of the webhook that the values lead to, or nothing: see helpers.ts. */
 const MODE = '(include "hub-operator.webhook" $)';
 
-/** Of each list at most one applies to a condition. */
+/** At most one of each list applies to a condition. */
 const switches: readonly (readonly Switch[])[] = [
   [
     { condition: '$.Values.watchNamespaces', holds: ({ scope }) => scope === 'namespaced' },

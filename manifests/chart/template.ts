@@ -12,7 +12,7 @@ export class Template {
     return this.token('text', () => action);
   }
 
-  /** The same for an action whose value is a text, also where that looks like a number. */
+  /** Writes an action whose value is a text, also where that looks like a number. */
   string(action: string): string {
     return this.token('string', () => action);
   }

@@ -45,7 +45,7 @@ export async function* verdicts(
   } while (await pause(periodSeconds * 1000, signal));
 }
 
-/** Asks once: what is wrong, or `undefined` when nothing is. */
+/** Asks once. Resolves with the failure, or `undefined` when the probe succeeds. */
 export async function ask(
   probe: V1Probe,
   target: ProbeTarget,

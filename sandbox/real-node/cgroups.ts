@@ -6,7 +6,7 @@ import { isAlive } from '../run-directory';
 const PREFIX = 'hub-operator-node';
 const ROOT = '/sys/fs/cgroup';
 
-// Of a killed process the kernel removes the cgroup a moment later.
+// The kernel removes the cgroup of a killed process a moment later.
 const ATTEMPTS = 600;
 const RETRY_PAUSE = 100; // milliseconds
 
@@ -37,7 +37,7 @@ export async function removeCgroup(name: string): Promise<void> {
   for (const root of await hierarchies()) await removeTree(join(root, name));
 }
 
-/** Those of `names` that this machine does not offer. */
+/** The controllers among `names` that this machine does not offer. */
 export async function missingControllers(names: readonly string[]): Promise<string[]> {
   const all = await cgroupMounts();
   const present = all.some(({ path, type }) => path === ROOT && type === 'cgroup2')

@@ -39,7 +39,7 @@ export class Containerd {
       name: 'containerd',
       command: [...namespaces.enter, join(programs, 'containerd'), '--config', configuration],
       directory,
-      // It starts its shim by name.
+      // The daemon starts its shim by name.
       env: { PATH: `${programs}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin` },
     });
     const containerd = new Containerd(started, namespaces, programs);

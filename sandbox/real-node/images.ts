@@ -1,8 +1,8 @@
 import { chmod, copyFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type ImageConfiguration, writeArchive } from '../../image/archive';
-import { layerOf } from '../../image/layer';
-import { imagePlatform } from '../../image/platform';
+import { type ImageConfiguration, writeArchive } from '../image/archive';
+import { layerOf } from '../image/layer';
+import { imagePlatform } from '../image/platform';
 import { cached, contentKey } from '../cache';
 import { runCommand } from '../command';
 import { type HubSoftware, provideHubSoftware } from '../hub-software';
@@ -82,7 +82,7 @@ done
 const SUITE = 'bookworm';
 const MIRROR = 'http://deb.debian.org/debian';
 
-/** Of Debian: what no container of a hub reads. */
+/** Folders of Debian that no container of a hub reads. */
 const UNUSED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists'];
 
 /**
@@ -116,7 +116,7 @@ async function buildHubImage(
   const root = join(folder, 'root');
   const run = (step: string, ...command: [string, ...string[]]) => runCommand({ step, command, logFile });
   report('installing Debian');
-  // It tells errors on either stream.
+  // The program writes errors to either stream.
   const debootstrap = ['sh', '-c', 'exec debootstrap --variant=minbase "$@" 2>&1', 'debootstrap'] as const;
   await run('Installing Debian', ...debootstrap, SUITE, root, MIRROR);
   for (const path of UNUSED) await rm(join(root, path), { recursive: true, force: true });

@@ -78,7 +78,7 @@ export class RealNode {
     await Promise.all(processes.map(({ exited }) => exited));
     await this.controlPlane.stopAll();
     await removeCgroup(this.cgroup);
-    // What was killed may still write to it for a moment.
+    // Killed processes may still write to the folder for a moment.
     if (!keep) await rm(this.directory, { recursive: true, force: true, maxRetries: 20 });
   }
 

@@ -46,9 +46,9 @@ export class Namespaces {
     private readonly first: SandboxProcess,
     private readonly directory: string,
     private readonly claims: readonly string[],
-    /** Of the node, reachable from this machine. */
+    /** Address of the node, reachable from this machine. */
     readonly address: string,
-    /** Of this machine, as the node sees it. */
+    /** Address of this machine, as the node sees it. */
     readonly visitor: string,
     private readonly pid: number,
   ) {
@@ -151,7 +151,10 @@ export class Namespaces {
   }
 }
 
-/** Of nodes whose process has ended. Their first process may still be about to: for that it waits some seconds. */
+/**
+ * Removes the namespaces of nodes whose process has ended. The first process of such a node may still be about to end:
+ * the function waits some seconds for it.
+ */
 export async function removeRemainsOfNamespaces(): Promise<void> {
   for (let attempt = 1; (await removeDevices()) > 0 && attempt < END_ATTEMPTS; attempt++)
     await sleep(END_PAUSE);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants, mkdir, open, readdir, readFile, statfs } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { operatorNode } from '../../image/operator-node';
+import { operatorNode } from '../image/operator-node';
 import { cacheRoot } from '../cache';
 import { runsDirectory } from '../run-directory';
 import { errorLine, isRefusal } from '../sandbox-error';
@@ -28,7 +28,7 @@ const INSTALL_TIMEOUT = 300_000;
 
 const PROGRAM_TIMEOUT = 30_000;
 
-/** What the kubelet limits. */
+/** Controllers by which the kubelet limits pods. */
 const CONTROLLERS = ['cpu', 'cpuset', 'memory', 'pids'];
 
 const GIB = 2 ** 30;
@@ -37,9 +37,11 @@ const MEMORY = 4 * GIB;
 /** Bytes. The first start builds and downloads; a copy of its images and the data of hubs are small. */
 const FIRST_DISK = 10 * GIB;
 const DISK = 3 * GIB;
-/** Of the disk; the kubelet ends pods where less than half of it is free. */
+/** Share of the disk; the kubelet ends pods where less than half of it is free. */
 const DISK_SHARE = 0.02;
-/** Of kubelet, containerd and their likes; the limit is one of the user, and thus of all of root's processes. */
+/**
+ * Instances for kubelet, containerd and their likes; the limit is one of the user, and thus of all of root's processes.
+ */
 const INOTIFY_INSTANCES = 24;
 
 /**

@@ -35,9 +35,10 @@ const CONTAINERD = {
 };
 
 /**
- * Why this machine cannot build or download it; undefined: it is in the cache, with what else the tests on a node build.
+ * Why this machine cannot build or download it; undefined: it is in the cache, with all else that the tests on a node
+ * build.
  *
- * @param timeout milliseconds; what is complete by then is kept
+ * @param timeout milliseconds; builds that are complete by then are kept
  * @throws Error it fails for another reason than the machine or its network
  */
 export async function whyNoNodeSoftware(mode: ProgressMode, timeout: number): Promise<string | undefined> {
@@ -57,7 +58,7 @@ export async function whyNoNodeSoftware(mode: ProgressMode, timeout: number): Pr
   );
 }
 
-/** Builds what is missing, the Go programs one after another: each uses all processors. */
+/** Builds the missing programs, those in Go one after another: each uses all processors. */
 export async function provideNodeSoftware(mode: ProgressMode): Promise<NodeSoftware> {
   await tether(); // the others run under it
   let kube = '';

@@ -50,7 +50,7 @@ COMMIT
 COMMIT
 `;
 
-/** What the container of the trial has of this machine: the folders of its program and libraries. */
+/** The parts of this machine in the container of the trial: the folders of its program and libraries. */
 const SYSTEM_FOLDERS = ['/bin', '/lib', '/lib64', '/usr'];
 
 /**

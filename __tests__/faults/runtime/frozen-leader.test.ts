@@ -72,7 +72,7 @@ describe('HubOperator', () => {
     };
     const file = (name: string) => join(sandboxDirectory(), `${home.namespace}-${name}`);
     await writeFile(file('freeze.cjs'), FREEZE);
-    // On Linux it has an address of its own, by which the hub knows what it sends.
+    // On Linux the operator has an address of its own, by which the hub knows its requests.
     const ownAddress = process.platform === 'linux' ? '127.0.0.3' : undefined;
     const freezes = {
       NODE_OPTIONS: `--require=${file('freeze.cjs')}`,
@@ -122,7 +122,7 @@ describe('HubOperator', () => {
     await home.change('hubautomation', first, { description: 'after' });
     await home.ready('hubautomation', first);
     await until('the other one has written that', () => recorder.sent.includes(path));
-    // What the first one has sent before its end has arrived by now.
+    // Requests that the first one has sent before its end have arrived by now.
     expect(writes(crossings)).toEqual([]);
     const ofOne = recorder.sent.filter((_, index) => recorder.senders[index] === ownAddress);
     expect(ofOne.filter((what) => !what.startsWith('GET ') && what !== 'command ping')).toEqual([]);

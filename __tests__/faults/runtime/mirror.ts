@@ -6,7 +6,7 @@ import type { Change } from '../../../operator/runtime/store';
 import { ApiClient } from '../../../operator/runtime/api-client';
 import { silentLog } from '../../cluster/silent-log';
 
-/** An informer over one namespace, and a second store that is made of nothing but what the informer told. */
+/** An informer over one namespace, and a second store that is made of nothing but the informer's events. */
 export class Mirror {
   readonly informer: Informer<ClusterObject>;
   readonly told: string[] = [];
@@ -37,7 +37,7 @@ export class Mirror {
     this.informer.start();
   }
 
-  /** Throws unless store and story are both what the server has, as `truth` sees it. */
+  /** Throws unless store and story both equal the server's objects, as `truth` sees them. */
   async agree(truth: ApiClient): Promise<true> {
     const { items } = await truth.request<{ items: ClusterObject[] }>({
       method: 'GET',

@@ -108,7 +108,7 @@ describe('the operator under faults of the API server', () => {
     }
     await until('the world is right although the storm goes on', () => right(namespace, titles));
     proxy.fault = () => undefined;
-    /** Has each looked at, and resolves with what was written meanwhile. */
+    /** Has each reconciled, and resolves with the writes of that time. */
     const touch = async (mark: string): Promise<string[]> => {
       const outcomes = (await operator.outcomes()).length;
       const before = proxy.requests.length;

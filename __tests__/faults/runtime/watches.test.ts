@@ -52,7 +52,7 @@ const remove = (name: string) =>
 const watching = (options: ConstructorParameters<typeof Mirror>[3] = {}) =>
   new Mirror(kubeConfigFor(proxy.url), builtin.ConfigMap, namespace, options);
 
-/** Resolves when what is there has been listed and the watch is open: what happens to it now happens to a watch. */
+/** Resolves when the present objects have been listed and the watch is open: faults now happen to a watch. */
 async function watch(options?: Parameters<typeof watching>[0]): Promise<void> {
   mirror = watching(options);
   await agree();
@@ -138,7 +138,7 @@ describe('objects created, changed, deleted and recreated while', () => {
     await clock.advance(30_000);
     await until('that is given up too', () => mirror.failures.length > 1);
     mend();
-    // It may have asked again before the server was mended, and may have to pause again.
+    // The informer may have asked again before the server was mended, and may have to pause again.
     await until('the store is the server’s list', async () => {
       await clock.advance(10_000);
       return mirror.agree(truth);
@@ -184,8 +184,8 @@ describe('a server that answers', () => {
     await until('it was asked', () => asked.length > 0);
     await agree();
     const pauses = asked.slice(1).map((at, index) => at - asked[index]!);
-    // It pauses after it has the answer, which is after this process has noted the request, however late that is. A
-    // timer may be a few milliseconds early.
+    // The informer pauses after it has the answer, which is after this process has noted the request, however late that
+    // is. A timer may be a few milliseconds early.
     if (fault.type !== 'slow')
       for (const pause of pauses.slice(0, 2)) expect(pause).toBeGreaterThanOrEqual((atLeast || 100) - 20);
   });

@@ -8,7 +8,7 @@ import { digestOf } from '../../../operator/sync/community/repository-package';
 import { until } from '../../cluster';
 import { runPython } from '../../cluster/python-script';
 
-// The installer's script alone: what it leaves on a volume.
+// The installer's script alone: the files that it leaves on a volume.
 
 let directory: string;
 let config: string;

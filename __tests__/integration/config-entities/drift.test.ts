@@ -22,7 +22,7 @@ beforeAll(async () => {
   client = await home.client('villa');
 });
 
-/** What was counted when nothing more comes of what happened. */
+/** The counts when nothing more follows. */
 const drifts = async (labels: string) => {
   await operator.calm();
   return operator.metric('hub_operator_drift_total', labels);

@@ -50,7 +50,7 @@ describe('automations of a hub that fails', () => {
     await allReady(all);
     expect(await inFile('failing')).toEqual([...all].sort());
     expect(writes().filter(({ status }) => status === 500).length).toBeGreaterThan(2);
-    // What the hub had accepted was not sent again.
+    // Payloads that the hub had accepted were not sent again.
     const accepted = writes().filter(({ what, status }) => what.includes('failing') && status === 200);
     expect(accepted).toHaveLength(all.length);
   });

@@ -8,7 +8,7 @@ import fc from '../../fast-check';
 import { seed } from '../../seed';
 import { compareByHub, type LoaderResult, readSecretsByHub } from './loader';
 
-// What the operator generates, read by the hub's own loader.
+// Generated configurations, read by the hub's own loader.
 
 const CASES = 1_000;
 const NO_SECRETS = 'known: x\nhub_operator_hash: h\nhub_operator_recorder: sqlite://\n';

@@ -9,7 +9,7 @@ export interface LoaderCase {
   readonly after: Readonly<Record<string, string>>;
 }
 
-/** What the hub's own loader makes of a case. */
+/** The result of the hub's own loader for a case. */
 export interface LoaderResult {
   /** Why it does not load the files; null: it does. */
   readonly errorBefore: string | null;

@@ -1,14 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { readMarker } from '../../../operator/sync/configuration/record/read-marker';
 import { freshNamespace, until } from '../../cluster';
+import { addCustomIntegration } from '../../cluster/custom-integration';
 import { Home, hubSecrets, secret } from '../../cluster/home';
 import { startHub } from '../../cluster/onboarded-volume';
 import { patchObject } from '../../cluster/api';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from '../hub/configured-hub';
 
-// What is said of a configuration holds for one start of the hub, and is proven by its effect.
+// A verdict on a configuration holds for one start of the hub, and is proven by its effect.
 
 const BASE = 'logger:\n  default: warning\n';
 /** Seconds that the integration `slow` takes to be set up. */
@@ -18,17 +17,8 @@ let home: Home;
 let operator: TestOperator;
 let villa: ConfiguredHub;
 
-/** Puts a custom integration on the volume, as a HubCommunityRepository does. */
-async function install(domain: string, setup: string): Promise<void> {
-  const directory = join(await home.volumeOf('villa'), 'custom_components', domain);
-  await mkdir(directory, { recursive: true });
-  const manifest = { domain, name: domain, version: '1.0.0', documentation: '', codeowners: [] };
-  await writeFile(join(directory, 'manifest.json'), JSON.stringify(manifest));
-  await writeFile(
-    join(directory, '__init__.py'),
-    `import asyncio\n\n\nasync def async_setup(hass, config):\n    ${setup}\n`,
-  );
-}
+const install = async (domain: string, ...setup: string[]) =>
+  addCustomIntegration(await home.volumeOf('villa'), domain, ...setup);
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('verdicts'));
@@ -38,7 +28,7 @@ beforeAll(async () => {
   await villa.loaded();
   // A hub finds custom integrations when it starts.
   await install('late', 'return False');
-  await install('slow', `await asyncio.sleep(${SLOW})\n    return True`);
+  await install('slow', `await asyncio.sleep(${SLOW})`, 'return True');
   await home.delete('pod', 'villa-0');
   await villa.loaded();
 });

@@ -18,7 +18,7 @@ import { GOOD_ENTITIES, textOf, WRONG_FILES, type WrongFile } from './wrong-file
 const named = ({ says, sections }: WrongFile): RegExp =>
   says ?? new RegExp(`line \\d|${Object.keys(sections)[0]!.split(' ')[0]}`);
 
-/** Reasons that say what is wrong with a configuration. */
+/** Reasons that name the fault of a configuration. */
 const VERDICTS: ReadonlySet<string> = new Set([
   'CheckFailed',
   'InvalidConfiguration',

@@ -55,7 +55,7 @@ const good: Sections = {
   input_boolean: block('  lamp:', '    name: Lamp'),
 };
 
-/** What the good configuration makes. */
+/** The entities of the good configuration. */
 export const GOOD_ENTITIES = [
   'automation.own_automation',
   'script.own',

@@ -9,7 +9,7 @@ const ON_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty
 
 export interface Run {
   readonly code: number;
-  /** What it printed to both streams. */
+  /** The output on both streams. */
   readonly output: string;
 }
 
@@ -29,7 +29,7 @@ export class OwnCluster {
     return kubectl([`--kubeconfig=${this.sandbox.kubeconfig}`, ...args], { input });
   }
 
-  /** The same for a command that must succeed; returns its standard output. */
+  /** Runs a command that must succeed; returns its standard output. */
   async must(args: readonly string[], input = ''): Promise<string> {
     const { code, stdout, stderr } = await this.kubectl(args, input);
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${stderr}`);

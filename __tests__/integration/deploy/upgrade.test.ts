@@ -67,7 +67,10 @@ const list = async (kinds: string) =>
     }
   ).items;
 
-/** All resources, and what the operator has made for them, with what tells a write of the operator. */
+/**
+ * All resources, and the objects that the operator has made for them, with the fields that show a write of the
+ * operator.
+ */
 async function versions(): Promise<Readonly<Record<string, unknown>>> {
   const resources = await list('home');
   const made = await list('statefulsets,services,configmaps,secrets,persistentvolumeclaims');
@@ -145,7 +148,7 @@ describe('an upgrade of dist/', () => {
       },
       480_000,
     );
-    await operator.process.stop(); // what it had begun to write is written then
+    await operator.process.stop(); // writes that had begun are complete then
     expect({ versions: await versions(), writes: await hubWrites() }).toEqual(before);
   });
 });

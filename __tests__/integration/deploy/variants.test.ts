@@ -141,7 +141,7 @@ interface Served {
   readonly issuer: string;
 }
 
-/** What the operator serves. @throws Error it is not trusted by the authorities in the registration */
+/** The certificate that the operator serves. @throws Error it is not trusted by the authorities in the registration */
 async function served(): Promise<Served> {
   const socket = connect({ host: ADDRESS, port, ca: await authorities() });
   try {

@@ -26,7 +26,10 @@ export function commandsUnder(page: string, heading: string): readonly string[] 
   return commandsOf(page, section).map(({ command }) => command);
 }
 
-/** In a block of another kind, such as yaml, nothing is run. A block without a prompt is what the one before it printed. */
+/**
+ * In a block of another kind, such as yaml, nothing is run. A block without a prompt is the output of the one before
+ * it.
+ */
 export function commandsOf(page: string, text: string): readonly DocumentedCommand[] {
   const commands: { page: string; command: string; output: string }[] = [];
   for (const [, language, block] of text.matchAll(/^ *```(\w+)\n([^]*?)^ *```/gm)) {

@@ -1,12 +1,12 @@
-/** Compares what a page shows with what the operator would write. */
+/** Compares the states on a page with the operator's own texts. */
 const statesTest = '__tests__/unit/repository/documented-states.test.ts';
 
 /** How a documented command is treated that cannot be run, or compared, as it is. Why is for the reader. */
 export type Exception =
   | { readonly as: string; readonly by?: typeof statesTest; readonly why: string }
-  /** It is run; the page shows another state. `by`: the test that compares what the page shows. */
+  /** The command is run; the page shows another state. `by`: the test that compares the page. */
   | { readonly uncompared: true; readonly by: typeof statesTest; readonly why: string }
-  /** It is not run here. `by`: the test file that runs the same. */
+  /** The command is not run here. `by`: the test file that runs it. */
   | { readonly by?: string; readonly why: string };
 
 const kubelet = 'the stand-in node of the sandbox has no kubelet, which answers logs, exec and port-forward';
@@ -23,7 +23,7 @@ const operatorProcess = 'in the sandbox the operator is a process and no pod';
 const runBy = (by: string, why: string, commands: readonly string[]): Readonly<Record<string, Exception>> =>
   Object.fromEntries(commands.map((command) => [command, { by, why }]));
 
-/** By page and command. A command that is not listed is run as it stands, and what the page shows is compared. */
+/** By page and command. A command that is not listed is run as it stands, and its output is compared with the page. */
 export const exceptions: Readonly<Record<string, Readonly<Record<string, Exception>>>> = {
   'README.md': {
     'git clone <this repository> && cd hub-operator': { why: 'the tests run in a clone' },

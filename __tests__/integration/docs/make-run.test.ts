@@ -69,7 +69,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** What it prints when all is ready. */
+/** The facts that `make run` prints when all is ready. */
 function readyFacts(text: string): { kubeconfig: string; log: string; url: string } | undefined {
   const [, url, log] = /Operator: .* (http\S+)\/metrics, log (\S+)/.exec(text) ?? [];
   const [, kubeconfig] = /export KUBECONFIG=(\S+)[^]*Events \(Ctrl-C/.exec(text) ?? [];
@@ -87,7 +87,7 @@ ${spec}
 const ofHome = (to: string) =>
   `  hubRef: { name: my-home }\n  triggers: [{ trigger: state, entity_id: input_boolean.movie_night, to: ${to} }]`;
 
-/** What the reader has done before, in files that the page speaks of. */
+/** The earlier steps of the reader, in files that the page speaks of. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   'docs/tutorial.md': async () => {
     await write('porch.yaml', documentedYaml('docs/tutorial.md', 'name: porch-light'));
@@ -113,7 +113,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
     shell.run('kubectl -n home create secret generic mqtt --from-literal=password=secret'),
 };
 
-/** Pages whose commands remove what the others need are last. */
+/** Pages whose commands remove objects that the others need are last. */
 const order = ['README.md', 'docs/tutorial.md', 'docs/how-to/yaml-values.md', 'docs/how-to/troubleshoot.md'];
 const last = ['docs/how-to/uninstall.md'];
 const all = documentedCommands();
@@ -122,7 +122,7 @@ const others = [...new Set(all.map(({ page }) => page))].filter(
 );
 const pages = [...order, ...others, ...last];
 
-/** It may be asked again until the cluster has come so far. */
+/** Such a command may be run again until the cluster has come so far. */
 const isRead = (command: string) => /^(kubectl .*\b(get|wait)\b|curl )/.test(command);
 /** The page shows a warning of the webhook, or its refusal; those of the schema have a list. */
 const isAnswerOfWebhook = (output: string) => /Warning: spec|is invalid: spec/.test(output);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 export interface ShellResult {
   readonly code: number;
-  /** Of both streams. */
+  /** The output on both streams. */
   readonly output: string;
 }
 

@@ -340,7 +340,7 @@ describe('IntegrationSync', () => {
     expect(await statusOf('adopter')).toMatchObject({ entryID: id, adopted: true });
     expect(await entryIdOf('second')).not.toBe(id);
     await home.event('HubIntegration', 'adopter', /^Warning Adopted: .*Of a person/);
-    // What it has is not touched before a value changes here.
+    // The entry's values are not touched before one changes here.
     expect(await optionsOf(id)).toMatchObject({ maximum: 5 });
     await home.apply(integration('villa', 'adopter', 'random', random('Of a person', '7')));
     await loaded('adopter');
@@ -487,7 +487,7 @@ describe('IntegrationSync', () => {
       (await client.connection.command('config_entries/flow/progress')).filter(
         ({ context, handler }) => handler === 'kitchen_sink' && context.source === 'reauth',
       );
-    /** A person answers what the hub asks for at each start of the integration. */
+    /** A person answers the questions of the hub at each start of the integration. */
     const confirmed = () =>
       until('sink is loaded', async () => {
         for (const { flow_id: id } of await requests()) await client.flows.submit('config', id, {});

@@ -114,7 +114,7 @@ describe('HubAutomation', () => {
       metadata: { name: 'villa-secrets' },
       stringData: { 'secrets.yaml': `alarm_code: ${value}\n` },
     });
-    // Its watch and that of automations are independent of each other.
+    // The watch of Secrets and that of automations are independent of each other.
     await until('the operator knows the Secret', async () => (await knownSecrets()) > before);
     await home.apply(automation('villa', 'alarm', { actions: [{ action: value }] }));
     const { message } = await stalled('alarm', 'RejectedByHub');

@@ -20,7 +20,7 @@ async function run(
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<{ code: number; stderr: string }> {
-  const [program, ...flags] = await operatorCommand();
+  const [program, ...flags] = operatorCommand();
   const env = { KUBECONFIG: process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!, HTTP_PORT: '0', ...environment };
   return new Promise((resolve) => {
     execFile(program, [...flags, bundle, ...args], { env, timeout: 240_000 }, (error, _, stderr) =>

@@ -66,7 +66,7 @@ async function throughAll(
   act: () => Promise<unknown>,
   done: () => Promise<boolean>,
 ): Promise<void> {
-  points = strikes; // first: what is to be struck may come before `act` has ended
+  points = strikes; // first: the request to strike may come before `act` has ended
   await act();
   const left = () => points.map(({ moment, at }) => `${moment} ${at}`).join(', ');
   await until(

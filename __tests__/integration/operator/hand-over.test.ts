@@ -11,6 +11,7 @@ import {
   type Manifest,
   scene,
   script,
+  zone,
 } from '../../cluster/home';
 import type { HubProxy } from '../../cluster/hub-proxy';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -52,6 +53,7 @@ const REGISTRY = [
   (name: string) => floor('villa', `floor-${name}`, { name: 'Attic', level: 2 }),
   (name: string) => label('villa', `label-${name}`, { name: 'Quiet', icon: 'mdi:sleep' }),
   (name: string) => area('villa', `area-${name}`, { name: 'Loft', floorName: 'Attic', labels: ['Quiet'] }),
+  (name: string) => zone('villa', `zone-${name}`, { name: 'School', latitude: '52.5', longitude: '13.4' }),
 ];
 const INTEGRATIONS = [
   (name: string) => titled(`titled-${name}`),
@@ -87,7 +89,7 @@ const ENTITY_IDS = [
   'script.night',
 ];
 
-/** What the hub knows of the area and of the entities in it. */
+/** The hub's records of the area and of the entities in it. */
 async function places() {
   const areas = await client.connection.command('config/area_registry/list');
   const all: readonly object[] = await client.connection.command('config/entity_registry/list');
@@ -130,7 +132,7 @@ describe('a resource that is renamed in Git', () => {
     await home.apply(...second);
     for (const resource of second)
       await home.ready(resource.kind, nameOf(resource), { status: 'False', reason: 'DuplicateId' });
-    // From the last to the first: nothing waits for what is deleted.
+    // From the last to the first: nothing waits for a deleted one.
     for (const resource of first) await home.delete(resource.kind, nameOf(resource));
     await allReady(second);
     await operator.calm();

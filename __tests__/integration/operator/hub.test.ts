@@ -6,7 +6,7 @@ import { automation, configuration, Home, hub, secret } from '../../cluster/home
 import { oneOfThree } from '../../cluster/one-of-three';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// The life of one hub: what it waits for, what its configuration may do to it, and how its token comes back.
+// The life of one hub: its dependencies, the effects of its configuration, and the return of its token.
 
 const withSwitch = (name: string) => `input_boolean:\n  ${name}:\n`;
 

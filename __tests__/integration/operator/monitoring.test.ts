@@ -40,7 +40,7 @@ beforeAll(async () => {
   await home.ready('HubArea', 'cellar', { status: 'False', reason: 'FloorNotReady' });
   const first = await operator.page('/metrics');
   await operator.touch('HubFloor', 'attic');
-  // What is repeated for an hour is a moment in which nothing is wrong or due.
+  // The moment that is repeated for an hour has nothing wrong or due.
   const second = await until('nothing is due', async () => {
     const page = await operator.page('/metrics');
     const isDue = sumOf(page, 'workqueue_depth') + sumOf(page, 'controller_runtime_active_workers') > 0;

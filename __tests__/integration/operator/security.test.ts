@@ -1,12 +1,15 @@
 import { freshNamespace, until } from '../../cluster';
 import { readManifests } from '../../../manifests/read-manifests';
 import {
+  area,
   automation,
   configuration,
   Home,
   hubSecrets,
   integration,
   type Manifest,
+  scene,
+  script,
   secret,
 } from '../../cluster/home';
 import { nowhere } from '../../cluster/idle-hub';
@@ -144,6 +147,26 @@ describe('who may write Hubs alone', () => {
   });
 
   test.each([
+    ['a token of a ServiceAccount', { automountServiceAccountToken: true }, 'no token of a ServiceAccount'],
+    [
+      'a folder of the node',
+      { volumes: [{ name: 'root', hostPath: { path: '/' } }] },
+      'only in a namespace with the label pod-security.kubernetes.io/enforce: privileged',
+    ],
+  ])('gives no pod %s', async (what, spec, words) => {
+    const name = what.replaceAll(/\W+/g, '-').toLowerCase();
+    await home.apply(configuration(name), {
+      apiVersion: 'hub-operator.dev/v1',
+      kind: 'Hub',
+      metadata: { name },
+      spec: { version: '2026.11.0', podTemplate: nowhere({ spec }) },
+    });
+    const { message } = await home.ready('hub', name, { status: 'False', reason: 'Forbidden' });
+    expect(message).toContain(words);
+    expect(await home.exists('statefulset', name)).toBe(false);
+  });
+
+  test.each([
     ['http://100.100.100.200', 'InvalidSpec'],
     ['http://[fd00:ec2::254]', 'InvalidSpec'],
     ['http://127.0.0.1:8080', 'InvalidSpec'],
@@ -171,23 +194,60 @@ describe('who may write Hubs alone', () => {
   });
 });
 
-describe('who may write HubAutomations alone', () => {
-  test('runs a shell command that the hub has, and gets no value of a Secret', async () => {
-    const keys = Object.keys((await home.get('secret', 'villa-secrets')).data!);
-    expect(keys).toContain('secrets.yaml');
+describe('who may write one kind of what a hub runs alone', () => {
+  /** A key of the hub whose value only who may read Secrets must know. */
+  async function keyOfPassword(): Promise<string> {
     const [, key = ''] = /^"?(\w+)"?: .*tulip/m.exec(await generated('villa')) ?? [];
     expect(key).not.toBe('');
-    const actions = [
-      { action: 'shell_command.any' },
-      { action: 'persistent_notification.create', data: { message: `!secret ${key}` } },
-    ];
-    await home.apply(automation('villa', 'curious', { id: 'curious', actions }));
-    await home.ready('hubautomation', 'curious');
+    return key;
+  }
+  const actions = (key: string) => [
+    { action: 'shell_command.any' },
+    { action: 'persistent_notification.create', data: { message: `!secret ${key}` } },
+  ];
+
+  test.each<[string, string, (key: string) => Manifest]>([
+    [
+      'HubAutomations',
+      'automation/config/curious',
+      (key) => automation('villa', 'curious', { id: 'curious', actions: actions(key) }),
+    ],
+    [
+      'HubScripts',
+      'script/config/curious',
+      (key) => script('villa', 'curious', { id: 'curious', sequence: actions(key) }),
+    ],
+  ])('%s run a shell command that the hub has, and get no value of a Secret', async (_, path, make) => {
+    const key = await keyOfPassword();
+    const manifest = make(key);
+    await home.apply(manifest);
+    await home.ready(manifest.kind, 'curious');
     const { rest } = await home.client('villa');
-    const kept = JSON.stringify(await rest.get('/api/config/automation/config/curious'));
+    const kept = JSON.stringify(await rest.get(`/api/config/${path}`));
     expect(kept).toContain('shell_command.any');
     expect(kept).toContain(`!secret ${key}`);
     expect(kept).not.toContain(PASSWORD);
+  });
+
+  test('HubScenes set states and run no action, and get no value of a Secret', async () => {
+    const key = await keyOfPassword();
+    const entities = [{ entity_id: 'input_text.note', state: `!secret ${key}` }];
+    await home.apply(scene('villa', 'curious', { id: 'curious', entities }));
+    await home.ready('hubscene', 'curious');
+    const { rest } = await home.client('villa');
+    expect(await rest.get('/api/config/scene/config/curious')).toMatchObject({
+      entities: { 'input_text.note': { state: `!secret ${key}` } },
+    });
+    const withActions = scene('villa', 'acting', { entities, sequence: actions(key) });
+    await expect(home.apply(withActions)).rejects.toThrow('sequence');
+  });
+
+  test('HubAreas get no value of a Secret', async () => {
+    const name = `!secret ${await keyOfPassword()}`;
+    await home.apply(area('villa', 'curious', { name }));
+    await home.ready('hubarea', 'curious');
+    const { registries } = await home.client('villa');
+    expect([...(await registries.area.entries()).values()].map((each) => each.name)).toContain(name);
   });
 });
 

@@ -1,5 +1,5 @@
 import { version } from '../../../package.json';
-import { operatorNode } from '../../../image/operator-node';
+import { operatorNode } from '../../../sandbox/image/operator-node';
 import { freshNamespace } from '../../cluster';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UNBAN_OPERATOR_IP } from '../../../operator/sync/scripts';
 import { runPython } from '../../cluster/python-script';
 
-// The init container's script alone: what it leaves of a hub's ip_bans.yaml.
+// The init container's script alone: the rest of a hub's ip_bans.yaml.
 
 let directory: string;
 let files: { bans: string; address: string; verdict: string };

@@ -4,7 +4,7 @@ import { outliveCreation } from '../../cluster/creation-time';
 import { automation, configuration, Home, type Manifest } from '../../cluster/home';
 import { startTestOperator } from '../../cluster/operator';
 
-// What needs no hub: whose objects are whose, and what is refused before any hub is asked.
+// Behaviour without a hub: the owners of objects, and refusals before any hub is asked.
 
 let home: Home;
 
@@ -61,7 +61,7 @@ describe('a HubConfiguration', () => {
     await home.apply(named(name, 'barn'));
     await home.ready('hubconfiguration', name, { status: 'False', reason: 'HubNotFound' });
     expect(await ownerOf('barn')).toBe(name);
-    // Its object is put back, although its name is too long for the label that finds the owner.
+    // The object of the resource is put back, although its name is too long for the label that finds the owner.
     const { uid } = (await home.get('configmap', 'barn-configuration')).metadata;
     await home.delete('configmap', 'barn-configuration');
     await until('the object is there again', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RegistryFields, RegistryRecord, RegistryType } from '../../../operator/client/api-types';
+import type { RegistryFields, RegistryRecord, ConfigRegistryType } from '../../../operator/client/api-types';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { FINALIZER_SKIP } from '../../../operator/limits';
 import { freshNamespace, until } from '../../cluster';
@@ -38,20 +38,20 @@ beforeAll(async () => {
 
 afterAll(() => proxy?.stop());
 
-const inHub = (type: RegistryType): Promise<readonly RegistryRecord[]> =>
+const inHub = (type: ConfigRegistryType): Promise<readonly RegistryRecord[]> =>
   client.connection.command(`config/${type}_registry/list`);
-const named = async (type: RegistryType, name: string) =>
+const named = async (type: ConfigRegistryType, name: string) =>
   (await inHub(type)).find((entry) => entry.name === name);
-const withId = async (type: RegistryType, id: string) =>
+const withId = async (type: ConfigRegistryType, id: string) =>
   (await inHub(type)).find((entry) => entry[`${type}_id`] === id);
-const create = (type: RegistryType, fields: RegistryFields) =>
+const create = (type: ConfigRegistryType, fields: RegistryFields) =>
   client.connection.command(`config/${type}_registry/create`, fields);
-const update = (type: RegistryType, id: string, fields: RegistryFields) =>
+const update = (type: ConfigRegistryType, id: string, fields: RegistryFields) =>
   client.connection.command(`config/${type}_registry/update`, { [`${type}_id`]: id, ...fields });
-const remove = (type: RegistryType, id: string) =>
+const remove = (type: ConfigRegistryType, id: string) =>
   client.connection.command(`config/${type}_registry/delete`, { [`${type}_id`]: id });
 /** Resolves with the time that it took, in milliseconds. */
-async function becomes(type: RegistryType, id: string, fields: object): Promise<number> {
+async function becomes(type: ConfigRegistryType, id: string, fields: object): Promise<number> {
   const began = Date.now();
   await until(`${type} ${id} is ${JSON.stringify(fields)}`, async () => {
     expect(await withId(type, id)).toMatchObject(fields);
@@ -68,7 +68,7 @@ let lateRemovals = 0;
  * "Finalizers"): a busy machine may hold it up for as long, but not often. When this resolves, the time is over in which no
  * other entry would be removed either.
  */
-async function wasLate(type: RegistryType, name: string): Promise<boolean> {
+async function wasLate(type: ConfigRegistryType, name: string): Promise<boolean> {
   const events = await home.events(KINDS[type], name); // written before the resource goes
   if (!events.some((event) => event.startsWith('Warning CleanupSkipped: '))) return false;
   expect(++lateRemovals).toBeLessThan(4);
@@ -77,14 +77,14 @@ async function wasLate(type: RegistryType, name: string): Promise<boolean> {
 }
 type Find = () => Promise<RegistryRecord | undefined>;
 /** The entry of a deleted resource is gone too. */
-async function expectNoEntry(type: RegistryType, name: string, find: Find): Promise<void> {
+async function expectNoEntry(type: ConfigRegistryType, name: string, find: Find): Promise<void> {
   const { left } = await until('the hub answers', async () => ({ left: await find() }));
-  // It may have gone since.
+  // The entry may have gone since.
   if (left && (await wasLate(type, name)))
     await remove(type, String(left[`${type}_id`])).catch(() => undefined);
   else expect(left).toBeUndefined();
 }
-async function deleteWithEntry(type: RegistryType, name: string, find: Find): Promise<void> {
+async function deleteWithEntry(type: ConfigRegistryType, name: string, find: Find): Promise<void> {
   await home.delete(KINDS[type], name);
   await expectNoEntry(type, name, find);
 }
@@ -282,7 +282,7 @@ describe('RegistrySync', () => {
     await home.ready('hubfloor', 'attic');
     await remove('area', 'loft');
     took.push(await becomes('area', 'loft', { floor_id: 'attic', icon: 'mdi:bed' }));
-    // It is counted after the hub has answered.
+    // A correction is counted after the hub has answered.
     await until('both are counted', async () => (await drifts()) >= before + 2);
     await operator.calm();
     expect(await drifts()).toBe(before + 2);
@@ -329,7 +329,7 @@ describe('RegistrySync', () => {
     await home.apply(area('villa', 'too-early', { name: 'Too early', humidityEntityId: 'sensor.late' }));
     const unknown = await home.ready('hubarea', 'too-early', { status: 'False', reason: 'RejectedByHub' });
     expect(unknown.message).toContain('Entity sensor.late does not exist');
-    // It was not created, so that a person's is adopted.
+    // The area was not created, so that a person's is adopted.
     await create('area', { name: 'Too early' });
     await client.rest.post('/api/states/sensor.late', {
       state: '50',
@@ -523,7 +523,7 @@ describe('RegistrySync', () => {
         BURST_TIMEOUT,
       );
       await operator.calm();
-      const areasInHub = await inHub('area'); // what the hub has told before this answer is here
+      const areasInHub = await inHub('area'); // earlier events of the hub are here by this answer
       expect(events.filter((event) => event.startsWith('create')).length).toBe(255);
       expect(events.filter((event) => !event.startsWith('create'))).toEqual([]);
       expect(new Set(events).size).toBe(255);

@@ -158,7 +158,7 @@ describe('Applier', () => {
       kind: 'StatefulSet',
       metadata: { name: 'settles', namespace, annotations },
     });
-    // Its controller writes the status, and with it the resource version.
+    // The controller of the StatefulSet writes the status, and with it the resource version.
     await until('its controller has seen it', async () => {
       const present = await applier.find<StatefulSet>(builtin.StatefulSet, namespace, 'settles');
       return (
@@ -166,7 +166,7 @@ describe('Applier', () => {
         present?.status?.currentRevision
       );
     });
-    // Its controller may write once more between two looks.
+    // The controller may write once more between two looks.
     await until('the second of two applies sends nothing', async () => {
       await caughtUp(builtin.StatefulSet, 'settles');
       await workloadApply();

@@ -27,7 +27,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((informer) => informer.stop()));
 });
 
-/** An informer that has its first list, and what it told since. */
+/** An informer that has its first list, and its events since. */
 async function follow(type: ResourceType, options: Partial<InformerOptions<ConfigMap>> = {}) {
   const told: string[] = [];
   const informer = new Informer<ConfigMap>({

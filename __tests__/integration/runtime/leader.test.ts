@@ -132,7 +132,7 @@ describe('two processes', () => {
       const lines = (await one.log()).split('\n');
       const stopping = lines.findIndex((line) => line.includes('received signal, stopping operator'));
       expect(stopping).toBeGreaterThan(0);
-      // Its request would have ended by that.
+      // The request of the leader would have ended by that.
       expect(lines.slice(stopping).join('\n')).not.toContain('no answer within');
     } finally {
       silent.close();

@@ -54,7 +54,7 @@ const python = (script: string, ...args: string[]): V1Container => ({
   command: ['python3', '-c', script],
   args,
 });
-/** A web server for what is mounted at /data. */
+/** A web server for the files that are mounted at /data. */
 const server = (): V1Container => ({
   name: 'main',
   image: 'hub',

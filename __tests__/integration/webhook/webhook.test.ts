@@ -87,10 +87,11 @@ function apply(manifest: Manifest, ...flags: readonly string[]) {
 }
 
 /**
- * What the API server answers to an apply that the webhook has something to say about. It admits in silence what a busy
- * machine does not answer within the timeout of the registration: then it is asked again.
+ * The answer of the API server to an apply that the webhook refuses or warns of. The API server admits an object
+ * silently when a busy machine does not answer within the timeout of the registration: then it is asked again.
  *
- * @param make the object of an attempt, with another spec each time: of one that is stored already there is nothing to say
+ * @param make the object of an attempt, with another spec each time: of one that is stored already there is nothing to
+ * say
  */
 function answered(
   make: (attempt: string) => Manifest | string,

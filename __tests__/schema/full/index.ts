@@ -22,6 +22,7 @@ const files = [
   'floor',
   'label',
   'area',
+  'zone',
   'community-repository',
 ] as const;
 

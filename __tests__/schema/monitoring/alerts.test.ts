@@ -19,7 +19,7 @@ interface Case {
   /** Labels of the alert beside its name and severity, and those that the summary shows. */
   readonly labels: Readonly<Record<string, string>>;
   readonly summary: string;
-  /** What must not make it fire, by what it is. */
+  /** Series that must not make the alert fire, by description. */
   readonly silent: Readonly<Record<string, readonly Series[]>>;
 }
 

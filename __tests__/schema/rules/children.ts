@@ -142,6 +142,15 @@ export const childRules: readonly RuleCase[] = [
     bad: [{ 'spec.steps': [{ stepId: 'user', menuOption: 'sensor', values: {} }] }],
   },
 
+  // HubZone
+  {
+    kind: 'HubZone',
+    says: 'Home is the hub’s own zone',
+    field: 'spec.name',
+    good: [{ 'spec.name': 'Homework' }, { 'spec.name': 'Holiday home' }],
+    bad: [{ 'spec.name': 'Home' }, { 'spec.name': ' hO me ' }],
+  },
+
   // HubCommunityRepository
   {
     kind: 'HubCommunityRepository',

@@ -122,7 +122,7 @@ export const hubRules: readonly RuleCase[] = [
     says: specRules.accessModesAreImmutable.message,
     field: 'spec.storage.accessModes',
     update: true,
-    // Absent stands for [ReadWriteOnce], which is what the sample has.
+    // Absent stands for [ReadWriteOnce], which the sample has.
     good: [{ 'spec.storage.accessModes': undefined }],
     bad: [
       { 'spec.storage.accessModes': ['ReadWriteMany'] },
