@@ -1,6 +1,5 @@
 import { boundResources } from '../../manifests/admission-policy';
 import { NAMESPACE, OPERATOR } from '../../manifests/names';
-import { readManifests } from '../../manifests/read-manifests';
 import { API_GROUP } from '../../operator/kinds/group';
 import { freshNamespace, kubectl, mustKubectl, until } from '../cluster';
 
@@ -130,8 +129,6 @@ const refused = (words: string) => ({
   stderr: expect.stringContaining(`${FORBIDDEN} ${words}`) as string,
 });
 
-const registration = { kind: 'validatingwebhookconfiguration', name: 'hub-operator' };
-
 beforeAll(async () => {
   namespace = await freshNamespace('policy');
   const stored = [
@@ -151,15 +148,8 @@ beforeAll(async () => {
       spec: { hubRef: { name: 'my-home' }, name: 'Ground' },
     },
   ];
-  // No call of the webhook: nothing is changed that it is for, and nothing listens at its address.
-  const webhooks = (readManifests('dist/install.yaml') as Manifest[]).filter(
-    ({ kind }) => kind === 'ValidatingWebhookConfiguration',
-  );
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: stored });
   await mustKubectl(['create', '-f', '-'], { namespace, input });
-  await mustKubectl(['apply', '--server-side', '--dry-run=server', '-f', '-'], {
-    input: JSON.stringify(webhooks[0]),
-  });
   // The API server learns of the policy by a watch.
   await until('the policy is in force', async () => (await create(pod({ hostNetwork: true }))).code === 1);
 });
@@ -352,39 +342,6 @@ describe('its certificate', () => {
   test('and nowhere else, nor without its label', async () => {
     expect(await create(own)).toMatchObject(refused('creates only objects'));
     expect(await create(certificate({}), NAMESPACE)).toMatchObject(refused('creates only objects'));
-  });
-
-  test('its CA is written into the registration of the webhook, and nothing else', async () => {
-    const [manifest] = (readManifests('dist/install.yaml') as (Manifest & { webhooks: object[] })[]).filter(
-      ({ kind }) => kind === 'ValidatingWebhookConfiguration',
-    );
-    const [webhook] = manifest!.webhooks as { clientConfig: object; rules: object[] }[];
-    // Like the shipped one, with the operator's right to it, and for no resource that exists.
-    const rules = [
-      { apiGroups: ['example.org'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['nothing'] },
-    ];
-    const stored = { ...manifest, webhooks: [{ ...webhook, rules }] };
-    const { kind, name } = registration;
-    await mustKubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], {
-      input: JSON.stringify(stored),
-    });
-    const write = (changed: object) =>
-      patch([kind, name], { webhooks: [{ ...webhook, rules, ...changed }] }, undefined);
-    const caBundle = Buffer.from('-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n').toString(
-      'base64',
-    );
-    try {
-      expect(await write({ clientConfig: { ...webhook!.clientConfig, caBundle } })).toMatchObject(allowed);
-      const words = refused('changes only the CA');
-      expect(await write({ rules: [{ ...rules[0], resources: ['secrets'] }] })).toMatchObject(words);
-      expect(await write({ failurePolicy: 'Fail' })).toMatchObject(words);
-      expect(
-        await write({ clientConfig: { url: 'https://evil.example/', service: null, caBundle } }),
-      ).toMatchObject(words);
-      expect(await patch([kind, name], { webhooks: [] }, undefined)).toMatchObject(words);
-    } finally {
-      await mustKubectl(['delete', kind, name]);
-    }
   });
 });
 

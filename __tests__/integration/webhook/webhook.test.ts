@@ -370,6 +370,34 @@ describe('webhook', () => {
       });
       await isCalled();
     });
+
+    test('the account of the operator changes only its CA, by the admission policy', async () => {
+      const { webhooks } = (await getObject(REGISTRATION, '', WEBHOOK.configuration)) as {
+        webhooks: [{ clientConfig: object; rules: [object] }];
+      };
+      const [webhook] = webhooks;
+      const write = (changed: readonly object[]) =>
+        kubectl([
+          'patch', REGISTRATION, WEBHOOK.configuration, '--dry-run=server', '--type=merge',
+          `--patch=${JSON.stringify({ webhooks: changed })}`,
+          `--as=system:serviceaccount:${OPERATOR_NAMESPACE}:${OPERATOR_NAMESPACE}`,
+        ]); // prettier-ignore
+      const caBundle = Buffer.from('-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n').toString(
+        'base64',
+      );
+      const clientConfig = { ...webhook.clientConfig, caBundle };
+      expect(await write([{ ...webhook, clientConfig }])).toMatchObject({ code: 0 });
+      for (const changed of [
+        [{ ...webhook, rules: [{ ...webhook.rules[0], resources: ['secrets'] }] }],
+        [{ ...webhook, failurePolicy: 'Fail' }],
+        [{ ...webhook, clientConfig: { url: 'https://evil.example/', service: null, caBundle } }],
+        [],
+      ])
+        expect(await write(changed)).toMatchObject({
+          code: 1,
+          stderr: expect.stringContaining('changes only the CA') as string,
+        });
+    });
   });
 
   describe('replicas', () => {
