@@ -11,9 +11,8 @@ import { builtin } from '../../runtime/types';
 import type { HubClients } from '../hub-clients';
 import { PerHub } from '../per-hub';
 import type { Services } from '../services';
-import { isReadyPod } from './health/pod-state';
 import { HUB_CONTAINER, type StatefulSet } from './owned-objects';
-import type { Pod } from './pod';
+import { isReadyPod, type Pod } from './pod';
 
 /** Whether the applied pod template is the desired one. `held`: it cannot be applied now. */
 export type TemplateState = 'current' | 'pending' | 'held';

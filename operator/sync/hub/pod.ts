@@ -38,3 +38,8 @@ export interface Pod extends ClusterObject {
     readonly containerStatuses?: readonly ContainerStatus[];
   };
 }
+
+export function isReadyPod({ metadata, status }: Pod): boolean {
+  if (metadata.deletionTimestamp) return false;
+  return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
+}

@@ -4,7 +4,7 @@ import { builtin } from '../../../runtime/types';
 import { hubRedactor } from '../../hub-secrets';
 import type { Services } from '../../services';
 import { downgradeMessage } from '../downgrade-message';
-import type { ContainerStatus, Pod } from '../pod';
+import { type ContainerStatus, isReadyPod, type Pod } from '../pod';
 import { parsePrepareReport, prepareReport } from '../termination-messages';
 import { latestWarning } from '../warning-events';
 import { stuckPod } from './stuck-pod';
@@ -62,11 +62,6 @@ async function missingPod(services: PodServices, { namespace, name }: Hub['metad
 
 function withWarning(message: string, warning: string | undefined): string {
   return warning ? `${message}: ${warning}` : `${message}.`;
-}
-
-export function isReadyPod({ metadata, status }: Pod): boolean {
-  if (metadata.deletionTimestamp) return false;
-  return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 }
 
 /** The pod is being deleted, or it is the next one and has not failed. A pod that lost its node is none. */

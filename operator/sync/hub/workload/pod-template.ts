@@ -2,6 +2,7 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
 import { claimName, HUB_CONTAINER, HUB_PORT } from '../owned-objects';
+import type { PodHashes } from './rollout-hashes';
 import { ALLOW_DOWNGRADE_KEY, OPERATOR_IP_KEY } from './init-values';
 import {
   PREPARE_CONFIG,
@@ -29,15 +30,6 @@ export const GRACE_SECONDS = 240;
 const probe = (...mode: readonly string[]) => ({
   exec: { command: ['python3', '-I', '-S', '-c', PROBE, String(HUB_PORT), ...mode] },
 });
-
-export interface PodHashes {
-  /** Copied from the generated ConfigMap. */
-  readonly config: string;
-  /** Likewise; absent for a hub without secrets. */
-  readonly secrets?: string | undefined;
-  /** Hash of the community integrations on the volume; absent: there are none. */
-  readonly community?: string | undefined;
-}
 
 /** The pod template of the hub before `spec.podTemplate` is merged into it. */
 export function podTemplate(

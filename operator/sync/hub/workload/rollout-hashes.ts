@@ -4,7 +4,15 @@ import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { StatefulSet } from '../owned-objects';
-import type { PodHashes } from './pod-template';
+
+export interface PodHashes {
+  /** Copied from the generated ConfigMap. */
+  readonly config: string;
+  /** Likewise; absent for a hub without secrets. */
+  readonly secrets?: string | undefined;
+  /** Hash of the community integrations on the volume; absent: there are none. */
+  readonly community?: string | undefined;
+}
 
 /**
  * The hashes of configuration and secrets that need a restart. They are copied from the generated ConfigMap to annotations

@@ -12,9 +12,9 @@ import { communityHash } from './community-hash';
 import { refuseDowngrade } from './downgrade';
 import { mergePodTemplate, NotMergeable, type PodTemplate } from './merge';
 import { ensureInitValues } from './init-values';
-import { GRACE_SECONDS, type PodHashes, podTemplate } from './pod-template';
+import { GRACE_SECONDS, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
-import { hashesOf, rolloutHashes } from './rollout-hashes';
+import { hashesOf, type PodHashes, rolloutHashes } from './rollout-hashes';
 import type { Rollouts } from './rollouts';
 
 /**
