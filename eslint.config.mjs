@@ -13,6 +13,28 @@ const ofOperator = (target, ...allowed) => ({
   ...(allowed.length > 0 && { except: allowed.map((path) => `./${path}`) }),
 });
 
+/** Folders of `operator/sync` that hold a kind, and those below them: each imports only those before it. */
+const syncKinds = [
+  'community',
+  'config-entities',
+  'configuration',
+  'hub',
+  'integration',
+  'registry',
+  'secrets',
+];
+const belowKinds = ['secrets-yaml', 'hub-access', 'hub-workload', 'objects'];
+const ofSync = (folder) => `operator/sync/${folder}`;
+const syncZones = [
+  // A kind imports no other kind.
+  ...syncKinds.flatMap((kind) =>
+    zone(ofSync(kind), ...syncKinds.filter((other) => other !== kind).map(ofSync)),
+  ),
+  ...belowKinds.flatMap((folder, index) =>
+    zone(ofSync(folder), ...[...belowKinds.slice(index + 1), ...syncKinds].map(ofSync)),
+  ),
+];
+
 const restrictedSyntax = [
   { selector: 'PrivateIdentifier', message: 'Declare a private member with the keyword `private`.' },
   {
@@ -69,7 +91,7 @@ export default tseslint.config(
         ...['any', 'timeout'].map((property) => ({
           object: 'AbortSignal',
           property,
-          message: 'use operator/deadline.ts: Node collects a combined timeout before it fires',
+          message: 'use operator/base/deadline.ts: Node collects a combined timeout before it fires',
         })),
       ],
       'import-x/no-extraneous-dependencies': [
@@ -82,7 +104,9 @@ export default tseslint.config(
         {
           basePath: import.meta.dirname,
           zones: [
+            ofOperator('operator/base', 'base'),
             ofOperator('operator/kinds', 'kinds'),
+            ofOperator('operator/process', 'base', 'kinds', 'process', 'runtime'),
             ...zone(
               'operator/runtime',
               'operator/client',
@@ -93,22 +117,24 @@ export default tseslint.config(
             ...zone(
               'operator/client',
               'operator/kinds',
+              'operator/process',
               'operator/runtime',
               'operator/sync',
               'operator/webhook',
               'operator/offline',
             ),
             ...zone('operator/sync', 'operator/webhook', 'operator/offline'),
+            ...syncZones,
             ...zone('operator/webhook', 'operator/offline'),
             ...zone('operator', 'main.ts', 'manifests', 'deploy', 'sandbox', 'bench', '__tests__'),
             // Values of the chart and pages of the reference are made from the settings and metrics.
             ofOperator(
               'manifests',
               'kinds',
-              'settings.ts',
-              'metrics.ts',
-              'memory-metrics.ts',
-              'resource-metrics.ts',
+              'process/settings.ts',
+              'process/metrics.ts',
+              'process/memory-metrics.ts',
+              'process/resource-metrics.ts',
             ),
             ...zone('manifests', 'main.ts', 'deploy', 'sandbox', 'bench', '__tests__'),
             ofOperator('main.ts', 'kinds'),

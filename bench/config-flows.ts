@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../operator/clock';
+import { systemClock } from '../operator/base/clock';
 import { FormRejected } from '../operator/client/config-flows';
 import type { FlowStep, FormField, FormStep } from '../operator/client/flow-step';
 import type { HubClient } from '../operator/client/hub-client';
-import { messageOf } from '../operator/errors';
+import { messageOf } from '../operator/base/errors';
 import type { Answer, Value } from '../operator/client/forms/answer';
 import { FlowNavigator, type FlowProblem } from '../operator/sync/integration/flow/navigator';
 import { formProblem, withUploads } from '../operator/sync/integration/flow/run';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { HubClient } from '../operator/client/hub-client';
-import { systemClock } from '../operator/clock';
+import { systemClock } from '../operator/base/clock';
 import { GROUP_VERSION } from '../operator/kinds/group';
 import { objectNames } from '../operator/kinds/object-names';
 import { pathOf } from '../operator/runtime/objects';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { truncate } from '../operator/truncate';
+import { truncate } from '../operator/base/truncate';
 import type { OperatorProcess } from '../sandbox/operator-process';
 import { SandboxError } from '../sandbox/sandbox-error';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import { systemClock } from '../operator/clock';
+import { systemClock } from '../operator/base/clock';
 import { ApiClient } from '../operator/runtime/api-client';
 import { startSandbox } from '../sandbox';
 import { bundleOperator } from '../sandbox/image/bundle';

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import { systemClock } from '../operator/clock';
+import { systemClock } from '../operator/base/clock';
 import { ApiClient } from '../operator/runtime/api-client';
 import { ApiError, ApiServerUnreachable, isConflict, isNotFound } from '../operator/runtime/api-errors';
 import { type Sandbox, startSandbox } from '../sandbox';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import { systemClock } from '../operator/clock';
+import { systemClock } from '../operator/base/clock';
 import { GROUP_VERSION } from '../operator/kinds/group';
 import { WEBHOOK } from '../operator/kinds/object-names';
 import { ApiClient } from '../operator/runtime/api-client';

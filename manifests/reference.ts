@@ -14,10 +14,10 @@ import {
   readyReasons,
 } from '../operator/kinds/reasons';
 import type { Schema } from '../operator/kinds/schema';
-import { observeMemoryLimits } from '../operator/memory-metrics';
-import { Metrics } from '../operator/metrics';
-import { observeResources } from '../operator/resource-metrics';
-import { settingsTable } from '../operator/settings';
+import { observeMemoryLimits } from '../operator/process/memory-metrics';
+import { Metrics } from '../operator/process/metrics';
+import { observeResources } from '../operator/process/resource-metrics';
+import { settingsTable } from '../operator/process/settings';
 import { valuesTable } from './chart/reference';
 import { alertsPage } from './monitoring/alerts-page';
 

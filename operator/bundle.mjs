@@ -43,12 +43,12 @@ const substitutes = {
   'node-fetch': `export class Headers { constructor() { ${refuse('node-fetch')} } } export default () => { ${refuse('node-fetch')} };`,
   // axios makes forms of plain objects with it.
   'form-data': `export default class FormData { constructor() { ${refuse('form-data')} } }`,
-  // operator/kubeconfig.ts refuses a kubeconfig with a proxy.
+  // operator/process/kubeconfig.ts refuses a kubeconfig with a proxy.
   'socks-proxy-agent': `export class SocksProxyAgent { constructor() { ${refuse('socks-proxy-agent')} } }`,
   hpagent: ['HttpProxyAgent', 'HttpsProxyAgent']
     .map((name) => `export class ${name} { constructor() { ${refuse('hpagent')} } }`)
     .join('\n'),
-  // operator/operator-adapter.ts overrides the functions of the framework that write with it.
+  // operator/process/operator-adapter.ts overrides the functions of the framework that write with it.
   gaxios: `export const instance = { request() { ${refuse('gaxios')} } };`,
 };
 
@@ -82,8 +82,8 @@ const unused = {
 const scripts = {
   name: 'scripts',
   setup({ onLoad }) {
-    const folder = join(here, 'sync/scripts');
-    onLoad({ filter: /sync\/scripts\/read-script\.ts$/ }, async () => {
+    const folder = join(here, 'sync/hub-workload/scripts');
+    onLoad({ filter: /hub-workload\/scripts\/read-script\.ts$/ }, async () => {
       const names = (await readdir(folder)).filter((name) => name.endsWith('.py'));
       const texts = names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')]);
       const all = Object.fromEntries(await Promise.all(texts));

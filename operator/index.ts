@@ -1,15 +1,15 @@
 import { extname, join } from 'node:path';
 import { version } from '../package.json';
-import { systemClock } from './clock';
-import { messageOf } from './errors';
+import { systemClock } from './base/clock';
+import { messageOf } from './base/errors';
 import { rejectOwnAddresses } from './client/local-address';
-import { checkKubeconfig } from './kubeconfig';
-import { EXIT_DELAY, FAULT_EXIT } from './limits';
-import { createLogger } from './log';
-import { Metrics } from './metrics';
+import { checkKubeconfig } from './process/kubeconfig';
+import { EXIT_DELAY, FAULT_EXIT } from './base/limits';
+import { createLogger } from './base/log';
+import { Metrics } from './process/metrics';
 import { HubOperator } from './operator';
-import { ProbeServer } from './runtime/probes';
-import { readSettings, settingsHelp, type TestSettings } from './settings';
+import { ProbeServer } from './process/probes';
+import { readSettings, settingsHelp, type TestSettings } from './process/settings';
 import type * as ValidateModule from './validate';
 
 /** Beside this file: its source beside the source, its bundle beside the bundle of the operator. */

@@ -1,5 +1,5 @@
-import { systemClock } from '../operator/clock';
-import { createLogger } from '../operator/log';
+import { systemClock } from '../operator/base/clock';
+import { createLogger } from '../operator/base/log';
 import { ApiClient } from '../operator/runtime/api-client';
 import { Informer } from '../operator/runtime/informer';
 import type { ClusterObject } from '../operator/runtime/objects';

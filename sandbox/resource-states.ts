@@ -1,7 +1,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { kinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION } from '../operator/kinds/group';
-import { systemClock } from '../operator/clock';
+import { systemClock } from '../operator/base/clock';
 import { pathOf } from '../operator/runtime/objects';
 import type { CustomResource } from '../operator/kinds/resource';
 import { conditionOf } from '../operator/runtime/conditions';

@@ -1,5 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import { systemClock } from '../../operator/clock';
+import { systemClock } from '../../operator/base/clock';
 import { type ClusterObject, pathOf, type ResourceType } from '../../operator/runtime/objects';
 import { ApiClient, type ApiClientOptions } from '../../operator/runtime/api-client';
 import { kubeconfig } from '.';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../../operator/clock';
+import { systemClock } from '../../operator/base/clock';
 import { HubClient } from '../../operator/client/hub-client';
 import type { Condition } from '../../operator/kinds';
 import { GROUP_VERSION } from '../../operator/kinds/group';

@@ -5,11 +5,11 @@ import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../operator/clock';
+import { systemClock } from '../../operator/base/clock';
 import { getConfig } from '../../operator/client/core';
 import { redactor } from '../../operator/client/redact';
 import { RestClient } from '../../operator/client/rest';
-import { withDeadline } from '../../operator/deadline';
+import { withDeadline } from '../../operator/base/deadline';
 import { freePort } from '../../sandbox/ports';
 import { tether } from '../../sandbox/tether';
 import { until } from '.';

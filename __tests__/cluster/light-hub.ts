@@ -1,5 +1,5 @@
-import { systemClock } from '../../operator/clock';
-import { withDeadline } from '../../operator/deadline';
+import { systemClock } from '../../operator/base/clock';
+import { withDeadline } from '../../operator/base/deadline';
 import { hub, type Manifest } from './home';
 
 // Listens on the port of the hub, answers the probes and reports its environment.

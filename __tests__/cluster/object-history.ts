@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../operator/clock';
-import { messageOf } from '../../operator/errors';
+import { systemClock } from '../../operator/base/clock';
+import { messageOf } from '../../operator/base/errors';
 import type { ApiClient } from '../../operator/runtime/api-client';
 import { watchEvents } from '../../operator/runtime/watch-stream';
 import { until } from '.';

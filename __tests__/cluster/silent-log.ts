@@ -1,4 +1,4 @@
-import type { Logger } from '../../operator/log';
+import type { Logger } from '../../operator/base/log';
 
 /** For tests that do not look at the log. */
 export const silentLog: Logger = {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../operator/clock';
+import { systemClock } from '../../operator/base/clock';
 import { HubClient } from '../../operator/client/hub-client';
 import { createNamespace, kubectl, mustKubectl } from '../cluster';
 import { Home } from '../cluster/home';

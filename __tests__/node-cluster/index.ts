@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { NAMESPACE, OPERATOR } from '../../manifests/names';
-import { systemClock } from '../../operator/clock';
-import { withDeadline } from '../../operator/deadline';
+import { systemClock } from '../../operator/base/clock';
+import { withDeadline } from '../../operator/base/deadline';
 import { mustKubectl, until } from '../cluster';
 
 // What tests need of the real node that setup.ts started, beside ../cluster.

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isLower } from '../../operator/hub-version';
+import { isLower } from '../../operator/base/hub-version';
 
 /** Tests of what a hub has only since a version, or that need it. */
 export interface NewerFeature {

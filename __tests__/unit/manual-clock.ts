@@ -1,5 +1,5 @@
 import { setImmediate as macrotask, setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../operator/clock';
+import type { Clock } from '../../operator/base/clock';
 
 interface Timer {
   readonly at: number;

@@ -1,4 +1,4 @@
-import { settingsTable } from '../../operator/settings';
+import { settingsTable } from '../../operator/process/settings';
 import { version } from '../../package.json';
 import { NO_WEBHOOK, type SynthSettings, webhookCertificates } from '../settings';
 

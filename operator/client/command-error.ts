@@ -1,6 +1,6 @@
 import { HubFailed, HubRejected, HubUnreachable, NotFound, type RequestType } from './errors';
 import type { Redact } from './redact';
-import { truncate } from '../truncate';
+import { truncate } from '../base/truncate';
 import { MAX_MESSAGE_LENGTH } from './rest';
 
 /**

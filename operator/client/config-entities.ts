@@ -1,4 +1,4 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../base/clock';
 import { entityPayload } from './answers';
 import type { HubConnection } from './connection';
 import type { EntityRegistry } from './entity-registry';

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock';
-import { FLOW_REQUEST_LIMIT } from '../limits';
-import { Timer } from '../timer';
+import type { Clock } from '../base/clock';
+import { FLOW_REQUEST_LIMIT } from '../base/limits';
+import { Timer } from '../base/timer';
 import { flowStep, uploadedFile } from './answers';
 import { HubRejected, NotFound } from './errors';
 import type { FlowKind, FlowStep } from './flow-step';

@@ -1,7 +1,7 @@
 import { createConnection, type Connection, type HaWebSocket } from 'home-assistant-js-websocket';
-import type { Clock } from '../clock';
-import { withDeadline } from '../deadline';
-import { errorOf } from '../errors';
+import type { Clock } from '../base/clock';
+import { withDeadline } from '../base/deadline';
+import { errorOf } from '../base/errors';
 import { checkedResult, eventShape, messages } from './answers';
 import { commandError } from './command-error';
 import {
@@ -15,11 +15,11 @@ import {
   type Streams,
 } from './commands';
 import { HubError, HubUnreachable, TokenRejected } from './errors';
-import type { Logger } from '../log';
+import type { Logger } from '../base/log';
 import type { RestClient } from './rest';
 import { checked, type Shape } from './shape';
 import { openSocket, refusalOf, terminate } from './socket';
-import { Timer } from '../timer';
+import { Timer } from '../base/timer';
 import { AuthBackoff } from './auth-backoff';
 
 /** Milliseconds. */

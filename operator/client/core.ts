@@ -2,7 +2,7 @@ import { type ConfigCheck, configCheck, coreConfig, coreState } from './answers'
 import type { HubConnection } from './connection';
 import { NotHomeAssistant } from './errors';
 import type { CallOptions, RestClient } from './rest';
-import { isObject } from '../is-object';
+import { isObject } from '../base/is-object';
 import type { Shape } from './shape';
 import { type CoreConfig, type CoreConfigUpdate, type AnalyticsPreferences } from './api-types';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../base/clock';
 import type { ConfigEntities } from './config-entities';
 import type { ConfigEntityKind } from './config-entity';
 import type { EntityRegistry } from './entity-registry';

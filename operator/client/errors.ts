@@ -1,4 +1,4 @@
-import { OperationalError } from '../errors';
+import { OperationalError } from '../base/errors';
 
 /**
  * The errors of a request to a hub that callers distinguish. Every message may be written to a status: it contains no

@@ -1,4 +1,4 @@
-import { messageOf } from '../errors';
+import { messageOf } from '../base/errors';
 import { onboardingSteps } from './answers';
 import { HubBanned, HubError, HubUnreachable, NotHomeAssistant, NotFound } from './errors';
 import { verifyIsHub } from './hub-identity';

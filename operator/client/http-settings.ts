@@ -1,4 +1,4 @@
-import { HTTP_BY_API, isLower } from '../hub-version';
+import { HTTP_BY_API, isLower } from '../base/hub-version';
 import type { HttpConfig, HttpSettings } from './api-types';
 import type { HubConnection } from './connection';
 import { isUnknownCommand } from './errors';

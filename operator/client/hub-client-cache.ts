@@ -1,5 +1,5 @@
-import type { Clock } from '../clock';
-import type { Logger } from '../log';
+import type { Clock } from '../base/clock';
+import type { Logger } from '../base/log';
 import { HubClient, type HubAccess } from './hub-client';
 
 export interface HubClientCacheOptions {

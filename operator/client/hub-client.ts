@@ -1,6 +1,6 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../base/clock';
 import type { RegistryType } from './api-types';
-import type { Logger } from '../log';
+import type { Logger } from '../base/log';
 import { ConfigEntities } from './config-entities';
 import { ConfigEntryRegistry } from './config-entry-registry';
 import { ConfigFlows } from './config-flows';

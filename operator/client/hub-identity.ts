@@ -1,4 +1,4 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../base/clock';
 import { HubBanned, HubError, HubUnreachable, NotFound, NotHomeAssistant } from './errors';
 
 /** Milliseconds for which a check is valid, unless a connection fails before. */

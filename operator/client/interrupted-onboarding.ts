@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../clock';
+import type { Clock } from '../base/clock';
 import type { HubConnection } from './connection';
 import { isUnknownCommand, LoginFailed } from './errors';
 import { authorize, createUser, type FirstUser, type Login } from './onboarding';

@@ -1,4 +1,4 @@
-import { OperationalError } from '../errors';
+import { OperationalError } from '../base/errors';
 import { lookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 

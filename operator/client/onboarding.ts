@@ -1,4 +1,4 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../base/clock';
 import { authCode, loginStep, refreshedTokens, tokens } from './answers';
 import { HubRejected, HubUnreachable, LoginFailed, NotFound, UserExists } from './errors';
 import { ONBOARDING_STEPS, type OnboardingStep } from './health';

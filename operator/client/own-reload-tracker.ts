@@ -1,4 +1,4 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../base/clock';
 import type { ConfigEntityKind } from './config-entity';
 
 /** Milliseconds after which an expected reload that the hub has not announced is dropped. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../clock';
-import { messageOf } from '../errors';
-import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../limits';
-import type { Logger } from '../log';
+import type { Clock } from '../base/clock';
+import { messageOf } from '../base/errors';
+import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../base/limits';
+import type { Logger } from '../base/log';
 import { HubBanned, TokenRejected } from './errors';
 
 export type ReloadResult =

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Stopping } from '../errors';
-import { Timer } from '../timer';
+import { Stopping } from '../base/errors';
+import { Timer } from '../base/timer';
 import { type Attempts, type ReloadResult, reloadWithRetry } from './reload-retry';
 
 export interface ReloadsOptions extends Attempts {

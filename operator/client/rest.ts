@@ -2,11 +2,11 @@ import http from 'node:http';
 import https from 'node:https';
 import axios, { isAxiosError, type AxiosInstance } from 'axios';
 import type { Readable } from 'node:stream';
-import { BodyBudget, BodyRefused, readBody } from '../body-budget';
-import { parseBounded, TooManyValues } from '../bounded-json';
-import type { Clock } from '../clock';
-import { messageOf } from '../errors';
-import { truncate } from '../truncate';
+import { BodyBudget, BodyRefused, readBody } from '../base/body-budget';
+import { parseBounded, TooManyValues } from '../base/bounded-json';
+import type { Clock } from '../base/clock';
+import { messageOf } from '../base/errors';
+import { truncate } from '../base/truncate';
 import {
   HubBanned,
   type HubError,

@@ -1,4 +1,4 @@
-import { isObject } from '../is-object';
+import { isObject } from '../base/is-object';
 import { HubFailed } from './errors';
 
 // The form that the operator expects of an answer: as far as it uses it, so that a hub of another version may say more or less.

@@ -1,9 +1,9 @@
 import WebSocket from 'isomorphic-ws';
 import type { HaWebSocket } from 'home-assistant-js-websocket';
 import type { IncomingMessage } from 'node:http';
-import { assertBounded, parseBounded, TooManyValues } from '../bounded-json';
-import type { Clock } from '../clock';
-import type { Logger } from '../log';
+import { assertBounded, parseBounded, TooManyValues } from '../base/bounded-json';
+import type { Clock } from '../base/clock';
+import type { Logger } from '../base/log';
 import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
 import { connectionOptions, describeNetworkError, type HubAddress, hubBodies, type RestClient } from './rest';
 

@@ -1,4 +1,4 @@
-import { TooManyValues } from '../bounded-json';
+import { TooManyValues } from '../base/bounded-json';
 import { templateText, type YamlZone, yamlZones as zones } from './answers';
 import { HubFailed } from './errors';
 import { parseJson, type RestClient } from './rest';

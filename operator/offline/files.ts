@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OperationalError } from '../errors';
+import { OperationalError } from '../base/errors';
 import { API_GROUP } from '../kinds/group';
 import { type Manifest, readManifests, type SyntaxProblem } from './manifests';
 

@@ -2,11 +2,11 @@ import { hub, secrets as secretsKind, type HubSecrets, type Resource } from '../
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
 import { objectNames } from '../kinds/object-names';
-import { isObject } from '../is-object';
+import { isObject } from '../base/is-object';
 import { identityInHub } from '../runtime/id-ownership';
 import { refusalOf } from '../runtime/named-secret';
 import { objectKeyOf } from '../runtime/object-key';
-import type { ReadSecrets } from '../sync/secrets/secrets-yaml';
+import type { ReadSecrets } from '../sync/secrets-yaml/secrets-yaml';
 import type { ClusterState } from '../webhook/cluster-state';
 
 /** A Secret in a manifest. */

@@ -9,7 +9,7 @@ import {
   parseAllDocuments,
   type ScalarTag,
 } from 'yaml';
-import { isObject } from '../is-object';
+import { isObject } from '../base/is-object';
 import { safeInteger } from '../runtime/json';
 import type { Path } from './field-path';
 import { syntaxMessage } from './syntax-messages';

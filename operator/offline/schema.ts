@@ -1,12 +1,12 @@
 import { Environment, type ParseResult } from '@marcbachmann/cel-js';
 import Ajv, { type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from 'ajv';
-import { isObject } from '../is-object';
+import { isObject } from '../base/is-object';
 import type { KindDefinition } from '../kinds/kind';
 import { objectSchema } from '../kinds/object-schema';
 import type { CelRule, Schema } from '../kinds/schema';
 import { unsafeIntegers } from '../runtime/json';
 import type { Path } from './field-path';
-import { truncate } from '../truncate';
+import { truncate } from '../base/truncate';
 
 /** A problem because of which the API server would reject an object. */
 export interface Problem {

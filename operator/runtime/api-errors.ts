@@ -1,4 +1,4 @@
-import { OperationalError } from '../errors';
+import { OperationalError } from '../base/errors';
 
 /** The API server answered a request with an error: HTTP status, and reason and message of its `metav1.Status`. */
 export class ApiError extends OperationalError {

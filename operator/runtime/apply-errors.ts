@@ -1,4 +1,4 @@
-import { OperationalError } from '../errors';
+import { OperationalError } from '../base/errors';
 import { ApiError } from './api-errors';
 
 /** An object with the desired name belongs to another owner; it is never overwritten. */

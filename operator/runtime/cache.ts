@@ -1,5 +1,5 @@
-import type { Clock } from '../clock';
-import type { Logger } from '../log';
+import type { Clock } from '../base/clock';
+import type { Logger } from '../base/log';
 import { Informer, type InformerOptions } from './informer';
 import { objectKey } from './object-key';
 import type { ClusterObject, ResourceType } from './objects';

@@ -1,8 +1,8 @@
 import type { ReadyReason } from '../kinds/reasons';
 import type { Condition } from '../kinds/condition';
 import type { CustomResource } from '../kinds/resource';
-import { sentence } from '../sentence';
-import { truncate } from '../truncate';
+import { sentence } from '../base/sentence';
+import { truncate } from '../base/truncate';
 import type { Outcome } from './outcome';
 
 /** Longest message in characters. `metav1.Condition` allows 32768. */

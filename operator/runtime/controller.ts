@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../clock';
-import { DeadlineExceeded } from '../deadline';
-import { OperationalError } from '../errors';
+import type { Clock } from '../base/clock';
+import { DeadlineExceeded } from '../base/deadline';
+import { OperationalError } from '../base/errors';
 import { hub } from '../kinds/hub';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
@@ -13,8 +13,8 @@ import {
   RESYNC,
   RESYNC_JITTER,
   SLOW_RECONCILE,
-} from '../limits';
-import type { Metrics } from '../metrics';
+} from '../base/limits';
+import type { Metrics } from '../process/metrics';
 import { isServerUnavailable } from './api-errors';
 import { Backoff } from './backoff';
 import { hubKey } from './cache';

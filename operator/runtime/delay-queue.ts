@@ -1,5 +1,5 @@
-import type { Clock } from '../clock';
-import { Timer } from '../timer';
+import type { Clock } from '../base/clock';
+import { Timer } from '../base/timer';
 import { type Priority, strongest } from './priority';
 
 interface Entry<Key> {

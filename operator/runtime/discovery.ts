@@ -1,4 +1,4 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../base/clock';
 import type { ResourceType } from './objects';
 import type { ApiClient } from './api-client';
 import { isNotFound } from './api-errors';

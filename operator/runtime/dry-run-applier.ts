@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../is-object';
-import { truncate } from '../truncate';
+import { isObject } from '../base/is-object';
+import { truncate } from '../base/truncate';
 import type { ApiClient } from './api-client';
 import { Applier } from './apply';
 import type { Cache } from './cache';

@@ -1,4 +1,4 @@
-import { DEPENDENCY_REQUEUE, NAME_CONFLICT_RETRY } from '../limits';
+import { DEPENDENCY_REQUEUE, NAME_CONFLICT_RETRY } from '../base/limits';
 import { isForbidden, isNamespaceTerminating } from './api-errors';
 import { NameConflict, ObjectRejected } from './apply-errors';
 import { SecretRefused } from './named-secret';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type Clock, timestamp } from '../clock';
+import { type Clock, timestamp } from '../base/clock';
 import type { CustomResource } from '../kinds/resource';
-import { sentence } from '../sentence';
-import { truncate } from '../truncate';
+import { sentence } from '../base/sentence';
+import { truncate } from '../base/truncate';
 import type { ApiClient } from './api-client';
 import { ApiError, isNotFound } from './api-errors';
 import type { EventSpec } from './event-spec';

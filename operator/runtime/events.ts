@@ -1,7 +1,7 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../base/clock';
 import type { CustomResource } from '../kinds/resource';
-import type { Logger } from '../log';
-import { Timer } from '../timer';
+import type { Logger } from '../base/log';
+import { Timer } from '../base/timer';
 import { ApiError, isServerUnavailable } from './api-errors';
 import type { EventSpec } from './event-spec';
 import type { EventSubject, EventWriter } from './event-writer';

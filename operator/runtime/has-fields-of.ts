@@ -1,4 +1,4 @@
-import { isObject } from '../is-object';
+import { isObject } from '../base/is-object';
 
 /**
  * Whether a value of the server has all fields of a desired one. It may have more, such as defaults, but not in a selector,

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock';
-import { errorOf, Stopping } from '../errors';
-import type { Logger } from '../log';
-import { Timer } from '../timer';
+import type { Clock } from '../base/clock';
+import { errorOf, Stopping } from '../base/errors';
+import type { Logger } from '../base/log';
+import { Timer } from '../base/timer';
 import type { ApiClient, Query } from './api-client';
 import { ApiError, ApiServerUnreachable, isGone } from './api-errors';
 import { backoffDelay } from './backoff';

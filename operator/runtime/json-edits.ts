@@ -1,4 +1,4 @@
-import { type JsonVisitor, MAX_DEPTH, type Range, tooDeep } from '../bounded-json';
+import { type JsonVisitor, MAX_DEPTH, type Range, tooDeep } from '../base/bounded-json';
 
 /** Bytes. A shorter number is at most 2^53, unless it has an exponent. */
 const SHORTEST_UNSAFE = 16;

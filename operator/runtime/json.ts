@@ -1,4 +1,4 @@
-import { countValues, MAX_DEPTH, MAX_VALUES, tooMany } from '../bounded-json';
+import { countValues, MAX_DEPTH, MAX_VALUES, tooMany } from '../base/bounded-json';
 import type { CustomResource } from '../kinds/resource';
 import { JsonEdits } from './json-edits';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../clock';
-import { withDeadline } from '../deadline';
-import { Stopping } from '../errors';
-import { LEASE_RELEASE_LIMIT } from '../limits';
-import type { Logger } from '../log';
+import type { Clock } from '../base/clock';
+import { withDeadline } from '../base/deadline';
+import { Stopping } from '../base/errors';
+import { LEASE_RELEASE_LIMIT } from '../base/limits';
+import type { Logger } from '../base/log';
 import type { ApiClient } from './api-client';
 import { isConflict, isTransient } from './api-errors';
 import { type Lease, LeaseLock } from './lease-lock';

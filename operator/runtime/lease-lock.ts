@@ -1,4 +1,4 @@
-import { type Clock, timestamp } from '../clock';
+import { type Clock, timestamp } from '../base/clock';
 import type { ApiClient } from './api-client';
 import { type ClusterObject, pathOf } from './objects';
 import { builtin } from './types';

@@ -1,4 +1,4 @@
-import { OperationalError } from '../errors';
+import { OperationalError } from '../base/errors';
 import { HUB_LABEL } from '../kinds/annotations';
 import { objectNames, OPERATOR_LABELS } from '../kinds/object-names';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from './object-ownership';

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock';
-import { Timer } from '../timer';
+import type { Clock } from '../base/clock';
+import { Timer } from '../base/timer';
 import { DelayQueue } from './delay-queue';
 import { type Priority, strongest } from './priority';
 

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type Clock, timestamp } from '../clock';
-import { DeadlineExceeded, withDeadline } from '../deadline';
-import { errorOf, OperationalError, Stopping } from '../errors';
+import { type Clock, timestamp } from '../base/clock';
+import { DeadlineExceeded, withDeadline } from '../base/deadline';
+import { errorOf, OperationalError, Stopping } from '../base/errors';
 import type { Condition } from '../kinds/condition';
 import type { ReadyReason } from '../kinds/reasons';
 import type { CustomResource } from '../kinds/resource';
-import { DEPENDENCY_REQUEUE, RECONCILE_TIMEOUT, REMOVAL_REPORT, TRANSIENT_FAILURE_REPORT } from '../limits';
-import type { Logger } from '../log';
+import {
+  DEPENDENCY_REQUEUE,
+  RECONCILE_TIMEOUT,
+  REMOVAL_REPORT,
+  TRANSIENT_FAILURE_REPORT,
+} from '../base/limits';
+import type { Logger } from '../base/log';
 import { errorOutcome } from './error-outcome';
 import {
   conditionOf,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../is-object';
+import { isObject } from '../base/is-object';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import type { CustomResource, CommonStatus } from '../kinds/resource';
 import type { ApiClient } from './api-client';

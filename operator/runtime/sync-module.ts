@@ -1,4 +1,4 @@
-import type { Logger } from '../log';
+import type { Logger } from '../base/log';
 import type { EventSpec } from './event-spec';
 import type { Outcome, Waiting } from './outcome';
 import type { CustomResource } from '../kinds/resource';

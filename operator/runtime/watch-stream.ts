@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import type { Clock } from '../clock';
-import { messageOf } from '../errors';
-import { Timer } from '../timer';
+import type { Clock } from '../base/clock';
+import { messageOf } from '../base/errors';
+import { Timer } from '../base/timer';
 import { ApiError, ApiServerUnreachable } from './api-errors';
 import { parseObjects } from './json';
 

@@ -1,12 +1,12 @@
-import type { Clock } from '../clock';
-import type { Logger } from '../log';
-import type { Metrics } from '../metrics';
+import type { Clock } from '../base/clock';
+import type { Logger } from '../base/log';
+import type { Metrics } from '../process/metrics';
 import type { Applier } from '../runtime/apply';
 import type { Cache } from '../runtime/cache';
 import type { Priority } from '../runtime/priority';
 import type { SecretReader } from '../runtime/secrets';
 import type { ApiClient } from '../runtime/api-client';
-import type { Settings } from '../settings';
+import type { Settings } from '../process/settings';
 
 /** The dependencies of sync modules. Each part takes only the members that it uses (`Pick<Services, …>`). */
 export interface Services {

@@ -1,4 +1,4 @@
-import { Stopping } from '../errors';
+import { Stopping } from '../base/errors';
 import { userAnnotations } from '../kinds/annotations';
 import type { CustomResource } from '../kinds/resource';
 import type { Services } from './services';

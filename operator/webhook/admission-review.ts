@@ -1,4 +1,4 @@
-import { TooManyValues } from '../bounded-json';
+import { TooManyValues } from '../base/bounded-json';
 import type { CustomResource } from '../kinds/resource';
 import { parseObjects } from '../runtime/json';
 

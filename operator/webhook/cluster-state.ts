@@ -7,9 +7,9 @@ import { conditionOf } from '../runtime/conditions';
 import type { Controller } from '../runtime/controller';
 import { parseObjectKey } from '../runtime/object-key';
 import type { SecretReader } from '../runtime/secrets';
-import { SECRETS_FILE } from '../sync/secrets/generated-secrets';
-import { secretsOfHub } from '../sync/secrets/hub-resources';
-import { type ReadSecrets, readSecretsYaml } from '../sync/secrets/secrets-yaml';
+import { SECRETS_FILE } from '../sync/secrets-yaml/generated-secrets';
+import { secretsOfHub } from '../sync/secrets-yaml/hub-resources';
+import { type ReadSecrets, readSecretsYaml } from '../sync/secrets-yaml/secrets-yaml';
 
 /** The state of the cluster that the rules read. All of it is in memory: a rule sends no request. */
 export interface ClusterState {

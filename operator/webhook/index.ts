@@ -1,12 +1,12 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../base/clock';
 import { WEBHOOK } from '../kinds/object-names';
-import type { Logger } from '../log';
-import type { Metrics } from '../metrics';
+import type { Logger } from '../base/log';
+import type { Metrics } from '../process/metrics';
 import type { ApiClient } from '../runtime/api-client';
 import { Informer } from '../runtime/informer';
 import type { ClusterObject, ResourceType } from '../runtime/objects';
 import { builtin } from '../runtime/types';
-import type { Settings } from '../settings';
+import type { Settings } from '../process/settings';
 import { readReview, writeReview } from './admission-review';
 import { serviceHost, type WebhookConfiguration } from './certificate/ca-bundle';
 import { Certificates } from './certificate/certificates';

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { BodyBudget, BodyRefused, readBody } from '../body-budget';
-import { close, listen } from '../http-listener';
+import { BodyBudget, BodyRefused, readBody } from '../base/body-budget';
+import { close, listen } from '../process/http-listener';
 import { WEBHOOK } from '../kinds/object-names';
-import type { Logger } from '../log';
+import type { Logger } from '../base/log';
 import { NotAReview } from './admission-review';
 
 /** Bytes. The API server takes requests of 3 MiB, and etcd objects of 1.5 MiB: a review has one of each. */

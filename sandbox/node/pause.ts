@@ -1,4 +1,4 @@
-import { systemClock } from '../../operator/clock';
+import { systemClock } from '../../operator/base/clock';
 
 // Milliseconds.
 const FIRST_PAUSE = 200;

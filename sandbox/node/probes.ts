@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import type { V1HTTPGetAction, V1Probe } from '@kubernetes/client-node';
-import { systemClock } from '../../operator/clock';
-import { CombinedSignal } from '../../operator/combined-signal';
+import { systemClock } from '../../operator/base/clock';
+import { CombinedSignal } from '../../operator/base/combined-signal';
 import { pause } from './pause';
 
 const ADDRESS = '127.0.0.1';

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../../operator/clock';
+import { type Clock, systemClock } from '../../../operator/base/clock';
 import { Informer, type InformerOptions } from '../../../operator/runtime/informer';
 import { objectKeyOf } from '../../../operator/runtime/object-key';
 import { type ClusterObject, pathOf, type ResourceType } from '../../../operator/runtime/objects';

@@ -2,7 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../operator/clock';
+import { systemClock } from '../../../operator/base/clock';
 import { pathOf } from '../../../operator/runtime/objects';
 import { ApiClient } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../../operator/clock';
+import { systemClock } from '../../../operator/base/clock';
 import { HubConnection } from '../../../operator/client/connection';
 import { getAnalytics, getConfig, setAnalytics, updateCoreConfig } from '../../../operator/client/core';
 import {

@@ -2,7 +2,7 @@ import type { HubClient } from '../../../operator/client/hub-client';
 import { HubRejected, HubUnreachable } from '../../../operator/client/errors';
 import { HubClientCache } from '../../../operator/client/hub-client-cache';
 import { callService } from '../../../operator/client/services';
-import { systemClock } from '../../../operator/clock';
+import { systemClock } from '../../../operator/base/clock';
 import { until } from '../../cluster';
 import { startOnboardedHub, type OnboardedHub } from '../../cluster/onboarded-hub';
 import { silentLog } from '../../cluster/silent-log';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { dump, load } from 'js-yaml';
 import { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
-import { systemClock } from '../../../operator/clock';
+import { systemClock } from '../../../operator/base/clock';
 import { until } from '../../cluster';
 import { startOnboardedHub, type OnboardedHub } from '../../cluster/onboarded-hub';
 import { silentLog } from '../../cluster/silent-log';

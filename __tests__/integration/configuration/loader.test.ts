@@ -3,7 +3,7 @@ import {
   type Generated,
   generateConfiguration,
 } from '../../../operator/sync/configuration/generate/generate';
-import { writeSecretsYaml } from '../../../operator/sync/secrets/secrets-yaml';
+import { writeSecretsYaml } from '../../../operator/sync/secrets-yaml/secrets-yaml';
 import fc from '../../fast-check';
 import { seed } from '../../seed';
 import { compareByHub, type LoaderResult, readSecretsByHub } from './loader';

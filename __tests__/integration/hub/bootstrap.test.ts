@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../../../operator/clock';
+import { systemClock } from '../../../operator/base/clock';
 import { HubConnection } from '../../../operator/client/connection';
 import { getAnalytics, getConfig, updateCoreConfig } from '../../../operator/client/core';
 import type { HubClient } from '../../../operator/client/hub-client';

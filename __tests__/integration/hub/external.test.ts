@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { getBackupConfig } from '../../../operator/client/backup';
 import { getConfig } from '../../../operator/client/core';
 import { HubClient } from '../../../operator/client/hub-client';
-import { systemClock } from '../../../operator/clock';
+import { systemClock } from '../../../operator/base/clock';
 import { TcpProxy } from '../../../sandbox/tcp-proxy';
 import { kubectl, freshNamespace, until } from '../../cluster';
 import { automation, configuration, Home, HUB_VERSION, secret } from '../../cluster/home';

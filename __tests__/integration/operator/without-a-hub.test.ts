@@ -1,4 +1,4 @@
-import { RESYNC } from '../../../operator/limits';
+import { RESYNC } from '../../../operator/base/limits';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { outliveCreation } from '../../cluster/creation-time';
 import { automation, configuration, Home, type Manifest } from '../../cluster/home';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RegistryFields, RegistryRecord, ConfigRegistryType } from '../../../operator/client/api-types';
 import type { HubClient } from '../../../operator/client/hub-client';
-import { FINALIZER_SKIP } from '../../../operator/limits';
+import { FINALIZER_SKIP } from '../../../operator/base/limits';
 import { freshNamespace, until } from '../../cluster';
 import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
 import { outliveCreation } from '../../cluster/creation-time';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../operator/clock';
+import { systemClock } from '../../../operator/base/clock';
 import { EventWriter } from '../../../operator/runtime/event-writer';
 import { EventRecorder } from '../../../operator/runtime/events';
 import type { CustomResource } from '../../../operator/kinds/resource';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../../operator/clock';
+import { systemClock } from '../../../operator/base/clock';
 import { Informer, type InformerOptions } from '../../../operator/runtime/informer';
 import { objectKey, objectKeyOf } from '../../../operator/runtime/object-key';
 import { type ClusterObject, pathOf, type ResourceType } from '../../../operator/runtime/objects';

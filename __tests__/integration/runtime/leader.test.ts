@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../../operator/clock';
+import { systemClock } from '../../../operator/base/clock';
 import { LeaderElection } from '../../../operator/runtime/leader';
 import { freshNamespace, until } from '../../cluster';
 import { Home } from '../../cluster/home';

@@ -1,8 +1,8 @@
 import { ruleFile } from '../../../manifests/monitoring/objects';
 import { dashboardQueries } from '../../../manifests/monitoring/dashboard';
-import { observeMemoryLimits } from '../../../operator/memory-metrics';
-import { Metrics } from '../../../operator/metrics';
-import { observeResources } from '../../../operator/resource-metrics';
+import { observeMemoryLimits } from '../../../operator/process/memory-metrics';
+import { Metrics } from '../../../operator/process/metrics';
+import { observeResources } from '../../../operator/process/resource-metrics';
 import { evaluateRules, type RulesAnswer } from '../../../sandbox/checks';
 
 /** A misspelt metric or label has no result, and nothing says why: so each is looked up among those of the operator. */

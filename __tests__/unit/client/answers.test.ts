@@ -8,7 +8,7 @@ import { authorize, createUser, exchangeCode, refreshLogin } from '../../../oper
 import { listComponents } from '../../../operator/client/services';
 import { getEntityState } from '../../../operator/client/states';
 import { yamlZones } from '../../../operator/client/yaml-zones';
-import { systemClock } from '../../../operator/clock';
+import { systemClock } from '../../../operator/base/clock';
 import { RecordingLog } from '../runtime/recording-log';
 import { until } from '../until';
 import { CONFIG, FakeHub, json, text } from './fake-hub';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import type { Clock } from '../../../operator/clock';
+import type { Clock } from '../../../operator/base/clock';
 import { AuthBackoff } from '../../../operator/client/auth-backoff';
 import { HubConnection } from '../../../operator/client/connection';
 import {

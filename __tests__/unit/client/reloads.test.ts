@@ -1,7 +1,7 @@
 import { HubBanned, HubFailed, HubUnreachable, TokenRejected } from '../../../operator/client/errors';
 import type { ReloadResult } from '../../../operator/client/reload-retry';
 import { MAX_WAIT, QUIET_PERIOD, Reloads } from '../../../operator/client/reloads';
-import type { Logger } from '../../../operator/log';
+import type { Logger } from '../../../operator/base/log';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
 import fc from '../../fast-check';

@@ -21,7 +21,7 @@ import { missingSecrets } from '../../../operator/sync/configuration/generate/mi
 import { secretUses } from '../../../operator/sync/configuration/generate/secret-uses';
 import { podProblem } from '../../../operator/sync/hub/health/pod-state';
 import { refuseDowngrade } from '../../../operator/sync/hub/workload/downgrade';
-import { HubClients } from '../../../operator/sync/hub-clients';
+import { HubClients } from '../../../operator/sync/hub-access/hub-clients';
 import { areas } from '../../../operator/sync/registry/area';
 import { resolveReferences } from '../../../operator/sync/registry/resolve';
 import { type DocumentedCommand, documentedCommands } from '../../integration/docs/documented-commands';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OLDEST_SUPPORTED } from '../../../operator/hub-version';
+import { OLDEST_SUPPORTED } from '../../../operator/base/hub-version';
 import { NEWEST_HUB } from '../../../sandbox/hub-software';
 import { repository } from './sources';
 

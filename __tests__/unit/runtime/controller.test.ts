@@ -1,8 +1,8 @@
 import type { Resource } from '../../../operator/kinds';
 import type { KindDefinition } from '../../../operator/kinds/kind';
-import { DeadlineExceeded } from '../../../operator/deadline';
-import { RECONCILE_TIMEOUT, RESYNC, RESYNC_JITTER } from '../../../operator/limits';
-import { Metrics } from '../../../operator/metrics';
+import { DeadlineExceeded } from '../../../operator/base/deadline';
+import { RECONCILE_TIMEOUT, RESYNC, RESYNC_JITTER } from '../../../operator/base/limits';
+import { Metrics } from '../../../operator/process/metrics';
 import { ObjectOwnership } from '../../../operator/runtime/object-ownership';
 import { Controller } from '../../../operator/runtime/controller';
 import { objectKey } from '../../../operator/runtime/object-key';

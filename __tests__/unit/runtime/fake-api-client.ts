@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Clock } from '../../../operator/clock';
+import type { Clock } from '../../../operator/base/clock';
 import { ApiClient, type ApiRequest } from '../../../operator/runtime/api-client';
 import { ApiError } from '../../../operator/runtime/api-errors';
 

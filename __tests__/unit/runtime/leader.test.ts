@@ -1,4 +1,4 @@
-import type { Clock } from '../../../operator/clock';
+import type { Clock } from '../../../operator/base/clock';
 import { LeaderElection, type LeaderOptions } from '../../../operator/runtime/leader';
 import type { ApiRequest } from '../../../operator/runtime/api-client';
 import { ApiServerUnreachable } from '../../../operator/runtime/api-errors';

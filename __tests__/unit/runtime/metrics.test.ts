@@ -1,4 +1,4 @@
-import { Metrics } from '../../../operator/metrics';
+import { Metrics } from '../../../operator/process/metrics';
 
 /** The samples of a scrape by name and labels, as Prometheus gets them. */
 async function scrape(metrics: Metrics): Promise<Record<string, string>> {

@@ -1,5 +1,5 @@
-import { Stopping } from '../../../operator/errors';
-import { RECONCILE_TIMEOUT } from '../../../operator/limits';
+import { Stopping } from '../../../operator/base/errors';
+import { RECONCILE_TIMEOUT } from '../../../operator/base/limits';
 import { parseJson } from '../../../operator/runtime/json';
 import { NameConflict } from '../../../operator/runtime/apply-errors';
 import { EventWriter } from '../../../operator/runtime/event-writer';

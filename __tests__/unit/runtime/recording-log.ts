@@ -1,4 +1,4 @@
-import type { Logger } from '../../../operator/log';
+import type { Logger } from '../../../operator/base/log';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 

@@ -1,7 +1,7 @@
 import { hub as definition, type Hub } from '../../../operator/kinds';
 import { API_GROUP } from '../../../operator/kinds/group';
 import { defaulted } from '../../../operator/kinds/schema';
-import { readSettings } from '../../../operator/settings';
+import { readSettings } from '../../../operator/process/settings';
 import type { HubContext } from '../../../operator/sync/hub/steps';
 import type { SecretContent } from '../../../operator/runtime/secrets';
 import type { Services } from '../../../operator/sync/services';

@@ -1,7 +1,7 @@
 import type { CustomResource } from '../../../operator/kinds/resource';
 import type { Cache } from '../../../operator/runtime/cache';
 import { objectKey } from '../../../operator/runtime/object-key';
-import { writeSecretsYaml } from '../../../operator/sync/secrets/secrets-yaml';
+import { writeSecretsYaml } from '../../../operator/sync/secrets-yaml/secrets-yaml';
 import { clusterState } from '../../../operator/webhook/cluster-state';
 import { definitionOf, ours } from './requests';
 

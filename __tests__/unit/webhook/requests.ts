@@ -4,7 +4,7 @@ import type { KindDefinition } from '../../../operator/kinds/kind';
 import type { CustomResource, ResourceMetadata } from '../../../operator/kinds/resource';
 import type { AdmissionRequest } from '../../../operator/webhook/admission-review';
 import type { ClusterState } from '../../../operator/webhook/cluster-state';
-import type { ReadSecrets } from '../../../operator/sync/secrets/secrets-yaml';
+import type { ReadSecrets } from '../../../operator/sync/secrets-yaml/secrets-yaml';
 import { resource } from '../resource';
 
 /** A resource of one of our kinds in the namespace `home`, of the Hub `villa`. */

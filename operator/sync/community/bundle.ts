@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { INSTALLED_PACKED_SIZE } from '../../limits';
+import { INSTALLED_PACKED_SIZE } from '../../base/limits';
 import { RepositoryRefused } from './refused';
 import type { RepositoryPackage } from './repository-package';
 

@@ -4,9 +4,9 @@ import {
   DEPENDENCY_REQUEUE,
   INSTALLER_POLL,
   POD_NOT_READY_REQUEUE,
-} from '../../limits';
+} from '../../base/limits';
 import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../../runtime/outcome';
-import { hubNotFound } from '../hub-clients';
+import { hubNotFound } from '../hub-access/hub-clients';
 import { DigestMismatch } from './digest-mismatch';
 import { DownloadFailed } from './download';
 import { InstallRejected } from './install-rejected';

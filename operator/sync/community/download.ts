@@ -3,10 +3,10 @@ import https from 'node:https';
 import type { Readable } from 'node:stream';
 import axios, { isAxiosError } from 'axios';
 import { hasLocalHost, LOCAL_ADDRESS, lookupNonLocal } from '../../client/local-address';
-import type { Clock } from '../../clock';
-import { DeadlineExceeded, withDeadline } from '../../deadline';
-import { messageOf, OperationalError } from '../../errors';
-import { ARCHIVE_SIZE, DOWNLOAD_REDIRECTS, DOWNLOAD_TIMEOUT } from '../../limits';
+import type { Clock } from '../../base/clock';
+import { DeadlineExceeded, withDeadline } from '../../base/deadline';
+import { messageOf, OperationalError } from '../../base/errors';
+import { ARCHIVE_SIZE, DOWNLOAD_REDIRECTS, DOWNLOAD_TIMEOUT } from '../../base/limits';
 
 /** The code host gave no such file. The message is a sentence for a condition. */
 export class DownloadFailed extends OperationalError {

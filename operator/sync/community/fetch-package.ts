@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock';
+import type { Clock } from '../../base/clock';
 import type { HubCommunityRepositorySpec } from '../../kinds';
 import { readArchive } from './archive';
 import { type Download, downloadArchive, downloadAttachment, DownloadFailed } from './download';

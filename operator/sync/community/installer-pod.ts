@@ -1,10 +1,10 @@
 import { operatorAnnotations } from '../../kinds/annotations';
 import type { Manifest } from '../../runtime/apply';
 import type { ClusterObject } from '../../runtime/objects';
-import type { Pod } from '../hub/pod';
-import { PREPARE_CONTAINER } from '../hub/termination-messages';
-import type { StatefulSet } from '../hub/owned-objects';
-import { INSTALL, pythonCommand } from '../scripts';
+import type { Pod } from '../hub-workload/pod';
+import { PREPARE_CONTAINER } from '../hub-workload/termination-messages';
+import type { StatefulSet } from '../hub-workload/owned-objects';
+import { INSTALL, pythonCommand } from '../hub-workload/scripts';
 
 /** Paths in the pod. */
 const CONFIG = '/config';

@@ -4,8 +4,8 @@ import { objectNames } from '../../kinds/object-names';
 import { ObjectRejected } from '../../runtime/apply-errors';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
-import type { Pod } from '../hub/pod';
-import { claimName, type StatefulSet } from '../hub/owned-objects';
+import type { Pod } from '../hub-workload/pod';
+import { claimName, type StatefulSet } from '../hub-workload/owned-objects';
 import type { Services } from '../services';
 import { InstallRejected } from './install-rejected';
 import {

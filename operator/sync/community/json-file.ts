@@ -1,5 +1,5 @@
-import { messageOf } from '../../errors';
-import { isObject } from '../../is-object';
+import { messageOf } from '../../base/errors';
+import { isObject } from '../../base/is-object';
 import { shown } from './archive';
 import { RepositoryRefused } from './refused';
 

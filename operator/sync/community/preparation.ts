@@ -1,8 +1,8 @@
-import type { Clock } from '../../clock';
-import { errorOf } from '../../errors';
-import type { Logger } from '../../log';
+import type { Clock } from '../../base/clock';
+import { errorOf } from '../../base/errors';
+import type { Logger } from '../../base/log';
 import type { ResourceMetadata } from '../../kinds';
-import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../limits';
+import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../base/limits';
 import { DownloadFailed } from './download';
 import { FairQueue } from './fair-queue';
 import { fetchPackage, type Source } from './fetch-package';

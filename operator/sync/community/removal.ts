@@ -1,13 +1,13 @@
-import { withDeadline } from '../../deadline';
+import { withDeadline } from '../../base/deadline';
 import { HubError } from '../../client/errors';
 import type { HubCommunityRepository } from '../../kinds';
-import { FINALIZER_TRY, INSTALLED_REMOVAL_TIMEOUT } from '../../limits';
+import { FINALIZER_TRY, INSTALLED_REMOVAL_TIMEOUT } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { Pod } from '../hub/pod';
-import { keepsVolume } from '../hub/workload/retain';
-import type { HubClients } from '../hub-clients';
+import type { Pod } from '../hub-workload/pod';
+import { keepsVolume } from '../hub-workload/retain';
+import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
 import { activators } from './activation';
 import { InstallRejected } from './install-rejected';

@@ -1,4 +1,4 @@
-import { INSTALLED_FILES, INSTALLED_SIZE } from '../../limits';
+import { INSTALLED_FILES, INSTALLED_SIZE } from '../../base/limits';
 import { type Archive, type ArchiveEntry, shown } from './archive';
 import { RepositoryRefused } from './refused';
 

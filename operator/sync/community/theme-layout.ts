@@ -1,5 +1,5 @@
 import { load, YAMLException } from 'js-yaml';
-import { isObject } from '../../is-object';
+import { isObject } from '../../base/is-object';
 import { type Archive, shown } from './archive';
 import type { Hints } from './hints';
 import { assertSize } from './json-file';

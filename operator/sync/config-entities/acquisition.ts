@@ -1,8 +1,8 @@
-import type { Clock } from '../../clock';
+import type { Clock } from '../../base/clock';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
-import type { Child } from '../child';
-import { volumeStatus } from '../hub-volume';
+import type { Child } from '../objects/child';
+import { volumeStatus } from '../hub-workload/hub-volume';
 import { inProgress } from './conditions';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { Observation } from './observe';

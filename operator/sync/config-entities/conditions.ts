@@ -1,8 +1,8 @@
 import type { RegistryEntity } from '../../client/api-types';
 import type { ReloadResult } from '../../client/reload-retry';
-import { timestamp } from '../../clock';
+import { timestamp } from '../../base/clock';
 import type { Condition } from '../../kinds';
-import { DEPENDENCY_REQUEUE } from '../../limits';
+import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import {
   type ConditionValue,
@@ -15,10 +15,10 @@ import {
   waiting,
 } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/conditions';
-import { truncate } from '../../truncate';
-import type { Child } from '../child';
-import { formatDiff } from '../field-diff';
-import { volumeStatus } from '../hub-volume';
+import { truncate } from '../../base/truncate';
+import type { Child } from '../objects/child';
+import { formatDiff } from '../objects/field-diff';
+import { volumeStatus } from '../hub-workload/hub-volume';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { Observation } from './observe';
 import { wasAccepted } from './ownership';

@@ -1,6 +1,6 @@
-import { isObject } from '../../is-object';
+import { isObject } from '../../base/is-object';
 import type { EntityPayload } from '../../client/config-entity';
-import type { FieldDiff } from '../field-diff';
+import type { FieldDiff } from '../objects/field-diff';
 
 /**
  * Where a definition from the hub differs from the desired payload. Changes that the hub makes by itself do not count:

@@ -1,10 +1,10 @@
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from '../../client/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import type { HubEvent } from '../../client/hub-events';
-import type { Clock } from '../../clock';
-import type { Logger } from '../../log';
+import type { Clock } from '../../base/clock';
+import type { Logger } from '../../base/log';
 import type { Priority } from '../../runtime/priority';
-import { Timer } from '../../timer';
+import { Timer } from '../../base/timer';
 import { type CachedEntity, invalidate, invalidateOneOfMany } from './entity-cache';
 
 /** The data of a resource that drift detection needs. */

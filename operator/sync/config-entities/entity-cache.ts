@@ -1,16 +1,16 @@
-import type { Clock } from '../../clock';
+import type { Clock } from '../../base/clock';
 import type { ConfigEntityKind } from '../../client/config-entity';
 import type { HubRejected } from '../../client/errors';
 import type { ReloadResult } from '../../client/reload-retry';
-import type { Corrected } from '../corrections';
-import type { Removable } from '../removal';
+import type { Corrected } from '../objects/corrections';
+import type { Removable } from '../objects/removal';
 import type { SwitchOffs } from './switch-offs';
 
 // Times are of the monotonic clock unless stated otherwise.
 
 /** A write, a reload, or both, of one resource. It outlives the reconcile that started it. */
 export interface Operation {
-  /** The correction that it makes, see `sync/corrections.ts`. */
+  /** The correction that it makes, see `sync/objects/corrections.ts`. */
   readonly correction?: string | undefined;
   /** Hash of the payload that the operation writes or reloads. A write sends the latest payload and updates this. */
   hash: string;

@@ -2,7 +2,7 @@ import type { HubClient } from '../../client/hub-client';
 import type { KindDefinition } from '../../kinds/kind';
 import type { ReadyReason } from '../../kinds/reasons';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { Child } from '../child';
+import type { Child } from '../objects/child';
 import type { CachedEntity } from './entity-cache';
 import type { ConfigEntityKind, EntityPayload } from '../../client/config-entity';
 import type { RegistryEntity } from '../../client/api-types';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock';
+import type { Clock } from '../../base/clock';
 
 /** A read takes the hub up to 0.4 s. Background reads may use one fifth of its time. */
 const PAUSE_PER_READ = 4;

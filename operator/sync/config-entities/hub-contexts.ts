@@ -1,7 +1,7 @@
 import type { ConfigEntityKind } from '../../client/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import { conditionOf } from '../../runtime/conditions';
-import type { Child } from '../child';
+import type { Child } from '../objects/child';
 import type { Services } from '../services';
 import { isHeld } from '../still-desired';
 import { DriftDetector, type WatchedResource } from './drift';

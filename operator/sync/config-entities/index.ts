@@ -1,9 +1,9 @@
 import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds';
-import { childModule } from '../child';
-import type { HubClients } from '../hub-clients';
+import { childModule } from '../objects/child';
+import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
-import { waitUntilRecorded, runWhileResponsive } from '../while-responsive';
+import { waitUntilRecorded, runWhileResponsive } from '../objects/while-responsive';
 import { automations } from './automation';
 import { HubContexts } from './hub-contexts';
 import { LeftBehind } from './left-behind';

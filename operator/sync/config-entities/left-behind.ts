@@ -1,11 +1,11 @@
 import type { LabelledEntity } from '../../client/entity-registry';
 import type { HubClient } from '../../client/hub-client';
-import { errorOf, messageOf } from '../../errors';
+import { errorOf, messageOf } from '../../base/errors';
 import type { Hub } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
-import { LEFT_BEHIND_GRACE, LEFT_BEHIND_RETRY } from '../../limits';
+import { LEFT_BEHIND_GRACE, LEFT_BEHIND_RETRY } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
-import type { Child } from '../child';
+import type { Child } from '../objects/child';
 import type { Services } from '../services';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
 import { formerIds, ownedId } from './ownership';

@@ -1,4 +1,4 @@
-import { POD_NOT_READY_REQUEUE, REJECTED_WRITE_RETRY_INTERVAL, RESYNC } from '../../limits';
+import { POD_NOT_READY_REQUEUE, REJECTED_WRITE_RETRY_INTERVAL, RESYNC } from '../../base/limits';
 import type { CachedEntity } from './entity-cache';
 import type { ConfigEntitySpec } from './entity-type';
 

@@ -1,9 +1,9 @@
 import type { EntityPayload } from '../../client/config-entity';
 import type { RegistryEntity } from '../../client/api-types';
-import type { Clock } from '../../clock';
-import { RESYNC } from '../../limits';
-import type { Child } from '../child';
-import type { FieldDiff } from '../field-diff';
+import type { Clock } from '../../base/clock';
+import { RESYNC } from '../../base/limits';
+import type { Child } from '../objects/child';
+import type { FieldDiff } from '../objects/field-diff';
 import { diff } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork, LiveConfig } from './entity-type';
 import { recordObserved, restoreObserved } from './entity-cache';

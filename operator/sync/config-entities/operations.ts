@@ -1,10 +1,10 @@
 import type { HubClient } from '../../client/hub-client';
-import { errorOf } from '../../errors';
+import { errorOf } from '../../base/errors';
 import { incompleteContent } from '../../runtime/json';
-import type { Child } from '../child';
-import { countCorrection } from '../corrections';
-import { payloadHash } from '../payload-hash';
-import { ensureRemoved } from '../removal';
+import type { Child } from '../objects/child';
+import { countCorrection } from '../objects/corrections';
+import { payloadHash } from '../objects/payload-hash';
+import { ensureRemoved } from '../objects/removal';
 import type { Services } from '../services';
 import { stillDesired } from '../still-desired';
 import { unmark } from './ownership-label';

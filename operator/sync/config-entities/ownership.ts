@@ -1,4 +1,4 @@
-import type { Child } from '../child';
+import type { Child } from '../objects/child';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 
 // Reads the data about the object in the hub from status.

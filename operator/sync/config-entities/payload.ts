@@ -1,6 +1,6 @@
 import type { HubAutomationSpec, HubScriptSpec } from '../../kinds';
 import type { EntityPayload } from '../../client/config-entity';
-import { isObject } from '../../is-object';
+import { isObject } from '../../base/is-object';
 
 /** The fields that have a value. */
 export function defined(fields: Readonly<Record<string, unknown>>): EntityPayload {

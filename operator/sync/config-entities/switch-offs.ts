@@ -1,4 +1,4 @@
-import { MIN_WRITE_INTERVAL, RESYNC } from '../../limits';
+import { MIN_WRITE_INTERVAL, RESYNC } from '../../base/limits';
 
 /** How often in a row an automation was switched off again that is to be off, and when it last was (monotonic clock). */
 export interface SwitchOffs {

@@ -6,18 +6,18 @@ import {
   POD_NOT_READY_REQUEUE,
   REJECTED_WRITE_RETRY_INTERVAL,
   RESYNC,
-} from '../../limits';
+} from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { Child, ChildModule } from '../child';
-import { correctionsOf, MAX_EQUAL_CORRECTIONS } from '../corrections';
-import { type FieldDiff, formatDiff } from '../field-diff';
-import { hubErrorOutcome } from '../hub-errors';
-import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-volume';
-import { payloadHash } from '../payload-hash';
-import { DriftReports } from '../drift-reports';
+import type { Child, ChildModule } from '../objects/child';
+import { correctionsOf, MAX_EQUAL_CORRECTIONS } from '../objects/corrections';
+import { type FieldDiff, formatDiff } from '../objects/field-diff';
+import { hubErrorOutcome } from '../hub-access/hub-errors';
+import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-workload/hub-volume';
+import { payloadHash } from '../objects/payload-hash';
+import { DriftReports } from '../objects/drift-reports';
 import type { Services } from '../services';
 import { acquire, forgetObject } from './acquisition';
 import { Completion } from './completion';

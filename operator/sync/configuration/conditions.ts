@@ -2,7 +2,7 @@ import type { HubConfiguration } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import type { ReadyReason } from '../../kinds/reasons';
-import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
+import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';

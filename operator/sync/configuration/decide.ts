@@ -1,4 +1,4 @@
-import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../limits';
+import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../base/limits';
 import { addedFiles, type Content, isSameMarker } from './generate/configuration-content';
 import type { LoadResult } from './load/load-result';
 import { decideReload, type ReloadPolicy } from './load/reload-decision';

@@ -1,10 +1,10 @@
 import type { HubClient } from '../../client/hub-client';
 import type { Hub, HubConfiguration } from '../../kinds';
-import { DEPENDENCY_REQUEUE } from '../../limits';
+import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
-import type { PodRestarts } from '../hub/pod-restarts';
-import type { HubClients } from '../hub-clients';
+import type { PodRestarts } from '../hub-workload/pod-restarts';
+import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
 import { syncHttpSettings } from './load/http-settings';
 import type { DesiredContent, LoadJobs } from './load/load-jobs';

@@ -1,8 +1,8 @@
 import type { Hub } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
-import { HUB_START_LIMIT } from '../../limits';
+import { HUB_START_LIMIT } from '../../base/limits';
 import type { Outcome } from '../../runtime/outcome';
-import { SECRETS_HASH_KEY } from '../secrets/secrets-yaml';
+import { SECRETS_HASH_KEY } from '../secrets-yaml/secrets-yaml';
 import { Outcomes } from './conditions';
 import { addedFiles, isSameMarker } from './generate/configuration-content';
 import { isSameRestart, publishConfiguration, publishWithoutRestart } from './record/publish';

@@ -1,7 +1,7 @@
 import type { Hub } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import type { Outcome } from '../../runtime/outcome';
-import { hubRedactor } from '../hub-secrets';
+import { hubRedactor } from '../hub-access/hub-secrets';
 import { type Known, knownOf } from './decide';
 import { isSameMarker } from './generate/configuration-content';
 import { notSetUp } from './load/components';

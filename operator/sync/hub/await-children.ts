@@ -1,10 +1,10 @@
 import { hub as definition, type Hub, kinds } from '../../kinds';
 import { finalizerOf } from '../../kinds/annotations';
 import type { CustomResource } from '../../kinds/resource';
-import { HUB_DELETION_GRACE, HUB_DELETION_POLL } from '../../limits';
+import { HUB_DELETION_GRACE, HUB_DELETION_POLL } from '../../base/limits';
 import { type Waiting, waiting } from '../../runtime/outcome';
 import type { Services } from '../services';
-import { PerHub } from '../per-hub';
+import { PerHub } from '../hub-access/per-hub';
 
 /**
  * A deleted Hub waits for its children that are deleted as well, since they find their hub only through it: `kubectl delete`

@@ -9,12 +9,12 @@ import {
 import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import { redactor } from '../../client/redact';
-import { timestamp } from '../../clock';
+import { timestamp } from '../../base/clock';
 import type { Hub, HubSpec } from '../../kinds';
-import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
+import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { ConditionValue } from '../../runtime/outcome';
 import type { Services } from '../services';
-import { secretValue } from './secret-value';
+import { secretValue } from '../hub-access/secret-value';
 import { type Authenticated, type HubContext, type HubStep, requeueAfter } from './steps';
 
 type BackupSpec = NonNullable<HubSpec['backup']>;

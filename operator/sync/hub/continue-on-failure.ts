@@ -1,5 +1,5 @@
 import { objectNames } from '../../kinds/object-names';
-import { DEPENDENCY_REQUEUE } from '../../limits';
+import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import { ApiError, isConflict } from '../../runtime/api-errors';
 import { errorOutcome } from '../../runtime/error-outcome';
 import { type Outcome, waiting } from '../../runtime/outcome';

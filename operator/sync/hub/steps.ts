@@ -5,7 +5,7 @@ import type { ConditionType } from '../../kinds/reasons';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { ConditionValue, Outcome } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { Claim } from './owned-objects';
+import type { Claim } from '../hub-workload/owned-objects';
 
 /**
  * The context of one reconcile of one Hub: its steps add status, conditions and events. Stages, below, add more fields.

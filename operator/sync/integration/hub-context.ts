@@ -2,13 +2,13 @@ import type { HubClient } from '../../client/hub-client';
 import { integration } from '../../kinds';
 import type { HubIntegration, PendingFlow } from '../../kinds/integration';
 import type { CustomResource } from '../../kinds/resource';
-import { FLOW_RETRY_AFTER_EVENT } from '../../limits';
+import { FLOW_RETRY_AFTER_EVENT } from '../../base/limits';
 import { conditionOf } from '../../runtime/conditions';
-import { Timer } from '../../timer';
+import { Timer } from '../../base/timer';
 import type { Services } from '../services';
 import { stillDesired } from '../still-desired';
-import type { Corrected } from '../corrections';
-import type { Removable } from '../removal';
+import type { Corrected } from '../objects/corrections';
+import type { Removable } from '../objects/removal';
 import type { Operation } from './operation';
 import { type FailureKind, RETRIES } from './retry';
 

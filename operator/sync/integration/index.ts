@@ -1,8 +1,8 @@
 import type { HubClient } from '../../client/hub-client';
-import { childModule } from '../child';
-import type { HubClients } from '../hub-clients';
+import { childModule } from '../objects/child';
+import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
-import { waitUntilRecorded } from '../while-responsive';
+import { waitUntilRecorded } from '../objects/while-responsive';
 import { HubContexts, type IntegrationResource } from './hub-context';
 import { IntegrationSync } from './sync';
 

@@ -1,6 +1,6 @@
 import type { ConfigEntry, FlowInProgress } from '../../client/flow-step';
 import type { HubClient } from '../../client/hub-client';
-import type { Clock } from '../../clock';
+import type { Clock } from '../../base/clock';
 import type { HubIntegrationSpec, HubIntegrationStatus } from '../../kinds/integration';
 import type { Condition } from '../../kinds';
 import type { ReconcileContext } from '../../runtime/sync-module';

@@ -1,7 +1,7 @@
 import { HubFailed, HubRejected, HubUnreachable } from '../../client/errors';
-import { DeadlineExceeded } from '../../deadline';
-import { Stopping } from '../../errors';
-import { timestamp } from '../../clock';
+import { DeadlineExceeded } from '../../base/deadline';
+import { Stopping } from '../../base/errors';
+import { timestamp } from '../../base/clock';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import { recorded } from './answer-hashes';

@@ -1,7 +1,7 @@
 import type { ConfigEntry } from '../../client/flow-step';
-import { type Clock, timestamp } from '../../clock';
-import { withDeadline } from '../../deadline';
-import { errorOf, Stopping } from '../../errors';
+import { type Clock, timestamp } from '../../base/clock';
+import { withDeadline } from '../../base/deadline';
+import { errorOf, Stopping } from '../../base/errors';
 import type { PendingFlow } from '../../kinds/integration';
 import type { AnswerHashes } from './answer-hashes';
 import type { FlowProblem } from './flow/navigator';

@@ -1,5 +1,5 @@
 import type { PendingFlow } from '../../kinds/integration';
-import { DEPENDENCY_REQUEUE } from '../../limits';
+import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import {

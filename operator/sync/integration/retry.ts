@@ -1,4 +1,4 @@
-import { FLOW_CONNECTION_RETRY, FLOW_RETRY, UNKNOWN_ERROR_ATTEMPTS } from '../../limits';
+import { FLOW_CONNECTION_RETRY, FLOW_RETRY, UNKNOWN_ERROR_ATTEMPTS } from '../../base/limits';
 import { type AnswerHashes, keyedHash } from './answer-hashes';
 import type { FlowProblem } from './flow/navigator';
 

@@ -1,10 +1,10 @@
 import type { RegistryRecord } from '../../client/api-types';
 import type { HubRejected } from '../../client/errors';
-import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
+import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Ready, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';
-import { type FieldDiff, formatDiff } from '../field-diff';
-import { hubErrorOutcome, rejectedMessage } from '../hub-errors';
+import { type FieldDiff, formatDiff } from '../objects/field-diff';
+import { hubErrorOutcome, rejectedMessage } from '../hub-access/hub-errors';
 import type { DesiredEntry } from './desired';
 import type { EntryResource, EntryType } from './entry-type';
 

@@ -1,6 +1,6 @@
 import type { RegistryFields, RegistryRecord } from '../../client/api-types';
-import type { FieldDiff } from '../field-diff';
-import { payloadHash } from '../payload-hash';
+import type { FieldDiff } from '../objects/field-diff';
+import { payloadHash } from '../objects/payload-hash';
 import type { EntryField, EntryResource, EntryType } from './entry-type';
 import type { References } from './resolve';
 

@@ -3,7 +3,7 @@ import type { HubClient } from '../../client/hub-client';
 import type { KindDefinition } from '../../kinds/kind';
 import type { ReadyReason } from '../../kinds/reasons';
 import type { Resource } from '../../kinds/resource';
-import type { Child } from '../child';
+import type { Child } from '../objects/child';
 
 /** The description of one kind of registry entry. */
 export interface EntryType {

@@ -2,7 +2,7 @@ import type { RegistryRecord, RegistryType } from '../../client/api-types';
 import type { HubClient } from '../../client/hub-client';
 import { isReady } from '../../runtime/conditions';
 import type { Outcome } from '../../runtime/outcome';
-import type { Corrected } from '../corrections';
+import type { Corrected } from '../objects/corrections';
 import type { Services } from '../services';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
 import { RegistryWatch, type WatchedEntry } from './watch';

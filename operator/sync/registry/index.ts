@@ -1,5 +1,5 @@
-import { childModule } from '../child';
-import type { HubClients } from '../hub-clients';
+import { childModule } from '../objects/child';
+import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
 import { areas } from './area';
 import { floors } from './floor';

@@ -1,6 +1,6 @@
 import type { RegistryEntries } from '../../client/registry';
 import { registryName } from '../../kinds/ids';
-import { AREA_DEPENDENCY_REQUEUE } from '../../limits';
+import { AREA_DEPENDENCY_REQUEUE } from '../../base/limits';
 import { type Waiting, waiting } from '../../runtime/outcome';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
 

@@ -1,15 +1,20 @@
 import type { HubClient } from '../../client/hub-client';
 import { registryName } from '../../kinds/ids';
-import { POD_NOT_READY_REQUEUE } from '../../limits';
+import { POD_NOT_READY_REQUEUE } from '../../base/limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { ChildModule } from '../child';
-import { clearCorrection, correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../corrections';
-import { formatDiff } from '../field-diff';
-import { DriftReports } from '../drift-reports';
-import { hubVolume, isOnOtherVolume, leftOnOtherVolume, volumeStatus } from '../hub-volume';
+import type { ChildModule } from '../objects/child';
+import {
+  clearCorrection,
+  correctionsOf,
+  countCorrection,
+  MAX_EQUAL_CORRECTIONS,
+} from '../objects/corrections';
+import { formatDiff } from '../objects/field-diff';
+import { DriftReports } from '../objects/drift-reports';
+import { hubVolume, isOnOtherVolume, leftOnOtherVolume, volumeStatus } from '../hub-workload/hub-volume';
 import type { Services } from '../services';
 import { dryRun, heldBy, inProgress, forgetEntry } from './conditions';
 import { desiredEntry, entryDiff } from './desired';

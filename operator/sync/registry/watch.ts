@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RegistryRecord, RegistryType } from '../../client/api-types';
 import { HubUnreachable } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
-import type { Clock } from '../../clock';
-import { errorOf } from '../../errors';
-import { API_NOT_LOADED_REQUEUE } from '../../limits';
-import type { Logger } from '../../log';
+import type { Clock } from '../../base/clock';
+import { errorOf } from '../../base/errors';
+import { API_NOT_LOADED_REQUEUE } from '../../base/limits';
+import type { Logger } from '../../base/log';
 import type { Priority } from '../../runtime/priority';
-import { Timer } from '../../timer';
+import { Timer } from '../../base/timer';
 import type { EntryType } from './entry-type';
 
 /** A resource with an entry in a registry, as far as changes in the hub are concerned. */

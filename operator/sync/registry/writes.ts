@@ -1,10 +1,10 @@
 import type { RegistryFields, RegistryRecord } from '../../client/api-types';
 import { HubRejected } from '../../client/errors';
-import { timestamp } from '../../clock';
-import { MIN_WRITE_INTERVAL } from '../../limits';
+import { timestamp } from '../../base/clock';
+import { MIN_WRITE_INTERVAL } from '../../base/limits';
 import type { Outcome } from '../../runtime/outcome';
-import { type FieldDiff, formatDiff } from '../field-diff';
-import { volumeStatus } from '../hub-volume';
+import { type FieldDiff, formatDiff } from '../objects/field-diff';
+import { volumeStatus } from '../hub-workload/hub-volume';
 import type { Services } from '../services';
 import { inProgress, partlyWritten, readyOutcome, rejected } from './conditions';
 import { entryDiff } from './desired';

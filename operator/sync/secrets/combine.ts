@@ -1,6 +1,6 @@
 import type { HubSecretsSpec } from '../../kinds';
 import type { SecretContent } from '../../runtime/secrets';
-import { RESERVED_PREFIX } from './secrets-yaml';
+import { RESERVED_PREFIX } from '../secrets-yaml/secrets-yaml';
 
 export type Combined =
   | { readonly type: 'values'; readonly values: ReadonlyMap<string, string> }

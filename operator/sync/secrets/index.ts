@@ -1,6 +1,6 @@
 import { type HubSecrets, type HubSecretsSpec, secrets as definition } from '../../kinds';
 import { defaulted } from '../../kinds/schema';
-import { DEPENDENCY_REQUEUE } from '../../limits';
+import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import { readNamedSecret } from '../../runtime/named-secret';
 import type { SecretContent } from '../../runtime/secrets';
@@ -8,11 +8,11 @@ import type { SyncModule } from '../../runtime/sync-module';
 import { dryRunOutcome } from '../dry-run';
 import type { Services } from '../services';
 import { combineSecrets } from './combine';
-import type { ConfigurationInUse } from './configuration-in-use';
-import { writeGeneratedSecrets } from './generated-secrets';
-import { configurationOfHub } from './hub-resources';
-import { recorderUrl } from './recorder-url';
-import { RECORDER_KEY } from './secrets-yaml';
+import type { ConfigurationInUse } from '../secrets-yaml/configuration-in-use';
+import { writeGeneratedSecrets } from '../secrets-yaml/generated-secrets';
+import { configurationOfHub } from '../secrets-yaml/hub-resources';
+import { recorderUrl } from '../secrets-yaml/recorder-url';
+import { RECORDER_KEY } from '../secrets-yaml/secrets-yaml';
 
 /** Combines Secrets into the hub's `secrets.yaml`, which needs no running hub. The Hub mounts it. */
 export function secretsModule(

@@ -1,12 +1,12 @@
-import type { Clock } from '../../clock';
-import { errorOf, OperationalError } from '../../errors';
-import { WEBHOOK_CERTIFICATE_CHECK, WEBHOOK_WRITE_INTERVAL } from '../../limits';
-import type { Logger } from '../../log';
+import type { Clock } from '../../base/clock';
+import { errorOf, OperationalError } from '../../base/errors';
+import { WEBHOOK_CERTIFICATE_CHECK, WEBHOOK_WRITE_INTERVAL } from '../../base/limits';
+import type { Logger } from '../../base/log';
 import type { ApiClient } from '../../runtime/api-client';
 import { isConflict } from '../../runtime/api-errors';
 import { pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
-import { Timer } from '../../timer';
+import { Timer } from '../../base/timer';
 import { applyBundle, hasBundle, type WebhookConfiguration } from './ca-bundle';
 import { checkCertificate, type ServingCertificate, type TlsSecret } from './check';
 import { issueCertificate } from './issue';

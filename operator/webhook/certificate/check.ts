@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { messageOf } from '../../errors';
-import { WEBHOOK_CERTIFICATE_RENEWAL } from '../../limits';
+import { messageOf } from '../../base/errors';
+import { WEBHOOK_CERTIFICATE_RENEWAL } from '../../base/limits';
 import type { ClusterObject } from '../../runtime/objects';
 
 /** A Secret of the type `kubernetes.io/tls`. */

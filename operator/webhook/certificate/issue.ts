@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
-import { WEBHOOK_CERTIFICATE_LIFETIME, WEBHOOK_CLOCK_SKEW } from '../../limits';
+import { WEBHOOK_CERTIFICATE_LIFETIME, WEBHOOK_CLOCK_SKEW } from '../../base/limits';
 import { bits, der, integer, objectId, octets, sequence, set, tagged, time, truth, utf8 } from './der';
 
 /** A certificate of a server and the CA that signed it, as PEM. */

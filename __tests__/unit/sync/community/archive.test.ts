@@ -1,5 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
-import { ARCHIVE_ENTRIES, ARCHIVE_RATIO, ARCHIVE_UNPACKED_SIZE } from '../../../../operator/limits';
+import { ARCHIVE_ENTRIES, ARCHIVE_RATIO, ARCHIVE_UNPACKED_SIZE } from '../../../../operator/base/limits';
 import { readArchive } from '../../../../operator/sync/community/archive';
 import { RepositoryRefused } from '../../../../operator/sync/community/refused';
 import { DEVICE, LINK, NAMED_PIPE, repositoryZip, zip, type ZipEntry } from '../../../../sandbox/zip';

@@ -1,5 +1,5 @@
-import { systemClock } from '../../../../operator/clock';
-import { ARCHIVE_SIZE, DOWNLOAD_REDIRECTS, DOWNLOAD_TIMEOUT } from '../../../../operator/limits';
+import { systemClock } from '../../../../operator/base/clock';
+import { ARCHIVE_SIZE, DOWNLOAD_REDIRECTS, DOWNLOAD_TIMEOUT } from '../../../../operator/base/limits';
 import { archiveUrl, downloadArchive, DownloadFailed } from '../../../../operator/sync/community/download';
 import { CodeHost, redirectTo } from '../../../../sandbox/code-host';
 import { ManualClock } from '../../manual-clock';

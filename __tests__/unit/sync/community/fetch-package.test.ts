@@ -1,5 +1,5 @@
-import { systemClock } from '../../../../operator/clock';
-import { ARCHIVE_SIZE } from '../../../../operator/limits';
+import { systemClock } from '../../../../operator/base/clock';
+import { ARCHIVE_SIZE } from '../../../../operator/base/limits';
 import { DownloadFailed } from '../../../../operator/sync/community/download';
 import { fetchPackage, type Source } from '../../../../operator/sync/community/fetch-package';
 import { RepositoryRefused } from '../../../../operator/sync/community/refused';

@@ -1,7 +1,7 @@
 import { type Archive, readArchive } from '../../../../operator/sync/community/archive';
 import { unpack } from '../../../../operator/sync/community/layout';
 import type { RepositoryPackage } from '../../../../operator/sync/community/repository-package';
-import { INSTALLED_FILES } from '../../../../operator/limits';
+import { INSTALLED_FILES } from '../../../../operator/base/limits';
 import { LINK, repositoryZip, zip } from '../../../../sandbox/zip';
 
 type Category = Parameters<typeof unpack>[1];

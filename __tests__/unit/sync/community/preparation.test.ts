@@ -1,5 +1,5 @@
-import { systemClock } from '../../../../operator/clock';
-import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../../../operator/limits';
+import { systemClock } from '../../../../operator/base/clock';
+import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../../../operator/base/limits';
 import { type Preparation, Preparations } from '../../../../operator/sync/community/preparation';
 import { digestOf } from '../../../../operator/sync/community/repository-package';
 import { RepositoryRefused } from '../../../../operator/sync/community/refused';

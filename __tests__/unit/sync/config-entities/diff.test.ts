@@ -1,7 +1,7 @@
 import type { EntityPayload } from '../../../../operator/client/config-entity';
 import { redactor } from '../../../../operator/client/redact';
 import { diff } from '../../../../operator/sync/config-entities/diff';
-import { formatDiff } from '../../../../operator/sync/field-diff';
+import { formatDiff } from '../../../../operator/sync/objects/field-diff';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import fc from '../../../fast-check';
 

@@ -1,6 +1,6 @@
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
-import type { Child } from '../../../../operator/sync/child';
+import type { Child } from '../../../../operator/sync/objects/child';
 import { automations } from '../../../../operator/sync/config-entities/automation';
 import { HubContexts } from '../../../../operator/sync/config-entities/hub-contexts';
 import { services } from '../fixtures';

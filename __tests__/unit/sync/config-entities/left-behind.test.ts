@@ -2,7 +2,7 @@ import type { LabelledEntity } from '../../../../operator/client/entity-registry
 import { HubUnreachable } from '../../../../operator/client/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import { userAnnotations } from '../../../../operator/kinds/annotations';
-import type { Child } from '../../../../operator/sync/child';
+import type { Child } from '../../../../operator/sync/objects/child';
 import { automations } from '../../../../operator/sync/config-entities/automation';
 import type { ConfigEntitySpec, EntityType } from '../../../../operator/sync/config-entities/entity-type';
 import { LeftBehind } from '../../../../operator/sync/config-entities/left-behind';

@@ -1,4 +1,4 @@
-import { REJECTED_WRITE_RETRY_INTERVAL, RESYNC } from '../../../../operator/limits';
+import { REJECTED_WRITE_RETRY_INTERVAL, RESYNC } from '../../../../operator/base/limits';
 import type { CachedEntity } from '../../../../operator/sync/config-entities/entity-cache';
 import type { ConfigEntitySpec } from '../../../../operator/sync/config-entities/entity-type';
 import {

@@ -1,7 +1,7 @@
 import type { EntityPayload } from '../../../../operator/client/config-entity';
 import type { RegistryEntity } from '../../../../operator/client/api-types';
 import type { HubScene, HubSceneSpec } from '../../../../operator/kinds';
-import { RESYNC } from '../../../../operator/limits';
+import { RESYNC } from '../../../../operator/base/limits';
 import type {
   CachedEntity,
   Observed,
@@ -14,7 +14,7 @@ import type {
 } from '../../../../operator/sync/config-entities/entity-type';
 import { FileReadSchedule } from '../../../../operator/sync/config-entities/file-read-schedule';
 import { observe } from '../../../../operator/sync/config-entities/observe';
-import { payloadHash } from '../../../../operator/sync/payload-hash';
+import { payloadHash } from '../../../../operator/sync/objects/payload-hash';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import { ManualClock } from '../../manual-clock';
 

@@ -9,7 +9,7 @@ import {
 import { defaulted } from '../../../../operator/kinds/schema';
 import { automationPayload } from '../../../../operator/sync/config-entities/automation';
 import { invalidItem } from '../../../../operator/sync/config-entities/payload';
-import { payloadHash } from '../../../../operator/sync/payload-hash';
+import { payloadHash } from '../../../../operator/sync/objects/payload-hash';
 import { scenePayload } from '../../../../operator/sync/config-entities/scene';
 import { scriptPayload } from '../../../../operator/sync/config-entities/script';
 

@@ -9,11 +9,11 @@ import {
   REJECTED_WRITE_RETRY_INTERVAL,
   RESYNC,
   MIN_WRITE_INTERVAL,
-} from '../../../../operator/limits';
+} from '../../../../operator/base/limits';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
-import type { Child } from '../../../../operator/sync/child';
+import type { Child } from '../../../../operator/sync/objects/child';
 import { automations } from '../../../../operator/sync/config-entities/automation';
 import type { ConfigEntitySpec, EntityType } from '../../../../operator/sync/config-entities/entity-type';
 import { HubContexts } from '../../../../operator/sync/config-entities/hub-contexts';

@@ -1,7 +1,7 @@
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { LogRecord } from '../../../../operator/client/api-types';
 import { HubFailed, HubRejected } from '../../../../operator/client/errors';
-import { timestamp } from '../../../../operator/clock';
+import { timestamp } from '../../../../operator/base/clock';
 import type { Hub, HubConfiguration } from '../../../../operator/kinds';
 import { operatorAnnotations } from '../../../../operator/kinds/annotations';
 import { API_GROUP } from '../../../../operator/kinds/group';
@@ -18,7 +18,7 @@ import { LoadJobs, type DesiredContent } from '../../../../operator/sync/configu
 import { HASH_FILE } from '../../../../operator/sync/configuration/record/publish';
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/load/reload-decision';
 import type { Files } from '../../../../operator/sync/configuration/generate/config-files';
-import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
+import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
 import type { Services } from '../../../../operator/sync/services';
 import type { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';

@@ -2,10 +2,10 @@ import type { Hub, HubConfiguration, HubSecrets } from '../../../../operator/kin
 import type { Manifest } from '../../../../operator/runtime/apply';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import { configurationModule } from '../../../../operator/sync/configuration';
-import { HubClients } from '../../../../operator/sync/hub-clients';
-import { PodRestarts } from '../../../../operator/sync/hub/pod-restarts';
-import { readFormerValues, writeFormerValues } from '../../../../operator/sync/secrets/former-values';
-import { writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
+import { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
+import { PodRestarts } from '../../../../operator/sync/hub-workload/pod-restarts';
+import { readFormerValues, writeFormerValues } from '../../../../operator/sync/secrets-yaml/former-values';
+import { writeSecretsYaml } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
 import { aHub, secretReader, services } from '../fixtures';
 
 const GROUP = 'hub-operator.dev';

@@ -1,5 +1,5 @@
 import { finalizerOf } from '../../../../operator/kinds/annotations';
-import { HUB_DELETION_GRACE } from '../../../../operator/limits';
+import { HUB_DELETION_GRACE } from '../../../../operator/base/limits';
 import type { CustomResource } from '../../../../operator/kinds/resource';
 import { awaitChildren } from '../../../../operator/sync/hub/await-children';
 import { ManualClock } from '../../manual-clock';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { HubIntegration } from '../../../../operator/kinds/integration';
-import { RESYNC } from '../../../../operator/limits';
+import { RESYNC } from '../../../../operator/base/limits';
 import { findingsOf } from '../../../../operator/offline/findings';
 import { readManifests } from '../../../../operator/offline/manifests';
 import { anEntry } from './fake-hub';

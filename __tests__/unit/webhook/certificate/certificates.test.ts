@@ -1,4 +1,4 @@
-import { WEBHOOK_WRITE_INTERVAL } from '../../../../operator/limits';
+import { WEBHOOK_WRITE_INTERVAL } from '../../../../operator/base/limits';
 import type { ApiRequest } from '../../../../operator/runtime/api-client';
 import { ApiServerUnreachable } from '../../../../operator/runtime/api-errors';
 import { Certificates } from '../../../../operator/webhook/certificate/certificates';

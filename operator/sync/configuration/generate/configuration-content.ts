@@ -1,4 +1,4 @@
-import { digestOfSecret, type ReadSecrets } from '../../secrets/secrets-yaml';
+import { digestOfSecret, type ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import type { GeneratedConfiguration } from './generate';
 import type { MarkerVariables } from './content-marker';
 import type { Files } from './config-files';

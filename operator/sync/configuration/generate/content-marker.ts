@@ -1,5 +1,5 @@
 import { MARKER_SCRIPT } from '../../../kinds/ids';
-import { SECRETS_HASH_KEY } from '../../secrets/secrets-yaml';
+import { SECRETS_HASH_KEY } from '../../secrets-yaml/secrets-yaml';
 
 /**
  * Variables of the marker {@link MARKER_SCRIPT}, which the hub answers to `script/config` once it has reloaded its scripts, by the

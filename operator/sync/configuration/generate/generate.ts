@@ -9,7 +9,7 @@ import { insertAtTop } from './insert-entries';
 import { markerYaml } from './content-marker';
 import { inOneLine, type RecorderSettings, withRecorder } from './recorder';
 import { secretUses } from './secret-uses';
-import { HUB_PORT } from '../../hub/owned-objects';
+import { HUB_PORT } from '../../hub-workload/owned-objects';
 import { ConfigFiles, type Files } from './config-files';
 import { type CutOff, cutOff } from './http-section';
 import { readSections, type Sections } from './sections';

@@ -1,4 +1,4 @@
-import type { ReadSecrets } from '../../secrets/secrets-yaml';
+import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 
 /** Number of missing keys in a message. */
 const MOST_KEYS = 5;

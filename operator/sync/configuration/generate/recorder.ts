@@ -1,5 +1,5 @@
 import { isMap, isScalar, type Node, type Pair } from 'yaml';
-import { quote, RECORDER_KEY } from '../../secrets/secrets-yaml';
+import { quote, RECORDER_KEY } from '../../secrets-yaml/secrets-yaml';
 import { dereference, entriesOf, type HubYaml } from './hub-yaml';
 import type { Addition } from './includes';
 import { insertIntoValue } from './insert-entries';

@@ -2,7 +2,7 @@ import { checkConfig } from '../../../client/core';
 import type { HubClient } from '../../../client/hub-client';
 import { readLog } from '../../../client/log-records';
 import type { Redact } from '../../../client/redact';
-import { truncate } from '../../../truncate';
+import { truncate } from '../../../base/truncate';
 import type { Files } from '../generate/config-files';
 import { leftOutBetween } from './left-out';
 

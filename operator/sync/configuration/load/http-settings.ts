@@ -5,7 +5,7 @@ import type { HubConnection } from '../../../client/connection';
 import { HubRejected, isUnknownCommand } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { configureHttp, promoteHttp, readHttpConfig } from '../../../client/http-settings';
-import { HTTP_SETTINGS_ATTEMPTS } from '../../../limits';
+import { HTTP_SETTINGS_ATTEMPTS } from '../../../base/limits';
 import type { ConditionValue } from '../../../runtime/outcome';
 import type { SentSettings } from '../record/record';
 import { readHttpSection } from '../generate/http-section';

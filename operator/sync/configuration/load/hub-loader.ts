@@ -1,4 +1,4 @@
-import { timestamp } from '../../../clock';
+import { timestamp } from '../../../base/clock';
 import type { HubClient } from '../../../client/hub-client';
 import { HubUnreachable } from '../../../client/errors';
 import { hubStartId } from '../../../client/hub-start-id';
@@ -6,7 +6,7 @@ import { readLog } from '../../../client/log-records';
 import type { Redact } from '../../../client/redact';
 import { listServices } from '../../../client/services';
 import type { HubConfiguration } from '../../../kinds';
-import { HTTP_BY_API, isLower } from '../../../hub-version';
+import { HTTP_BY_API, isLower } from '../../../base/hub-version';
 import type { Services } from '../../services';
 import { addedFiles, type Content } from '../generate/configuration-content';
 import type { MarkerVariables } from '../generate/content-marker';

@@ -1,11 +1,11 @@
 import type { HubClient } from '../../../client/hub-client';
-import { errorOf, Stopping } from '../../../errors';
+import { errorOf, Stopping } from '../../../base/errors';
 import type { Hub, HubConfiguration } from '../../../kinds';
-import { REJECTED_WRITE_RETRY_INTERVAL } from '../../../limits';
+import { REJECTED_WRITE_RETRY_INTERVAL } from '../../../base/limits';
 import { assertStillDesired } from '../../still-desired';
-import { hubRedactor } from '../../hub-secrets';
-import { PerHub } from '../../per-hub';
-import { readGeneratedSecrets } from '../../secrets/generated-secrets';
+import { hubRedactor } from '../../hub-access/hub-secrets';
+import { PerHub } from '../../hub-access/per-hub';
+import { readGeneratedSecrets } from '../../secrets-yaml/generated-secrets';
 import type { Services } from '../../services';
 import type { Content } from '../generate/configuration-content';
 import type { Observed } from '../record/observe';

@@ -3,7 +3,7 @@ import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
 import { CONFIG_ENTITY_KINDS } from '../../../client/config-entity';
 import type { HubClient } from '../../../client/hub-client';
 import { callService } from '../../../client/services';
-import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../../../limits';
+import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../../../base/limits';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
 import { loggerCalls, readLoggerLevels, type ServiceCall } from './logger-levels';

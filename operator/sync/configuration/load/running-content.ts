@@ -1,4 +1,4 @@
-import { timestamp } from '../../../clock';
+import { timestamp } from '../../../base/clock';
 import type { Hub, HubConfiguration } from '../../../kinds';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';

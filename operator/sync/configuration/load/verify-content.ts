@@ -1,7 +1,7 @@
 import { HubFailed, HubRejected } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { Stopping } from '../../../errors';
-import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../../limits';
+import { Stopping } from '../../../base/errors';
+import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../../base/limits';
 import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
 import { checkInHub, type CheckSubject, problemOf } from './check';

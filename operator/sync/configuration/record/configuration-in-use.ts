@@ -1,6 +1,6 @@
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
-import type { ConfigurationInUse } from '../../secrets/configuration-in-use';
+import type { ConfigurationInUse } from '../../secrets-yaml/configuration-in-use';
 import type { Services } from '../../services';
 
 import type { HubConfigMap } from './hub-config-map';

@@ -2,7 +2,7 @@ import type { Hub } from '../../../kinds';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
-import { PerHub } from '../../per-hub';
+import { PerHub } from '../../hub-access/per-hub';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
 import type { MarkerVariables } from '../generate/content-marker';

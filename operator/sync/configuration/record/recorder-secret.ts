@@ -2,11 +2,11 @@ import type { HubConfiguration, HubConfigurationSpec } from '../../../kinds';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { readFormerValues } from '../../secrets/former-values';
-import { readGeneratedSecrets, writeGeneratedSecrets } from '../../secrets/generated-secrets';
-import { secretsOfHub } from '../../secrets/hub-resources';
-import { type MissingReason, recorderUrl } from '../../secrets/recorder-url';
-import { RECORDER_KEY } from '../../secrets/secrets-yaml';
+import { readFormerValues } from '../../secrets-yaml/former-values';
+import { readGeneratedSecrets, writeGeneratedSecrets } from '../../secrets-yaml/generated-secrets';
+import { secretsOfHub } from '../../secrets-yaml/hub-resources';
+import { type MissingReason, recorderUrl } from '../../secrets-yaml/recorder-url';
+import { RECORDER_KEY } from '../../secrets-yaml/secrets-yaml';
 import { configurationInUse } from './configuration-in-use';
 
 /** Why the recorder's URL is not in the hub's `secrets.yaml`. */

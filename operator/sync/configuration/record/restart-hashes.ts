@@ -1,7 +1,7 @@
 import { type HubConfiguration, secrets as definition } from '../../../kinds';
 import { defaulted } from '../../../kinds/schema';
-import { secretsOfHub } from '../../secrets/hub-resources';
-import type { ReadSecrets } from '../../secrets/secrets-yaml';
+import { secretsOfHub } from '../../secrets-yaml/hub-resources';
+import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import type { Services } from '../../services';
 import type { GeneratedConfiguration } from '../generate/generate';
 import { publishedConfiguration } from './publish';

@@ -1,7 +1,7 @@
 import { HubBanned, HubError, HubRejected, HubUnreachable } from '../../../client/errors';
-import { type Clock, timestamp } from '../../../clock';
+import { type Clock, timestamp } from '../../../base/clock';
 import type { Hub } from '../../../kinds/index';
-import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
+import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../base/limits';
 import { conditionOf } from '../../../runtime/conditions';
 import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { HubContext } from '../steps';

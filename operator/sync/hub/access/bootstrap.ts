@@ -3,13 +3,13 @@ import { type Health, probeHealth } from '../../../client/health';
 import { removeTemporaryUsers } from '../../../client/interrupted-onboarding';
 import { completeStep, createUser } from '../../../client/onboarding';
 import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
-import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
+import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../base/limits';
 import { ensureAnalytics, ensureCoreSettings, initialCoreDifference } from './core-settings';
 import { type CredentialServices, type OwnerCredentials, ownerCredentials } from './credentials';
 import { InterruptedOnboarding } from './interrupted-onboarding';
 import { type OwnerSession, OwnerSessions, type SessionServices } from './owner-sessions';
 import { RejectedCredentials, type Stuck } from './rejected-credentials';
-import { issueToken, revokeOtherTokens, type TokenServices } from './token';
+import { issueToken, revokeOtherTokens, type TokenServices } from '../../hub-access/token';
 
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
 

@@ -8,17 +8,17 @@ import {
   TokenRejected,
 } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { isLower, OLDEST_SUPPORTED } from '../../../hub-version';
+import { isLower, OLDEST_SUPPORTED } from '../../../base/hub-version';
 import type { Hub } from '../../../kinds/index';
-import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { isForbidden } from '../../../runtime/api-errors';
 import { conditionOf } from '../../../runtime/conditions';
-import type { HubClients } from '../../hub-clients';
-import { hubErrorOutcome } from '../../hub-errors';
+import type { HubClients } from '../../hub-access/hub-clients';
+import { hubErrorOutcome } from '../../hub-access/hub-errors';
 import type { Services } from '../../services';
 import { BanRecovery } from '../health/ban-recovery';
-import { stateFingerprint } from '../health/health-monitor';
+import { stateFingerprint } from '../../hub-access/health-monitor';
 import { hubModeProblem, requireAdmin } from '../health/hub-health';
 import { HubStart } from '../health/hub-start';
 import { podState } from '../health/pod-state';
@@ -33,7 +33,7 @@ import {
   type WithClaim,
 } from '../steps';
 import { recordRanVersion } from '../workload/downgrade';
-import type { MissingValue } from '../secret-value';
+import type { MissingValue } from '../../hub-access/secret-value';
 import {
   bootstrapCompleted,
   bootstrapDisabled,
@@ -44,7 +44,7 @@ import {
 } from './bootstrap-runner';
 import { coreDifference, ensureAnalytics, ensureCoreSettings } from './core-settings';
 import { ensureCredentialsOwner } from './credentials';
-import { resolveAccess, revokeOtherTokens } from './token';
+import { resolveAccess, revokeOtherTokens } from '../../hub-access/token';
 import { TokenRenewal } from './token-renewal';
 
 /** A hub whose pod is ready, and its client. */

@@ -8,9 +8,9 @@ import { readNamedSecret, SecretRefused } from '../../../runtime/named-secret';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../../../runtime/object-ownership';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { createGeneratedSecret } from '../generated-secret';
-import { ensureOwnerReference } from '../owner-reference';
-import type { MissingValue } from '../secret-value';
+import { createGeneratedSecret } from '../../hub-workload/generated-secret';
+import { ensureOwnerReference } from '../../hub-workload/owner-reference';
+import type { MissingValue } from '../../hub-access/secret-value';
 
 /** The owner's credentials, or a sentence that names the missing value. */
 export type CredentialsFound = OwnerCredentials | MissingValue;

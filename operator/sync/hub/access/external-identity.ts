@@ -1,10 +1,10 @@
 import type { HubClient } from '../../../client/hub-client';
 import { instanceId } from '../../../client/instance-id';
 import type { Hub } from '../../../kinds/index';
-import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { byAge } from '../../../runtime/age';
 import { type Outcome, stalled } from '../../../runtime/outcome';
-import { PerHub } from '../../per-hub';
+import { PerHub } from '../../hub-access/per-hub';
 import type { Services } from '../../services';
 import type { HubContext } from '../steps';
 

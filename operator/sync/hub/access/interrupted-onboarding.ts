@@ -6,7 +6,7 @@ import {
 } from '../../../client/interrupted-onboarding';
 import { type Credentials, type FirstUser, login } from '../../../client/onboarding';
 import type { RestClient } from '../../../client/rest';
-import type { Clock } from '../../../clock';
+import type { Clock } from '../../../base/clock';
 import type { HubEndpoint, OwnerSessions } from './owner-sessions';
 
 /**

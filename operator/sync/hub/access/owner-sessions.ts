@@ -6,7 +6,7 @@ import { RestClient } from '../../../client/rest';
 import { currentUser } from '../../../client/tokens';
 import type { Hub } from '../../../kinds/index';
 import type { Services } from '../../services';
-import { PerHub } from '../../per-hub';
+import { PerHub } from '../../hub-access/per-hub';
 
 /** The hub that is bootstrapped, and how it is reached. */
 export interface HubEndpoint {

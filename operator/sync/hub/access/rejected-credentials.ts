@@ -1,7 +1,7 @@
 import type { LoginFailed } from '../../../client/errors';
 import type { Hub } from '../../../kinds/index';
 import type { Cache } from '../../../runtime/cache';
-import { PerHub } from '../../per-hub';
+import { PerHub } from '../../hub-access/per-hub';
 
 /** The bootstrap cannot continue without a person. `reason` is that of the condition `BootstrapReady`. */
 export interface Stuck {

@@ -1,11 +1,11 @@
 import type { HubClient } from '../../../client/hub-client';
 import { tokenValidity } from '../../../client/tokens';
 import type { Hub, HubSpec } from '../../../kinds/index';
-import { TOKEN_RENEWAL } from '../../../limits';
+import { TOKEN_RENEWAL } from '../../../base/limits';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
-import { PerHub } from '../../per-hub';
-import { issueToken, revokeOtherTokens, tokenSecretName, type TokenServices } from './token';
+import { PerHub } from '../../hub-access/per-hub';
+import { issueToken, revokeOtherTokens, tokenSecretName, type TokenServices } from '../../hub-access/token';
 
 /**
  * Replaces the token before it expires, while it can still create its successor: this needs no password of the owner.

@@ -4,7 +4,7 @@ import { objectNames } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
 import type { ClusterObject } from '../../../runtime/objects';
 import type { ConditionValue } from '../../../runtime/outcome';
-import { selectorOf } from '../owned-objects';
+import { selectorOf } from '../../hub-workload/owned-objects';
 
 /** A Certificate as cert-manager has answered to it. */
 export interface Certificate extends ClusterObject {

@@ -1,7 +1,7 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import type { Condition } from '../../../kinds/condition';
 import { objectNames } from '../../../kinds/object-names';
-import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import type { Manifest } from '../../../runtime/apply';
 import type { Discovery } from '../../../runtime/discovery';
 import type { ClusterObject } from '../../../runtime/objects';
@@ -9,7 +9,7 @@ import type { ConditionValue } from '../../../runtime/outcome';
 import { optional } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
-import { selectorOf } from '../owned-objects';
+import { selectorOf } from '../../hub-workload/owned-objects';
 import { requeueAfter } from '../steps';
 import { ensureOptionalObject } from './ensure-object';
 import { lastKnownExposure, notExposed } from './trusted-proxies';

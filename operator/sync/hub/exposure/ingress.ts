@@ -1,4 +1,4 @@
-import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
@@ -9,7 +9,7 @@ import { conditionOf } from '../../../runtime/conditions';
 import { builtin, optional } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
-import { selectorOf, SERVICE_PORT } from '../owned-objects';
+import { selectorOf, SERVICE_PORT } from '../../hub-workload/owned-objects';
 import { requeueAfter } from '../steps';
 import { type Certificate, certificateOf, notIssued } from './certificate';
 import { ensureObject, ensureOptionalObject } from './ensure-object';

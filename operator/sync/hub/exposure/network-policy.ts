@@ -4,7 +4,7 @@ import type { Manifest } from '../../../runtime/apply';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
-import { HUB_PORT, selectorOf } from '../owned-objects';
+import { HUB_PORT, selectorOf } from '../../hub-workload/owned-objects';
 import { ensureObject } from './ensure-object';
 
 /**

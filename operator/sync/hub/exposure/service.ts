@@ -3,7 +3,7 @@ import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
-import { HUB_PORT, selectorOf, type Service, SERVICE_PORT } from '../owned-objects';
+import { HUB_PORT, selectorOf, type Service, SERVICE_PORT } from '../../hub-workload/owned-objects';
 import type { HubContext, WithAddress } from '../steps';
 import { isExposed, notExposed } from './trusted-proxies';
 

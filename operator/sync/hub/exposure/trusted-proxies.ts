@@ -2,7 +2,7 @@ import { HubError } from '../../../client/errors';
 import { getReverseProxySettings } from '../../../client/http-settings';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
-import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import type { ConditionValue, Outcome } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
 import { type Authenticated, type HubContext, type HubStep, requeueAfter } from '../steps';

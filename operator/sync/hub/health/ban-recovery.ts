@@ -1,4 +1,4 @@
-import { timestamp } from '../../../clock';
+import { timestamp } from '../../../base/clock';
 import type { Hub } from '../../../kinds/index';
 import type { Reason } from '../../../kinds/reasons';
 import { objectNames } from '../../../kinds/object-names';
@@ -8,7 +8,7 @@ import {
   BAN_WINDOW,
   DEPENDENCY_REQUEUE,
   POD_NOT_READY_REQUEUE,
-} from '../../../limits';
+} from '../../../base/limits';
 import { pathOf } from '../../../runtime/objects';
 import { type ConditionValue, type Outcome, type Stalled, stalled, waiting } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
@@ -16,10 +16,10 @@ import { isConflict, isNotFound } from '../../../runtime/api-errors';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { type BanHistory, banHistoryOf, banStatus, decideBanRestart } from './ban-window';
-import { PerHub } from '../../per-hub';
-import type { Pod } from '../pod';
+import { PerHub } from '../../hub-access/per-hub';
+import type { Pod } from '../../hub-workload/pod';
 import { stuckPod } from './stuck-pod';
-import { unbanReport } from '../termination-messages';
+import { unbanReport } from '../../hub-workload/termination-messages';
 import type { HubContext } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;

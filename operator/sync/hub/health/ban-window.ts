@@ -1,6 +1,6 @@
-import { timestamp } from '../../../clock';
+import { timestamp } from '../../../base/clock';
 import type { HubStatus } from '../../../kinds/index';
-import { BAN_COOLDOWN, BAN_RESTARTS, BAN_WINDOW } from '../../../limits';
+import { BAN_COOLDOWN, BAN_RESTARTS, BAN_WINDOW } from '../../../base/limits';
 
 /** The restarts that bans have caused. Times are milliseconds since the epoch. */
 export interface BanHistory {

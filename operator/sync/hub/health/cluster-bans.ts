@@ -5,8 +5,8 @@ import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { Authenticated, HubContext, HubStep } from '../steps';
-import { unbanReport } from '../termination-messages';
-import type { Pod } from '../pod';
+import { unbanReport } from '../../hub-workload/termination-messages';
+import type { Pod } from '../../hub-workload/pod';
 
 /**
  * Looks for addresses of the cluster among the hub's bans: its node, or a proxy. Behind such an address are many

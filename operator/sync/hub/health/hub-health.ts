@@ -4,9 +4,9 @@ import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { currentUser } from '../../../client/tokens';
 import type { Hub } from '../../../kinds/index';
-import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { type Outcome, waiting } from '../../../runtime/outcome';
-import { hubRedactor } from '../../hub-secrets';
+import { hubRedactor } from '../../hub-access/hub-secrets';
 import type { Services } from '../../services';
 
 /**

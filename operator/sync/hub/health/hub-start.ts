@@ -3,7 +3,7 @@ import { getConfig } from '../../../client/core';
 import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
 import type { Hub } from '../../../kinds/index';
-import { API_NOT_LOADED_REQUEUE } from '../../../limits';
+import { API_NOT_LOADED_REQUEUE } from '../../../base/limits';
 import { type Outcome, waiting } from '../../../runtime/outcome';
 import type { Services } from '../../services';
 

@@ -1,11 +1,11 @@
 import type { Hub } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
-import { hubRedactor } from '../../hub-secrets';
+import { hubRedactor } from '../../hub-access/hub-secrets';
 import type { Services } from '../../services';
 import { downgradeMessage } from '../downgrade-message';
-import { type ContainerStatus, isReadyPod, type Pod } from '../pod';
-import { parsePrepareReport, prepareReport } from '../termination-messages';
+import { type ContainerStatus, isReadyPod, type Pod } from '../../hub-workload/pod';
+import { parsePrepareReport, prepareReport } from '../../hub-workload/termination-messages';
 import { latestWarning } from '../warning-events';
 import { stuckPod } from './stuck-pod';
 

@@ -1,5 +1,5 @@
-import { POD_TERMINATION_REPORT } from '../../../limits';
-import type { Pod } from '../pod';
+import { POD_TERMINATION_REPORT } from '../../../base/limits';
+import type { Pod } from '../../hub-workload/pod';
 
 /**
  * The words about a pod that is being deleted and has not ended long after its grace period, and about what holds it;

@@ -1,12 +1,12 @@
 import type { Hub } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
-import { POD_NOT_READY_REQUEUE } from '../../../limits';
+import { POD_NOT_READY_REQUEUE } from '../../../base/limits';
 import { byAge } from '../../../runtime/age';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { claimName, mountsClaim, type PodSpec, type StatefulSet } from '../owned-objects';
-import { PerHub } from '../../per-hub';
+import { claimName, mountsClaim, type PodSpec, type StatefulSet } from '../../hub-workload/owned-objects';
+import { PerHub } from '../../hub-access/per-hub';
 import { type ClusterObject, pathOf } from '../../../runtime/objects';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../../../runtime/object-ownership';
 

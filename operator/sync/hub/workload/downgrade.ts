@@ -1,4 +1,4 @@
-import { isComparable, isLower } from '../../../hub-version';
+import { isComparable, isLower } from '../../../base/hub-version';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations, userAnnotations } from '../../../kinds/annotations';
 import { FIELD_MANAGER } from '../../../runtime/object-ownership';
@@ -6,7 +6,7 @@ import { pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { downgradeMessage } from '../downgrade-message';
-import type { Claim } from '../owned-objects';
+import type { Claim } from '../../hub-workload/owned-objects';
 import type { HubContext, WithClaim } from '../steps';
 
 /**

@@ -1,5 +1,5 @@
-import { OperationalError } from '../../../errors';
-import { isObject } from '../../../is-object';
+import { OperationalError } from '../../../base/errors';
+import { isObject } from '../../../base/is-object';
 
 /** A PodTemplateSpec, or a part of one. */
 export type PodTemplate = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
-import { claimName, HUB_CONTAINER, HUB_PORT } from '../owned-objects';
-import type { PodHashes } from './rollout-hashes';
+import { claimName, HUB_CONTAINER, HUB_PORT } from '../../hub-workload/owned-objects';
+import type { PodHashes } from '../../hub-workload/rollout-hashes';
 import { ALLOW_DOWNGRADE_KEY, OPERATOR_IP_KEY } from './init-values';
 import {
   PREPARE_CONFIG,
@@ -10,8 +10,8 @@ import {
   pythonCommand,
   scriptSecurityContext,
   UNBAN_OPERATOR_IP,
-} from '../../scripts';
-import { PREPARE_CONTAINER, UNBAN_CONTAINER } from '../termination-messages';
+} from '../../hub-workload/scripts';
+import { PREPARE_CONTAINER, UNBAN_CONTAINER } from '../../hub-workload/termination-messages';
 
 /** Paths in the pod. The scripts get each of them as an argument. */
 const CONFIG = '/config';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { isObject } from '../../../is-object';
+import { isObject } from '../../../base/is-object';
 import { identity, mergeKeys, type PodTemplate } from './merge';
 
 /** The path of the first part of the operator's pod template that the merged one lacks or changes; undefined: none. */

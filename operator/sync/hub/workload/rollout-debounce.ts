@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Hub } from '../../../kinds/index';
-import { ROLLOUT_DEBOUNCE, ROLLOUT_DEBOUNCE_LIMIT } from '../../../limits';
+import { ROLLOUT_DEBOUNCE, ROLLOUT_DEBOUNCE_LIMIT } from '../../../base/limits';
 import type { Manifest } from '../../../runtime/apply';
 import type { Services } from '../../services';
-import type { StatefulSet } from '../owned-objects';
-import { PerHub } from '../../per-hub';
+import type { StatefulSet } from '../../hub-workload/owned-objects';
+import { PerHub } from '../../hub-access/per-hub';
 
 /** A template that differs from the applied one. Times are of the monotonic clock. */
 interface PendingTemplate {

@@ -1,7 +1,7 @@
 import type { Hub } from '../../../kinds/index';
-import { ROLLOUT_TURN } from '../../../limits';
+import { ROLLOUT_TURN } from '../../../base/limits';
 import type { Services } from '../../services';
-import type { PodRestarts } from '../pod-restarts';
+import type { PodRestarts } from '../../hub-workload/pod-restarts';
 
 interface Turn {
   readonly hub: Hub;

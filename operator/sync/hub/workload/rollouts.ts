@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import type { Hub } from '../../../kinds/index';
-import { API_NOT_LOADED_REQUEUE, ROLLOUT_TURN } from '../../../limits';
+import { API_NOT_LOADED_REQUEUE, ROLLOUT_TURN } from '../../../base/limits';
 import type { Manifest } from '../../../runtime/apply';
-import { PerHub } from '../../per-hub';
+import { PerHub } from '../../hub-access/per-hub';
 import type { Services } from '../../services';
-import type { StatefulSet } from '../owned-objects';
-import type { Occupation, PodRestarts } from '../pod-restarts';
+import type { StatefulSet } from '../../hub-workload/owned-objects';
+import type { Occupation, PodRestarts } from '../../hub-workload/pod-restarts';
 import { RolloutDebounce } from './rollout-debounce';
 import { RolloutTurns } from './rollout-turns';
 

@@ -1,20 +1,20 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
-import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import type { Manifest } from '../../../runtime/apply';
 import { stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
-import { HUB_CONTAINER, selectorOf, type StatefulSet } from '../owned-objects';
+import { HUB_CONTAINER, selectorOf, type StatefulSet } from '../../hub-workload/owned-objects';
 import { type HubContext, requeueAfter, type WithClaim } from '../steps';
-import { communityHash } from './community-hash';
+import { communityHash } from '../../hub-workload/community-hash';
 import { refuseDowngrade } from './downgrade';
 import { mergePodTemplate, NotMergeable, type PodTemplate } from './merge';
 import { ensureInitValues } from './init-values';
 import { GRACE_SECONDS, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
-import { hashesOf, type PodHashes, rolloutHashes } from './rollout-hashes';
+import { hashesOf, type PodHashes, rolloutHashes } from '../../hub-workload/rollout-hashes';
 import type { Rollouts } from './rollouts';
 
 /**

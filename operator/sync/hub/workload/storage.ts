@@ -1,14 +1,14 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
-import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { ObjectRejected } from '../../../runtime/apply-errors';
 import { type ConditionValue, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
 import { latestWarning } from '../warning-events';
-import { type Claim, claimName } from '../owned-objects';
-import { ensureOwnerReference } from '../owner-reference';
+import { type Claim, claimName } from '../../hub-workload/owned-objects';
+import { ensureOwnerReference } from '../../hub-workload/owner-reference';
 import { type HubContext, requeueAfter, type WithClaim } from '../steps';
 import { ClaimConflicts } from './claim-conflict';
 import { parseQuantity } from './quantity';

@@ -1,8 +1,8 @@
 import type { ConfigEntry } from '../../../client/flow-step';
-import { timestamp } from '../../../clock';
+import { timestamp } from '../../../base/clock';
 import type { EventSpec } from '../../../runtime/event-spec';
 import type { Outcome } from '../../../runtime/outcome';
-import { volumeStatus } from '../../hub-volume';
+import { volumeStatus } from '../../hub-workload/hub-volume';
 import { type AnswerHashes, recorded } from '../answer-hashes';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import type { OperationResult } from '../operation';

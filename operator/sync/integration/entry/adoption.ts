@@ -1,6 +1,6 @@
 import type { ConfigEntry } from '../../../client/flow-step';
 import type { HubIntegrationSpec, PendingFlow } from '../../../kinds/integration';
-import { FLOW_LIMIT, FLOW_REQUEST_LIMIT } from '../../../limits';
+import { FLOW_LIMIT, FLOW_REQUEST_LIMIT } from '../../../base/limits';
 import { SUCCESS } from '../flow/run';
 
 /**

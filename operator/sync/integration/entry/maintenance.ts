@@ -2,8 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigEntry } from '../../../client/flow-step';
 import { integration as definition } from '../../../kinds';
 import type { Outcome } from '../../../runtime/outcome';
-import { clearCorrection, correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../../corrections';
-import { DriftReports } from '../../drift-reports';
+import {
+  clearCorrection,
+  correctionsOf,
+  countCorrection,
+  MAX_EQUAL_CORRECTIONS,
+} from '../../objects/corrections';
+import { DriftReports } from '../../objects/drift-reports';
 import type { Services } from '../../services';
 import {
   type AnswerHashes,

@@ -1,9 +1,9 @@
 import { HubFailed, HubRejected } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
-import type { Clock } from '../../../clock';
-import { API_NOT_LOADED_REQUEUE, FLOW_LIMIT } from '../../../limits';
+import type { Clock } from '../../../base/clock';
+import { API_NOT_LOADED_REQUEUE, FLOW_LIMIT } from '../../../base/limits';
 import type { Outcome } from '../../../runtime/outcome';
-import { ensureRemoved } from '../../removal';
+import { ensureRemoved } from '../../objects/removal';
 import { recorded } from '../answer-hashes';
 import type { HubContext, IntegrationResource } from '../hub-context';
 import type { IntegrationReconcile } from '../integration-reconcile';

@@ -1,6 +1,6 @@
 import type { ConfigEntry } from '../../../client/flow-step';
 import type { Condition } from '../../../kinds';
-import { DEPENDENCY_REQUEUE, RESYNC } from '../../../limits';
+import { DEPENDENCY_REQUEUE, RESYNC } from '../../../base/limits';
 import { type Outcome, ready, stalled, waiting } from '../../../runtime/outcome';
 
 /** A disabled entry is unloaded, unless the integration cannot be: then it is disabled after a restart. */

@@ -1,7 +1,7 @@
 import type { ConfigEntry } from '../../../client/flow-step';
-import { timestamp } from '../../../clock';
-import { volumeStatus } from '../../hub-volume';
-import { payloadHash } from '../../payload-hash';
+import { timestamp } from '../../../base/clock';
+import { volumeStatus } from '../../hub-workload/hub-volume';
+import { payloadHash } from '../../objects/payload-hash';
 import {
   type AnswerHashes,
   incompleteHash,

@@ -2,9 +2,9 @@ import { FormRejected, type FlowRequest } from '../../../client/config-flows';
 import { HubFailed, HubUnreachable, NotFound } from '../../../client/errors';
 import type { ConfigEntry, FlowStep } from '../../../client/flow-step';
 import type { HubClient } from '../../../client/hub-client';
-import type { Clock } from '../../../clock';
-import { messageOf } from '../../../errors';
-import { FLOW_LIMIT } from '../../../limits';
+import type { Clock } from '../../../base/clock';
+import { messageOf } from '../../../base/errors';
+import { FLOW_LIMIT } from '../../../base/limits';
 import { type FlowAnswers, FlowNavigator, type FlowProblem } from './navigator';
 import type { Upload } from '../../../client/forms/fill-form';
 

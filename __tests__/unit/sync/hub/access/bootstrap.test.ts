@@ -1,4 +1,4 @@
-import { Stopping } from '../../../../../operator/errors';
+import { Stopping } from '../../../../../operator/base/errors';
 import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
 import { defaulted } from '../../../../../operator/kinds/schema';
 import { Bootstrap, type BootstrapState } from '../../../../../operator/sync/hub/access/bootstrap';
@@ -35,7 +35,10 @@ beforeEach(async () => {
   const tokens = { access_token: server.token, refresh_token: 'r' };
   server.routes.set('GET /api/onboarding', onboarding(true));
   server.routes.set('POST /auth/login_flow', json(200, form));
-  server.routes.set('POST /auth/login_flow/f1', json(200, { type: 'create_entry', flow_id: 'f1', result: 'code' }));
+  server.routes.set(
+    'POST /auth/login_flow/f1',
+    json(200, { type: 'create_entry', flow_id: 'f1', result: 'code' }),
+  );
   server.routes.set('POST /auth/token', json(200, tokens));
   server.routes.set('POST /auth/revoke', json(200, {}));
   server.onCommand = ({ message, succeed, fail }) =>

@@ -1,8 +1,8 @@
 import type { Manifest } from '../../../../../operator/runtime/apply';
 import type { ClusterObject, ResourceType } from '../../../../../operator/runtime/objects';
 import { stalled, waiting } from '../../../../../operator/runtime/outcome';
-import type { StatefulSet } from '../../../../../operator/sync/hub/owned-objects';
-import { PodRestarts } from '../../../../../operator/sync/hub/pod-restarts';
+import type { StatefulSet } from '../../../../../operator/sync/hub-workload/owned-objects';
+import { PodRestarts } from '../../../../../operator/sync/hub-workload/pod-restarts';
 import { Rollouts } from '../../../../../operator/sync/hub/workload/rollouts';
 import { ensureStatefulSet } from '../../../../../operator/sync/hub/workload/statefulset';
 import { ManualClock } from '../../../manual-clock';

@@ -1,7 +1,7 @@
 import type { ApplyOptions, Manifest } from '../../../../../operator/runtime/apply';
 import { ObjectRejected } from '../../../../../operator/runtime/apply-errors';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
-import type { Claim } from '../../../../../operator/sync/hub/owned-objects';
+import type { Claim } from '../../../../../operator/sync/hub-workload/owned-objects';
 import { claimSpec, differences, ensureStorage } from '../../../../../operator/sync/hub/workload/storage';
 import { aHub, aHubContext, services } from '../../fixtures';
 

@@ -1,0 +1,358 @@
+import type { Hub } from '../../../../operator/kinds';
+import { HUB_LABEL } from '../../../../operator/kinds/annotations';
+import { HubUnreachable } from '../../../../operator/client/errors';
+import { type Waiting, waiting } from '../../../../operator/runtime/outcome';
+import { HAND_OVER, type ReconcileContext, type SyncModule } from '../../../../operator/runtime/sync-module';
+import { type Child, childModule } from '../../../../operator/sync/objects/child';
+import { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
+import type { Services } from '../../../../operator/sync/services';
+import { FakeHub } from '../../client/fake-hub';
+import { ManualClock } from '../../manual-clock';
+import { secretReader, services } from '../fixtures';
+
+let secrets: Map<string, ReadonlyMap<string, string>>;
+let phase: string;
+let ready: 'True' | 'False';
+/** Message of the condition Ready of the Hub. */
+let message: string;
+let uid: string;
+let hubExists: boolean;
+/** Nothing listens there, unless a test starts a server. */
+let hubUrl: string;
+let server: FakeHub | undefined;
+let hubSpec: Hub['spec'];
+let deletionTimestamp: string | undefined;
+let clock: ManualClock;
+let given: Services;
+let hubs: HubClients;
+
+beforeEach(() => {
+  ready = 'True';
+  message = 'It is not well.';
+  phase = 'Running';
+  secrets = new Map(
+    ['villa', 'cabin'].map((name) => [`${name}-api-token`, new Map([['token', 'the-token']])]),
+  );
+  uid = '1';
+  hubExists = true;
+  hubUrl = 'http://127.0.0.1:9';
+  hubSpec = {};
+  deletionTimestamp = undefined;
+  clock = new ManualClock();
+  const hub = (name: string) =>
+    ({
+      metadata: { namespace: 'home', name, uid: `${name}-${uid}`, deletionTimestamp },
+      spec: hubSpec,
+      status: {
+        phase,
+        url: hubUrl,
+        conditions: [{ type: 'Ready', status: ready, reason: 'X', message }],
+      },
+    }) as unknown as Hub;
+  given = services({
+    clock,
+    secrets: secretReader((name) => secrets.get(name)),
+    cache: {
+      list: function* () {},
+      get: (kind: string, _: string, name: string) =>
+        (kind === 'Hub'
+          ? hubExists
+            ? hub(name)
+            : undefined
+          : secrets.has(name)
+            ? { metadata: { name, labels: { [HUB_LABEL]: 'villa' } } }
+            : undefined) as never,
+    },
+  });
+  hubs = new HubClients(given);
+});
+
+afterEach(async () => {
+  hubs.close();
+  await server?.close();
+});
+
+const redact = async (text: string) => {
+  const reached = await hubs.reach('home', 'villa');
+  if (!('client' in reached)) throw new Error(reached.outcome.message);
+  return reached.client.rest.redact(text);
+};
+
+describe('HubClients', () => {
+  test('masks the present values of the HubSecrets in messages of the hub', async () => {
+    expect(await redact('the-token hunter2')).toBe('*** hunter2');
+    secrets.set('villa-secrets', new Map([['secrets.yaml', 'wifi: "hunter2"\n']]));
+    expect(await redact('the-token hunter2')).toBe('*** ***');
+    secrets.set('villa-secrets', new Map([['secrets.yaml', 'wifi: "hunter3"\n']]));
+    expect(await redact('the-token hunter3')).toBe('*** ***');
+  });
+
+  test('masks every line of a secrets.yaml that is no YAML', async () => {
+    secrets.set('villa-secrets', new Map([['secrets.yaml', 'hunter2\n: [']]));
+    expect(await redact('hunter2')).toBe('***');
+  });
+
+  test('give the client of a hub that runs although its Hub is not Ready, and none of another', async () => {
+    ready = 'False';
+    expect(await hubs.reach('home', 'villa')).toHaveProperty('client');
+    ready = 'True';
+    for (phase of ['Pending', 'Failed', 'Unknown'])
+      expect(await hubs.reach('home', 'villa')).toMatchObject({ outcome: { reason: 'HubNotReady' } });
+  });
+
+  test('say the same of a hub that is not usable in each step of its start, and requeue after minutes', async () => {
+    ready = 'False';
+    const outcomes = [];
+    for (phase of ['Pending', 'Failed', 'Unknown']) {
+      for (message of ['Pod villa-0 is being replaced.', 'Pod villa-0 is starting.', '']) {
+        const reached = await hubs.reach('home', 'villa');
+        if ('client' in reached) throw new Error('it is usable');
+        outcomes.push(reached.outcome);
+      }
+    }
+    expect(new Set(outcomes.map((outcome) => outcome.message)).size).toBe(1);
+    for (const { after, priority } of outcomes as Waiting[]) {
+      expect(after).toBeGreaterThanOrEqual(300_000);
+      expect(priority).toBe('resync');
+    }
+  });
+
+  test('do not advise to create a Secret that the bootstrap creates', async () => {
+    secrets.clear();
+    const reached = await hubs.reach('home', 'villa');
+    expect(reached).toMatchObject({
+      outcome: {
+        reason: 'TokenNotAvailable',
+        message:
+          'Waiting for the API token of the Hub villa: The Secret villa-api-token does not exist yet. The bootstrap creates it.',
+      },
+    });
+  });
+
+  test('still reach the hub of a Hub that is being deleted when the Secret of its token is gone', async () => {
+    const reached = await hubs.reach('home', 'villa');
+    secrets.clear();
+    expect(await hubs.contact(hubs.find('home', 'villa')!)).toHaveProperty('missing');
+    deletionTimestamp = '2026-01-01T00:00:00Z';
+    const contacted = await hubs.contact(hubs.find('home', 'villa')!);
+    expect('client' in contacted && 'client' in reached && contacted.client === reached.client).toBe(true);
+  });
+
+  test('close the client of a Hub that is deleted without being reconciled, as one that is suspended', async () => {
+    await hubs.reach('home', 'villa');
+    const [client] = hubs.all;
+    const close = jest.spyOn(client!, 'close');
+    await clock.advance(3_600_000);
+    expect([hubs.all.length, close.mock.calls.length]).toEqual([1, 0]);
+    hubExists = false;
+    await clock.advance(30_000);
+    expect([hubs.all.length, close.mock.calls.length]).toEqual([0, 1]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test('give a Hub that was created again another client than the deleted one', async () => {
+    const access = { url: 'http://127.0.0.1:9', token: 'the-token' };
+    const first = hubs.client(hubs.find('home', 'villa')!, access);
+    uid = '2';
+    expect(hubs.client(hubs.find('home', 'villa')!, access)).not.toBe(first);
+  });
+});
+
+describe('childModule', () => {
+  const childOf = (name: string) =>
+    ({
+      metadata: { namespace: 'home', name: 'lights', uid: 'u' },
+      spec: { hubRef: { name } },
+    }) as unknown as Child;
+  let removed: number;
+  let hang: boolean;
+  let forgotten: number;
+  let failure: Error | undefined;
+  let object: string | undefined;
+  let module: SyncModule<Child>;
+  const remove = (name = 'villa') => module.remove!(childOf(name), {} as ReconcileContext);
+
+  beforeEach(() => {
+    removed = 0;
+    hang = false;
+    forgotten = 0;
+    failure = undefined;
+    object = 'automation lights';
+    module = childModule<Child>(given, hubs, {
+      sync: () => Promise.reject(new Error('not asked')),
+      remove: () => {
+        removed++;
+        if (hang) return new Promise(() => undefined);
+        return failure ? Promise.reject(failure) : Promise.resolve([]);
+      },
+      forget: () => void forgotten++,
+      objectOf: () => object,
+    });
+  });
+
+  test('skips the removals of a hub that did not respond for 30 s, and those of no other hub', async () => {
+    failure = new HubUnreachable('the hub does not answer');
+    expect(await remove()).toEqual(left('The hub does not answer'));
+    failure = undefined;
+    await clock.advance(29_000);
+    expect(await remove()).toMatchObject([{ reason: 'CleanupSkipped' }]);
+    expect(removed).toBe(1);
+    expect(await remove('cabin')).toEqual([]);
+    expect(removed).toBe(2);
+    await clock.advance(1_001);
+    expect(await remove()).toEqual([]);
+    expect(removed).toBe(3);
+  });
+
+  test('repeats a removal without an answer while the hub answers other requests', async () => {
+    server = await FakeHub.start();
+    hubUrl = server.url;
+    failure = new HubUnreachable('no answer within 30 s');
+    for (let count = 1; count <= 5; count++) {
+      expect(await remove()).toMatchObject({
+        type: 'Waiting',
+        reason: 'Removing',
+        message: expect.stringMatching(/automation lights is not removed .* no answer within 30 s/),
+      });
+      await clock.advance(5_000);
+    }
+    expect([removed, forgotten]).toEqual([5, 0]);
+    await server.close();
+    expect(await remove()).toEqual(left('No answer within 30 s'));
+  });
+
+  test('repeats a removal that takes longer than a few seconds, and ends it at once when the hub is silent', async () => {
+    server = await FakeHub.start();
+    hubUrl = server.url;
+    hang = true;
+    const busy = remove();
+    await clock.advance(3_000);
+    expect(await busy).toMatchObject({ type: 'Waiting', reason: 'Removing' });
+    server.routes.set('GET /manifest.json', () => undefined);
+    const silent = remove();
+    await clock.advance(3_000);
+    await clock.advance(2_000);
+    expect(await silent).toEqual(left('The hub did not respond within 5 s'));
+  });
+
+  test('forgets a resource whose removal fails or is skipped', async () => {
+    failure = new HubUnreachable('no');
+    await remove();
+    expect(forgotten).toBe(1);
+    await remove();
+    expect([removed, forgotten]).toEqual([1, 2]);
+  });
+
+  test('waits for a Hub that does not exist, and does not poll for it', async () => {
+    hubExists = false;
+    const outcome = await module.sync(childOf('villa'), {} as ReconcileContext);
+    expect(outcome).toMatchObject({ type: 'Waiting', reason: 'HubNotFound' });
+    expect(outcome.after).toBeGreaterThanOrEqual(30_000);
+  });
+
+  const left = (why: string) => [
+    {
+      type: 'Warning',
+      reason: 'CleanupSkipped',
+      message: `The automation lights may still be in the hub. ${why}`,
+    },
+  ];
+
+  describe('an object that others in the hub refer to', () => {
+    const successor = childOf('villa');
+    let running: Waiting | undefined;
+
+    beforeEach(() => {
+      running = undefined;
+      module = childModule<Child>(given, hubs, {
+        sync: () => Promise.reject(new Error('not asked')),
+        remove: () => {
+          removed++;
+          return Promise.resolve(removed < 2 ? waiting('Removing', '', 1_000) : []);
+        },
+        release: () => running,
+        forget: () => void forgotten++,
+        objectOf: () => object,
+        isReferenced: true,
+      });
+    });
+    const handOver = () => module.remove!(childOf('villa'), {} as ReconcileContext, successor);
+
+    test('stays for a moment, so that a resource of another name can take it over', async () => {
+      expect(await remove()).toMatchObject({ type: 'Waiting', after: 3_000 });
+      await clock.advance(2_000);
+      expect(await remove()).toMatchObject({ type: 'Waiting', after: 1_000 });
+      expect(await handOver()).toBe(HAND_OVER);
+      expect([removed, forgotten]).toEqual([0, 1]);
+    });
+
+    test('is removed afterwards, and no resource takes it over then', async () => {
+      await remove();
+      await clock.advance(3_000);
+      expect(await remove()).toMatchObject({ type: 'Waiting', after: 1_000 });
+      expect(await handOver()).toEqual([]);
+      expect(removed).toBe(2);
+    });
+
+    test('is not waited for without an object, without a Hub and while the Hub is being deleted', async () => {
+      removed = 1;
+      object = undefined;
+      expect(await remove()).toEqual([]);
+      object = 'area kitchen';
+      hubSpec = { external: { url: 'http://box.example.org', tokenSecretRef: { name: 'villa-api-token' } } };
+      deletionTimestamp = '2026-01-01T00:00:00Z';
+      expect(await remove()).toEqual([]);
+      hubExists = false;
+      expect(await remove()).toMatchObject([{ reason: 'CleanupSkipped' }]);
+      expect(await handOver()).toBe(HAND_OVER);
+    });
+
+    test('passes on when the work of the deleted resource has ended', async () => {
+      running = waiting('ConfigFlowInProgress', '', 5_000);
+      expect(await handOver()).toBe(running);
+      running = undefined;
+      expect(await handOver()).toBe(HAND_OVER);
+    });
+  });
+
+  test('names the object that it cannot remove since the Hub does not exist', async () => {
+    hubExists = false;
+    expect(await remove()).toEqual(left('The Hub villa does not exist.'));
+    object = undefined;
+    expect(await remove()).toEqual([]);
+    expect(removed).toBe(0);
+  });
+
+  test('leaves the object to a Hub that is being deleted, and names it where the volume is kept', async () => {
+    deletionTimestamp = '2026-01-01T00:00:00Z';
+    expect(await remove()).toEqual([]);
+    for (const storage of [{ retain: true }, { existingClaim: 'old' }]) {
+      hubSpec = { storage };
+      expect(await remove()).toEqual(left('The Hub villa is being deleted, and its volume is kept.'));
+    }
+    object = undefined;
+    expect(await remove()).toEqual([]);
+    expect(removed).toBe(0);
+  });
+
+  test('removes the object from an external hub whose Hub is being deleted: it lives on', async () => {
+    deletionTimestamp = '2026-01-01T00:00:00Z';
+    hubSpec = { external: { url: 'http://box.example.org', tokenSecretRef: { name: 'villa-api-token' } } };
+    expect(await remove()).toEqual([]);
+    expect(removed).toBe(1);
+    failure = new HubUnreachable('It does not answer.');
+    expect(await remove()).toEqual(left('It does not answer.'));
+  });
+
+  test('removes the object although the Hub is not Ready, since its hub may respond', async () => {
+    ready = 'False';
+    expect(await remove()).toEqual([]);
+    expect(removed).toBe(1);
+  });
+
+  test('skips the removal without a token, and says so in an event', async () => {
+    secrets.clear();
+    expect(await remove()).toMatchObject([{ reason: 'CleanupSkipped' }]);
+    expect(removed).toBe(0);
+  });
+});

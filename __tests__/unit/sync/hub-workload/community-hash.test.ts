@@ -1,0 +1,38 @@
+import type { HubCommunityRepository } from '../../../../operator/kinds';
+import type { ClusterObject } from '../../../../operator/runtime/objects';
+import { communityHash } from '../../../../operator/sync/hub-workload/community-hash';
+import { resource } from '../../resource';
+import { aHub, services } from '../fixtures';
+
+type Spec = HubCommunityRepository['spec'];
+type Status = NonNullable<HubCommunityRepository['status']>;
+
+/** The hash of a hub with a single repository. */
+function hashOf(status: Status, category: Spec['category'] = 'integration') {
+  const spec: Spec = { hubRef: { name: 'villa' }, category, repository: 'o/n', ref: 'v1' };
+  const ofHub = function* <T extends ClusterObject>() {
+    yield resource<Spec, Status>('shelf', spec, { status }) as unknown as T;
+  };
+  return communityHash(services({ cache: { ofHub } }), aHub());
+}
+
+describe('communityHash', () => {
+  const status = { target: 'custom_components/shelf', digest: 'sha256:1', claimUID: 'first' };
+
+  test('differs for other files, and for the same files on another volume or put there again', () => {
+    const hashes = [
+      status,
+      { ...status, digest: 'sha256:2' },
+      { ...status, claimUID: 'second' },
+      { ...status, installationID: '1' },
+      { ...status, installationID: '2' },
+    ].map((each) => hashOf(each));
+    expect(new Set(hashes).size).toBe(5);
+    expect(hashOf({ ...status })).toBe(hashes[0]);
+  });
+
+  test('is absent for a hub without community integrations', () => {
+    expect(hashOf(status, 'theme')).toBeUndefined();
+    expect(hashOf({ target: 'custom_components/shelf' })).toBeUndefined();
+  });
+});

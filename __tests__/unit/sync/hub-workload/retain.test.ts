@@ -1,0 +1,103 @@
+import type { ApiRequest } from '../../../../operator/runtime/api-client';
+import { ApiError } from '../../../../operator/runtime/api-errors';
+import type { Hub } from '../../../../operator/kinds';
+import { releaseRetained } from '../../../../operator/sync/hub-workload/retain';
+import { silentLog } from '../../../cluster/silent-log';
+import { aHub, services } from '../fixtures';
+
+const other = { apiVersion: 'v1', kind: 'Other', name: 'x', uid: 'other' };
+
+/** Deletes a Hub with this storage; returns the requests that the cleanup sent. */
+async function deleted(storage: object, failure?: ApiError, others: readonly Hub[] = []) {
+  const hub = aHub({ spec: { storage } });
+  const owner = {
+    apiVersion: hub.apiVersion,
+    kind: 'Hub',
+    name: 'villa',
+    uid: hub.metadata.uid,
+    controller: true,
+  };
+  const requests: ApiRequest[] = [];
+  const given = services({
+    cache: {
+      list: function* <T>() {
+        yield* [hub, ...others] as T[];
+      },
+    },
+    applier: {
+      find: (_: unknown, namespace: string, name: string) =>
+        Promise.resolve({
+          metadata: {
+            namespace,
+            name,
+            uid: `uid-of-${name}`,
+            resourceVersion: '7',
+            ownerReferences: [other, owner],
+          },
+        } as never),
+    },
+    cluster: {
+      request: <T>(request: ApiRequest) => {
+        requests.push(request);
+        return failure ? Promise.reject(failure) : Promise.resolve({} as T);
+      },
+    },
+  });
+  return { result: await releaseRetained(given, hub, { log: silentLog }), requests };
+}
+
+describe('releaseRetained', () => {
+  test('removes the owner reference of the Hub from claim and credentials, and no other one', async () => {
+    const { result, requests } = await deleted({ retain: true });
+    expect(result).toEqual([]);
+    expect(requests.map(({ path }) => path)).toEqual([
+      '/api/v1/namespaces/home/persistentvolumeclaims/villa-config',
+      '/api/v1/namespaces/home/secrets/villa-admin',
+    ]);
+    for (const { body } of requests)
+      expect(body).toMatchObject({ metadata: { resourceVersion: '7', ownerReferences: [other] } });
+  });
+
+  test('changes nothing of a Hub that does not retain', async () => {
+    expect((await deleted({ retain: false })).requests).toEqual([]);
+  });
+
+  test('keeps claim and credentials of a Hub whose claim another Hub names', async () => {
+    const another = (storage: { existingClaim?: string }) =>
+      aHub({ metadata: { name: 'third', uid: 'third' }, spec: { storage } });
+    const { requests } = await deleted({ retain: false }, undefined, [
+      another({ existingClaim: 'villa-config' }),
+    ]);
+    expect(requests.map(({ path }) => path)).toEqual([
+      '/api/v1/namespaces/home/persistentvolumeclaims/villa-config',
+      '/api/v1/namespaces/home/secrets/villa-admin',
+    ]);
+    expect(
+      (await deleted({ retain: false }, undefined, [another({ existingClaim: 'other' }), another({})]))
+        .requests,
+    ).toEqual([]);
+  });
+
+  test('keeps the claim of a Hub that names it in existingClaim', async () => {
+    const { requests } = await deleted({ existingClaim: 'villa-config' });
+    expect(requests.map(({ path }) => path)).toEqual([
+      '/api/v1/namespaces/home/persistentvolumeclaims/villa-config',
+    ]);
+  });
+
+  test('holds the deletion back while the API server rejects it', async () => {
+    const { result } = await deleted({ retain: true }, new ApiError(403, 'Forbidden', 'not allowed'));
+    expect(result).toMatchObject({
+      type: 'Waiting',
+      reason: 'Forbidden',
+      after: 30_000,
+      message: expect.stringMatching(/^The Hub waits, .*: not allowed$/),
+    });
+  });
+
+  test('throws a conflict, which the runtime retries', async () => {
+    await expect(deleted({ retain: true }, new ApiError(409, 'Conflict', 'changed'))).rejects.toThrow(
+      'changed',
+    );
+  });
+});

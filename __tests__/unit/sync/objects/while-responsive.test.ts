@@ -1,0 +1,39 @@
+import type { HubClient } from '../../../../operator/client/hub-client';
+import { runWhileResponsive } from '../../../../operator/sync/objects/while-responsive';
+import { ManualClock, settle } from '../../manual-clock';
+
+/** A hub that answers its first `answers` questions. */
+function hub(answers: number) {
+  let asked = 0;
+  const get = () => (asked++ < answers ? Promise.resolve({}) : Promise.reject(new Error('no answer')));
+  return { client: { rest: { get } } as unknown as HubClient, asked: () => asked };
+}
+
+describe('runWhileResponsive', () => {
+  test('waits for the work as long as the hub answers, and asks no more afterwards', async () => {
+    const clock = new ManualClock();
+    const { client, asked } = hub(Infinity);
+    let end!: () => void;
+    const ended = jest.fn();
+    void runWhileResponsive(client, clock, new Promise<void>((resolve) => (end = resolve))).then(ended);
+    await clock.advance(10_000);
+    expect(ended).not.toHaveBeenCalled();
+    end();
+    await settle();
+    expect(ended).toHaveBeenCalled();
+    const before = asked();
+    await clock.advance(10_000);
+    expect(asked()).toBe(before);
+  });
+
+  test('does not wait any longer once the hub does not answer', async () => {
+    const clock = new ManualClock();
+    const { client } = hub(2);
+    const ended = jest.fn();
+    void runWhileResponsive(client, clock, new Promise(() => undefined)).then(ended);
+    await clock.advance(1_000);
+    expect(ended).not.toHaveBeenCalled();
+    await clock.advance(1_000);
+    expect(ended).toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,303 @@
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { parseArgs } from 'node:util';
+import { HUB_LABEL } from '../kinds/annotations';
+import { WEBHOOK } from '../kinds/object-names';
+import { LOG_LEVELS } from '../base/log';
+
+/** The settings: each is a flag (`--name`) or an environment variable; the flag has precedence. */
+const table = {
+  watchNamespaces: {
+    env: 'WATCH_NAMESPACES',
+    default: '',
+    parse: namespaces,
+    about: 'Namespaces to work in, separated by commas. Empty: all.',
+  },
+  podIp: {
+    env: 'POD_IP',
+    default: '',
+    parse: address,
+    about:
+      'Address from which the hubs see the operator; it is removed from their bans. The Deployment sets it.',
+  },
+  podNamespace: {
+    env: 'POD_NAMESPACE',
+    default: 'hub-operator',
+    parse: namespace,
+    about: "The operator's own namespace, where its lease is.",
+  },
+  podName: {
+    env: 'POD_NAME',
+    default: podNameFrom(hostname()),
+    parse: objectName,
+    about: "The operator pod's name, for lease and events.",
+  },
+  logLevel: {
+    env: 'LOG_LEVEL',
+    default: 'info',
+    parse: oneOf(LOG_LEVELS),
+    about: `One of ${LOG_LEVELS.join(', ')}.`,
+  },
+  httpAddress: {
+    env: 'HTTP_ADDRESS',
+    default: '',
+    parse: text,
+    about: 'Address to listen on for probes, metrics and the webhook. Empty: all.',
+  },
+  httpPort: {
+    env: 'HTTP_PORT',
+    default: '8080',
+    parse: wholeNumber(0, 65_535),
+    about: 'Port of /healthz, /readyz and /metrics. 0: a free one, which the log names.',
+  },
+  workers: {
+    env: 'WORKERS',
+    default: '16',
+    parse: wholeNumber(1, 256),
+    about: 'Resources reconciled at the same time, not counting those that wait for longer than a second.',
+  },
+  workersPerHub: {
+    env: 'WORKERS_PER_HUB',
+    default: '4',
+    parse: wholeNumber(1, 256),
+    about: 'Resources of one hub reconciled at the same time.',
+  },
+  hubWriteTimeout: {
+    env: 'HUB_WRITE_TIMEOUT',
+    default: '30',
+    parse: wholeNumber(1, 60),
+    about:
+      'Seconds in which a hub has to answer a write or a reload. It parses a whole file for each, which takes a small board long.',
+  },
+  codeHostUrl: {
+    env: 'CODE_HOST_URL',
+    default: 'https://github.com',
+    parse: webAddress,
+    about:
+      'Base URL of the code host of community repositories, or of a mirror with the same paths (`<URL>/owner/name/archive/<ref>.zip`).',
+  },
+  communityRepositories: {
+    env: 'COMMUNITY_REPOSITORIES',
+    default: '',
+    parse: repositories,
+    about:
+      'Community repositories that may be installed, separated by commas: `owner/name`, or `owner/` for all of an owner. Empty: all. `none`: none.',
+  },
+  requireSecretLabel: {
+    env: 'REQUIRE_SECRET_LABEL',
+    default: 'false',
+    parse: truth,
+    about: `Whether each Secret that a resource names must carry the label \`${HUB_LABEL}: <name of the Hub>\`, or the label without a value, which is for all Hubs of the namespace. The holder of rights to a resource of a hub can then read only Secrets that carry it.`,
+  },
+  leaderElection: {
+    env: 'LEADER_ELECTION',
+    default: 'true',
+    parse: truth,
+    about: 'Whether replicas agree by a Lease on the one that works.',
+  },
+  leaseName: {
+    env: 'LEASE_NAME',
+    default: 'hub-operator',
+    parse: objectName,
+    about: 'Name of that Lease.',
+  },
+  webhook: {
+    env: 'WEBHOOK',
+    default: 'off',
+    parse: oneOf(['off', 'self-signed', 'provided']),
+    about:
+      'Whether the webhook is served, and who makes its certificate. self-signed: the operator, which also writes the CA into the webhook configuration. provided: another program, such as cert-manager. The Deployment sets it.',
+  },
+  webhookPort: {
+    env: 'WEBHOOK_PORT',
+    default: String(WEBHOOK.port),
+    parse: wholeNumber(0, 65_535),
+    about: 'Port of the webhook. 0: a free one, which the log names.',
+  },
+  webhookHost: {
+    env: 'WEBHOOK_HOST',
+    default: '',
+    parse: text,
+    about: `Name or address by which the API server calls the webhook. Empty: ${WEBHOOK.service}.<namespace of the operator>.svc.`,
+  },
+  webhookSecret: {
+    env: 'WEBHOOK_SECRET',
+    default: WEBHOOK.secret,
+    parse: objectName,
+    about: "Name of the Secret with the webhook's certificate, in the namespace of the operator.",
+  },
+  webhookConfiguration: {
+    env: 'WEBHOOK_CONFIGURATION',
+    default: WEBHOOK.configuration,
+    parse: objectName,
+    about: 'Name of the ValidatingWebhookConfiguration that gets the CA.',
+  },
+} as const;
+
+type Table = typeof table;
+type SettingName = keyof Table;
+export type Settings = { readonly [Name in SettingName]: ReturnType<Table[Name]['parse']> } & TestSettings;
+
+/** Only the entry point of the sandbox gives them: they are no settings of the program that is shipped. */
+export interface TestSettings {
+  /** Whether external hubs may have loopback and link-local addresses, which lead to the operator itself. */
+  readonly allowLocalHubs: boolean;
+  /** Objects in memory are read-only, so that a mistaken change of one fails at once. */
+  readonly freezeCache: boolean;
+  /** Annotation of a hub's Service that holds the hub's URL, instead of its name in the cluster. Empty: none. */
+  readonly hubUrlAnnotation: string;
+  /** Local address that connections to hubs come from. Empty: any. */
+  readonly hubSourceAddress: string;
+}
+
+const noTestSettings: TestSettings = {
+  allowLocalHubs: false,
+  freezeCache: false,
+  hubUrlAnnotation: '',
+  hubSourceAddress: '',
+};
+
+/** A setting is invalid: the message names the setting, its value and the accepted values. Or help was requested. */
+export class SettingsRefused extends Error {
+  override readonly name = 'SettingsRefused';
+}
+
+/**
+ * Reads the settings. Flags have precedence over environment variables, and those over defaults.
+ *
+ * @throws SettingsRefused an unknown flag or an invalid value
+ */
+export function readSettings(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  testSettings: Partial<TestSettings> = {},
+): Settings {
+  const names = Object.keys(table) as SettingName[];
+  const flags = parseFlags(args, names);
+  const settings = Object.fromEntries(
+    names.map((name) => {
+      const { env, default: fallback, parse } = table[name];
+      const flag = flags[flagOf(name)];
+      const given = flag ?? environment[env] ?? fallback;
+      const source = flag !== undefined ? `--${flagOf(name)}` : env;
+      try {
+        return [name, (parse as (value: string) => unknown)(given)];
+      } catch (error) {
+        throw new SettingsRefused(`${source}=${given}: ${(error as Error).message}`);
+      }
+    }),
+  ) as Omit<Settings, keyof TestSettings>;
+  return { ...settings, ...noTestSettings, ...testSettings };
+}
+
+export function settingsHelp(): string {
+  const rows = (Object.keys(table) as SettingName[]).map((name) => {
+    const { env, default: fallback, about } = table[name];
+    return `  --${flagOf(name)}=… (${env}${fallback === '' ? '' : `, default ${fallback}`})\n      ${about}`;
+  });
+  return ['Settings, as flag or environment variable:', ...rows].join('\n');
+}
+
+/** The settings for the reference documentation. */
+export function settingsTable(): { flag: string; env: string; default: string; about: string }[] {
+  return (Object.keys(table) as SettingName[]).map((name) => ({ flag: `--${flagOf(name)}`, ...table[name] }));
+}
+
+function parseFlags(
+  args: readonly string[],
+  names: readonly SettingName[],
+): Record<string, string | undefined> {
+  const options = Object.fromEntries(names.map((name) => [flagOf(name), { type: 'string' as const }]));
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: false }).values;
+  } catch (error) {
+    throw new SettingsRefused(`${(error as Error).message}\n\n${settingsHelp()}`);
+  }
+}
+
+/** `watchNamespaces` → `watch-namespaces` */
+function flagOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function text(value: string): string {
+  return value;
+}
+
+/** RFC 1123 labels and subdomains, as in Kubernetes. */
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const NAMESPACE = new RegExp(`^${LABEL}$`);
+const OBJECT_NAME = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
+
+function namespace(value: string): string {
+  if (NAMESPACE.test(value) && value.length <= 63) return value;
+  throw new Error('the name of a namespace is accepted: at most 63 of a-z, 0-9 and -, no - at its ends');
+}
+
+/** Without duplicates: two watches of one namespace would deliver every change twice. */
+function namespaces(value: string): readonly string[] {
+  const items = value.split(',').map((item) => item.trim());
+  return [...new Set(items.filter((item) => item !== '').map(namespace))];
+}
+
+function objectName(value: string): string {
+  if (OBJECT_NAME.test(value) && value.length <= 253) return value;
+  throw new Error(
+    'the name of an object is accepted: at most 253 of a-z, 0-9, - and ., each part with a letter or digit at its ends',
+  );
+}
+
+/** Converts a host name, which may have upper case letters or underscores or be empty, to a valid pod name. */
+function podNameFrom(host: string): string {
+  const parts = host
+    .toLowerCase()
+    .split('.')
+    .map((part) => part.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, ''));
+  return parts.filter((part) => part !== '').join('.') || 'hub-operator';
+}
+
+function address(value: string): string {
+  if (value === '' || isIP(value) !== 0) return value;
+  throw new Error('an IPv4 or IPv6 address is accepted, or nothing');
+}
+
+/** In lower case; undefined: all. */
+function repositories(value: string): readonly string[] | undefined {
+  if (value.trim() === '') return undefined;
+  if (value.trim() === 'none') return [];
+  const items = value.split(',').map((item) => item.trim().toLowerCase());
+  if (items.every((item) => /^[a-z0-9-]+\/[a-z0-9._-]*$/.test(item))) return items;
+  throw new Error('owner/name or owner/ is accepted, several of them separated by commas, or none');
+}
+
+/** Without a slash at its end. */
+function webAddress(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isPlain = url && !url.username && !url.password && !url.search && !url.hash;
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  throw new Error(
+    'a URL that begins with https:// or http:// is accepted, without credentials, query and fragment',
+  );
+}
+
+function truth(value: string): boolean {
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new Error('true or false is accepted');
+}
+
+function wholeNumber(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+    throw new Error(`a whole number from ${least} to ${most} is accepted`);
+  };
+}
+
+function oneOf<const Choices extends readonly string[]>(
+  choices: Choices,
+): (value: string) => Choices[number] {
+  return (value) => {
+    if ((choices as readonly string[]).includes(value)) return value;
+    throw new Error(`one of ${choices.join(', ')} is accepted`);
+  };
+}

@@ -1,0 +1,81 @@
+import type { CoreConfig } from '../../client/api-types';
+import { getConfig } from '../../client/core';
+import { HubError } from '../../client/errors';
+import type { HubClient } from '../../client/hub-client';
+import type { Hub } from '../../kinds/index';
+import { HEALTH_CHECK_INTERVAL, HEALTH_CHECK_TIMEOUT } from '../../base/limits';
+import { Timer } from '../../base/timer';
+import type { Services } from '../services';
+
+interface Watch {
+  readonly hub: Hub;
+  readonly client: HubClient;
+  readonly timer: Timer;
+  /** Fingerprint of the last answer, see {@link stateFingerprint}. */
+  fingerprint: string;
+}
+
+/**
+ * Polls hubs between reconciles: asks each for its configuration with the operator's token, and requeues the Hub when
+ * the answer changes. So a ban, a revoked token, a hang and the recovery mode are reported in time (rules.md, "Health
+ * of a hub"), although an open WebSocket survives all of them.
+ */
+export class HealthMonitor {
+  /** By uid: the watch of a deleted Hub ends by itself, also when one of its name was created again. */
+  private readonly watches = new Map<string, Watch>();
+
+  constructor(private readonly services: Pick<Services, 'clock' | 'cache' | 'log' | 'requeue'>) {}
+
+  /** Watches a hub from now on, in place of an earlier watch of the same Hub. */
+  watch(hub: Hub, client: HubClient, fingerprint: string): void {
+    const { uid } = hub.metadata;
+    this.watches.get(uid)?.timer.clear();
+    const watch = { hub, client, fingerprint, timer: new Timer(this.services.clock) };
+    this.watches.set(uid, watch);
+    this.schedule(watch);
+  }
+
+  close(): void {
+    for (const { timer } of this.watches.values()) timer.clear();
+    this.watches.clear();
+  }
+
+  private schedule(watch: Watch): void {
+    watch.timer.set(HEALTH_CHECK_INTERVAL, () => void this.check(watch));
+  }
+
+  private async check(watch: Watch): Promise<void> {
+    try {
+      await this.poll(watch);
+    } catch (error) {
+      const { namespace, name } = watch.hub.metadata;
+      this.services.log.error({ kind: 'Hub', namespace, name, error }, 'health check of hub failed');
+      this.schedule(watch);
+    }
+  }
+
+  private async poll(watch: Watch): Promise<void> {
+    const { hub, client } = watch;
+    const { namespace, name, uid } = hub.metadata;
+    if (this.services.cache.get<Hub>('Hub', namespace, name)?.metadata.uid !== uid) {
+      this.watches.delete(uid);
+      return;
+    }
+    const options = { timeout: HEALTH_CHECK_TIMEOUT };
+    const fingerprint = await getConfig(client.rest, options).then(stateFingerprint, stateFingerprint);
+    if (this.watches.get(uid) !== watch) return;
+    // The reconcile starts a new watch. Where it ends before that, this one still has to notice a deleted Hub.
+    if (fingerprint !== watch.fingerprint) this.services.requeue('Hub', namespace, name);
+    watch.fingerprint = fingerprint;
+    this.schedule(watch);
+  }
+}
+
+/** The parts of an answer of the hub, or of its error, that the status of a Hub depends on. */
+export function stateFingerprint(answer: unknown): string {
+  if (answer instanceof HubError) return answer.name;
+  if (answer instanceof Error) throw answer;
+  if (typeof answer !== 'object' || answer === null) return 'not an object';
+  const { version, state, recovery_mode: recovery, safe_mode: safe } = answer as CoreConfig;
+  return JSON.stringify([version, state, recovery, safe]);
+}

@@ -1,0 +1,140 @@
+import type { HubAccess, HubClient } from '../../client/hub-client';
+import { HubClientCache } from '../../client/hub-client-cache';
+import { hub as definition, type Hub } from '../../kinds';
+import { isUsable } from '../../kinds/hub';
+import { objectNames } from '../../kinds/object-names';
+import { defaulted } from '../../kinds/schema';
+import { DELETED_HUBS_CHECK, DEPENDENCY_REQUEUE, HUB_NOT_READY_POLL } from '../../base/limits';
+import { type Outcome, waiting } from '../../runtime/outcome';
+import { resolveAccess } from './token';
+import { HealthMonitor } from './health-monitor';
+import { valuesIn } from './hub-secrets';
+import { PerHub } from './per-hub';
+import type { Services } from '../services';
+import { Timer } from '../../base/timer';
+
+/** The client of a hub, or a sentence about the missing prerequisite. */
+export type Contacted = { readonly client: HubClient } | { readonly missing: string };
+
+/** A usable hub, or the outcome of a child that waits for it. */
+export type Reached = { readonly hub: Hub; readonly client: HubClient } | { readonly outcome: Outcome };
+
+/** The clients of hubs for their children: by the name in `hubRef`, with the token of the Hub's Secret. */
+export class HubClients {
+  /** Requeues the Hub when the answer of its hub changes. */
+  readonly healthMonitor: HealthMonitor;
+  private readonly hubs: HubClientCache;
+  /** The key of the client of each Hub that has one. */
+  private readonly known: PerHub<string>;
+  private readonly check: Timer;
+  /** The Secret content that each client masks; a changed Secret has a new content object. */
+  private readonly redacted = new WeakMap<HubClient, ReadonlyMap<string, string>>();
+
+  constructor(private readonly services: Services) {
+    const { clock, log, assertLeader, settings } = services;
+    this.hubs = new HubClientCache({
+      clock,
+      log,
+      assertLeader,
+      writeTimeout: settings.hubWriteTimeout * 1_000,
+    });
+    this.healthMonitor = new HealthMonitor(services);
+    this.known = new PerHub(services.cache, (key) => this.hubs.forget(key));
+    this.check = new Timer(clock);
+  }
+
+  /** The client of a hub; the same one while address and token stay the same. */
+  client(hub: Hub, access: HubAccess): HubClient {
+    if (this.known.get(hub) === undefined) this.known.set(hub, clientKey(hub));
+    if (!this.check.pending) this.scheduleCheck();
+    return this.hubs.get(clientKey(hub), access);
+  }
+
+  /** Closes the clients of deleted Hubs: without it their connections would be tried again for ever. */
+  private scheduleCheck(): void {
+    this.check.set(DELETED_HUBS_CHECK, () => {
+      this.known.removeGone();
+      if (this.known.size > 0) this.scheduleCheck();
+    });
+  }
+
+  /** All existing clients. */
+  get all(): readonly HubClient[] {
+    return this.hubs.clients;
+  }
+
+  close(): void {
+    this.check.clear();
+    this.healthMonitor.close();
+    this.hubs.close();
+  }
+
+  find(namespace: string, name: string): Hub | undefined {
+    return this.services.cache.get<Hub>('Hub', namespace, name);
+  }
+
+  /** The client of a usable hub, or the outcome of a resource that waits for a prerequisite. */
+  async reach(namespace: string, name: string): Promise<Reached> {
+    const hub = this.find(namespace, name);
+    if (!hub) return { outcome: hubNotFound(name, { requestPending: true }) };
+    const found = await this.access(hub);
+    if ('missing' in found) {
+      const message = `Waiting for the API token of the Hub ${name}: ${found.missing}`;
+      return { outcome: waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, { requestPending: true }) };
+    }
+    if (!isUsable(hub)) return { outcome: hubNotReady(name) };
+    return { hub, client: await this.withRedaction(hub, found.access) };
+  }
+
+  /** The client of a hub in any state: its last known address may respond. */
+  async contact(hub: Hub): Promise<Contacted> {
+    const found = await this.access(hub);
+    if ('missing' in found) {
+      // `kubectl delete -f` removes the Secret of the token at once, and the objects in the hub later.
+      const client = hub.metadata.deletionTimestamp ? this.hubs.existing(clientKey(hub)) : undefined;
+      return client ? { client } : found;
+    }
+    if (!found.access.url) return { missing: 'The address of the hub is not known yet.' };
+    return { client: await this.withRedaction(hub, found.access) };
+  }
+
+  private access(hub: Hub) {
+    return resolveAccess(this.services, hub, defaulted(definition.spec, hub.spec), hub.status?.url ?? '');
+  }
+
+  /** The values to mask: the hub resolves `!secret` in live configs and quotes the values in its errors. */
+  private async withRedaction(hub: Hub, access: HubAccess): Promise<HubClient> {
+    const { namespace, name } = hub.metadata;
+    const secret = await this.services.secrets.get(namespace, objectNames(name).secrets);
+    const client = this.client(hub, access);
+    if (secret && this.redacted.get(client) !== secret) {
+      this.redacted.set(client, secret);
+      client.setSecrets(valuesIn(secret));
+    }
+    return client;
+  }
+}
+
+/** The Hub of `hubRef` does not exist yet. */
+export function hubNotFound(name: string, details?: Parameters<typeof waiting>[3]): Outcome {
+  return waiting(
+    'HubNotFound',
+    `Waiting for the Hub ${name}: it does not exist.`,
+    DEPENDENCY_REQUEUE,
+    details,
+  );
+}
+
+/**
+ * The message is constant: otherwise each step of a restart of the hub would be written to all its children. A change
+ * of the Hub enqueues them; the requeue is a fallback.
+ */
+function hubNotReady(name: string): Outcome {
+  const [shortest, longest] = HUB_NOT_READY_POLL;
+  const after = shortest + Math.random() * (longest - shortest);
+  const message = `Waiting for the Hub ${name}. Its conditions say what it waits for.`;
+  return waiting('HubNotReady', message, after, { priority: 'resync', requestPending: true });
+}
+
+/** With the uid: a Hub that is created again under the name of a deleted one has another client. */
+const clientKey = ({ metadata: { namespace, name, uid } }: Hub): string => `${namespace}/${name}/${uid}`;

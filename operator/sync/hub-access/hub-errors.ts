@@ -1,0 +1,100 @@
+import {
+  HubBanned,
+  type HubError,
+  HubFailed,
+  HubRejected,
+  HubUnreachable,
+  NotHomeAssistant,
+  type RequestType,
+  TokenRejected,
+} from '../../client/errors';
+import type { ReadyReason } from '../../kinds/reasons';
+import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../base/limits';
+import { type Outcome, stalled, waiting } from '../../runtime/outcome';
+
+/** The subject of the failed request: an object of a resource, or the state of the hub itself. */
+export type HubRequest = 'object' | 'state';
+
+interface Row {
+  readonly error: abstract new (...args: never[]) => HubError;
+  /** Only for this request; absent: for both. */
+  readonly request?: HubRequest;
+  /** Only for a request of this type that the hub rejected; absent: for both. */
+  readonly requestType?: RequestType;
+  readonly reason: ReadyReason;
+  /** Milliseconds until the next attempt (Waiting); `never`: the resource itself has to change (Stalled). */
+  readonly retryAfter: number | 'never';
+  readonly message?: (hubMessage: string) => string;
+}
+
+/** @param words of the hub */
+export const rejectedMessage = (words: string): string => `The hub rejected it: ${words}`;
+
+/**
+ * One row per error class of the hub's client; the first row that matches decides (rules.md, "Waiting is not an
+ * error").
+ */
+const TABLE: readonly Row[] = [
+  { error: TokenRejected, reason: 'TokenRejected', retryAfter: DEPENDENCY_REQUEUE },
+  { error: HubBanned, reason: 'HubBanned', retryAfter: DEPENDENCY_REQUEUE },
+  { error: HubUnreachable, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
+  { error: NotHomeAssistant, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
+  // An unreadable part of the hub says nothing about the object: a part of its API is not loaded, or a proxy refuses
+  // it.
+  {
+    error: HubRejected,
+    request: 'object',
+    requestType: 'read',
+    reason: 'HubFailed',
+    retryAfter: DEPENDENCY_REQUEUE,
+    message: (words) => `The hub does not show what it has: ${words}`,
+  },
+  {
+    error: HubRejected,
+    request: 'object',
+    requestType: 'write',
+    reason: 'RejectedByHub',
+    retryAfter: 'never',
+    message: rejectedMessage,
+  },
+  // A starting hub rejects requests for components that it has not loaded yet.
+  {
+    error: HubRejected,
+    request: 'state',
+    reason: 'ApiNotLoaded',
+    retryAfter: API_NOT_LOADED_REQUEUE,
+    message: (words) => `The hub does not serve its API yet: ${words}`,
+  },
+  {
+    error: HubFailed,
+    reason: 'HubFailed',
+    retryAfter: DEPENDENCY_REQUEUE,
+    message: (words) => `The hub failed: ${words}`,
+  },
+];
+
+/**
+ * The outcome of a resource whose hub failed with `error`.
+ *
+ * @param details of the outcome; `message` replaces that of the table
+ * @throws error itself when the table does not have it: it is retried with backoff
+ */
+export function hubErrorOutcome(
+  error: unknown,
+  request: HubRequest,
+  { message, ...details }: { message?: string } & Parameters<typeof stalled>[2] = {},
+): Outcome {
+  const requestType = error instanceof HubRejected ? error.requestType : undefined;
+  const row = TABLE.find(
+    (each) =>
+      error instanceof each.error &&
+      (each.request ?? request) === request &&
+      (each.requestType ?? requestType) === requestType,
+  );
+  if (!row) throw error;
+  const words = message ?? (row.message ?? String)((error as HubError).message);
+  const requestPending = row.reason === 'HubUnreachable';
+  return row.retryAfter === 'never'
+    ? stalled(row.reason, words, details)
+    : waiting(row.reason, words, row.retryAfter, { requestPending, ...details });
+}

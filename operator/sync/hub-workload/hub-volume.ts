@@ -1,0 +1,31 @@
+import type { Hub } from '../../kinds';
+import type { CustomResource } from '../../kinds/resource';
+import type { EventSpec } from '../../runtime/event-spec';
+import type { Services } from '../services';
+
+/** The volume of the hub of a resource, as its Hub has recorded it; undefined: not known. */
+export function hubVolume(
+  { cache }: Pick<Services, 'cache'>,
+  namespace: string,
+  hubName: string,
+): string | undefined {
+  return cache.get<Hub>('Hub', namespace, hubName)?.status?.volumeID;
+}
+
+/** Status tells of an object on another volume: this hub may never have had it (rules.md, "Another volume"). */
+export function isOnOtherVolume({ status }: CustomResource, volume: string | undefined): boolean {
+  const recorded = status?.['volumeID'];
+  return recorded !== undefined && volume !== undefined && recorded !== volume;
+}
+
+/** The status field that records it. An unknown volume does not replace the one that status has. */
+export const volumeStatus = (volume: string | undefined) =>
+  volume === undefined ? {} : { volumeID: volume };
+
+/** @param object such as `automation porch` */
+export function leftOnOtherVolume(object: string): EventSpec {
+  const message =
+    `The ${object} was on another volume of the hub. What the hub has under this id now stays there: ` +
+    'remove it in the hub if it is not needed.';
+  return { type: 'Warning', reason: 'CleanupSkipped', message };
+}

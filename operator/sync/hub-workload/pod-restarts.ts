@@ -1,0 +1,156 @@
+import { isBackupRunning } from '../../client/backup';
+import type { HubConnection } from '../../client/connection';
+import { getCoreState } from '../../client/core';
+import { HubError, HubUnreachable } from '../../client/errors';
+import type { Hub, HubConfiguration } from '../../kinds/index';
+import { objectNames } from '../../kinds/object-names';
+import { LONGEST_BACKUP, LONGEST_START } from '../../base/limits';
+import { isConflict, isNotFound } from '../../runtime/api-errors';
+import { pathOf } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import type { HubClients } from '../hub-access/hub-clients';
+import { PerHub } from '../hub-access/per-hub';
+import type { Services } from '../services';
+import { HUB_CONTAINER, type StatefulSet } from './owned-objects';
+import { isReadyPod, type Pod } from './pod';
+
+/** Whether the applied pod template is the desired one. `held`: it cannot be applied now. */
+export type TemplateState = 'current' | 'pending' | 'held';
+
+/** What a restart would interrupt. `start`: also the migration of the database, and a restore that has ended the hub. */
+export type Occupation = 'start' | 'backup';
+
+/**
+ * - `deleted`: the pod goes, and its successor starts.
+ * - `rollout`: a changed pod template is about to replace the pod.
+ * - `busy`: the hub starts, migrates its database, or makes or restores a backup.
+ * - `unknown`: this process has not compared the pod template yet.
+ */
+export type RestartResult = 'deleted' | 'rollout' | 'busy' | 'unknown';
+
+/**
+ * Restarts hubs by the deletion of their pods. It knows of rollouts, so that one cause does not restart a hub twice: after an
+ * update of the operator, both the pod template and the configuration may ask for a restart.
+ */
+export class PodRestarts {
+  private readonly templates: PerHub<TemplateState>;
+  /** When a backup was first seen in progress, by the monotonic clock. */
+  private readonly backups: PerHub<number>;
+
+  constructor(
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'cluster' | 'log' | 'requeue'>,
+    private readonly hubs: Pick<HubClients, 'contact'>,
+  ) {
+    this.templates = new PerHub(services.cache);
+    this.backups = new PerHub(services.cache);
+  }
+
+  /** The Hub has compared its pod template. Its HubConfiguration may wait for that. */
+  recordTemplate(hub: Hub, state: TemplateState): void {
+    if (this.templates.get(hub) === state) return;
+    this.templates.set(hub, state);
+    const { namespace, name } = hub.metadata;
+    for (const { kind, metadata } of this.services.cache.ofHub<HubConfiguration>(
+      'HubConfiguration',
+      namespace,
+      name,
+    ))
+      this.services.requeue(kind ?? '', namespace, metadata.name);
+  }
+
+  /** Deletes the pod, unless a rollout is about to do so or its hub must not be interrupted. */
+  async restart(hub: Hub, pod: Pod, reason: string): Promise<RestartResult> {
+    const template = this.templates.get(hub);
+    if (template === undefined) return 'unknown';
+    if (pod.metadata.deletionTimestamp) return 'deleted';
+    if (template === 'pending' || this.isOutdated(hub, pod)) return 'rollout';
+    if (await this.occupation(hub)) return 'busy';
+    const { namespace, name } = hub.metadata;
+    const { log, cluster } = this.services;
+    log.warn({ kind: hub.kind, namespace, name, pod: pod.metadata.name, reason }, 'deleting pod of hub');
+    try {
+      await cluster.request({
+        method: 'DELETE',
+        path: pathOf(builtin.Pod, namespace, pod.metadata.name),
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: pod.metadata.uid } },
+      });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error; // it is gone already
+    }
+    return 'deleted';
+  }
+
+  /**
+   * What must not be interrupted now. A start is not waited for longer than {@link LONGEST_START}, since the restart may be
+   * what mends it, and a backup not longer than {@link LONGEST_BACKUP}.
+   */
+  async occupation(hub: Hub): Promise<Occupation | undefined> {
+    const pod = this.podOf(hub);
+    const container = pod?.status?.containerStatuses?.find(({ name }) => name === HUB_CONTAINER);
+    const startedAt = container?.state?.running?.startedAt;
+    if (startedAt === undefined) return undefined;
+    const contacted = await this.hubs.contact(hub);
+    if ('missing' in contacted) return undefined;
+    const { rest, connection } = contacted.client;
+    try {
+      const { state, isMigrating } = await getCoreState(rest);
+      const isStarting = state === 'NOT_RUNNING' || state === 'STARTING';
+      if (isMigrating || (isStarting && this.isRecent(startedAt))) return 'start';
+      return (await this.isInBackup(hub, connection)) ? 'backup' : undefined;
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      // The hub is down in a container that stays: its process starts again there, perhaps to restore a backup.
+      const isDown = error instanceof HubUnreachable && error.isDown && container?.started === true;
+      const change = pod?.status?.conditions?.find(
+        ({ type, status }) => type === 'Ready' && status !== 'True',
+      );
+      return isDown && (!change || this.isRecent(change.lastTransitionTime)) ? 'start' : undefined;
+    }
+  }
+
+  private isRecent(time = ''): boolean {
+    return this.services.clock.now() - Date.parse(time) < LONGEST_START;
+  }
+
+  private async isInBackup(hub: Hub, connection: HubConnection): Promise<boolean> {
+    if (!(await isBackupRunning(connection))) {
+      this.backups.delete(hub);
+      return false;
+    }
+    const now = this.services.clock.monotonic();
+    const since = this.backups.get(hub) ?? now;
+    this.backups.set(hub, since);
+    return now - since < LONGEST_BACKUP;
+  }
+
+  /** Whether the pod is being replaced anyway, or there is none: its successor gets the present template. */
+  isGoing(hub: Hub): boolean {
+    const pod = this.podOf(hub);
+    return !pod || pod.metadata.deletionTimestamp !== undefined;
+  }
+
+  /** Whether the pod has the applied template, and its hub has started. False while another template is to be applied. */
+  async hasStartedWithTemplate(hub: Hub): Promise<boolean> {
+    const pod = this.podOf(hub);
+    if (!pod || this.templates.get(hub) === 'pending' || this.isOutdated(hub, pod)) return false;
+    return isReadyPod(pod) && (await this.occupation(hub)) !== 'start';
+  }
+
+  /** The template was applied, and the StatefulSet controller has not replaced the pod yet. */
+  private isOutdated({ metadata: { namespace, name } }: Hub, pod: Pod): boolean {
+    const set = this.services.cache.get<StatefulSet>(
+      builtin.StatefulSet.kind,
+      namespace,
+      objectNames(name).workload,
+    );
+    const { generation } = set?.metadata ?? {};
+    const { observedGeneration, updateRevision } = set?.status ?? {};
+    if (generation === undefined || observedGeneration === undefined) return false;
+    const revision = pod.metadata.labels?.['controller-revision-hash'];
+    return observedGeneration < generation || (revision !== undefined && revision !== updateRevision);
+  }
+
+  private podOf({ metadata: { namespace, name } }: Hub): Pod | undefined {
+    return this.services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+  }
+}

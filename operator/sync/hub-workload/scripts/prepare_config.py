@@ -1,0 +1,479 @@
+"""prepare_config CONFIG CONFIGURATION SECRETS REPORT ALLOW_DOWNGRADE
+
+Links the mounted files (CONFIGURATION, SECRETS) into the hub's directory (CONFIG), so that a change of them reaches the
+hub while it runs, creates every file that they include and that does not exist, and lets the hub's own check read it
+all. A configuration that the hub would not load, or would load without a part, does not become active: links to the
+copy of the last good one take its place. Without such a copy the start is refused, or goes on without that part.
+
+Files are linked one by one, since a backup that the hub restores could not contain a link to a directory. An image that
+is older than the version that last ran on the volume is refused, unless the file ALLOW_DOWNGRADE says `true`. REPORT,
+the termination message, is one line of JSON: operator/sync/hub-workload/termination-messages.ts has its fields.
+
+A power loss or a full volume may end the script anywhere: files are replaced as a whole, and its own files are read
+tolerantly.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import logging
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import yaml
+from awesomeversion import AwesomeVersion, AwesomeVersionException
+
+Files = dict[str, bytes]
+
+# A kubelet keeps 4096 bytes, and less of a pod with more than three containers. JSON escapes are counted.
+LONGEST_PROBLEMS = 2200
+LONGEST_NAMES = 300
+# The hub's API writes these: they are empty in a new hub.
+FILES_OF_THE_API = {"automations.yaml", "scripts.yaml", "scenes.yaml"}
+# The check does not return these errors, it only logs them: for a template, an automation or a script that it drops.
+LOGGERS = ("homeassistant.config", "homeassistant.components.", "custom_components.")
+# How often the check is made again, because its files have changed meanwhile.
+MOST_CHECKS = 5
+
+config, configuration, secrets, report, allow_downgrade = (Path(argument) for argument in sys.argv[1:6])
+own = config / "hub-operator"
+last_good = own / "last-good"
+
+
+class Problem(NamedTuple):
+    kind: str  # "error" or "warning"
+    text: str
+
+    def without_line(self) -> str:
+        return re.sub(r"\bline \d+", "line", self.text)
+
+
+class Mounted(NamedTuple):
+    """What is mounted at one moment."""
+
+    files: Files
+    content: dict[str, str] | None
+
+    def digest(self) -> str:
+        # The files that the installer puts on the volume change the result of the check as well.
+        installed = bytes_of(own / "community-ids.json")
+        parts = [version("homeassistant"), sorted(self.files.items()), installed]
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+class Checked(NamedTuple):
+    """The result of a check, kept on the volume."""
+
+    digest: str
+    problems: list[Problem]
+
+
+def bytes_of(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def read_json(path: Path) -> Any:
+    """None where there is none, or one that a power loss has cut off."""
+    try:
+        return json.loads(bytes_of(path) or b"null")
+    except ValueError:
+        return None
+
+
+def write(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """At any time the path has either the old or the new content."""
+    temporary = own / (path.name + ".tmp")
+    with open(temporary, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.chmod(mode)
+    temporary.replace(path)
+
+
+def write_changed(path: Path, value: object) -> None:
+    content = json.dumps(value).encode()
+    if bytes_of(path) != content:
+        write(path, content)
+
+
+def size_of(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode(errors="replace")) + len(", ")
+
+
+def shortened(problems: Iterable[Problem]) -> list[dict[str, str]]:
+    kept: list[dict[str, str]] = []
+    room = LONGEST_PROBLEMS
+    for problem in problems:
+        shown = problem._asdict()
+        while shown["text"] and size_of(shown) > room:
+            shown["text"] = shown["text"][: min(len(shown["text"]) - 1, room)]
+        if not shown["text"]:
+            break
+        room -= size_of(shown)
+        kept.append(shown)
+    return kept
+
+
+def few(names: Iterable[str]) -> list[str]:
+    kept: list[str] = []
+    for name in names:
+        if size_of([*kept, name]) > LONGEST_NAMES:
+            break
+        kept.append(name)
+    return kept
+
+
+def say(result: str, problems: Iterable[Problem] = (), **fields: object) -> None:
+    # The problems are the last key: the operator reads the others of a report that a kubelet has cut.
+    message = {"result": result, "version": version("homeassistant"), **fields, "problems": shortened(problems)}
+    line = json.dumps({key: value for key, value in message.items() if value is not None}, ensure_ascii=False)
+    report.write_bytes(line.encode(errors="replace"))
+    print(line)
+
+
+def files_in(directory: Path) -> Files:
+    # A mounted volume contains links to hidden directories; only plain names are content.
+    if not directory.is_dir():
+        return {}
+    paths = [path for path in sorted(directory.iterdir()) if not path.name.startswith(".") and path.is_file()]
+    return {path.name: path.read_bytes() for path in paths}
+
+
+def mounted_now() -> Mounted:
+    # A kubelet may exchange the files while they are read.
+    while True:
+        found = read_mounted()
+        if read_mounted() == found:
+            return found
+
+
+def read_mounted() -> Mounted:
+    try:
+        content = {"configuration": (configuration / ".content-hash").read_text().strip()}
+        files = files_in(configuration)
+        values = files_in(secrets)
+    except FileNotFoundError:
+        return Mounted(files_in(configuration) | files_in(secrets), None)
+    with contextlib.suppress(KeyError, TypeError, ValueError, yaml.YAMLError):
+        content["secrets"] = str(yaml.safe_load(values["secrets.yaml"])["hub_operator_hash"])
+    return Mounted(files | values, content)
+
+
+def newer_version_that_ran() -> str | None:
+    try:
+        ran = (config / ".HA_VERSION").read_text(errors="replace").strip()
+        return ran if AwesomeVersion(version("homeassistant")) < AwesomeVersion(ran) else None
+    except (OSError, AwesomeVersionException):
+        return None  # a new volume, or a version that cannot be compared
+
+
+# Files of the hub's directory
+
+
+def written_before() -> set[str]:
+    written_list = own / "written.json"
+    if not written_list.exists():
+        return set()
+    names = read_json(written_list)
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return set(names)
+    # Truncated by a power loss, or edited. The last good configuration has most of the names.
+    written_list.replace(own / "written.json.broken")
+    return set(files_in(last_good))
+
+
+def link(path: Path, target: Path) -> None:
+    if path.is_symlink() and os.readlink(path) == str(target):
+        return
+    temporary = own / (path.name + ".tmp")
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(target)
+    temporary.replace(path)
+
+
+def keep_copy(path: Path, content: bytes) -> None:
+    """Of a file that a person has put in the place of a generated one."""
+    if path.is_symlink() or not path.is_file():
+        return
+    present = path.read_bytes()
+    # A backup that was restored has files in place of the links.
+    if present in (content, bytes_of(last_good / path.name)):
+        return
+    number = 1
+    while True:
+        copy = config / f"{path.name}.before-hub-operator{f'-{number}' if number > 1 else ''}"
+        if bytes_of(copy) == present:
+            return
+        if not copy.exists():
+            return write(copy, present)
+        number += 1
+
+
+def put(files: Files, place: Callable[[str], Path]) -> list[str]:
+    """Returns the names of the files that stay where a link was expected."""
+    written = written_before()
+    for name, content in files.items():
+        keep_copy(config / name, content)
+    # Before the links, but after the copies: a file of the user's is never taken for one of ours.
+    write_changed(own / "written.json", sorted(written | set(files)))
+    for name in files:
+        link(config / name, place(name))
+    former = [config / name for name in sorted(written - set(files))]
+    for path in former:
+        if path.is_symlink():
+            path.unlink()
+    # Secrets may come later, to a hub that runs. To the hub, a link that leads nowhere is a file that is not there.
+    if "secrets.yaml" not in files and not (config / "secrets.yaml").is_file():
+        link(config / "secrets.yaml", mounted("secrets.yaml"))
+    write_changed(own / "written.json", sorted(files))
+    return [path.name for path in former if path.exists() and path.name != "secrets.yaml"]
+
+
+def mounted(name: str) -> Path:
+    return (secrets if name == "secrets.yaml" else configuration) / name
+
+
+def copied(name: str) -> Path:
+    return last_good / name
+
+
+def included_in(path: Path) -> list[str]:
+    try:
+        content = path.read_bytes()
+        if b"!include" not in content:
+            return []
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        events = yaml.parse(content, Loader=loader)
+        return [event.value for event in events if isinstance(event, yaml.ScalarEvent) and event.tag == "!include"]
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return []  # the check reports its faults
+
+
+def create_included() -> list[str]:
+    """Returns the names of the files that only this script has made, and that are empty.
+
+    The hub refuses its whole configuration when one included file is missing, also one that an included file includes.
+    """
+    created_list = own / "created.json"
+    before = read_json(created_list)
+    created = set(before) if isinstance(before, list) else set()
+    empty = []
+    found = [config / "configuration.yaml"]
+    for including in found:
+        for name in included_in(including):
+            # By its name: the targets of the links among the generated files are elsewhere.
+            path = Path(os.path.normpath(including.parent / name))
+            if path in found or config not in path.parents:
+                continue
+            found.append(path)
+            shown = path.relative_to(config).as_posix()
+            if not path.exists() and not path.is_symlink() and config.resolve() in path.resolve().parents:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("[]\n" if path.name == "automations.yaml" else "")
+                created.add(shown)
+            if shown in created - FILES_OF_THE_API and path.is_file() and path.stat().st_size == 0:
+                empty.append(shown)
+    write_changed(created_list, sorted(created, key=str))
+    return empty
+
+
+# The check
+
+
+def masked(text: str) -> str:
+    # The check quotes the values that it refuses, and this text ends in the status of the pod.
+    secrets_file = config / "secrets.yaml"
+    try:
+        known = yaml.safe_load(secrets_file.read_bytes()) if secrets_file.exists() else None
+    except yaml.YAMLError:
+        return "secrets.yaml is not valid YAML" if text else text
+    values = map(str, known.values()) if isinstance(known, dict) else ()
+    for value in sorted(values, key=len, reverse=True):
+        for form in (value, repr(value)[1:-1]) if len(value) > 3 else ():
+            text = text.replace(form, "***")
+    return text
+
+
+class ErrorLog(logging.Handler):
+    """What the hub logs about the configuration while it checks it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.name.startswith(LOGGERS) and file_in_check() not in FILES_OF_THE_API:
+            self.lines.append(record.getMessage())
+
+
+def file_in_check() -> str | None:
+    """The file of the item that the hub is checking now: the line of an automation does not name it."""
+    frame = sys._getframe()
+    while frame.f_back:
+        frame = frame.f_back
+        file = getattr(frame.f_locals.get("config"), "__config_file__", None)
+        if file:
+            return Path(file).name
+    return None
+
+
+def check() -> list[Problem]:
+    # The hub's own check, without its command line: that one would install a package from the internet only to print in
+    # colours.
+    from homeassistant.scripts import check_config
+
+    check_config.color = lambda _colour, *words, reset=None: " ".join(words)
+    printed, errors = io.StringIO(), ErrorLog()
+    logger = logging.getLogger()
+    handlers = (logging.StreamHandler(printed), errors)
+    logger.setLevel(logging.WARNING)
+    for handler in handlers:
+        logger.addHandler(handler)
+    with contextlib.redirect_stdout(printed):
+        found = check_config.check(str(config))
+    for handler in handlers:
+        logger.removeHandler(handler)
+    print(masked(printed.getvalue()))
+    problems = [*texts("error", found["except"]), *texts("warning", found["warn"])]
+    # An automation of which the device has gone is no mistake of the configuration.
+    of_the_api = re.compile(rf" at ({'|'.join(map(re.escape, FILES_OF_THE_API))}), line ")
+    problems = [each for each in problems if each.kind == "error" or not of_the_api.search(each.text)]
+    said = "\n".join(problem.text for problem in problems)
+    logged = [Problem("warning", line) for line in errors.lines if line not in said]
+    return list(dict.fromkeys(Problem(kind, masked(text)) for kind, text in [*problems, *logged]))
+
+
+def texts(kind: str, found: Mapping[str, Iterable[object]]) -> list[Problem]:
+    return [Problem(kind, word) for about in found.values() for word in about if isinstance(word, str)]
+
+
+def former_check() -> Checked | None:
+    """Of the last good configuration."""
+    kept = read_json(own / "checked.json")
+    try:
+        problems = [Problem(str(each["kind"]), str(each["text"])) for each in kept["problems"]]
+        return Checked(str(kept["digest"]), problems)
+    except (KeyError, TypeError):
+        return None
+
+
+def accept(files: Files, checked: Checked) -> None:
+    replace_last_good(files)
+    problems = [problem._asdict() for problem in checked.problems]
+    write_changed(own / "checked.json", {**checked._asdict(), "problems": problems})
+    for former in ("checked", "warnings"):  # of earlier versions
+        (own / former).unlink(missing_ok=True)
+
+
+def replace_last_good(files: Files) -> None:
+    fresh, former = own / "last-good.new", own / "last-good.old"
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(mode=0o700)
+    for name, content in files.items():
+        write(fresh / name, content, 0o600)
+    shutil.rmtree(former, ignore_errors=True)
+    if last_good.exists():
+        last_good.rename(former)
+    fresh.rename(last_good)
+    shutil.rmtree(former, ignore_errors=True)
+
+
+def new_problems(problems: list[Problem], good: Files) -> list[Problem]:
+    """Those that the last good configuration does not give now, perhaps in other lines."""
+    put(good, copied)
+    create_included()
+    known = {problem.without_line() for problem in check()}
+    return [problem for problem in problems if problem.without_line() not in known]
+
+
+# The start
+
+
+def log_of_failed_start() -> list[str]:
+    """The errors of the last start of the hub, if it has ended in recovery mode: the hub begins another log then."""
+    log = (bytes_of(config / "home-assistant.log.1") or b"")[-(2**18) :].decode(errors="replace")
+    if "Activating recovery mode" not in log:
+        return []
+    lines = [line.split("] ", 1)[-1] for line in log.splitlines() if re.match(r"\S+ \S+ (ERROR|CRITICAL) ", line)]
+    return [masked(line)[:300] for line in lines[-3:]]
+
+
+def prepare() -> NoReturn:
+    own.mkdir(parents=True, exist_ok=True)
+    # The hub serves it under /local only if it exists at its start, and plugins are installed into it later.
+    if not os.path.lexists(config / "www"):
+        (config / "www").mkdir()
+    if (own / "last-good.old").exists() and not last_good.exists():
+        (own / "last-good.old").rename(last_good)
+    for _ in range(MOST_CHECKS):
+        now = mounted_now()
+        if "configuration.yaml" not in now.files:
+            start_without_configuration()
+        starts = start_with(now)
+        if mounted_now() == now:
+            break
+    # Taking apart all that the check has loaded would take a second more.
+    sys.stdout.flush()
+    os._exit(0 if starts else 1)
+
+
+def start_without_configuration() -> NoReturn:
+    good = files_in(last_good)
+    if good:
+        put(good, copied)
+    if not (config / "configuration.yaml").exists():
+        say("missing")
+        sys.exit(1)
+    say("kept", created=few(create_included()))
+    sys.exit(0)
+
+
+def start_with(now: Mounted) -> bool:
+    """Returns whether the hub can start."""
+    digest = now.digest()
+    kept = put(now.files, mounted)
+    about = {
+        "content": now.content,
+        "created": few(create_included()),
+        "kept": few(kept),
+        "lastStart": few(log_of_failed_start()),
+    }
+    before = former_check()
+    if before and before.digest == digest:
+        say("unchanged", before.problems, **about)
+        return True
+    good = files_in(last_good)
+    problems = check()
+    rejected = problems
+    if not any(problem.kind == "error" for problem in problems):
+        # After an update of the image the last good one may be this one: there is nothing to go back to.
+        rejected = new_problems(problems, good) if problems and good and good != now.files else []
+    if not rejected:
+        put(now.files, mounted)
+        accept(now.files, Checked(digest, problems))
+        say("loaded", problems, **about)
+    elif good:
+        put(good, copied)
+        create_included()
+        say("replaced", rejected, **about)
+    else:
+        say("refused", rejected, **about)
+    return not rejected or bool(good)
+
+
+newer = newer_version_that_ran()
+if newer and (bytes_of(allow_downgrade) or b"").strip() != b"true":
+    say("downgrade", ran=newer)
+    sys.exit(1)
+prepare()

@@ -1,0 +1,141 @@
+import { isObject } from '../../base/is-object';
+import type { Pod } from './pod';
+
+/** The init containers of the hub's pod, and what their termination messages say: lines of JSON (operator/sync/hub-workload/scripts). */
+
+/** Runs the program PREPARE_CONFIG. */
+export const PREPARE_CONTAINER = 'prepare-config';
+
+/** Runs the program UNBAN_OPERATOR_IP. */
+export const UNBAN_CONTAINER = 'unban-operator-ip';
+
+/**
+ * A problem that the hub's own check reports. `error`: the hub would not start; `warning`: it would start without a
+ * part.
+ */
+export interface Problem {
+  readonly kind: 'error' | 'warning';
+  readonly text: string;
+}
+
+const PREPARE_RESULTS = [
+  /** The hub starts with the mounted content, which was checked in this start. */
+  'loaded',
+  /** An equal content was checked before with this image. The problems are those of that check. */
+  'unchanged',
+  /** The content was rejected. The hub starts with the last good content. */
+  'replaced',
+  /** The content was rejected, and there is no other: the pod does not start. */
+  'refused',
+  /** Nothing is mounted: the hub starts with the content of its last start. */
+  'kept',
+  /** Nothing is mounted, and the volume has no configuration: the pod does not start. */
+  'missing',
+  /** The image is older than what has run on the volume: the pod does not start. */
+  'downgrade',
+] as const;
+
+export interface PrepareReport {
+  readonly result: (typeof PREPARE_RESULTS)[number];
+  /** Version of the hub in the image. */
+  readonly version: string;
+  /** The hashes of the mounted content; undefined: nothing with a hash is mounted. */
+  readonly content?: { readonly configuration: string; readonly secrets?: string } | undefined;
+  /** Included files that no person has written, and that are empty. Not those that the hub's own API writes. */
+  readonly created: readonly string[];
+  /** Files that are generated no more, and stay since a person has written them. */
+  readonly kept: readonly string[];
+  /** Errors in the log of the hub's last start, if it has ended in recovery mode. */
+  readonly lastStart: readonly string[];
+  /** With `downgrade`: the version that has run on the volume. */
+  readonly ran?: string | undefined;
+  readonly problems: readonly Problem[];
+}
+
+export interface UnbanReport {
+  /** `removed`: the operator's address was banned. `unknown`: the operator does not know its address. */
+  readonly result: 'removed' | 'absent' | 'unknown';
+  /** The operator's. */
+  readonly address?: string | undefined;
+  /** The addresses whose bans stay. */
+  readonly banned: readonly string[];
+}
+
+/** Undefined: the container has not ended, or it is one of an earlier version, whose messages were sentences. */
+export function prepareReport(pod: Pod | undefined): PrepareReport | undefined {
+  return parsePrepareReport(messageOf(pod, PREPARE_CONTAINER) ?? '');
+}
+
+/** As {@link prepareReport}. */
+export function unbanReport(pod: Pod | undefined): UnbanReport | undefined {
+  const fields = parse(messageOf(pod, UNBAN_CONTAINER) ?? '');
+  const result = (['removed', 'absent', 'unknown'] as const).find((each) => each === fields?.['result']);
+  if (!fields || !result) return undefined;
+  return { result, address: text(fields['address']), banned: texts(fields['banned']) };
+}
+
+export function parsePrepareReport(message: string): PrepareReport | undefined {
+  const fields = parse(message);
+  const result = PREPARE_RESULTS.find((each) => each === fields?.['result']);
+  if (!fields || !result) return undefined;
+  return {
+    result,
+    version: text(fields['version']) ?? '',
+    content: contentIn(fields['content']),
+    created: texts(fields['created']),
+    kept: texts(fields['kept']),
+    lastStart: texts(fields['lastStart']),
+    ran: text(fields['ran']),
+    problems: problemsIn(fields['problems']),
+  };
+}
+
+/** The message of the present run of the container or, while it waits for its next one, of the last. */
+function messageOf(pod: Pod | undefined, container: string): string | undefined {
+  const { state, lastState } =
+    pod?.status?.initContainerStatuses?.find(({ name }) => name === container) ?? {};
+  return (state?.terminated ?? lastState?.terminated)?.message;
+}
+
+function parse(message: string): Readonly<Record<string, unknown>> | undefined {
+  return parseObject(message) ?? parseObject(withoutProblems(message));
+}
+
+/**
+ * A kubelet keeps less than 4096 bytes of each message in a pod with more than three containers. The problems are the
+ * last key.
+ */
+function withoutProblems(message: string): string {
+  const at = message.indexOf(', "problems": ');
+  return at < 0 ? '' : `${message.slice(0, at)}}`;
+}
+
+function parseObject(json: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function contentIn(value: unknown): PrepareReport['content'] {
+  if (!isObject(value)) return undefined;
+  const [configuration, secrets] = [text(value['configuration']), text(value['secrets'])];
+  return configuration === undefined
+    ? undefined
+    : { configuration, ...(secrets !== undefined && { secrets }) };
+}
+
+function problemsIn(value: unknown): readonly Problem[] {
+  return (Array.isArray(value) ? (value as readonly unknown[]) : []).filter(isObject).map((problem) => ({
+    kind: problem['kind'] === 'error' ? 'error' : 'warning',
+    text: text(problem['text']) ?? '',
+  }));
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+const texts = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? (value as readonly unknown[]) : []).filter((each) => typeof each === 'string');
