@@ -8,12 +8,12 @@ import { providePython } from './python';
 import { errorLine, SandboxError } from './sandbox-error';
 
 /**
- * Lints, types and formats the programs in Python that run in the hub's image (operator/sync/scripts). Where its tools cannot
+ * Lints, types and formats the programs in Python that run in the hub's image (operator/sync/hub-workload/scripts). Where its tools cannot
  * be had, it says so and succeeds: a machine without PyPI can check everything else.
  */
 
 const TOOLS = ['ruff==0.17.6', 'mypy==2.4.1', 'types-PyYAML==6.0.12.20261113'];
-const scripts = join(__dirname, '..', 'operator', 'sync', 'scripts');
+const scripts = join(__dirname, '..', 'operator', 'sync', 'hub-workload', 'scripts');
 
 /** Folder of the programs. */
 async function provideTools(): Promise<string> {
