@@ -88,14 +88,15 @@ const isIncomplete = (hash: string | undefined): boolean => hash?.startsWith('!'
 /**
  * The recorded hashes with the present ones of answers whose change is none for the entry: those that an option of the spec
  * overrides, and those of a step that the hub did not show.
+ *
+ * @param unshown places of such steps
+ * @param options fields of the options
  */
 export function withIneffective(
   before: AnswerHashes,
   now: AnswerHashes,
-  {
-    unshown = [],
-    options = [],
-  }: { readonly unshown?: readonly string[] | undefined; readonly options?: readonly string[] | undefined },
+  unshown: readonly string[] = [],
+  options: readonly string[] = [],
 ): AnswerHashes {
   const isIneffective = (id: string): boolean => {
     if (unshown.includes(id.split('.', 2).join('.'))) return true;

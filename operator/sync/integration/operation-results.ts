@@ -4,26 +4,24 @@ import { Stopping } from '../../base/errors';
 import { timestamp } from '../../base/clock';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
-import { recorded } from './answer-hashes';
 import { adopt, namedEntry, takeOwnership, replace } from './entry/acquisition';
 import { entriesOf } from './entry/adoption';
 import { reauthFailed } from './entry/reauthentication';
-import { appliedStatus, entryHashes, NO_ENTRY } from './entry/status-fields';
+import { appliedStatus, entryHash, entryHashes, NO_ENTRY } from './entry/status-fields';
 import type { FlowProblem } from './flow/navigator';
 import { buttonHint, discoveredHint, existsHint, problemText, rejectedHint } from './flow/problem-text';
 import type { Failure } from './hub-context';
 import type { IntegrationReconcile } from './integration-reconcile';
 import {
   type Applied,
-  noneApplied,
+  configurationFailed,
+  type Failed,
   type Operation,
   type OperationEnd,
   type OperationResult,
 } from './operation';
 import { failureBefore, inProgress, recordFailure, stillFailed, withStatus } from './progress';
 import { type FailureKind, failureKind } from './retry';
-
-type Failed = Extract<OperationResult, { readonly type: 'failed' }>;
 
 /** Turns what an operation came to into the status of its resource. Again at the next reconcile, if the hub fails meanwhile. */
 export async function recordResult(
@@ -111,7 +109,7 @@ function recreated(
   const pendingFlow = {
     startedAt: timestamp(clock.now()),
     replaces: status.entryID,
-    configHash: recorded(entryHashes(sent.hashes), sent.key).configHash,
+    configHash: entryHash(sent.hashes, sent.key),
   };
   const message = `The entry is removed and created again: its integration accepts the new ${changed.join(', ')}, and no form of the entry takes it.`;
   const event: EventSpec = { type: 'Warning', reason: 'EntryRecreated', message };
@@ -176,19 +174,17 @@ function hints(reconcile: IntegrationReconcile, problem: FlowProblem, kind: Fail
 }
 
 /** The hub did not respond to the start of a flow, or failed: whether it was carried out is not known. */
-function lost({ spec: { domain } }: IntegrationReconcile, { message }: Error): Failed {
-  const problem = { kind: 'lost', text: `the hub did not respond: ${message}` } as const;
-  return { type: 'failed', flow: { kind: 'config', domain }, problem, applied: noneApplied() };
-}
+const lost = (reconcile: IntegrationReconcile, { message }: Error): Failed =>
+  configurationFailed(reconcile, { kind: 'lost', text: `the hub did not respond: ${message}` });
 
 /** The hub has no such integration, or one that cannot be reconfigured. */
-function rejection({ spec }: IntegrationReconcile, { type }: Operation, error: HubRejected): Failed {
+function rejection(reconcile: IntegrationReconcile, { type }: Operation, error: HubRejected): Failed {
+  const { spec } = reconcile;
   const text =
     error.code === '404' && type === 'create'
       ? `The hub has no integration ${spec.domain} that can be set up, or cannot load it: check spec.domain and the hub’s log`
       : `The hub rejected the flow of ${spec.domain}: ${error.message}`;
-  const flow = { kind: 'config', domain: spec.domain } as const;
-  return { type: 'failed', flow, problem: { kind: 'unavailable', text }, applied: noneApplied() };
+  return configurationFailed(reconcile, { kind: 'unavailable', text });
 }
 
 function adoptionEvents({ adopted }: Applied): readonly EventSpec[] {

@@ -2,7 +2,7 @@ import type { ConfigEntry } from '../../client/flow-step';
 import { type Clock, timestamp } from '../../base/clock';
 import { withDeadline } from '../../base/deadline';
 import { errorOf, Stopping } from '../../base/errors';
-import type { PendingFlow } from '../../kinds/integration';
+import type { HubIntegrationSpec, PendingFlow } from '../../kinds/integration';
 import type { AnswerHashes } from './answer-hashes';
 import type { FlowProblem } from './flow/navigator';
 import type { FlowName } from './flow/problem-text';
@@ -31,6 +31,8 @@ export type OperationResult =
       readonly reason?: 'RecreateRequired';
     };
 
+export type Failed = Extract<OperationResult, { readonly type: 'failed' }>;
+
 /** What an operation has done to an entry. */
 export interface Applied {
   /** Ids of the answers that the entry has now, and of those that it has no more. */
@@ -51,6 +53,12 @@ export const noneApplied = (ids: Iterable<string> = []): Applied => ({
   adopted: new Set(),
   incomplete: new Set(),
 });
+
+/** The failure of a flow of the integration's configuration, after which the entry is as before. */
+export const configurationFailed = (
+  { spec: { domain } }: { readonly spec: Pick<HubIntegrationSpec, 'domain'> },
+  problem: FlowProblem,
+): Failed => ({ type: 'failed', flow: { kind: 'config', domain }, problem, applied: noneApplied() });
 
 /** Milliseconds within which status has to record the id of a flow before it goes on. */
 const RECORD_TIMEOUT = 60_000;

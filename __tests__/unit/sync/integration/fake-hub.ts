@@ -68,6 +68,8 @@ function ulid(time: number, length = 10): string {
 /** A hub in memory, as far as integrations use it. */
 export class FakeHub {
   readonly entries = new Map<string, ConfigEntry>();
+  /** Ids of entries whose event has not arrived. */
+  readonly unreported = new Set<string>();
   subentries: ConfigSubentry[] = [];
   readonly flows = new Map<string, OpenFlow>();
   /** Changes, in their order. */
@@ -141,7 +143,7 @@ export class FakeHub {
       configEntries: {
         onChange: listen,
         lastKnown: this.entries,
-        all: async () => this.entries,
+        all: async () => new Map([...this.entries].filter(([id]) => !this.unreported.has(id))),
         refreshed: async () => this.entries,
         remove: async (id: string) => {
           called(`remove ${id}`);

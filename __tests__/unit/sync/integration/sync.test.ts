@@ -327,6 +327,16 @@ describe('IntegrationSync', () => {
     });
   });
 
+  test('an entry that a person has just made is adopted before its event arrives', async () => {
+    demo();
+    hub.entries.set('person', anEntry({ entry_id: 'person', title: 'Mine' }));
+    hub.unreported.add('person');
+    house.apply('one', { title: 'Mine', configuration: texts({ host: 'a' }) });
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(house.status('one')).toMatchObject({ entryID: 'person', adopted: true });
+    expect(hub.calls).toEqual([]);
+  });
+
   describe('without a title, an entry of another device', () => {
     beforeEach(() => {
       demo();

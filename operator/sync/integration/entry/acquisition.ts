@@ -19,7 +19,7 @@ import {
 } from './adoption';
 import { createEntry } from './creation';
 import { endCreation, isCompleted, leftEntries } from './interrupted';
-import { entryHashes, NO_ENTRY } from './status-fields';
+import { entryHash, entryHashes, NO_ENTRY } from './status-fields';
 
 // Gets a resource its entry: one that exists is adopted, or a config flow makes one.
 
@@ -28,7 +28,7 @@ const CHANGING_REQUEUE = 2_000;
 
 /** No entry yet: one is adopted, or made. */
 export async function acquire(reconcile: IntegrationReconcile): Promise<Outcome> {
-  const { cached, draining, hub, resource, status } = reconcile;
+  const { cached, client, draining, hub, resource, status } = reconcile;
   if (draining) return inProgress(reconcile, undefined);
   if (status.pendingFlow) {
     const isStarting = cached.startedAt === status.pendingFlow.startedAt;
@@ -41,9 +41,15 @@ export async function acquire(reconcile: IntegrationReconcile): Promise<Outcome>
   }
   // Asked before the entries are looked at: the hub shows an entry before it answers the flow that makes it.
   const maker = hub.otherFlow(resource);
-  const found = await adoptable(reconcile);
-  if (found) return maker ? domainBusy(maker) : adopt(reconcile, found);
-  return stillFailed(reconcile) ?? begin(reconcile);
+  const known = await adoptable(reconcile);
+  if (maker) return known ? domainBusy(maker) : (stillFailed(reconcile) ?? domainBusy(maker));
+  if (known) return adopt(reconcile, known);
+  const failed = stillFailed(reconcile);
+  if (failed) return failed;
+  // The event of an entry that a person has just made may not have arrived.
+  const now = { ...reconcile, entries: await client.configEntries.refreshed() };
+  const found = await adoptable(now);
+  return found ? adopt(now, found) : begin(now);
 }
 
 /** Records in status that a config flow is about to start. */
@@ -73,8 +79,7 @@ export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promi
   if (running) return domainBusy(running);
   const { made, unclear } = await endCreation(resource, client, hub);
   const { entryID: former, pendingFlow, configHash, answerHashes } = status;
-  const now = recorded(entryHashes(hashes), key).configHash;
-  const isDue = former === undefined || pendingFlow?.configHash === now;
+  const isDue = former === undefined || pendingFlow?.configHash === entryHash(hashes, key);
   if (made && isDue && !(await isCompleted(client, made)))
     return inProgress(reconcile, undefined, CHANGING_REQUEUE);
   const left = made && !isDue ? [...unclear, made] : unclear;

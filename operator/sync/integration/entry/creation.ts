@@ -1,14 +1,12 @@
 import type { ConfigEntry } from '../../../client/flow-step';
 import type { PendingFlow } from '../../../kinds/integration';
-import { recorded } from '../answer-hashes';
 import { allAnswers } from '../answers';
 import { type FlowEnd, runFlow, SUCCESS } from '../flow/run';
-import type { FlowProblem } from '../flow/navigator';
 import { DOMAIN_BUSY_REQUEUE } from '../hub-context';
 import type { IntegrationReconcile } from '../integration-reconcile';
-import { noneApplied, type Operation, type OperationResult } from '../operation';
+import { configurationFailed, noneApplied, type Operation, type OperationResult } from '../operation';
 import { entriesOf, idsOfDomain } from './adoption';
-import { entryHashes } from './status-fields';
+import { entryHash } from './status-fields';
 
 /** Makes an entry by the flow of its integration. */
 export async function createEntry(
@@ -39,7 +37,7 @@ export async function runAgain(
   const others = entriesOf(before.values(), spec.domain).length - 1;
   const pending = {
     entryIDs: idsOfDomain(before.values(), spec.domain),
-    configHash: recorded(entryHashes(sent.hashes), sent.key).configHash,
+    configHash: entryHash(sent.hashes, sent.key),
   };
   await operation.record(pending);
   const end = await run(reconcile, operation, pending);
@@ -48,7 +46,7 @@ export async function runAgain(
     const unused = result.unused.filter((id) => changed.includes(id));
     if (unused.length === 0) return result;
     await client.configEntries.remove(result.entry.entry_id);
-    return failed(reconcile, {
+    return configurationFailed(reconcile, {
       kind: 'answers',
       text: `no form asks for ${unused.join(', ')}: remove it or correct its name`,
     });
@@ -66,7 +64,7 @@ export async function runAgain(
   const why =
     others > 0 ? 'the hub has other entries of this integration' : 'a value of a Secret may be wrong';
   const text = `the new ${changed.join(', ')} cannot be tried while the entry is there, and ${why}: take the change back, or remove the entry in the hub to have it created again`;
-  return { ...failed(reconcile, { kind: 'answers', text }), reason: 'RecreateRequired' };
+  return { ...configurationFailed(reconcile, { kind: 'answers', text }), reason: 'RecreateRequired' };
 }
 
 function run(
@@ -83,16 +81,12 @@ function run(
 }
 
 function created(reconcile: IntegrationReconcile, end: FlowEnd): OperationResult {
-  if (end.type !== 'created') return failed(reconcile, end.problem);
+  if (end.type !== 'created') return configurationFailed(reconcile, end.problem);
   const { entry, navigator } = end;
   return entry
     ? { type: 'created', entry, unused: navigator.unused.map(({ id }) => id), unshown: navigator.unshown }
-    : failed(reconcile, { kind: 'answers', text: 'the hub did not show the entry that it made' });
-}
-
-function failed(
-  { spec }: IntegrationReconcile,
-  problem: FlowProblem,
-): Extract<OperationResult, { type: 'failed' }> {
-  return { type: 'failed', flow: { kind: 'config', domain: spec.domain }, problem, applied: noneApplied() };
+    : configurationFailed(reconcile, {
+        kind: 'answers',
+        text: 'the hub did not show the entry that it made',
+      });
 }

@@ -30,7 +30,7 @@ import { awaitsPerson, reauthenticate } from './reauthentication';
 import { finishReplacement } from './removal';
 import { disabledOutcome, entryOutcome } from './state';
 import { appliedHash, DISABLED, NO_ENTRY, seenStatus } from './status-fields';
-import { updateEntry } from './update';
+import { EntryUpdate } from './update';
 
 /** Milliseconds until a corrected entry is checked again; the hub's event comes sooner. */
 const CORRECTION_PAUSE = 2_000;
@@ -90,7 +90,7 @@ export class EntryMaintenance {
     if (isUpdate) {
       if (draining) return inProgress(reconcile, undefined);
       const operation = startOperation(reconcile, 'update', (running) =>
-        updateEntry(reconcile, entry, before, running),
+        new EntryUpdate(reconcile, entry, before, running).run(),
       );
       const what = `${removedSubentries(entry, lost)} They are created again.`;
       const events = isLeft || lost.length === 0 ? [] : [this.drift.reportCorrected(what)];
@@ -176,7 +176,7 @@ export function appliedAnswers({ answers, hashes, key, status }: IntegrationReco
     ? withMoves(answerHashes, hashes)
     : withNewKey(answerHashes, hashes);
   const options = answers.options?.map(({ field }) => field);
-  return withIneffective(known, hashes, { unshown: unshownSteps, options });
+  return withIneffective(known, hashes, unshownSteps, options);
 }
 
 /** Ids of the subentries that were applied, are still in the spec and were removed in the hub. */

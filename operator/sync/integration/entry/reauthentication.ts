@@ -2,7 +2,7 @@ import type { ConfigEntry } from '../../../client/flow-step';
 import { type Outcome, stalled } from '../../../runtime/outcome';
 import { answerFlow, isSuccess, problemOf } from '../flow/run';
 import type { IntegrationReconcile } from '../integration-reconcile';
-import { noneApplied, type Operation, type OperationResult } from '../operation';
+import { configurationFailed, noneApplied, type Operation, type OperationResult } from '../operation';
 import { inProgress, startOperation } from '../progress';
 
 // The hub asks for other credentials of an entry by a flow, which a person may answer in its UI, too.
@@ -54,7 +54,7 @@ async function answer(
     const message = `The hub asks a person to confirm the step ${problem.step} for the ${spec.domain} entry: answer its request in its UI.`;
     cached.confirmation = { key: confirmationKey(flowId, configHash), message };
   }
-  return { type: 'failed', flow: { kind: 'config', domain: spec.domain }, problem, applied: noneApplied() };
+  return configurationFailed(reconcile, problem);
 }
 
 const confirmationKey = (flowId: string, configHash: string): string => `${flowId} ${configHash}`;

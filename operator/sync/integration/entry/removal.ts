@@ -1,15 +1,11 @@
 import { HubFailed, HubRejected } from '../../../client/errors';
-import type { HubClient } from '../../../client/hub-client';
-import type { Clock } from '../../../base/clock';
 import { API_NOT_LOADED_REQUEUE, FLOW_LIMIT } from '../../../base/limits';
 import type { Outcome } from '../../../runtime/outcome';
 import { ensureRemoved } from '../../objects/removal';
-import { recorded } from '../answer-hashes';
-import type { HubContext, IntegrationResource } from '../hub-context';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import { domainBusy, inProgress } from '../progress';
 import { begin } from './acquisition';
-import { entryHashes } from './status-fields';
+import { entryHash } from './status-fields';
 
 /**
  * Removes an entry, which the hub unloads before. False: not done yet.
@@ -18,30 +14,17 @@ import { entryHashes } from './status-fields';
  * @throws the error that the removal ended with; HubUnreachable if the hub no longer answers
  */
 export async function removeEntry(
-  {
-    client,
-    clock,
-    hub,
-    resource,
-  }: {
-    readonly client: HubClient;
-    readonly clock: Clock;
-    readonly hub: HubContext;
-    readonly resource: IntegrationResource;
-  },
+  { client, clock, hub, resource }: Pick<IntegrationReconcile, 'client' | 'clock' | 'hub' | 'resource'>,
   id: string,
   next: () => Promise<void> = () => Promise.resolve(),
 ): Promise<boolean> {
   const run = () => client.configEntries.remove(id).then(next);
-  const onEnd = () => hub.requeue(resource);
-  return ensureRemoved(hub.of(resource), { kind: 'entry', ids: [id] }, { clock, client, run, onEnd }).catch(
-    (error: unknown) => {
-      // The hub rejected the removal, not the spec: the removal is tried again.
-      if (error instanceof HubRejected)
-        throw new HubFailed(`cannot remove the entry ${id}: ${error.message}`);
-      throw error;
-    },
-  );
+  const how = { clock, client, run, onEnd: () => hub.requeue(resource) };
+  return ensureRemoved(hub.of(resource), { kind: 'entry', ids: [id] }, how).catch((error: unknown) => {
+    // The hub rejected the removal, not the spec: the removal is tried again.
+    if (error instanceof HubRejected) throw new HubFailed(`cannot remove the entry ${id}: ${error.message}`);
+    throw error;
+  });
 }
 
 /**
@@ -71,8 +54,7 @@ export async function finishReplacement(reconcile: IntegrationReconcile, former:
 
 /** Whether the answers are still those that were tried, a short time ago. */
 function isStillDue({ clock, hashes, key, spec, status }: IntegrationReconcile): boolean {
-  const now = recorded(entryHashes(hashes), key).configHash;
   const { configHash, startedAt = '' } = status.pendingFlow ?? {};
   const isRecent = Date.parse(startedAt) > clock.now() - FLOW_LIMIT;
-  return spec.reconfigure === 'Recreate' && configHash === now && isRecent;
+  return spec.reconfigure === 'Recreate' && configHash === entryHash(hashes, key) && isRecent;
 }

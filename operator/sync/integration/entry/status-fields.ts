@@ -44,6 +44,10 @@ export const forgottenEntry = ({ status, volume }: IntegrationReconcile) => ({
 export const entryHashes = (hashes: AnswerHashes): AnswerHashes =>
   Object.fromEntries(Object.entries(hashes).filter(([id]) => isOfEntry(id)));
 
+/** The hash over them. */
+export const entryHash = (hashes: AnswerHashes, key: string): string =>
+  recorded(entryHashes(hashes), key).configHash;
+
 /** After an operation: the hashes of the entry's answers. */
 export function appliedStatus(
   { clock, hashes, status }: IntegrationReconcile,

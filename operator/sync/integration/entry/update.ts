@@ -5,30 +5,20 @@ import type { FlowAnswers, FlowProblem } from '../flow/navigator';
 import type { FlowName } from '../flow/problem-text';
 import { isSuccess, problemOf, runFlow } from '../flow/run';
 import type { IntegrationReconcile } from '../integration-reconcile';
-import { noneApplied, type Operation, type OperationResult } from '../operation';
+import { type Failed, noneApplied, type Operation, type OperationResult } from '../operation';
 import { runAgain } from './creation';
 import { SubentryUpdate } from './subentries';
 
 /**
  * Applies changed answers to an entry, so that the entry and its entities survive: by its reconfiguration, its options,
  * its subentries (rules.md, "Integrations").
- *
- * @param before hashes of the entry's answers
  */
-export async function updateEntry(
-  reconcile: IntegrationReconcile,
-  entry: ConfigEntry,
-  before: AnswerHashes,
-  operation: Operation,
-): Promise<OperationResult> {
-  return new EntryUpdate(reconcile, entry, before, operation).run();
-}
-
-class EntryUpdate {
+export class EntryUpdate {
   private readonly done = noneApplied();
   private readonly changed: readonly string[];
   private readonly isRecreated: boolean;
 
+  /** @param before hashes of the entry's answers */
   constructor(
     private readonly reconcile: IntegrationReconcile,
     private readonly entry: ConfigEntry,
@@ -184,7 +174,7 @@ class EntryUpdate {
     return this.failed(name, { kind: 'answers', text });
   }
 
-  private failed(flow: FlowName, problem: FlowProblem): Extract<OperationResult, { type: 'failed' }> {
+  private failed(flow: FlowName, problem: FlowProblem): Failed {
     return { type: 'failed', flow, problem, applied: this.done };
   }
 }

@@ -46,7 +46,7 @@ export interface FlowProblem {
   /** The integration that has the text of the key, if it is another one. */
   readonly textOf?: string | undefined;
   /** Values of Secrets were sent before. */
-  readonly withSecret?: boolean;
+  readonly withSecret?: boolean | undefined;
 }
 
 /** What to do about a step. */
@@ -57,8 +57,7 @@ export type Move =
   /** Look at once. */
   | { readonly type: 'read' }
   | { readonly type: 'created'; readonly entry?: ConfigEntry | undefined }
-  | { readonly type: 'aborted'; readonly problem: FlowProblem }
-  | { readonly type: 'failed'; readonly problem: FlowProblem };
+  | { readonly type: 'aborted' | 'failed'; readonly problem: FlowProblem };
 
 /** A flow that shows more steps goes in circles. */
 const MAX_STEPS = 40;
@@ -93,7 +92,7 @@ export class FlowNavigator {
         const { reason: key, description_placeholders: placeholders, translation_domain: textOf } = step;
         return {
           type: 'aborted',
-          problem: { kind: 'abort', key, placeholders, textOf, ...(this.withSecret && { withSecret: true }) },
+          problem: { kind: 'abort', key, placeholders, textOf, withSecret: this.withSecret },
         };
       }
       case 'progress':
@@ -181,7 +180,7 @@ export class FlowNavigator {
         field: field === 'base' ? undefined : field,
         key,
         placeholders,
-        ...(this.formHasSecret && { withSecret: true }),
+        withSecret: this.formHasSecret,
       });
     }
     const visit = this.visit(stepId);

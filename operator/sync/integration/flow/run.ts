@@ -11,8 +11,7 @@ import type { Upload } from '../../../client/forms/fill-form';
 /** How a flow ended. */
 export type FlowEnd = (
   | { readonly type: 'created'; readonly entry?: ConfigEntry | undefined }
-  | { readonly type: 'aborted'; readonly problem: FlowProblem }
-  | { readonly type: 'failed'; readonly problem: FlowProblem }
+  | { readonly type: 'aborted' | 'failed'; readonly problem: FlowProblem }
 ) & { readonly navigator: FlowNavigator };
 
 /** A flow that changes an entry may end with an abort, too. */
@@ -106,11 +105,7 @@ export async function answerFlow(
   } catch (error) {
     const problem = lostAnswer(error, step);
     if (!problem) throw error;
-    return {
-      type: 'failed',
-      problem: { ...problem, ...(navigator.withSecret && { withSecret: true }) },
-      navigator,
-    };
+    return { type: 'failed', problem: { ...problem, withSecret: navigator.withSecret }, navigator };
   } finally {
     if (isOpen && !keepOpen) await abortIfReachable(flows, kind, flowId);
   }
