@@ -68,6 +68,7 @@ const ENTITIES = [
 const ALL = [...REGISTRY, ...INTEGRATIONS, ...ENTITIES];
 const named = (name: string) => ALL.map((each) => each(name));
 
+const DRY_RUN = { 'hub-operator.dev/dry-run': 'true' };
 const nameOf = ({ metadata }: Manifest) => metadata.name;
 const allReady = async (resources: readonly Manifest[]) => {
   for (const resource of resources) await home.ready(resource.kind, nameOf(resource));
@@ -173,4 +174,57 @@ describe('a resource that is renamed in Git', () => {
     const areas = await client.connection.command('config/area_registry/list');
     expect(areas.map(({ name }) => name)).not.toContain('Garden');
   });
+
+  test('under dry-run takes the object over, and nothing is sent', async () => {
+    const cellar = (name: string) => area('villa', name, { name: 'Cellar' });
+    await home.apply(cellar('cellar-1'));
+    await home.ready('HubArea', 'cellar-1');
+    await outliveCreation(home, 'HubArea', 'cellar-1');
+    const preview = { ...cellar('cellar-2'), metadata: { name: 'cellar-2', annotations: DRY_RUN } };
+    await home.apply(preview);
+    await operator.calm();
+    const written = writes().length;
+    await home.delete('HubArea', 'cellar-1');
+    await home.ready('HubArea', 'cellar-2', { reason: 'DryRun' });
+    expect((await home.get('HubArea', 'cellar-2')).status).toMatchObject({ areaID: 'cellar' });
+    expect(writes().slice(written)).toEqual([]);
+    await home.annotate('HubArea', 'cellar-2', 'hub-operator.dev/dry-run-');
+    await home.ready('HubArea', 'cellar-2', { reason: 'AreaRegistered' });
+    expect(writes().slice(written)).toEqual([]);
+  });
+
+  test('under dry-run and without a successor leaves the entry in the hub', async () => {
+    const preview = titled('preview');
+    const kept = { ...preview, spec: { ...preview.spec, title: 'Kept' } };
+    await home.apply(kept);
+    await home.ready(kept.kind, 'preview');
+    const { entryID } = (await home.get(kept.kind, 'preview')).status!;
+    await home.annotate(kept.kind, 'preview', 'hub-operator.dev/dry-run=true');
+    await home.delete(kept.kind, 'preview');
+    const entries = await client.configEntries.refreshed();
+    expect(entries.get(String(entryID))).toMatchObject({ title: 'Kept' });
+    await client.configEntries.remove(String(entryID));
+  });
+});
+
+test('two integrations that exchange title and answers keep an entry each, and no other one appears', async () => {
+  const tod = (name: string, title: string, after: string) =>
+    integration('villa', name, 'tod', {
+      title,
+      configuration: texts({ name: title, after_time: after, before_time: '22:00:00' }),
+    });
+  const both = ['left', 'right'] as const;
+  await home.apply(tod('left', 'Dawn', '05:00:00'), tod('right', 'Dusk', '17:00:00'));
+  for (const name of both) await home.ready('HubIntegration', name);
+  const idOf = async (name: string) => (await home.get('HubIntegration', name)).status!['entryID'];
+  const ids = [await idOf('left'), await idOf('right')];
+  const before = (await client.configEntries.refreshed()).size;
+  await home.apply(tod('left', 'Dusk', '17:00:00'), tod('right', 'Dawn', '05:00:00'));
+  for (const name of both) await home.ready('HubIntegration', name, { reason: 'EntryLoaded' });
+  await operator.calm();
+  expect([await idOf('left'), await idOf('right')]).toEqual(ids);
+  const entries = await client.configEntries.refreshed();
+  expect(entries.size).toBe(before);
+  expect(ids.map((id) => entries.get(String(id))?.title)).toEqual(['Dusk', 'Dawn']);
+  for (const name of both) await home.ready('HubIntegration', name, { reason: 'EntryLoaded' });
 });
