@@ -60,6 +60,10 @@ const pod = (spec: object = {}): Manifest => ({
   },
   spec: { ...installer, ...spec },
 });
+const withoutTask: Manifest = {
+  ...pod(),
+  metadata: { name: 'my-home-community-0', ...ours('HubCommunityRepository', 'my-theme') },
+};
 /** The parts that the operator gives to the pod of every hub. */
 const hubPod = {
   automountServiceAccountToken: false,
@@ -241,7 +245,22 @@ describe('the account of the operator creates', () => {
     ],
     ['a pod that stays', pod({ restartPolicy: 'Always' }), 'creates only pods that install'],
     ['a pod with a token', pod({ automountServiceAccountToken: true }), 'creates only pods that install'],
-    ['a pod of the node’s network', pod({ hostNetwork: true }), 'creates only pods that install'],
+    ['a pod without a task', withoutTask, 'creates only pods that install'],
+    ...['hostNetwork', 'hostPID', 'hostIPC'].map((field): [string, Manifest, string] => [
+      `a pod with ${field}`,
+      pod({ [field]: true }),
+      'creates only pods that install',
+    ]),
+    [
+      'a pod with another program',
+      pod({ containers: [{ ...container, command: ['sh', '-c', ''] }] }),
+      'creates only pods that install',
+    ],
+    [
+      'a pod with a container of another name',
+      pod({ containers: [{ ...container, name: 'miner' }] }),
+      'creates only pods that install',
+    ],
     [
       'a pod with another container',
       pod({ containers: [container, { ...container, name: 'second' }] }),
@@ -266,6 +285,11 @@ describe('the account of the operator creates', () => {
       'a pod with a projected token',
       pod({ volumes: [{ name: 'x', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }] }),
       'creates only pods that install',
+    ],
+    [
+      'a StatefulSet with claims of its own',
+      set({ volumeClaimTemplates: [{ ...claim, metadata: { name: 'data' } }] }),
+      'creates only StatefulSets of one replica',
     ],
     ['a StatefulSet of two replicas', set({ replicas: 2 }), 'creates only StatefulSets of one replica'],
     [
@@ -379,9 +403,15 @@ describe('the account of the operator changes', () => {
   test('the claim of a person by the version that ran on it, and nothing else', async () => {
     const version = { [`${API_GROUP}/ran-version`]: '2026.11.0' };
     expect(await patch(['pvc', 'photos'], { metadata: { annotations: version } })).toMatchObject(allowed);
-    expect(
-      await patch(['pvc', 'photos'], { metadata: { annotations: version, labels: { a: 'b' } } }),
-    ).toMatchObject(refused('changes and deletes only objects'));
+    for (const more of [
+      { labels: { a: 'b' } },
+      { finalizers: ['example.org/a'] },
+      { ownerReferences: ours('Hub', 'my-home').ownerReferences },
+      { annotations: { ...version, 'example.org/a': 'b' } },
+    ])
+      expect(await patch(['pvc', 'photos'], { metadata: { annotations: version, ...more } })).toMatchObject(
+        refused('changes and deletes only objects'),
+      );
     expect(
       await patch(['pvc', 'photos'], { spec: { resources: { requests: { storage: '2Gi' } } } }),
     ).toMatchObject({ code: 1 });
