@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stateOf } from '../operator/client/states';
+import { stateOf } from '../operator/client/config-entities/states';
 import { HubBench } from './hub-bench';
 import type { Figures } from './runtime';
 

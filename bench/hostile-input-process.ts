@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { HubConnection } from '../operator/client/connection';
-import { HubError } from '../operator/client/errors';
-import { RestClient } from '../operator/client/rest';
+import { HubConnection } from '../operator/client/connection/connection';
+import { HubError } from '../operator/client/connection/errors';
+import { RestClient } from '../operator/client/connection/rest';
 import { systemClock } from '../operator/base/clock';
 import { createLogger } from '../operator/base/log';
 import { normalize } from '../operator/runtime/normalize';

@@ -2,7 +2,7 @@ import { extname, join } from 'node:path';
 import { version } from '../package.json';
 import { systemClock } from './base/clock';
 import { messageOf } from './base/errors';
-import { rejectOwnAddresses } from './client/local-address';
+import { rejectOwnAddresses } from './client/connection/local-address';
 import { checkKubeconfig } from './process/kubeconfig';
 import { EXIT_DELAY, FAULT_EXIT } from './base/limits';
 import { createLogger } from './base/log';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { getConfig } from '../../operator/client/core';
+import { getConfig } from '../../operator/client/setup/core';
 import type { HubClient } from '../../operator/client/hub-client';
 import { until } from '.';
 

@@ -2,7 +2,7 @@
 
 export {}; // a module, so that the declaration below extends the one that it names
 
-declare module '../../operator/client/commands' {
+declare module '../../operator/client/connection/commands' {
   interface Commands {
     'backup/generate': { fields: { agent_ids: readonly string[]; name: string }; result: object };
     'backup/generate_with_automatic_settings': { fields: NoFields; result: object };

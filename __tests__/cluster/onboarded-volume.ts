@@ -1,11 +1,11 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { systemClock } from '../../operator/base/clock';
-import { HubConnection } from '../../operator/client/connection';
-import { completeStep, createUser, LATER_STEPS } from '../../operator/client/onboarding';
-import { redactor } from '../../operator/client/redact';
-import { RestClient } from '../../operator/client/rest';
-import { createToken } from '../../operator/client/tokens';
+import { HubConnection } from '../../operator/client/connection/connection';
+import { completeStep, createUser, LATER_STEPS } from '../../operator/client/setup/onboarding';
+import { redactor } from '../../operator/client/connection/redact';
+import { RestClient } from '../../operator/client/connection/rest';
+import { createToken } from '../../operator/client/setup/tokens';
 import { generateConfiguration } from '../../operator/sync/configuration/generate/generate';
 import { PREPARE_CONFIG } from '../../operator/sync/hub-workload/scripts';
 import { cached, contentKey } from '../../sandbox/cache';

@@ -1,7 +1,7 @@
 import { NAMESPACE } from '../../manifests/names';
-import { getConfig } from '../../operator/client/core';
+import { getConfig } from '../../operator/client/setup/core';
 import { operatorAnnotations } from '../../operator/kinds/annotations';
-import { getEntityState } from '../../operator/client/states';
+import { getEntityState } from '../../operator/client/config-entities/states';
 import { kubectl, until } from '../cluster';
 import { forceReconcile } from '../cluster/forced-reconcile';
 import { automation, configuration, hub } from '../cluster/home';

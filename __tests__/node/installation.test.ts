@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { defaultSettings } from '../../manifests/settings';
-import { getEntityState } from '../../operator/client/states';
+import { getEntityState } from '../../operator/client/config-entities/states';
 import { version } from '../../package.json';
 import { helmProgram } from '../../sandbox/helm';
 import { repository } from '../../sandbox/image/bundle';

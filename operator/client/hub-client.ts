@@ -1,26 +1,26 @@
 import type { Clock } from '../base/clock';
-import type { RegistryType } from './api-types';
+import type { RegistryType } from './connection/api-types';
 import type { Logger } from '../base/log';
-import { ConfigEntities } from './config-entities';
-import { ConfigEntryRegistry } from './config-entry-registry';
-import { ConfigFlows } from './config-flows';
-import { FlowsInProgress } from './flows-in-progress';
-import { Translations } from './translations';
+import { ConfigEntities } from './config-entities/config-entities';
+import { ConfigEntryRegistry } from './entries/config-entry-registry';
+import { ConfigFlows } from './entries/config-flows';
+import { FlowsInProgress } from './entries/flows-in-progress';
+import { Translations } from './entries/translations';
 import { LoadedComponents } from './loaded-components';
-import { HubConnection } from './connection';
-import { EntityRegistry } from './entity-registry';
-import { LabelRegistry } from './label-registry';
-import { EntityRemoval } from './entity-removal';
-import { Registry } from './registry';
-import { OwnReloadTracker } from './own-reload-tracker';
-import { Reloads } from './reloads';
-import { RepairIssues } from './repair-issues';
-import { RestClient, type HubAddress } from './rest';
-import { redactor, type Redact } from './redact';
+import { HubConnection } from './connection/connection';
+import { EntityRegistry } from './registries/entity-registry';
+import { LabelRegistry } from './registries/label-registry';
+import { EntityRemoval } from './config-entities/entity-removal';
+import { Registry } from './registries/registry';
+import { OwnReloadTracker } from './config-entities/own-reload-tracker';
+import { Reloads } from './config-entities/reloads';
+import { RepairIssues } from './setup/repair-issues';
+import { RestClient, type HubAddress } from './connection/rest';
+import { redactor, type Redact } from './connection/redact';
 import { callService, listComponents } from './services';
 import { HubEvents } from './hub-events';
-import { AuthBackoff } from './auth-backoff';
-import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entity';
+import { AuthBackoff } from './connection/auth-backoff';
+import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './connection/config-entity';
 
 /** The address of a hub and the token to authenticate with. */
 export interface HubAccess extends HubAddress {

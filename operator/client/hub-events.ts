@@ -1,10 +1,10 @@
-import type { HubConnection } from './connection';
-import { SharedAttempt } from './shared-attempt';
-import type { OwnReloadTracker } from './own-reload-tracker';
-import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entity';
-import type { TriggerEventData } from './api-types';
-import type { Events } from './commands';
-import { isUnknownCommand } from './errors';
+import type { HubConnection } from './connection/connection';
+import { SharedAttempt } from './connection/shared-attempt';
+import type { OwnReloadTracker } from './config-entities/own-reload-tracker';
+import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './connection/config-entity';
+import type { TriggerEventData } from './connection/api-types';
+import type { Events } from './connection/commands';
+import { isUnknownCommand } from './connection/errors';
 
 /** A change in a hub that may concern objects of the operator. */
 export type HubEvent =

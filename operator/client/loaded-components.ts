@@ -1,6 +1,6 @@
-import { FollowedCollection } from './collection';
-import type { HubConnection } from './connection';
-import type { RestClient } from './rest';
+import { FollowedCollection } from './connection/collection';
+import type { HubConnection } from './connection/connection';
+import type { RestClient } from './connection/rest';
 import { listComponents } from './services';
 
 /** The components that a hub has set up. A component stays loaded until the hub restarts. */

@@ -1,6 +1,6 @@
-import { components } from './answers';
-import type { HubConnection } from './connection';
-import type { RestClient } from './rest';
+import { components } from './connection/answers';
+import type { HubConnection } from './connection/connection';
+import type { RestClient } from './connection/rest';
 
 /**
  * Calls a service and waits until it has finished.

@@ -1,15 +1,15 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../operator/base/clock';
-import { HubConnection } from '../../../operator/client/connection';
-import { getAnalytics, getConfig, setAnalytics, updateCoreConfig } from '../../../operator/client/core';
+import { HubConnection } from '../../../operator/client/connection/connection';
+import { getAnalytics, getConfig, setAnalytics, updateCoreConfig } from '../../../operator/client/setup/core';
 import {
   resumeOwnerCreation,
   removeTemporaryUsers,
   transferUsername,
-} from '../../../operator/client/interrupted-onboarding';
-import { LoginFailed, TokenRejected, UserExists } from '../../../operator/client/errors';
-import { probeHealth } from '../../../operator/client/health';
+} from '../../../operator/client/setup/interrupted-onboarding';
+import { LoginFailed, TokenRejected, UserExists } from '../../../operator/client/connection/errors';
+import { probeHealth } from '../../../operator/client/setup/health';
 import {
   authorize,
   completeStep,
@@ -19,16 +19,16 @@ import {
   login,
   type Login,
   refreshLogin,
-} from '../../../operator/client/onboarding';
-import { RestClient } from '../../../operator/client/rest';
-import { redactor } from '../../../operator/client/redact';
+} from '../../../operator/client/setup/onboarding';
+import { RestClient } from '../../../operator/client/connection/rest';
+import { redactor } from '../../../operator/client/connection/redact';
 import {
   createToken,
   currentUser,
   listTokens,
   revokeOldTokens,
   tokenId,
-} from '../../../operator/client/tokens';
+} from '../../../operator/client/setup/tokens';
 import { until } from '../../cluster';
 import { HubProcess } from '../../cluster/hub-process';
 import { silentLog } from '../../cluster/silent-log';

@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../operator/client/hub-client';
-import { HubRejected, HubUnreachable } from '../../../operator/client/errors';
+import { HubRejected, HubUnreachable } from '../../../operator/client/connection/errors';
 import { HubClientCache } from '../../../operator/client/hub-client-cache';
 import { callService } from '../../../operator/client/services';
 import { systemClock } from '../../../operator/base/clock';

@@ -6,7 +6,7 @@ import {
   dashboardResources,
   templateError,
   themeNames,
-} from '../../../operator/client/community-content';
+} from '../../../operator/client/setup/community-content';
 import { CodeHost } from '../../../sandbox/code-host';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, DEFAULT_CONFIGURATION, Home, hub, type Manifest, secret } from '../../cluster/home';

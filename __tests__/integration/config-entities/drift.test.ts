@@ -2,12 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
-import { stateOf } from '../../../operator/client/states';
+import { stateOf } from '../../../operator/client/config-entities/states';
 import { freshNamespace, until } from '../../cluster';
 import { automation, Home, scene, script } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { startHub } from '../../cluster/onboarded-volume';
-import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/config-entity';
+import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/connection/config-entity';
 
 // What people change in the hub is noticed by the hub's own events, long before the next resync, and put back or reported.
 

@@ -55,7 +55,7 @@ describe('automations of a hub that fails', () => {
     expect(accepted).toHaveLength(all.length);
   });
 
-  // That they are 5 s apart is shown with a manual clock, in unit/client/reloads.test.ts.
+  // That they are 5 s apart is shown with a manual clock, in unit/client/config-entities/reloads.test.ts.
   test('the hub answers 500 to reloads: three attempts, and the automation is there all the same', async () => {
     // None of the test before is still to come.
     for (const name of names('failing', 9))

@@ -1,7 +1,7 @@
-import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/config-entity';
-import { getConfig } from '../../../operator/client/core';
+import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/connection/config-entity';
+import { getConfig } from '../../../operator/client/setup/core';
 import type { HubClient } from '../../../operator/client/hub-client';
-import { stateOf, getEntityState } from '../../../operator/client/states';
+import { stateOf, getEntityState } from '../../../operator/client/config-entities/states';
 import { freshNamespace, until } from '../../cluster';
 import { automation, Home, scene, script } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';

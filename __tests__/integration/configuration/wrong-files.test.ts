@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stateOf } from '../../../operator/client/states';
+import { stateOf } from '../../../operator/client/config-entities/states';
 import { parsePrepareReport } from '../../../operator/sync/hub-workload/termination-messages';
 import { PREPARE_CONFIG } from '../../../operator/sync/hub-workload/scripts';
 import { freshNamespace, until } from '../../cluster';

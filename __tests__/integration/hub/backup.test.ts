@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getBackupConfig } from '../../../operator/client/backup';
-import { getConfig } from '../../../operator/client/core';
+import { getBackupConfig } from '../../../operator/client/setup/backup';
+import { getConfig } from '../../../operator/client/setup/core';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
 import { freshNamespace, until } from '../../cluster';

@@ -1,12 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getConfig } from '../../../operator/client/core';
-import { HubError } from '../../../operator/client/errors';
+import { getConfig } from '../../../operator/client/setup/core';
+import { HubError } from '../../../operator/client/connection/errors';
 import type { HubClient } from '../../../operator/client/hub-client';
-import { hubStartId } from '../../../operator/client/hub-start-id';
-import { readHttpConfig } from '../../../operator/client/http-settings';
+import { hubStartId } from '../../../operator/client/setup/hub-start-id';
+import { readHttpConfig } from '../../../operator/client/setup/http-settings';
 import { callService } from '../../../operator/client/services';
-import { stateOf } from '../../../operator/client/states';
+import { stateOf } from '../../../operator/client/config-entities/states';
 import { freshNamespace, until } from '../../cluster';
 import { conditionOf, Home, hubSecrets, integration, secret } from '../../cluster/home';
 import { running } from '../../cluster/http-settings';

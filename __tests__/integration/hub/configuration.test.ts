@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { getConfig } from '../../../operator/client/core';
-import { hubStartId } from '../../../operator/client/hub-start-id';
+import { getConfig } from '../../../operator/client/setup/core';
+import { hubStartId } from '../../../operator/client/setup/hub-start-id';
 import { callService } from '../../../operator/client/services';
-import { stateOf } from '../../../operator/client/states';
+import { stateOf } from '../../../operator/client/config-entities/states';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, Home, hub, hubSecrets, secret } from '../../cluster/home';
 import { oneOfThree } from '../../cluster/one-of-three';

@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../operator/client/hub-client';
-import { getEntityState, stateOf } from '../../../operator/client/states';
+import { getEntityState, stateOf } from '../../../operator/client/config-entities/states';
 import { until } from '../../cluster';
 import type { Home, Stored } from '../../cluster/home';
 

@@ -1,9 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { HttpConfig } from '../../../operator/client/api-types';
-import { hubStartId } from '../../../operator/client/hub-start-id';
-import { readHttpConfig } from '../../../operator/client/http-settings';
+import type { HttpConfig } from '../../../operator/client/connection/api-types';
+import { hubStartId } from '../../../operator/client/setup/hub-start-id';
+import { readHttpConfig } from '../../../operator/client/setup/http-settings';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, Home, hub, type Stored } from '../../cluster/home';
 import { ObjectHistory } from '../../cluster/object-history';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dump, load } from 'js-yaml';
 import { callService } from '../../../operator/client/services';
-import { getEntityState } from '../../../operator/client/states';
+import { getEntityState } from '../../../operator/client/config-entities/states';
 import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
 import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ConfigEntry } from '../../../operator/client/flow-step';
+import type { ConfigEntry } from '../../../operator/client/connection/flow-step';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace, until } from '../../cluster';
 import { type Device, DeviceIntegration } from '../../cluster/device-integration';

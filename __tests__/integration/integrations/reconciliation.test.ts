@@ -1,6 +1,6 @@
-import type { ConfigEntry } from '../../../operator/client/flow-step';
+import type { ConfigEntry } from '../../../operator/client/connection/flow-step';
 import type { HubClient } from '../../../operator/client/hub-client';
-import { NotFound } from '../../../operator/client/errors';
+import { NotFound } from '../../../operator/client/connection/errors';
 import { freshNamespace, until } from '../../cluster';
 import { outliveCreation } from '../../cluster/creation-time';
 import { configuration, DEFAULT_CONFIGURATION, Home, hub, integration, secret } from '../../cluster/home';

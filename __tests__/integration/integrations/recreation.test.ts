@@ -1,4 +1,4 @@
-import type { ConfigEntry } from '../../../operator/client/flow-step';
+import type { ConfigEntry } from '../../../operator/client/connection/flow-step';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace, until } from '../../cluster';
 import { Home, integration } from '../../cluster/home';

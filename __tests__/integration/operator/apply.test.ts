@@ -1,7 +1,7 @@
 import type { HubClient } from '../../../operator/client/hub-client';
-import { getAnalytics, getConfig } from '../../../operator/client/core';
-import { stateOf } from '../../../operator/client/states';
-import { currentUser } from '../../../operator/client/tokens';
+import { getAnalytics, getConfig } from '../../../operator/client/setup/core';
+import { stateOf } from '../../../operator/client/config-entities/states';
+import { currentUser } from '../../../operator/client/setup/tokens';
 import { freshNamespace, kubectl, until } from '../../cluster';
 import { automation, configuration, Home, hub, HUB_VERSION } from '../../cluster/home';
 import { startNamespacedOperator } from '../../cluster/namespaced-operator';

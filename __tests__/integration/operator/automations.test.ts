@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EntityPayload } from '../../../operator/client/config-entity';
+import type { EntityPayload } from '../../../operator/client/connection/config-entity';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
-import { stateOf } from '../../../operator/client/states';
+import { stateOf } from '../../../operator/client/config-entities/states';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { outliveCreation } from '../../cluster/creation-time';
 import { versionsOfEvents } from '../../cluster/events';

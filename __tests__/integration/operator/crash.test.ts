@@ -1,6 +1,6 @@
 import type { HubClient } from '../../../operator/client/hub-client';
-import { getConfig } from '../../../operator/client/core';
-import { listTokens } from '../../../operator/client/tokens';
+import { getConfig } from '../../../operator/client/setup/core';
+import { listTokens } from '../../../operator/client/setup/tokens';
 import { freshNamespace, until } from '../../cluster';
 import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
 import { automation, configuration, Home, hub, integration } from '../../cluster/home';

@@ -1,4 +1,4 @@
-import { listTokens } from '../../../operator/client/tokens';
+import { listTokens } from '../../../operator/client/setup/tokens';
 import { freshNamespace, kubectl, mustKubectl, until } from '../../cluster';
 import { automation, configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';

@@ -216,13 +216,13 @@ test('two integrations that exchange title and answers keep an entry each, and n
   const both = ['left', 'right'] as const;
   await home.apply(tod('left', 'Dawn', '05:00:00'), tod('right', 'Dusk', '17:00:00'));
   for (const name of both) await home.ready('HubIntegration', name);
-  const idOf = async (name: string) => (await home.get('HubIntegration', name)).status!['entryID'];
-  const ids = [await idOf('left'), await idOf('right')];
+  const entryIdOf = async (name: string) => (await home.get('HubIntegration', name)).status!['entryID'];
+  const ids = [await entryIdOf('left'), await entryIdOf('right')];
   const before = (await client.configEntries.refreshed()).size;
   await home.apply(tod('left', 'Dusk', '17:00:00'), tod('right', 'Dawn', '05:00:00'));
   for (const name of both) await home.ready('HubIntegration', name, { reason: 'EntryLoaded' });
   await operator.calm();
-  expect([await idOf('left'), await idOf('right')]).toEqual(ids);
+  expect([await entryIdOf('left'), await entryIdOf('right')]).toEqual(ids);
   const entries = await client.configEntries.refreshed();
   expect(entries.size).toBe(before);
   expect(ids.map((id) => entries.get(String(id))?.title)).toEqual(['Dusk', 'Dawn']);

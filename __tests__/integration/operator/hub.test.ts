@@ -1,6 +1,6 @@
 import type { HubClient } from '../../../operator/client/hub-client';
-import { stateOf } from '../../../operator/client/states';
-import { currentUser, listTokens } from '../../../operator/client/tokens';
+import { stateOf } from '../../../operator/client/config-entities/states';
+import { currentUser, listTokens } from '../../../operator/client/setup/tokens';
 import { freshNamespace, until } from '../../cluster';
 import { automation, configuration, Home, hub, secret } from '../../cluster/home';
 import { oneOfThree } from '../../cluster/one-of-three';

@@ -1,6 +1,6 @@
-import type { RegistryFields, RegistryRecord } from '../../../operator/client/api-types';
+import type { RegistryFields, RegistryRecord } from '../../../operator/client/connection/api-types';
 import type { HubClient } from '../../../operator/client/hub-client';
-import { yamlZones } from '../../../operator/client/yaml-zones';
+import { yamlZones } from '../../../operator/client/registries/yaml-zones';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, DEFAULT_CONFIGURATION, Home, zone } from '../../cluster/home';
 import { startHub } from '../../cluster/onboarded-volume';

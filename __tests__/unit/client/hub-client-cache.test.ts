@@ -1,4 +1,4 @@
-import { HubUnreachable } from '../../../operator/client/errors';
+import { HubUnreachable } from '../../../operator/client/connection/errors';
 import { HubClientCache } from '../../../operator/client/hub-client-cache';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';

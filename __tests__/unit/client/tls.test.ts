@@ -1,4 +1,4 @@
-import { HubUnreachable } from '../../../operator/client/errors';
+import { HubUnreachable } from '../../../operator/client/connection/errors';
 import { HubClient } from '../../../operator/client/hub-client';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';

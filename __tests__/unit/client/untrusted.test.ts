@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
-import { getConfig } from '../../../operator/client/core';
-import { NotHomeAssistant, HubUnreachable } from '../../../operator/client/errors';
+import { getConfig } from '../../../operator/client/setup/core';
+import { NotHomeAssistant, HubUnreachable } from '../../../operator/client/connection/errors';
 import { HubClient } from '../../../operator/client/hub-client';
-import { RestClient } from '../../../operator/client/rest';
-import { openSocket } from '../../../operator/client/socket';
+import { RestClient } from '../../../operator/client/connection/rest';
+import { openSocket } from '../../../operator/client/connection/socket';
 import { freePort } from '../../../sandbox/ports';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';

@@ -1,4 +1,4 @@
-import { HubUnreachable } from '../../../operator/client/errors';
+import { HubUnreachable } from '../../../operator/client/connection/errors';
 import { automation, hub as hubDefinition, type HubStatus } from '../../../operator/kinds';
 import type { KindDefinition } from '../../../operator/kinds/kind';
 import type { CustomResource } from '../../../operator/kinds/resource';

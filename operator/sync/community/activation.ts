@@ -11,8 +11,8 @@ import {
   templateError,
   themeNames,
   updateDashboardModule,
-} from '../../client/community-content';
-import { HubRejected } from '../../client/errors';
+} from '../../client/setup/community-content';
+import { HubRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { HubCommunityRepository } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
 import axios, { isAxiosError } from 'axios';
-import { hasLocalHost, LOCAL_ADDRESS, lookupNonLocal } from '../../client/local-address';
+import { hasLocalHost, LOCAL_ADDRESS, lookupNonLocal } from '../../client/connection/local-address';
 import type { Clock } from '../../base/clock';
 import { DeadlineExceeded, withDeadline } from '../../base/deadline';
 import { messageOf, OperationalError } from '../../base/errors';

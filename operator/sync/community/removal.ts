@@ -1,5 +1,5 @@
 import { withDeadline } from '../../base/deadline';
-import { HubError } from '../../client/errors';
+import { HubError } from '../../client/connection/errors';
 import type { HubCommunityRepository } from '../../kinds';
 import { FINALIZER_TRY, INSTALLED_REMOVAL_TIMEOUT } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';

@@ -1,5 +1,5 @@
 import { callService } from '../../client/services';
-import { stateOf } from '../../client/states';
+import { stateOf } from '../../client/config-entities/states';
 import { automation as definition, type HubAutomation, type HubAutomationSpec } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
@@ -8,7 +8,7 @@ import type { EntityType, StateContext, StateCorrection, EntityWork } from './en
 import { isNew } from './ownership';
 import { readLiveConfig } from './live-config';
 import { countSwitchOff, switchOffPause } from './switch-offs';
-import type { EntityPayload } from '../../client/config-entity';
+import type { EntityPayload } from '../../client/connection/config-entity';
 
 type AutomationWork = EntityWork<HubAutomation, HubAutomationSpec>;
 

@@ -1,5 +1,5 @@
-import type { ConfigEntityKind, EntityPayload } from '../../client/config-entity';
-import { HubFailed, HubRejected } from '../../client/errors';
+import type { ConfigEntityKind, EntityPayload } from '../../client/connection/config-entity';
+import { HubFailed, HubRejected } from '../../client/connection/errors';
 import type { EntityWork } from './entity-type';
 
 /** Milliseconds between two checks for a missing blueprint: the hub does not report that a blueprint was imported. */

@@ -1,5 +1,5 @@
-import type { RegistryEntity } from '../../client/api-types';
-import { HubRejected } from '../../client/errors';
+import type { RegistryEntity } from '../../client/connection/api-types';
+import { HubRejected } from '../../client/connection/errors';
 import type { Hub } from '../../kinds';
 import { conditionOf } from '../../runtime/conditions';
 import { type Outcome, stalled } from '../../runtime/outcome';

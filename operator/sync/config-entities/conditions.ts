@@ -1,5 +1,5 @@
-import type { RegistryEntity } from '../../client/api-types';
-import type { ReloadResult } from '../../client/reload-retry';
+import type { RegistryEntity } from '../../client/connection/api-types';
+import type { ReloadResult } from '../../client/config-entities/reload-retry';
 import { timestamp } from '../../base/clock';
 import type { Condition } from '../../kinds';
 import { DEPENDENCY_REQUEUE } from '../../base/limits';

@@ -1,5 +1,5 @@
 import { isObject } from '../../base/is-object';
-import type { EntityPayload } from '../../client/config-entity';
+import type { EntityPayload } from '../../client/connection/config-entity';
 import type { FieldDiff } from '../objects/field-diff';
 
 /**

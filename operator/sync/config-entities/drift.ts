@@ -1,4 +1,4 @@
-import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from '../../client/config-entity';
+import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from '../../client/connection/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import type { HubEvent } from '../../client/hub-events';
 import type { Clock } from '../../base/clock';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock';
-import type { ConfigEntityKind } from '../../client/config-entity';
-import type { HubRejected } from '../../client/errors';
-import type { ReloadResult } from '../../client/reload-retry';
+import type { ConfigEntityKind } from '../../client/connection/config-entity';
+import type { HubRejected } from '../../client/connection/errors';
+import type { ReloadResult } from '../../client/config-entities/reload-retry';
 import type { Corrected } from '../objects/corrections';
 import type { Removable } from '../objects/removal';
 import type { SwitchOffs } from './switch-offs';

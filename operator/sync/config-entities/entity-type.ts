@@ -4,8 +4,8 @@ import type { ReadyReason } from '../../kinds/reasons';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../objects/child';
 import type { CachedEntity } from './entity-cache';
-import type { ConfigEntityKind, EntityPayload } from '../../client/config-entity';
-import type { RegistryEntity } from '../../client/api-types';
+import type { ConfigEntityKind, EntityPayload } from '../../client/connection/config-entity';
+import type { RegistryEntity } from '../../client/connection/api-types';
 
 /** The common fields of the specs of the three kinds, with their defaults. */
 export interface ConfigEntitySpec {

@@ -1,4 +1,4 @@
-import type { ConfigEntityKind } from '../../client/config-entity';
+import type { ConfigEntityKind } from '../../client/connection/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import { conditionOf } from '../../runtime/conditions';
 import type { Child } from '../objects/child';

@@ -1,4 +1,4 @@
-import type { LabelledEntity } from '../../client/entity-registry';
+import type { LabelledEntity } from '../../client/registries/entity-registry';
 import type { HubClient } from '../../client/hub-client';
 import { errorOf, messageOf } from '../../base/errors';
 import type { Hub } from '../../kinds';

@@ -1,8 +1,8 @@
-import type { RegistryEntity } from '../../client/api-types';
-import type { EntityPayload } from '../../client/config-entity';
-import { isUnknownCommand } from '../../client/errors';
+import type { RegistryEntity } from '../../client/connection/api-types';
+import type { EntityPayload } from '../../client/connection/config-entity';
+import { isUnknownCommand } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
-import { getEntityState } from '../../client/states';
+import { getEntityState } from '../../client/config-entities/states';
 import { expandBlueprint } from './blueprint';
 import type { EntityWork, LiveConfig } from './entity-type';
 

@@ -1,5 +1,5 @@
-import type { EntityPayload } from '../../client/config-entity';
-import type { RegistryEntity } from '../../client/api-types';
+import type { EntityPayload } from '../../client/connection/config-entity';
+import type { RegistryEntity } from '../../client/connection/api-types';
 import type { Clock } from '../../base/clock';
 import { RESYNC } from '../../base/limits';
 import type { Child } from '../objects/child';

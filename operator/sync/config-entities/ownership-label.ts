@@ -1,9 +1,9 @@
-import type { RegistryEntity } from '../../client/api-types';
-import type { ConfigEntityKind } from '../../client/config-entity';
-import type { LabelledEntity } from '../../client/entity-registry';
-import { HubError, isUnknownCommand } from '../../client/errors';
+import type { RegistryEntity } from '../../client/connection/api-types';
+import type { ConfigEntityKind } from '../../client/connection/config-entity';
+import type { LabelledEntity } from '../../client/registries/entity-registry';
+import { HubError, isUnknownCommand } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
-import type { LabelDefinition } from '../../client/label-registry';
+import type { LabelDefinition } from '../../client/registries/label-registry';
 
 // Labels show the household which entities are managed. By them a resource that was restored without status recognizes its own.
 

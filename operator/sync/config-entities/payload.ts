@@ -1,5 +1,5 @@
 import type { HubAutomationSpec, HubScriptSpec } from '../../kinds';
-import type { EntityPayload } from '../../client/config-entity';
+import type { EntityPayload } from '../../client/connection/config-entity';
 import { isObject } from '../../base/is-object';
 
 /** The fields that have a value. */

@@ -1,5 +1,5 @@
-import type { EntityPayload } from '../../client/config-entity';
-import { HubRejected } from '../../client/errors';
+import type { EntityPayload } from '../../client/connection/config-entity';
+import { HubRejected } from '../../client/connection/errors';
 import { unquotedTextMessage, unquotedTexts } from '../../kinds/unquoted-text';
 
 /** `expected str at 'triggers[0].to'`: the hub wants a string there. */

@@ -1,11 +1,11 @@
-import { getEntityState } from '../../client/states';
+import { getEntityState } from '../../client/config-entities/states';
 import { type HubScene, type HubSceneSpec, scene as definition } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
 import { defined } from './payload';
 import type { EntityType, LiveConfig, EntityWork } from './entity-type';
-import type { EntityPayload } from '../../client/config-entity';
-import type { RegistryEntity } from '../../client/api-types';
+import type { EntityPayload } from '../../client/connection/config-entity';
+import type { RegistryEntity } from '../../client/connection/api-types';
 
 export const scenes: EntityType<HubScene, HubSceneSpec> = {
   type: 'scene',

@@ -4,7 +4,7 @@ import { defaulted } from '../../kinds/schema';
 import { defined, invalidItem, modeOf, runPayload } from './payload';
 import type { EntityType } from './entity-type';
 import { readLiveConfig } from './live-config';
-import type { EntityPayload } from '../../client/config-entity';
+import type { EntityPayload } from '../../client/connection/config-entity';
 
 export const scripts: EntityType<HubScript, HubScriptSpec> = {
   type: 'script',

@@ -1,4 +1,4 @@
-import { HubFailed, HubRejected } from '../../client/errors';
+import { HubFailed, HubRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import {
   FINALIZER_TRY,

@@ -1,4 +1,4 @@
-import { HubError } from '../../client/errors';
+import { HubError } from '../../client/connection/errors';
 import {
   configuration as definition,
   type Hub,

@@ -1,6 +1,6 @@
-import type { CoreConfig } from '../../client/api-types';
-import { getConfig } from '../../client/core';
-import { HubError } from '../../client/errors';
+import type { CoreConfig } from '../../client/connection/api-types';
+import { getConfig } from '../../client/setup/core';
+import { HubError } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds/index';
 import { HEALTH_CHECK_INTERVAL, HEALTH_CHECK_TIMEOUT } from '../../base/limits';

@@ -7,7 +7,7 @@ import {
   NotHomeAssistant,
   type RequestType,
   TokenRejected,
-} from '../../client/errors';
+} from '../../client/connection/errors';
 import type { ReadyReason } from '../../kinds/reasons';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../base/limits';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';

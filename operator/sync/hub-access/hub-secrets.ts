@@ -1,5 +1,5 @@
 import { loadAll, YAMLException } from 'js-yaml';
-import { type Redact, redactor } from '../../client/redact';
+import { type Redact, redactor } from '../../client/connection/redact';
 import type { Hub } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import { readFormerValues } from '../secrets-yaml/former-values';

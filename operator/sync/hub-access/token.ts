@@ -1,6 +1,6 @@
-import type { HubConnection } from '../../client/connection';
+import type { HubConnection } from '../../client/connection/connection';
 import type { HubAccess } from '../../client/hub-client';
-import { createToken, revokeOldTokens } from '../../client/tokens';
+import { createToken, revokeOldTokens } from '../../client/setup/tokens';
 import type { Hub, HubSpec } from '../../kinds/index';
 import { objectNames } from '../../kinds/object-names';
 import type { Manifest } from '../../runtime/apply';

@@ -1,4 +1,4 @@
-import { HubError, HubUnreachable } from '../../client/errors';
+import { HubError, HubUnreachable } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import { withDeadline } from '../../base/deadline';
 import { FINALIZER_ANSWER, FINALIZER_SKIP, FINALIZER_TRY } from '../../base/limits';

@@ -1,7 +1,7 @@
-import { isBackupRunning } from '../../client/backup';
-import type { HubConnection } from '../../client/connection';
-import { getCoreState } from '../../client/core';
-import { HubError, HubUnreachable } from '../../client/errors';
+import { isBackupRunning } from '../../client/setup/backup';
+import type { HubConnection } from '../../client/connection/connection';
+import { getCoreState } from '../../client/setup/core';
+import { HubError, HubUnreachable } from '../../client/connection/errors';
 import type { Hub, HubConfiguration } from '../../kinds/index';
 import { objectNames } from '../../kinds/object-names';
 import { LONGEST_BACKUP, LONGEST_START } from '../../base/limits';

@@ -1,14 +1,14 @@
-import type { BackupConfig, BackupConfigUpdate, BackupContents } from '../../client/api-types';
+import type { BackupConfig, BackupConfigUpdate, BackupContents } from '../../client/connection/api-types';
 import {
   getBackupConfig,
   isBackupRunning,
   listBackupAgents,
   onBackupEnded,
   updateBackupConfig,
-} from '../../client/backup';
-import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../client/errors';
+} from '../../client/setup/backup';
+import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
-import { redactor } from '../../client/redact';
+import { redactor } from '../../client/connection/redact';
 import { timestamp } from '../../base/clock';
 import type { Hub, HubSpec } from '../../kinds';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';

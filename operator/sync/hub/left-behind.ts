@@ -1,4 +1,4 @@
-import { HubError } from '../../client/errors';
+import { HubError } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds';
 import type { EventSpec } from '../../runtime/event-spec';

@@ -1,4 +1,4 @@
-import type { CoreConfig } from '../../client/api-types';
+import type { CoreConfig } from '../../client/connection/api-types';
 import type { HubClient } from '../../client/hub-client';
 import type { Hub, HubSpec } from '../../kinds';
 import type { ConditionType } from '../../kinds/reasons';

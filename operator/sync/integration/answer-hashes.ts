@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { Answer } from '../../client/forms/answer';
+import type { Answer } from '../../client/entries/forms/answer';
 import type { Answers } from './answers';
 import { placeOfStep } from './flow/navigator';
 

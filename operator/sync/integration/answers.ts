@@ -1,4 +1,4 @@
-import type { Answer, Value } from '../../client/forms/answer';
+import type { Answer, Value } from '../../client/entries/forms/answer';
 import type { HubIntegrationSpec } from '../../kinds/integration';
 import { MAX_OBJECT_VALUES, parseJson, unsafeIntegers } from '../../runtime/json';
 import { type NamedSecretServices, readNamedSecret } from '../../runtime/named-secret';

@@ -1,4 +1,4 @@
-import type { ConfigEntry } from '../../client/flow-step';
+import type { ConfigEntry } from '../../client/connection/flow-step';
 import { type Outcome, ready, stalled } from '../../runtime/outcome';
 import { changedAnswers } from './answer-hashes';
 import { appliedAnswers } from './entry/maintenance';

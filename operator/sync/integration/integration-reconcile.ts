@@ -1,4 +1,4 @@
-import type { ConfigEntry, FlowInProgress } from '../../client/flow-step';
+import type { ConfigEntry, FlowInProgress } from '../../client/connection/flow-step';
 import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../base/clock';
 import type { HubIntegrationSpec, HubIntegrationStatus } from '../../kinds/integration';

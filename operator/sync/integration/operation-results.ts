@@ -1,4 +1,4 @@
-import { HubFailed, HubRejected, HubUnreachable } from '../../client/errors';
+import { HubFailed, HubRejected, HubUnreachable } from '../../client/connection/errors';
 import { DeadlineExceeded } from '../../base/deadline';
 import { Stopping } from '../../base/errors';
 import { timestamp } from '../../base/clock';

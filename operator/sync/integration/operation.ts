@@ -1,4 +1,4 @@
-import type { ConfigEntry } from '../../client/flow-step';
+import type { ConfigEntry } from '../../client/connection/flow-step';
 import { type Clock, timestamp } from '../../base/clock';
 import { withDeadline } from '../../base/deadline';
 import { errorOf, Stopping } from '../../base/errors';

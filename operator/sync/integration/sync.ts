@@ -1,5 +1,5 @@
 import type { HubClient } from '../../client/hub-client';
-import { redactor, type Redact } from '../../client/redact';
+import { redactor, type Redact } from '../../client/connection/redact';
 import { type Hub, integration as definition } from '../../kinds';
 import { defaulted } from '../../kinds/schema';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, FINALIZER_TRY } from '../../base/limits';

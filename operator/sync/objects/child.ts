@@ -1,6 +1,6 @@
 import type { HubClient } from '../../client/hub-client';
-import { HubBanned, HubUnreachable, TokenRejected } from '../../client/errors';
-import type { Redact } from '../../client/redact';
+import { HubBanned, HubUnreachable, TokenRejected } from '../../client/connection/errors';
+import type { Redact } from '../../client/connection/redact';
 import type { Hub, Resource } from '../../kinds';
 import { HAND_OVER_GRACE, HUB_REPORT_WAIT, POD_NOT_READY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';

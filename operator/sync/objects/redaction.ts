@@ -1,5 +1,5 @@
-import { HubFailed, HubRejected } from '../../client/errors';
-import type { Redact } from '../../client/redact';
+import { HubFailed, HubRejected } from '../../client/connection/errors';
+import type { Redact } from '../../client/connection/redact';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome, Waiting } from '../../runtime/outcome';
 

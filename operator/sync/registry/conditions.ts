@@ -1,5 +1,5 @@
-import type { RegistryRecord } from '../../client/api-types';
-import type { HubRejected } from '../../client/errors';
+import type { RegistryRecord } from '../../client/connection/api-types';
+import type { HubRejected } from '../../client/connection/errors';
 import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Ready, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';

@@ -1,4 +1,4 @@
-import type { RegistryFields, RegistryRecord } from '../../client/api-types';
+import type { RegistryFields, RegistryRecord } from '../../client/connection/api-types';
 import type { FieldDiff } from '../objects/field-diff';
 import { payloadHash } from '../objects/payload-hash';
 import type { EntryField, EntryResource, EntryType } from './entry-type';

@@ -1,5 +1,5 @@
 import type { HubClient } from '../../client/hub-client';
-import type { RegistryEntries } from '../../client/registry';
+import type { RegistryEntries } from '../../client/registries/registry';
 import type { DesiredEntry } from './desired';
 import type { EntryResource } from './entry-type';
 import type { CachedEntry } from './hub-contexts';

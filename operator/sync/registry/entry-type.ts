@@ -1,4 +1,4 @@
-import type { RegistryType } from '../../client/api-types';
+import type { RegistryType } from '../../client/connection/api-types';
 import type { HubClient } from '../../client/hub-client';
 import type { KindDefinition } from '../../kinds/kind';
 import type { ReadyReason } from '../../kinds/reasons';

@@ -1,4 +1,4 @@
-import type { RegistryRecord, RegistryType } from '../../client/api-types';
+import type { RegistryRecord, RegistryType } from '../../client/connection/api-types';
 import type { HubClient } from '../../client/hub-client';
 import { isReady } from '../../runtime/conditions';
 import type { Outcome } from '../../runtime/outcome';

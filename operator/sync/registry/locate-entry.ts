@@ -1,4 +1,4 @@
-import type { RegistryEntries } from '../../client/registry';
+import type { RegistryEntries } from '../../client/registries/registry';
 import { registryName } from '../../kinds/ids';
 import { byAge } from '../../runtime/age';
 import { conditionOf } from '../../runtime/conditions';

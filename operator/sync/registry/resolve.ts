@@ -1,4 +1,4 @@
-import type { RegistryEntries } from '../../client/registry';
+import type { RegistryEntries } from '../../client/registries/registry';
 import { registryName } from '../../kinds/ids';
 import { AREA_DEPENDENCY_REQUEUE } from '../../base/limits';
 import { type Waiting, waiting } from '../../runtime/outcome';

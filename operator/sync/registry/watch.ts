@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RegistryRecord, RegistryType } from '../../client/api-types';
-import { HubUnreachable } from '../../client/errors';
+import type { RegistryRecord, RegistryType } from '../../client/connection/api-types';
+import { HubUnreachable } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../base/clock';
 import { errorOf } from '../../base/errors';

@@ -1,5 +1,5 @@
-import type { RegistryFields, RegistryRecord } from '../../client/api-types';
-import { HubRejected } from '../../client/errors';
+import type { RegistryFields, RegistryRecord } from '../../client/connection/api-types';
+import { HubRejected } from '../../client/connection/errors';
 import { timestamp } from '../../base/clock';
 import { MIN_WRITE_INTERVAL } from '../../base/limits';
 import type { Outcome } from '../../runtime/outcome';

@@ -1,4 +1,4 @@
-import { yamlZones } from '../../client/yaml-zones';
+import { yamlZones } from '../../client/registries/yaml-zones';
 import { zone as definition } from '../../kinds';
 import { registryName } from '../../kinds/ids';
 import type { EntryType } from './entry-type';

@@ -1,5 +1,5 @@
-import type { EntityPayload } from '../../../../operator/client/config-entity';
-import { redactor } from '../../../../operator/client/redact';
+import type { EntityPayload } from '../../../../operator/client/connection/config-entity';
+import { redactor } from '../../../../operator/client/connection/redact';
 import { diff } from '../../../../operator/sync/config-entities/diff';
 import { formatDiff } from '../../../../operator/sync/objects/field-diff';
 import { scenes } from '../../../../operator/sync/config-entities/scene';

@@ -1,8 +1,8 @@
-import type { ConfigEntityKind } from '../../../../operator/client/config-entity';
-import type { EntityListener } from '../../../../operator/client/entity-registry';
+import type { ConfigEntityKind } from '../../../../operator/client/connection/config-entity';
+import type { EntityListener } from '../../../../operator/client/registries/entity-registry';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { HubEvent, HubEventListener } from '../../../../operator/client/hub-events';
-import type { ValidityListener } from '../../../../operator/client/repair-issues';
+import type { ValidityListener } from '../../../../operator/client/setup/repair-issues';
 import type { Priority } from '../../../../operator/runtime/priority';
 import { DriftDetector } from '../../../../operator/sync/config-entities/drift';
 import type { CachedEntity } from '../../../../operator/sync/config-entities/entity-cache';

@@ -1,5 +1,5 @@
-import type { LabelledEntity } from '../../../../operator/client/entity-registry';
-import { HubUnreachable } from '../../../../operator/client/errors';
+import type { LabelledEntity } from '../../../../operator/client/registries/entity-registry';
+import { HubUnreachable } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import { userAnnotations } from '../../../../operator/kinds/annotations';
 import type { Child } from '../../../../operator/sync/objects/child';

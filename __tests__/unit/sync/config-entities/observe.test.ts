@@ -1,5 +1,5 @@
-import type { EntityPayload } from '../../../../operator/client/config-entity';
-import type { RegistryEntity } from '../../../../operator/client/api-types';
+import type { EntityPayload } from '../../../../operator/client/connection/config-entity';
+import type { RegistryEntity } from '../../../../operator/client/connection/api-types';
 import type { HubScene, HubSceneSpec } from '../../../../operator/kinds';
 import { RESYNC } from '../../../../operator/base/limits';
 import type {

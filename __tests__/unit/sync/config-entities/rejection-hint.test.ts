@@ -1,4 +1,4 @@
-import { HubRejected } from '../../../../operator/client/errors';
+import { HubRejected } from '../../../../operator/client/connection/errors';
 import { withHint } from '../../../../operator/sync/config-entities/rejection-hint';
 
 const rejected = (message: string) => new HubRejected('400', message);

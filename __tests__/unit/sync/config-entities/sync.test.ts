@@ -1,8 +1,8 @@
-import type { EntityPayload } from '../../../../operator/client/config-entity';
-import { HubFailed, HubRejected, HubUnreachable } from '../../../../operator/client/errors';
+import type { EntityPayload } from '../../../../operator/client/connection/config-entity';
+import { HubFailed, HubRejected, HubUnreachable } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
-import { redactor } from '../../../../operator/client/redact';
-import type { ReloadResult } from '../../../../operator/client/reload-retry';
+import { redactor } from '../../../../operator/client/connection/redact';
+import type { ReloadResult } from '../../../../operator/client/config-entities/reload-retry';
 import type { HubEventListener } from '../../../../operator/client/hub-events';
 import {
   FINALIZER_TRY,

@@ -1,6 +1,6 @@
 import type { HubClient } from '../../../../operator/client/hub-client';
-import type { LogRecord } from '../../../../operator/client/api-types';
-import { HubFailed, HubRejected } from '../../../../operator/client/errors';
+import type { LogRecord } from '../../../../operator/client/connection/api-types';
+import { HubFailed, HubRejected } from '../../../../operator/client/connection/errors';
 import { timestamp } from '../../../../operator/base/clock';
 import type { Hub, HubConfiguration } from '../../../../operator/kinds';
 import { operatorAnnotations } from '../../../../operator/kinds/annotations';

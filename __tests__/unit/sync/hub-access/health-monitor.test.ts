@@ -4,7 +4,7 @@ import {
   HubFailed,
   HubUnreachable,
   TokenRejected,
-} from '../../../../operator/client/errors';
+} from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { Hub } from '../../../../operator/kinds/index';
 import type { Cache } from '../../../../operator/runtime/cache';

@@ -1,6 +1,6 @@
 import type { Hub } from '../../../../operator/kinds';
 import { HUB_LABEL } from '../../../../operator/kinds/annotations';
-import { HubUnreachable } from '../../../../operator/client/errors';
+import { HubUnreachable } from '../../../../operator/client/connection/errors';
 import { type Waiting, waiting } from '../../../../operator/runtime/outcome';
 import { HAND_OVER, type ReconcileContext, type SyncModule } from '../../../../operator/runtime/sync-module';
 import { type Child, childModule } from '../../../../operator/sync/objects/child';

@@ -7,7 +7,7 @@ import {
   NotHomeAssistant,
   NotFound,
   TokenRejected,
-} from '../../../../operator/client/errors';
+} from '../../../../operator/client/connection/errors';
 import { hubErrorOutcome, type HubRequest } from '../../../../operator/sync/hub-access/hub-errors';
 
 describe('hubErrorOutcome', () => {

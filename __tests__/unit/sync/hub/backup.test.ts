@@ -1,8 +1,12 @@
-import type { BackupConfig, BackupConfigUpdate, BackupContents } from '../../../../operator/client/api-types';
+import type {
+  BackupConfig,
+  BackupConfigUpdate,
+  BackupContents,
+} from '../../../../operator/client/connection/api-types';
 import { hub as definition } from '../../../../operator/kinds';
 import { backup as schema } from '../../../../operator/kinds/hub/backup';
 import { defaulted } from '../../../../operator/kinds/schema';
-import { HubRejected } from '../../../../operator/client/errors';
+import { HubRejected } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import {
   backupDifference,

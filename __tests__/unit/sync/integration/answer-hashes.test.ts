@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../operator/client/forms/answer';
+import type { Answer } from '../../../../operator/client/entries/forms/answer';
 import type { Answers } from '../../../../operator/sync/integration/answers';
 import {
   changedAnswers,

@@ -1,12 +1,12 @@
-import type { FlowRequest } from '../../../../operator/client/config-flows';
-import { NotFound } from '../../../../operator/client/errors';
+import type { FlowRequest } from '../../../../operator/client/entries/config-flows';
+import { NotFound } from '../../../../operator/client/connection/errors';
 import type {
   ConfigEntry,
   ConfigSubentry,
   FlowInProgress,
   FlowKind,
   FlowStep,
-} from '../../../../operator/client/flow-step';
+} from '../../../../operator/client/connection/flow-step';
 import type { HubClient } from '../../../../operator/client/hub-client';
 
 /** A step, or the end of a flow, without the id of the flow. */

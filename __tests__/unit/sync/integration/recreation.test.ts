@@ -1,4 +1,4 @@
-import { HubRejected } from '../../../../operator/client/errors';
+import { HubRejected } from '../../../../operator/client/connection/errors';
 import { anEntry, type FakeHub, form, type Script } from './fake-hub';
 import { House, texts } from './house';
 

@@ -1,4 +1,4 @@
-import { HubFailed, TokenRejected } from '../../../../operator/client/errors';
+import { HubFailed, TokenRejected } from '../../../../operator/client/connection/errors';
 import type { FlowProblem } from '../../../../operator/sync/integration/flow/navigator';
 import {
   type Circumstances,

@@ -1,4 +1,4 @@
-import { HubUnreachable } from '../../../../operator/client/errors';
+import { HubUnreachable } from '../../../../operator/client/connection/errors';
 import { anEntry, type FakeHub, form, oneForm, type Script } from './fake-hub';
 import { House, texts } from './house';
 

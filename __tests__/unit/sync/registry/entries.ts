@@ -1,4 +1,4 @@
-import type { RegistryRecord } from '../../../../operator/client/api-types';
+import type { RegistryRecord } from '../../../../operator/client/connection/api-types';
 import type { EntryResource } from '../../../../operator/sync/registry/entry-type';
 
 /** A resource of the hub `villa`. */

@@ -1,7 +1,11 @@
-import type { RegistryFields, RegistryRecord, RegistryType } from '../../../../operator/client/api-types';
-import { HubRejected } from '../../../../operator/client/errors';
+import type {
+  RegistryFields,
+  RegistryRecord,
+  RegistryType,
+} from '../../../../operator/client/connection/api-types';
+import { HubRejected } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
-import type { YamlZone } from '../../../../operator/client/answers';
+import type { YamlZone } from '../../../../operator/client/connection/answers';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import { areas } from '../../../../operator/sync/registry/area';
 import type { EntryResource } from '../../../../operator/sync/registry/entry-type';

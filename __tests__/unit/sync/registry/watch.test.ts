@@ -1,5 +1,5 @@
-import type { ConfigRegistryType, RegistryRecord } from '../../../../operator/client/api-types';
-import { HubFailed } from '../../../../operator/client/errors';
+import type { ConfigRegistryType, RegistryRecord } from '../../../../operator/client/connection/api-types';
+import { HubFailed } from '../../../../operator/client/connection/errors';
 import { areas } from '../../../../operator/sync/registry/area';
 import { floors } from '../../../../operator/sync/registry/floor';
 import { labels } from '../../../../operator/sync/registry/label';

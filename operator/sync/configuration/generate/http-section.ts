@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
-import type { HttpSettings } from '../../../client/api-types';
+import type { HttpSettings } from '../../../client/connection/api-types';
 import { HUB_PORT } from '../../hub-workload/owned-objects';
 import { ConfigFiles, type Files, type Place } from './config-files';
 

@@ -1,7 +1,7 @@
-import { checkConfig } from '../../../client/core';
+import { checkConfig } from '../../../client/setup/core';
 import type { HubClient } from '../../../client/hub-client';
-import { readLog } from '../../../client/log-records';
-import type { Redact } from '../../../client/redact';
+import { readLog } from '../../../client/setup/log-records';
+import type { Redact } from '../../../client/connection/redact';
 import { truncate } from '../../../base/truncate';
 import type { Files } from '../generate/config-files';
 import { leftOutBetween } from './left-out';

@@ -1,6 +1,6 @@
 import type { HubClient } from '../../../client/hub-client';
-import { readLog } from '../../../client/log-records';
-import type { Redact } from '../../../client/redact';
+import { readLog } from '../../../client/setup/log-records';
+import type { Redact } from '../../../client/connection/redact';
 import { sectionOf, type Sections } from '../generate/sections';
 
 /** The sections whose integration the hub has not set up, and its words about them. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { HttpConfig, HttpSettings, HttpSlot } from '../../../client/api-types';
-import type { HubConnection } from '../../../client/connection';
-import { HubRejected, isUnknownCommand } from '../../../client/errors';
+import type { HttpConfig, HttpSettings, HttpSlot } from '../../../client/connection/api-types';
+import type { HubConnection } from '../../../client/connection/connection';
+import { HubRejected, isUnknownCommand } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { configureHttp, promoteHttp, readHttpConfig } from '../../../client/http-settings';
+import { configureHttp, promoteHttp, readHttpConfig } from '../../../client/setup/http-settings';
 import { HTTP_SETTINGS_ATTEMPTS } from '../../../base/limits';
 import type { ConditionValue } from '../../../runtime/outcome';
 import type { SentSettings } from '../record/record';

@@ -1,9 +1,9 @@
 import { timestamp } from '../../../base/clock';
 import type { HubClient } from '../../../client/hub-client';
-import { HubUnreachable } from '../../../client/errors';
-import { hubStartId } from '../../../client/hub-start-id';
-import { readLog } from '../../../client/log-records';
-import type { Redact } from '../../../client/redact';
+import { HubUnreachable } from '../../../client/connection/errors';
+import { hubStartId } from '../../../client/setup/hub-start-id';
+import { readLog } from '../../../client/setup/log-records';
+import type { Redact } from '../../../client/connection/redact';
 import { listServices } from '../../../client/services';
 import type { HubConfiguration } from '../../../kinds';
 import { HTTP_BY_API, isLower } from '../../../base/hub-version';

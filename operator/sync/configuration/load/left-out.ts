@@ -1,5 +1,5 @@
-import type { LogRecord } from '../../../client/api-types';
-import { loggedBetween } from '../../../client/log-records';
+import type { LogRecord } from '../../../client/connection/api-types';
+import { loggedBetween } from '../../../client/setup/log-records';
 import type { Files } from '../generate/config-files';
 
 /**

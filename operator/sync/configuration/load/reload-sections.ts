@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
-import { CONFIG_ENTITY_KINDS } from '../../../client/config-entity';
+import { HubBanned, HubError, TokenRejected } from '../../../client/connection/errors';
+import { CONFIG_ENTITY_KINDS } from '../../../client/connection/config-entity';
 import type { HubClient } from '../../../client/hub-client';
 import { callService } from '../../../client/services';
 import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../../../base/limits';

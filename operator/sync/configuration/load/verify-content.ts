@@ -1,4 +1,4 @@
-import { HubFailed, HubRejected } from '../../../client/errors';
+import { HubFailed, HubRejected } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { Stopping } from '../../../base/errors';
 import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../../base/limits';

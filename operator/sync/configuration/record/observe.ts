@@ -1,7 +1,7 @@
-import { getConfig } from '../../../client/core';
-import { HubError } from '../../../client/errors';
+import { getConfig } from '../../../client/setup/core';
+import { HubError } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { hubStartId } from '../../../client/hub-start-id';
+import { hubStartId } from '../../../client/setup/hub-start-id';
 import type { Hub, HubConfiguration } from '../../../kinds';
 import { isInRecoveryMode } from '../../../kinds/hub';
 import { objectNames } from '../../../kinds/object-names';

@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../client/hub-client';
-import { scriptVariables } from '../../../client/script-variables';
+import { scriptVariables } from '../../../client/config-entities/script-variables';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
 import type { MarkerVariables } from '../generate/content-marker';
 

@@ -1,4 +1,4 @@
-import { HubBanned, HubError, HubRejected, HubUnreachable } from '../../../client/errors';
+import { HubBanned, HubError, HubRejected, HubUnreachable } from '../../../client/connection/errors';
 import { type Clock, timestamp } from '../../../base/clock';
 import type { Hub } from '../../../kinds/index';
 import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../base/limits';

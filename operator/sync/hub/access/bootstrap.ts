@@ -1,7 +1,7 @@
-import { HubBanned, LoginFailed, UserExists } from '../../../client/errors';
-import { type Health, probeHealth } from '../../../client/health';
-import { removeTemporaryUsers } from '../../../client/interrupted-onboarding';
-import { completeStep, createUser } from '../../../client/onboarding';
+import { HubBanned, LoginFailed, UserExists } from '../../../client/connection/errors';
+import { type Health, probeHealth } from '../../../client/setup/health';
+import { removeTemporaryUsers } from '../../../client/setup/interrupted-onboarding';
+import { completeStep, createUser } from '../../../client/setup/onboarding';
 import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../base/limits';
 import { ensureAnalytics, ensureCoreSettings, initialCoreDifference } from './core-settings';

@@ -1,4 +1,4 @@
-import { getConfig } from '../../../client/core';
+import { getConfig } from '../../../client/setup/core';
 import {
   HubBanned,
   HubError,
@@ -6,7 +6,7 @@ import {
   HubRejected,
   HubUnreachable,
   TokenRejected,
-} from '../../../client/errors';
+} from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { isLower, OLDEST_SUPPORTED } from '../../../base/hub-version';
 import type { Hub } from '../../../kinds/index';

@@ -1,7 +1,11 @@
-import { getAnalytics, setAnalytics, updateCoreConfig } from '../../../client/core';
-import type { HubConnection } from '../../../client/connection';
+import { getAnalytics, setAnalytics, updateCoreConfig } from '../../../client/setup/core';
+import type { HubConnection } from '../../../client/connection/connection';
 import type { Hub, HubSpec } from '../../../kinds/index';
-import { type AnalyticsPreferences, type CoreConfig, type CoreConfigUpdate } from '../../../client/api-types';
+import {
+  type AnalyticsPreferences,
+  type CoreConfig,
+  type CoreConfigUpdate,
+} from '../../../client/connection/api-types';
 
 /** The core settings of a Hub that its hub does not have. */
 export interface CoreDifference {

@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../client/hub-client';
-import { instanceId } from '../../../client/instance-id';
+import { instanceId } from '../../../client/setup/instance-id';
 import type { Hub } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { byAge } from '../../../runtime/age';

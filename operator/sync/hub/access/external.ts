@@ -1,7 +1,7 @@
-import { getConfig } from '../../../client/core';
-import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
+import { getConfig } from '../../../client/setup/core';
+import { HubBanned, HubError, TokenRejected } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { hasLocalHost, LOCAL_ADDRESS } from '../../../client/local-address';
+import { hasLocalHost, LOCAL_ADDRESS } from '../../../client/connection/local-address';
 import type { HubSpec } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';

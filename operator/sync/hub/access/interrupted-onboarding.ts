@@ -1,17 +1,17 @@
-import type { HubConnection } from '../../../client/connection';
+import type { HubConnection } from '../../../client/connection/connection';
 import {
   resumeOwnerCreation,
   type TemporaryOwner,
   transferUsername,
-} from '../../../client/interrupted-onboarding';
-import { type Credentials, type FirstUser, login } from '../../../client/onboarding';
-import type { RestClient } from '../../../client/rest';
+} from '../../../client/setup/interrupted-onboarding';
+import { type Credentials, type FirstUser, login } from '../../../client/setup/onboarding';
+import type { RestClient } from '../../../client/connection/rest';
 import type { Clock } from '../../../base/clock';
 import type { HubEndpoint, OwnerSessions } from './owner-sessions';
 
 /**
  * An operator that was killed, or not answered in time, while it created the owner leaves a hub that neither creates
- * that user again nor completes the step. How this is repaired is in client/interrupted-onboarding.ts.
+ * that user again nor completes the step. How this is repaired is in client/setup/interrupted-onboarding.ts.
  */
 export class InterruptedOnboarding {
   constructor(

@@ -1,9 +1,9 @@
-import { HubConnection } from '../../../client/connection';
-import { HubUnreachable, LoginFailed, TokenRejected } from '../../../client/errors';
-import { type Credentials, endLogin, login, type Login } from '../../../client/onboarding';
-import { redactor } from '../../../client/redact';
-import { RestClient } from '../../../client/rest';
-import { currentUser } from '../../../client/tokens';
+import { HubConnection } from '../../../client/connection/connection';
+import { HubUnreachable, LoginFailed, TokenRejected } from '../../../client/connection/errors';
+import { type Credentials, endLogin, login, type Login } from '../../../client/setup/onboarding';
+import { redactor } from '../../../client/connection/redact';
+import { RestClient } from '../../../client/connection/rest';
+import { currentUser } from '../../../client/setup/tokens';
 import type { Hub } from '../../../kinds/index';
 import type { Services } from '../../services';
 import { PerHub } from '../../hub-access/per-hub';

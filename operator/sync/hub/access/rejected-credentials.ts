@@ -1,4 +1,4 @@
-import type { LoginFailed } from '../../../client/errors';
+import type { LoginFailed } from '../../../client/connection/errors';
 import type { Hub } from '../../../kinds/index';
 import type { Cache } from '../../../runtime/cache';
 import { PerHub } from '../../hub-access/per-hub';

@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../client/hub-client';
-import { tokenValidity } from '../../../client/tokens';
+import { tokenValidity } from '../../../client/setup/tokens';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { TOKEN_RENEWAL } from '../../../base/limits';
 import type { ClusterObject } from '../../../runtime/objects';

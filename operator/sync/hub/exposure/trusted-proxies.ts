@@ -1,5 +1,5 @@
-import { HubError } from '../../../client/errors';
-import { getReverseProxySettings } from '../../../client/http-settings';
+import { HubError } from '../../../client/connection/errors';
+import { getReverseProxySettings } from '../../../client/setup/http-settings';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';

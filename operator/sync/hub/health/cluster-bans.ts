@@ -1,6 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net';
-import { lastBannedAddress } from '../../../client/ban-notice';
-import { HubError } from '../../../client/errors';
+import { lastBannedAddress } from '../../../client/setup/ban-notice';
+import { HubError } from '../../../client/connection/errors';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';

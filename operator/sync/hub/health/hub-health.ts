@@ -1,8 +1,8 @@
-import type { CoreConfig } from '../../../client/api-types';
-import { checkConfig } from '../../../client/core';
-import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
+import type { CoreConfig } from '../../../client/connection/api-types';
+import { checkConfig } from '../../../client/setup/core';
+import { HubBanned, HubError, TokenRejected } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { currentUser } from '../../../client/tokens';
+import { currentUser } from '../../../client/setup/tokens';
 import type { Hub } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { type Outcome, waiting } from '../../../runtime/outcome';

@@ -1,6 +1,6 @@
-import type { CoreConfig } from '../../../client/api-types';
-import { getConfig } from '../../../client/core';
-import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
+import type { CoreConfig } from '../../../client/connection/api-types';
+import { getConfig } from '../../../client/setup/core';
+import { HubBanned, HubError, TokenRejected } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import type { Hub } from '../../../kinds/index';
 import { API_NOT_LOADED_REQUEUE } from '../../../base/limits';

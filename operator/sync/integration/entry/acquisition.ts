@@ -1,4 +1,4 @@
-import type { ConfigEntry } from '../../../client/flow-step';
+import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { timestamp } from '../../../base/clock';
 import type { EventSpec } from '../../../runtime/event-spec';
 import type { Outcome } from '../../../runtime/outcome';

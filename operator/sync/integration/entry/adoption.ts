@@ -1,4 +1,4 @@
-import type { ConfigEntry } from '../../../client/flow-step';
+import type { ConfigEntry } from '../../../client/connection/flow-step';
 import type { HubIntegrationSpec, PendingFlow } from '../../../kinds/integration';
 import { FLOW_LIMIT, FLOW_REQUEST_LIMIT } from '../../../base/limits';
 import { SUCCESS } from '../flow/run';

@@ -1,4 +1,4 @@
-import type { ConfigEntry } from '../../../client/flow-step';
+import type { ConfigEntry } from '../../../client/connection/flow-step';
 import type { PendingFlow } from '../../../kinds/integration';
 import { allAnswers } from '../answers';
 import { type FlowEnd, runFlow, SUCCESS } from '../flow/run';

@@ -1,4 +1,4 @@
-import type { ConfigEntry, FlowKind } from '../../../client/flow-step';
+import type { ConfigEntry, FlowKind } from '../../../client/connection/flow-step';
 import type { HubClient } from '../../../client/hub-client';
 import { integration as definition } from '../../../kinds';
 import type { PendingFlow } from '../../../kinds/integration';

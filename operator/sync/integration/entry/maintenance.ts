@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ConfigEntry } from '../../../client/flow-step';
+import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { integration as definition } from '../../../kinds';
 import type { Outcome } from '../../../runtime/outcome';
 import {

@@ -1,4 +1,4 @@
-import type { ConfigEntry } from '../../../client/flow-step';
+import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { type Outcome, stalled } from '../../../runtime/outcome';
 import { answerFlow, isSuccess, problemOf } from '../flow/run';
 import type { IntegrationReconcile } from '../integration-reconcile';

@@ -1,4 +1,4 @@
-import { HubFailed, HubRejected } from '../../../client/errors';
+import { HubFailed, HubRejected } from '../../../client/connection/errors';
 import { API_NOT_LOADED_REQUEUE, FLOW_LIMIT } from '../../../base/limits';
 import type { Outcome } from '../../../runtime/outcome';
 import { ensureRemoved } from '../../objects/removal';

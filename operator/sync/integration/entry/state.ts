@@ -1,4 +1,4 @@
-import type { ConfigEntry } from '../../../client/flow-step';
+import type { ConfigEntry } from '../../../client/connection/flow-step';
 import type { Condition } from '../../../kinds';
 import { DEPENDENCY_REQUEUE, RESYNC } from '../../../base/limits';
 import { type Outcome, ready, stalled, waiting } from '../../../runtime/outcome';

@@ -1,4 +1,4 @@
-import type { ConfigEntry } from '../../../client/flow-step';
+import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { timestamp } from '../../../base/clock';
 import { volumeStatus } from '../../hub-workload/hub-volume';
 import { payloadHash } from '../../objects/payload-hash';

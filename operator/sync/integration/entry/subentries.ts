@@ -1,8 +1,8 @@
-import type { FlowRequest } from '../../../client/config-flows';
-import type { ConfigEntry, ConfigSubentry } from '../../../client/flow-step';
+import type { FlowRequest } from '../../../client/entries/config-flows';
+import type { ConfigEntry, ConfigSubentry } from '../../../client/connection/flow-step';
 import type { PendingFlow } from '../../../kinds/integration';
 import { type AnswerHashes, incompleteHash, subentryId } from '../answer-hashes';
-import type { Answer } from '../../../client/forms/answer';
+import type { Answer } from '../../../client/entries/forms/answer';
 import type { SubentryAnswers } from '../answers';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import type { FlowProblem } from '../flow/navigator';

@@ -1,5 +1,5 @@
-import type { FlowRequest } from '../../../client/config-flows';
-import type { ConfigEntry } from '../../../client/flow-step';
+import type { FlowRequest } from '../../../client/entries/config-flows';
+import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { type AnswerHashes, changedAnswers, isOfEntry, placeOf } from '../answer-hashes';
 import type { FlowAnswers, FlowProblem } from '../flow/navigator';
 import type { FlowName } from '../flow/problem-text';

@@ -1,6 +1,12 @@
-import type { ConfigEntry, FlowStep, FormStep, MenuStep, Placeholders } from '../../../client/flow-step';
-import type { Answer } from '../../../client/forms/answer';
-import { fillForm, type Upload } from '../../../client/forms/fill-form';
+import type {
+  ConfigEntry,
+  FlowStep,
+  FormStep,
+  MenuStep,
+  Placeholders,
+} from '../../../client/connection/flow-step';
+import type { Answer } from '../../../client/entries/forms/answer';
+import { fillForm, type Upload } from '../../../client/entries/forms/fill-form';
 import type { StepAnswers } from '../answers';
 
 /** What a flow is answered with. */

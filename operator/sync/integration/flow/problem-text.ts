@@ -1,4 +1,4 @@
-import type { FlowInProgress, FlowKind } from '../../../client/flow-step';
+import type { FlowInProgress, FlowKind } from '../../../client/connection/flow-step';
 import type { HubClient } from '../../../client/hub-client';
 import { userAnnotations } from '../../../kinds/annotations';
 import type { HubIntegrationSpec } from '../../../kinds/integration';

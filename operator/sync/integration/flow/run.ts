@@ -1,12 +1,12 @@
-import { FormRejected, type FlowRequest } from '../../../client/config-flows';
-import { HubFailed, HubUnreachable, NotFound } from '../../../client/errors';
-import type { ConfigEntry, FlowStep } from '../../../client/flow-step';
+import { FormRejected, type FlowRequest } from '../../../client/entries/config-flows';
+import { HubFailed, HubUnreachable, NotFound } from '../../../client/connection/errors';
+import type { ConfigEntry, FlowStep } from '../../../client/connection/flow-step';
 import type { HubClient } from '../../../client/hub-client';
 import type { Clock } from '../../../base/clock';
 import { messageOf } from '../../../base/errors';
 import { FLOW_LIMIT } from '../../../base/limits';
 import { type FlowAnswers, FlowNavigator, type FlowProblem } from './navigator';
-import type { Upload } from '../../../client/forms/fill-form';
+import type { Upload } from '../../../client/entries/forms/fill-form';
 
 /** How a flow ended. */
 export type FlowEnd = (

@@ -1,5 +1,5 @@
-import type { HttpConfig, HttpSettings } from '../../../../../operator/client/api-types';
-import { HubRejected } from '../../../../../operator/client/errors';
+import type { HttpConfig, HttpSettings } from '../../../../../operator/client/connection/api-types';
+import { HubRejected } from '../../../../../operator/client/connection/errors';
 import { readHttpSection } from '../../../../../operator/sync/configuration/generate/http-section';
 import type { SentSettings } from '../../../../../operator/sync/configuration/record/record';
 import {

@@ -1,4 +1,4 @@
-import { HubBanned, HubFailed, TokenRejected } from '../../../../../operator/client/errors';
+import { HubBanned, HubFailed, TokenRejected } from '../../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../../operator/client/hub-client';
 import { reloadSections } from '../../../../../operator/sync/configuration/load/reload-sections';
 import { silentLog } from '../../../../cluster/silent-log';

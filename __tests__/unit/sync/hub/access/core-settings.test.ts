@@ -5,7 +5,7 @@ import {
   coreDifference,
   initialCoreDifference,
 } from '../../../../../operator/sync/hub/access/core-settings';
-import type { CoreConfig } from '../../../../../operator/client/api-types';
+import type { CoreConfig } from '../../../../../operator/client/connection/api-types';
 
 const present: CoreConfig = {
   version: '2026.11.0',

@@ -3,7 +3,7 @@ import type { Outcome } from '../../../../../operator/runtime/outcome';
 import type { HubClients } from '../../../../../operator/sync/hub-access/hub-clients';
 import { externalStep, invalidUrl } from '../../../../../operator/sync/hub/access/external';
 import { aHub, aHubContext, secretReader, services } from '../../fixtures';
-import { TokenRejected } from '../../../../../operator/client/errors';
+import { TokenRejected } from '../../../../../operator/client/connection/errors';
 
 describe('invalidUrl', () => {
   test.each(['http://192.168.1.10:8123', 'https://hub.home.arpa', 'http://hub/', 'http://[fd00::10]:8123'])(

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { TokenRejected } from '../../../../../operator/client/errors';
+import { TokenRejected } from '../../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds/index';
 import { RESYNC } from '../../../../../operator/base/limits';

@@ -1,4 +1,4 @@
-import { LoginFailed } from '../../../../../operator/client/errors';
+import { LoginFailed } from '../../../../../operator/client/connection/errors';
 import { RejectedCredentials } from '../../../../../operator/sync/hub/access/rejected-credentials';
 import { aHub } from '../../fixtures';
 

@@ -1,4 +1,4 @@
-import { HubUnreachable } from '../../../../../operator/client/errors';
+import { HubUnreachable } from '../../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../../operator/client/hub-client';
 import { checkClusterBans, isOfCluster } from '../../../../../operator/sync/hub/health/cluster-bans';
 import type { Pod } from '../../../../../operator/sync/hub-workload/pod';

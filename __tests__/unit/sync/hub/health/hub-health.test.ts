@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../../../operator/client/hub-client';
-import type { CoreConfig } from '../../../../../operator/client/api-types';
+import type { CoreConfig } from '../../../../../operator/client/connection/api-types';
 import { hubModeProblem } from '../../../../../operator/sync/hub/health/hub-health';
 import { aHub, services } from '../../fixtures';
 

@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../../../operator/client/hub-client';
-import { HubRejected, HubUnreachable } from '../../../../../operator/client/errors';
+import { HubRejected, HubUnreachable } from '../../../../../operator/client/connection/errors';
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import type { Hub } from '../../../../../operator/kinds';
 import type { Manifest } from '../../../../../operator/runtime/apply';

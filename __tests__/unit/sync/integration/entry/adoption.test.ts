@@ -1,4 +1,4 @@
-import type { ConfigEntry } from '../../../../../operator/client/flow-step';
+import type { ConfigEntry } from '../../../../../operator/client/connection/flow-step';
 import {
   entriesMadeBy,
   entriesOf,

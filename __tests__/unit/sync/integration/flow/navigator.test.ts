@@ -1,5 +1,5 @@
-import type { FlowStep, FormField } from '../../../../../operator/client/flow-step';
-import type { Answer } from '../../../../../operator/client/forms/answer';
+import type { FlowStep, FormField } from '../../../../../operator/client/connection/flow-step';
+import type { Answer } from '../../../../../operator/client/entries/forms/answer';
 import { FlowNavigator } from '../../../../../operator/sync/integration/flow/navigator';
 
 const answer = (field: string, text: string, id = `configuration.${field}`): Answer => ({

@@ -1,6 +1,6 @@
-import { FormRejected } from '../../../../../operator/client/config-flows';
-import { HubUnreachable } from '../../../../../operator/client/errors';
-import type { FlowStep } from '../../../../../operator/client/flow-step';
+import { FormRejected } from '../../../../../operator/client/entries/config-flows';
+import { HubUnreachable } from '../../../../../operator/client/connection/errors';
+import type { FlowStep } from '../../../../../operator/client/connection/flow-step';
 import { answerFlow, runFlow } from '../../../../../operator/sync/integration/flow/run';
 import { ManualClock } from '../../../manual-clock';
 

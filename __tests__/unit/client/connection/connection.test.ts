@@ -1,0 +1,368 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import type { Clock } from '../../../../operator/base/clock';
+import { AuthBackoff } from '../../../../operator/client/connection/auth-backoff';
+import { HubConnection } from '../../../../operator/client/connection/connection';
+import {
+  HubBanned,
+  HubFailed,
+  HubRejected,
+  HubUnreachable,
+  NotFound,
+  TokenRejected,
+} from '../../../../operator/client/connection/errors';
+import { RestClient } from '../../../../operator/client/connection/rest';
+import { redactor } from '../../../../operator/client/connection/redact';
+import { freePort } from '../../../../sandbox/ports';
+import { silentLog } from '../../../cluster/silent-log';
+import { CONFIG, FakeHub, text } from '../fake-hub';
+import { letTimePass, ManualClock } from '../../manual-clock';
+import { RecordingLog } from '../../runtime/recording-log';
+import { until } from '../../until';
+
+let hub: FakeHub;
+const opened: { close(): void }[] = [];
+
+/** No deadline passes by itself. */
+const stopped = (): Clock => new ManualClock();
+
+/** Attempts to reconnect become due, and no deadline passes. */
+function moving(): Clock {
+  const clock = new ManualClock();
+  opened.push({ close: letTimePass(clock) });
+  return clock;
+}
+
+function open({
+  token = 'good-token',
+  clock = stopped(),
+  url = hub.url,
+  assertLeader = () => undefined,
+  authBackoff = new AuthBackoff(clock),
+  log = silentLog,
+} = {}): HubConnection {
+  const rest = new RestClient({ url, clock, redact: redactor(['hunter2']), assertLeader });
+  const connection = new HubConnection({ rest, token, authBackoff, clock, log });
+  opened.push(connection, rest);
+  return connection;
+}
+
+/** Resolves when the hub has answered a request, and so has accepted every connection that was opened before. */
+async function roundTrip(): Promise<void> {
+  await (await fetch(`${hub.url}/manifest.json`)).text();
+}
+
+beforeEach(async () => {
+  hub = await FakeHub.start();
+});
+
+afterEach(async () => {
+  for (const each of opened.splice(0)) each.close();
+  await hub.close();
+});
+
+describe('HubConnection: opening', () => {
+  test('happens once, at the first use', async () => {
+    hub.onCommand = (command) => command.succeed({ you: command.message['refresh_token_id'] });
+    const connection = open();
+    await roundTrip();
+    expect(hub.connects).toBe(0);
+    const answers = await Promise.all(
+      ['1', '2', '3'].map((refresh_token_id) =>
+        connection.command('auth/delete_refresh_token', { refresh_token_id }),
+      ),
+    );
+    expect(answers).toEqual([{ you: '1' }, { you: '2' }, { you: '3' }]);
+    expect(hub.connects).toBe(1);
+  });
+
+  test('throws TokenRejected for a rejected token, which is not sent again', async () => {
+    const connection = open({ token: 'revoked' });
+    for (let call = 0; call < 5; call++)
+      await expect(connection.command('get_config')).rejects.toThrow(TokenRejected);
+    expect(hub.connects).toBe(1);
+  });
+
+  test.each([
+    ['a ban', 403, 403, HubBanned],
+    ['a 403 that is no ban', 403, 200, HubUnreachable],
+    ['a hub without WebSocket yet', 404, 200, HubUnreachable],
+    ['a gateway without hub', 502, 502, HubUnreachable],
+  ])('tells %s', async (_what, upgrade, manifest, type) => {
+    hub.refuseUpgrade = upgrade;
+    hub.routes.set('GET /manifest.json', text(manifest, ''));
+    await expect(open().command('get_config')).rejects.toThrow(type);
+  });
+
+  test('throws HubUnreachable when the connection is refused, and succeeds when the hub is up', async () => {
+    await hub.close();
+    const port = await freePort();
+    const connection = open({ url: `http://127.0.0.1:${port}` });
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
+    hub = await FakeHub.start('http', port);
+    await connection.command('get_config');
+  });
+
+  test('times out when the peer accepts the connection and does not answer', async () => {
+    const silent = createServer().listen(0);
+    await once(silent, 'listening');
+    const clock = new ManualClock();
+    const connection = open({ clock, url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+    const accepted = once(silent, 'connection') as Promise<[{ destroy(): void }]>;
+    const failure = expect(connection.command('get_config')).rejects.toThrow(
+      'did not answer get_config within 10 s',
+    );
+    const [socket] = await accepted;
+    await clock.advance(20_000);
+    await failure;
+    await until(() => clock.pendingTimers === 0);
+    socket.destroy();
+    silent.close();
+  });
+});
+
+describe('HubConnection: commands', () => {
+  test.each([
+    ['not_found', 'Entity not found', NotFound],
+    ['invalid_info', 'The name Attic is already in use', HubRejected],
+    ['unauthorized', 'Unauthorized', HubRejected],
+    ['unknown_error', 'Unknown error', HubFailed],
+  ])('fail as the hub says: %s', async (code, message, type) => {
+    hub.onCommand = (command) => command.fail(code, message);
+    const failure = await open()
+      .command('get_config')
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(type);
+    expect(failure).toMatchObject({ message });
+  });
+
+  test('that are rejected say whether they would have changed anything', async () => {
+    hub.onCommand = (command) => command.fail('unauthorized', 'Unauthorized');
+    const connection = open();
+    await expect(connection.command('config/entity_registry/list')).rejects.toMatchObject({
+      requestType: 'read',
+    });
+    await expect(
+      connection.command('config/entity_registry/update', { entity_id: 'scene.a', labels: [] }),
+    ).rejects.toMatchObject({ requestType: 'write' });
+  });
+
+  test('mask secrets in error texts of the hub', async () => {
+    hub.onCommand = (command) => command.fail('invalid_format', "expected int, got 'hunter2'");
+    await expect(open().command('get_config')).rejects.toThrow("expected int, got '***'");
+  });
+
+  test('are not sent when this process is no longer the leader', async () => {
+    const lost = new Error('the lease was not renewed in time');
+    let leads = true;
+    const connection = open({
+      assertLeader: () => {
+        if (!leads) throw lost;
+      },
+    });
+    await connection.command('get_config');
+    leads = false;
+    await expect(connection.command('auth/current_user')).rejects.toBe(lost);
+    expect(hub.commands.map(({ type }) => type)).toEqual(['get_config']);
+  });
+
+  test('time out while the connection stays open', async () => {
+    const clock = new ManualClock();
+    hub.onCommand = (command) =>
+      void (command.message.type === 'auth/current_user' || command.succeed(CONFIG));
+    const connection = open({ clock });
+    await connection.command('get_config');
+    const failure = expect(connection.command('auth/current_user', {}, { timeout: 3_000 })).rejects.toThrow(
+      HubUnreachable,
+    );
+    await clock.advance(3_000);
+    await failure;
+    expect(await connection.command('get_config')).toEqual(CONFIG);
+    expect(hub.connects).toBe(1);
+    expect(clock.pendingTimers).toBe(1); // the heartbeat
+  });
+
+  test('that are in flight fail when the connection is lost or closed', async () => {
+    hub.onCommand = (command) => command.socket.terminate();
+    const connection = open({ clock: moving() });
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
+    hub.onCommand = () => connection.close();
+    await until(() => connection.connected);
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
+  });
+
+  test('work again after a frame that is not JSON: the connection is reopened', async () => {
+    hub.onCommand = (command) => command.socket.send('{"half":');
+    const connection = open({ clock: moving() });
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
+    hub.onCommand = (command) => command.succeed(CONFIG);
+    await until(() => connection.connected);
+    expect(await connection.command('get_config')).toEqual(CONFIG);
+  });
+});
+
+describe('HubConnection: subscriptions', () => {
+  const fire = (event: unknown) => {
+    const { id } = hub.commands.findLast((message) => message.type === 'subscribe_events') ?? {};
+    for (const client of hub.clients)
+      client.send(JSON.stringify({ id, type: 'event', event: { data: { component: String(event) } } }));
+  };
+
+  test('deliver events, also in batches, until they are ended', async () => {
+    const connection = open();
+    const seen: unknown[] = [];
+    const cancel = await connection.subscribeEvents('component_loaded', (event) => seen.push(event));
+    fire(1);
+    const { id } = hub.commands[0] ?? {};
+    const batch = [2, 3].map((data) => ({ id, type: 'event', event: { data: { component: String(data) } } }));
+    for (const client of hub.clients) client.send(JSON.stringify(batch));
+    await until(() => seen.length === 3);
+    await cancel();
+    expect(hub.commands.at(-1)).toMatchObject({ type: 'unsubscribe_events', subscription: id });
+  });
+
+  test('throw the rejection of the hub', async () => {
+    hub.onCommand = (command) => command.fail('unauthorized', 'Unauthorized');
+    await expect(open().subscribeEvents('component_loaded', () => undefined)).rejects.toThrow(HubRejected);
+  });
+
+  test('are not ended by a listener that fails', async () => {
+    const connection = open();
+    let seen = 0;
+    await connection.subscribeEvents('component_loaded', () => {
+      seen++;
+      throw new Error('bug');
+    });
+    fire(1);
+    fire(2);
+    await until(() => seen === 2);
+    expect(hub.connects).toBe(1);
+  });
+
+  test('are restored after a loss, and both the loss and the return are reported', async () => {
+    const connection = open({ clock: moving() });
+    const seen: unknown[] = [];
+    const told: string[] = [];
+    connection.onLost(() => told.push('lost'));
+    connection.onReconnect(() => told.push('back'));
+    await connection.subscribeEvents('component_loaded', (event) => seen.push(event));
+    for (const client of hub.clients) client.terminate();
+    await until(() => told.length === 2);
+    fire('after');
+    await until(() => seen.length === 1);
+    expect(told).toEqual(['lost', 'back']);
+    expect(hub.connects).toBe(2);
+  });
+
+  test('that are all rejected after a loss do not keep the return from being reported', async () => {
+    const connection = open({ clock: moving() });
+    const told: string[] = [];
+    connection.onReconnect(() => told.push('back'));
+    await connection.subscribe('backup/subscribe_events', {}, () => undefined);
+    hub.onCommand = (command) => command.fail('unknown_command', 'Unknown command.');
+    for (const client of hub.clients) client.terminate();
+    await until(() => told.length === 1);
+  });
+
+  test('that a starting hub rejects are retried alone, after pauses that double, and silence no other one', async () => {
+    const clock = new ManualClock();
+    const log = new RecordingLog();
+    const connection = open({ clock, log });
+    /** How often a subscription was rejected, after which the next try is due. */
+    const rejections = () =>
+      log.at('warn').filter((message) => message === 'failed to restore hub subscription').length;
+    let returns = 0;
+    connection.onReconnect(() => returns++);
+    let isLost = false;
+    connection.onLost(() => (isLost = true));
+    await connection.subscribe('backup/subscribe_events', {}, () => undefined);
+    const seen: unknown[] = [];
+    await connection.subscribeEvents('component_loaded', (event) => seen.push(event));
+    let accepts = false;
+    hub.onCommand = (command) =>
+      command.message.type === 'subscribe_events' || accepts
+        ? command.succeed()
+        : command.fail('unknown_command', 'Unknown command.');
+    for (const client of hub.clients) client.terminate();
+    await until(() => isLost);
+    await clock.advance(1);
+    await until(() => rejections() === 1);
+    expect(returns).toBe(1);
+    fire('after');
+    await until(() => seen.length === 1);
+    await clock.advance(5_000);
+    await until(() => rejections() === 2);
+    expect([hub.commands.length, returns]).toEqual([5, 1]);
+    await clock.advance(9_999);
+    await roundTrip();
+    expect(hub.commands).toHaveLength(5);
+    accepts = true;
+    await clock.advance(1);
+    await until(() => returns === 2);
+    await clock.advance(600_000);
+    expect([hub.commands.length, rejections(), returns]).toEqual([6, 2, 2]);
+  });
+});
+
+describe('HubConnection: a lost connection', () => {
+  test('fails commands at once while the hub is gone', async () => {
+    await hub.close();
+    const port = await freePort();
+    hub = await FakeHub.start('http', port);
+    const connection = open({ clock: moving() });
+    await connection.command('get_config');
+    await hub.close();
+    await until(() => !connection.connected);
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
+    await hub.listen(port);
+    await until(() => connection.connected);
+    await connection.command('get_config');
+  });
+
+  test('is detected by the heartbeat when the peer does not answer', async () => {
+    const clock = new ManualClock();
+    const connection = open({ clock });
+    await connection.command('get_config');
+    for (const client of hub.clients) client.pause();
+    let lost = false;
+    connection.onLost(() => (lost = true));
+    await clock.advance(30_000);
+    expect(lost).toBe(false);
+    await clock.advance(15_000);
+    await until(() => lost);
+  });
+
+  test('is not restored after it was closed', async () => {
+    const clock = new ManualClock();
+    const connection = open({ clock });
+    await connection.command('get_config');
+    connection.close();
+    await until(() => hub.clients.size === 0);
+    await clock.advance(60_000);
+    await roundTrip();
+    expect(hub.connects).toBe(1);
+  });
+
+  test('sends a rejected token again only after the hub was down', async () => {
+    const clock = new ManualClock();
+    let isDown = false;
+    const authBackoff = new AuthBackoff(clock, () => Promise.resolve(isDown));
+    const connection = open({ clock, authBackoff });
+    await connection.command('get_config');
+    hub.token = 'another';
+    let isLost = false;
+    connection.onLost(() => (isLost = true));
+    for (const client of hub.clients) client.terminate();
+    await until(() => isLost);
+    await clock.advance(1);
+    await until(() => hub.connects === 2 && hub.clients.size === 0);
+    await clock.advance(60 * 60_000);
+    await expect(connection.command('get_config')).rejects.toThrow(TokenRejected);
+    expect(hub.connects).toBe(2);
+    hub.token = 'good-token';
+    isDown = true;
+    await clock.advance(10_000);
+    await until(() => connection.connected);
+  });
+});

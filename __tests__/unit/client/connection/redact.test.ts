@@ -1,0 +1,42 @@
+import { redactor } from '../../../../operator/client/connection/redact';
+import fc from '../../../fast-check';
+
+describe('redactor', () => {
+  test.each([
+    ['plain', ['hunter2!'], "got 'hunter2!' here", "got '***' here"],
+    ['every occurrence', ['hunter2'], 'hunter2 hunter2', '*** ***'],
+    ['longest first', ['pass', 'password'], 'password pass', '*** ***'],
+    ['characters of patterns', ['a.*+?(b)'], 'x a.*+?(b) y', 'x *** y'],
+    ['URL-encoded', ['p@ss/wörd'], 'mysql://u:p%40ss%2Fw%C3%B6rd@db', 'mysql://u:***@db'],
+    ['form-encoded', ['a b+c d'], 'token=a+b%2Bc+d&x=1', 'token=***&x=1'],
+    ['JSON-escaped', ['say "hi"'], '{"v":"say \\"hi\\""}', '{"v":"***"}'],
+    ['one line of several', ['-----KEY-----\nabcdef012345\n'], 'bad line: abcdef012345', 'bad line: ***'],
+    ['not the short ones', ['on', '', 'yes'], 'turn on: yes', 'turn on: yes'],
+    ['nothing to mask', [], 'text', 'text'],
+  ])('%s', (_what, secrets, given, expected) => {
+    expect(redactor(secrets)(given)).toBe(expected);
+  });
+
+  test('leaves no secret in any text', () => {
+    const secret = fc.stringMatching(/^[a-z0-9]{4,12}$/);
+    fc.assert(
+      fc.property(fc.array(secret, { minLength: 1 }), fc.array(fc.string()), (secrets, words) => {
+        const given = secrets.map((each, index) => `${words[index] ?? ''}${each}`).join('');
+        const redacted = redactor(secrets)(given);
+        for (const each of secrets) expect(redacted).not.toContain(each);
+      }),
+    );
+  });
+
+  test('masks any line of text, also one that is no valid Unicode', () => {
+    const text = fc
+      .array(fc.integer({ min: 0, max: 0xffff }), { minLength: 4 })
+      .map((units) => String.fromCharCode(...units))
+      .filter((value) => value === value.trim() && !/[\r\n]/.test(value));
+    fc.assert(
+      fc.property(text, (value) =>
+        expect(redactor([value])(`before ${value} after`)).toBe('before *** after'),
+      ),
+    );
+  });
+});

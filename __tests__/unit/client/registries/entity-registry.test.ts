@@ -1,0 +1,151 @@
+import { type EntityRegistry } from '../../../../operator/client/registries/entity-registry';
+import { HubClient } from '../../../../operator/client/hub-client';
+import { silentLog } from '../../../cluster/silent-log';
+import { ManualClock } from '../../manual-clock';
+import { FakeHub } from '../fake-hub';
+
+let hub: FakeHub;
+let client: HubClient;
+let registry: EntityRegistry;
+let entities: { entity_id: string; unique_id: string; platform: string; disabled_by: null }[];
+
+const lists = () => hub.commands.filter((message) => message.type === 'config/entity_registry/list').length;
+
+beforeEach(async () => {
+  hub = await FakeHub.start();
+  // The deadlines of this clock never pass, however slow the machine is.
+  const clock = new ManualClock();
+  client = new HubClient({ url: hub.url, token: 'good-token', clock, log: silentLog });
+  registry = client.entityRegistry;
+  entities = [
+    { entity_id: 'automation.evening', unique_id: 'porch', platform: 'automation', disabled_by: null },
+    { entity_id: 'scene.porch', unique_id: 'porch', platform: 'homeassistant', disabled_by: null },
+    { entity_id: 'sensor.porch', unique_id: 'porch', platform: 'mqtt', disabled_by: null },
+  ];
+  hub.onCommand = (command) => {
+    const { type, entity_ids: ids = [] } = command.message as { type: string; entity_ids?: string[] };
+    const entry = (id: string) => [id, entities.find((each) => each.entity_id === id) ?? null];
+    if (type === 'config/entity_registry/list') command.succeed(entities);
+    else if (type === 'config/entity_registry/get_entries')
+      command.succeed(Object.fromEntries(ids.map(entry)));
+    else command.succeed();
+  };
+});
+
+afterEach(async () => {
+  client.close();
+  await hub.close();
+});
+
+/** The hub tells of a change; resolves once that has arrived. */
+async function tell(data: object): Promise<void> {
+  const { id } = hub.commands.find((message) => message.type === 'subscribe_events') ?? {};
+  for (const socket of hub.clients) socket.send(JSON.stringify({ id, type: 'event', event: { data } }));
+  await client.connection.command('get_config'); // answers come in order
+}
+
+describe('EntityRegistry', () => {
+  test('keeps only the picked fields of automations, scenes and scripts of a hub with 10,000 entities', async () => {
+    const others = Array.from({ length: 10_000 }, (_, n) => ({
+      entity_id: `sensor.s${n}`,
+      unique_id: `s${n}`,
+      platform: 'mqtt',
+      disabled_by: null,
+      options: { any: 'x'.repeat(500) },
+    }));
+    const scene = {
+      entity_id: 'scene.porch',
+      unique_id: 'porch',
+      platform: 'homeassistant',
+      disabled_by: null,
+      original_name: 'Porch',
+    };
+    hub.onCommand = (command) => {
+      const { type } = command.message;
+      if (type === 'config/entity_registry/list') command.succeed([...others, scene]);
+      else if (type === 'config/entity_registry/get_entries')
+        command.succeed({ 'scene.porch': { ...scene, original_icon: 'mdi:lamp', options: { any: 'y' } } });
+      else command.succeed();
+    };
+    expect(await client.entityRegistry.find('scene', 'porch')).toEqual({
+      ...scene,
+      original_icon: 'mdi:lamp',
+      labels: undefined,
+    });
+    const read = hub.commands.filter(({ type }) => type === 'config/entity_registry/get_entries');
+    expect(read.map((message) => message['entity_ids'])).toEqual([['scene.porch']]);
+  });
+
+  test('finds by kind and id, with one list for all who ask', async () => {
+    const found = await Promise.all([
+      registry.find('automation', 'porch'),
+      registry.find('scene', 'porch'),
+      registry.find('script', 'porch'),
+    ]);
+    expect(found.map((entity) => entity?.entity_id)).toEqual([
+      'automation.evening',
+      'scene.porch',
+      undefined,
+    ]);
+    expect(lists()).toBe(1);
+  });
+
+  test('reads again only what the hub has told to have changed', async () => {
+    await registry.find('script', 'porch');
+    const script = { entity_id: 'script.porch', unique_id: 'porch', platform: 'script', disabled_by: null };
+    entities.push(script);
+    await tell({ action: 'create', entity_id: 'script.porch' });
+    expect(await registry.find('script', 'porch')).toMatchObject(script);
+
+    entities[3] = { ...script, entity_id: 'script.veranda' };
+    await tell({
+      action: 'update',
+      entity_id: 'script.veranda',
+      old_entity_id: 'script.porch',
+      changes: { entity_id: 'script.porch' },
+    });
+    expect(await registry.find('script', 'porch')).toMatchObject({ entity_id: 'script.veranda' });
+
+    await tell({ action: 'remove', entity_id: 'script.veranda' });
+    expect(await registry.find('script', 'porch')).toBeUndefined();
+    expect(await registry.find('scene', 'porch')).toMatchObject({ entity_id: 'scene.porch' });
+    expect(lists()).toBe(1);
+  });
+
+  test('tells of those that were removed, renamed, disabled or enabled', async () => {
+    const told: string[] = [];
+    registry.onChange((kind, id) => told.push(`${kind} ${id}`));
+    await registry.find('scene', 'porch');
+    await tell({ action: 'update', entity_id: 'scene.porch', changes: { area_id: null } });
+    await tell({ action: 'update', entity_id: 'sensor.porch', changes: { disabled_by: null } });
+    await tell({ action: 'remove', entity_id: 'scene.unknown' });
+    expect(told).toEqual([]);
+    await tell({ action: 'update', entity_id: 'scene.porch', changes: { disabled_by: null } });
+    await tell({ action: 'remove', entity_id: 'automation.evening' });
+    expect(told).toEqual(['scene porch', 'automation porch']);
+  });
+
+  test('waits for a list that is under way', async () => {
+    const works = hub.onCommand;
+    const asked = new Promise<() => void>((resolve) => {
+      hub.onCommand = (command) => {
+        if (command.message.type.endsWith('/list')) resolve(() => works(command));
+        else works(command);
+      };
+    });
+    const early = registry.find('scene', 'porch');
+    const answer = await asked;
+    const late = registry.find('scene', 'porch');
+    answer();
+    expect(await Promise.all([early, late])).toEqual([entities[1], entities[1]]);
+    expect(lists()).toBe(1);
+  });
+
+  test('reads again after a failure', async () => {
+    const works = hub.onCommand;
+    hub.onCommand = (command) => command.fail('unknown_error', 'Unknown error');
+    await expect(registry.find('scene', 'porch')).rejects.toThrow('Unknown error');
+    hub.onCommand = works;
+    expect(await registry.find('scene', 'porch')).toBeDefined();
+  });
+});

@@ -1,0 +1,16 @@
+import type { HubConnection } from '../../../../operator/client/connection/connection';
+import { RepairIssues } from '../../../../operator/client/setup/repair-issues';
+
+test('a platform that its integration does not set up is named, if it is asked for', async () => {
+  const issues = ['sensor_template', 'light_gone'].map((name) => ({
+    domain: 'homeassistant',
+    issue_id: `platform_integration_no_support_${name}`,
+  }));
+  const other = { domain: 'custom', issue_id: 'platform_integration_no_support_sensor_filter' };
+  const command = () => Promise.resolve({ issues: [...issues, other] });
+  const onLost = () => undefined;
+  const repairs = new RepairIssues({ command, onLost, onReconnect: onLost } as unknown as HubConnection);
+  expect(await repairs.unsupportedPlatforms(['sensor.filter', 'sensor.template'])).toEqual([
+    'sensor.template',
+  ]);
+});

@@ -1,0 +1,186 @@
+import type { Clock } from '../../base/clock';
+import { entityPayload } from '../connection/answers';
+import type { HubConnection } from '../connection/connection';
+import type { EntityRegistry } from '../registries/entity-registry';
+import { HubFailed, HubRejected, HubUnreachable, NotFound } from '../connection/errors';
+import { SerialQueue } from './serial-queue';
+import type { OwnReloadTracker } from './own-reload-tracker';
+import type { RestClient } from '../connection/rest';
+import { callService } from '../services';
+import { type ConfigEntityKind, type EntityPayload } from '../connection/config-entity';
+
+export interface RemoveOptions {
+  /** Called when the request leaves the queue; false: nothing is sent. */
+  readonly shouldRemove?: () => boolean;
+}
+
+/**
+ * Automations, scenes and scripts of one hub. The hub parses and writes the whole file for each write, so parallel
+ * writes to a file gain nothing: each file has a queue with one write in flight. The operator's reloads use the same
+ * queue, because a reload that overlaps a removal registers the removed entity again. When the hub does not answer a
+ * request, all queued requests fail as well.
+ */
+export class ConfigEntities {
+  private readonly queues: Readonly<Record<ConfigEntityKind, SerialQueue>>;
+  private cutAt = -Infinity;
+
+  constructor(
+    private readonly rest: RestClient,
+    private readonly connection: HubConnection,
+    private readonly registry: EntityRegistry,
+    private readonly ownReloads: OwnReloadTracker,
+    private readonly clock: Clock,
+  ) {
+    const failFast = (error: unknown) => error instanceof HubUnreachable;
+    this.queues = {
+      automation: new SerialQueue({ clock, failFast }),
+      scene: new SerialQueue({ clock, failFast }),
+      script: new SerialQueue({ clock, failFast }),
+    };
+  }
+
+  /** Whether writes to that kind's file are in flight or queued. */
+  isWriting(kind: ConfigEntityKind): boolean {
+    return this.queues[kind].busy;
+  }
+
+  /** When a write last got no answer, by the monotonic clock: the hub may still execute it. */
+  get lastCutAt(): number {
+    return this.cutAt;
+  }
+
+  /** Starts no further write; resolves when those in flight have ended. */
+  async drain(): Promise<void> {
+    await Promise.all(Object.values(this.queues).map((queue) => queue.close()));
+  }
+
+  /** Reloads the kind's component when the write in flight has ended, before queued writes. */
+  async reload(kind: ConfigEntityKind): Promise<void> {
+    await this.queues[kind].runNext(async () => {
+      this.ownReloads.expect(kind);
+      try {
+        await callService(this.rest, kind, 'reload');
+      } catch (error) {
+        // The hub announces a reload before it executes it: only one that failed during execution was announced.
+        if (!(error instanceof HubFailed)) this.ownReloads.cancel(kind);
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Creates or replaces an object. Idempotent. The hub then reloads it in the background: an accepted payload is not in
+   * use yet.
+   *
+   * @param payload a function is called when the request leaves the queue; if it returns undefined, nothing is written
+   * @returns whether it was written
+   * @throws HubRejected with the hub's validation error
+   */
+  write(
+    kind: ConfigEntityKind,
+    id: string,
+    payload: EntityPayload | (() => EntityPayload | undefined),
+  ): Promise<boolean> {
+    return this.queues[kind].run(async () => {
+      const desired = typeof payload === 'function' ? payload() : payload;
+      if (!desired) return false;
+      this.ownReloads.expect(kind, id);
+      try {
+        await this.rest.post(configPath(kind, id), desired, { timeout: this.rest.writeTimeout });
+        return true;
+      } catch (error) {
+        if (error instanceof HubUnreachable) this.cutAt = this.clock.monotonic();
+        this.ownReloads.cancel(kind, id);
+        throw error;
+      }
+    });
+  }
+
+  /** The object in the hub's file; undefined: not in the file. Takes the hub up to 0.4 s with 500 objects. */
+  async read(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
+    return unlessUnknown(
+      this.rest.get(configPath(kind, id), { timeout: this.rest.writeTimeout, answer: entityPayload }),
+    );
+  }
+
+  /**
+   * Removes an object from the hub's file; the hub then unregisters its entity. See `entity-removal.ts` for the cases
+   * in which the entity remains.
+   *
+   * @returns whether the file had the object
+   */
+  remove(
+    kind: ConfigEntityKind,
+    id: string,
+    { shouldRemove = () => true }: RemoveOptions = {},
+  ): Promise<boolean> {
+    return this.queues[kind].run(async () => {
+      if (!shouldRemove()) return false;
+      const removal = this.rest.delete(configPath(kind, id), { timeout: this.rest.writeTimeout });
+      return (await unlessUnknown(removal.then(() => true))) ?? false;
+    });
+  }
+
+  /**
+   * Unregisters the entity of an object that is not in the hub's file. This removes its state and stops an automation.
+   */
+  async removeRegistration(
+    kind: ConfigEntityKind,
+    id: string,
+    { shouldRemove = () => true }: RemoveOptions = {},
+  ): Promise<void> {
+    await this.queues[kind].run(async () => {
+      const entity = await this.registry.findNow(kind, id);
+      if (!entity || (await this.read(kind, id)) || !shouldRemove()) return;
+      await this.registry.remove(entity.entity_id);
+    });
+  }
+
+  /**
+   * The live config of an automation or script, from the hub's memory, with secrets resolved and blueprints expanded;
+   * undefined: no such entity, or a disabled one. The hub offers no such command for scenes.
+   */
+  async running(entityId: string): Promise<EntityPayload | undefined> {
+    const kind = entityId.slice(0, entityId.indexOf('.')) as 'automation' | 'script';
+    const command = this.connection.command(`${kind}/config`, {
+      entity_id: entityId,
+    });
+    return (await unlessUnknown(command))?.config;
+  }
+
+  /**
+   * Expands a blueprint with these inputs. The keys of a definition that uses it override those of the result.
+   *
+   * @throws HubFailed there is no such blueprint, or an input is missing
+   */
+  async expandedBlueprint(
+    kind: 'automation' | 'script',
+    use: { readonly path: string; readonly input: object },
+  ): Promise<EntityPayload> {
+    const answer = await this.connection.command('blueprint/substitute', {
+      domain: kind,
+      path: use.path,
+      input: use.input,
+    });
+    return answer.substituted_config;
+  }
+}
+
+function configPath(kind: ConfigEntityKind, id: string): string {
+  return `/api/config/${kind}/config/${encodeURIComponent(id)}`;
+}
+
+/**
+ * Undefined for an unknown id, which the hub answers with 404 or 400. A 404 with another text means that the hub does
+ * not serve this part of its API (yet).
+ */
+async function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    const isOfApi = error instanceof HubRejected && ['400', '404'].includes(error.code);
+    const isUnknown = isOfApi ? error.message === 'Resource not found' : error instanceof NotFound;
+    if (isUnknown) return undefined;
+    throw error;
+  }
+}

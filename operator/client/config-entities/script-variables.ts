@@ -1,0 +1,19 @@
+import type { HubClient } from '../hub-client';
+
+/**
+ * The variables of a script in the hub's memory, as it read them last: at its start or at a reload of scripts.
+ *
+ * @param id of the script in its file
+ * @returns undefined: the hub has no such script
+ */
+export async function scriptVariables(
+  { entityRegistry, entities }: Pick<HubClient, 'entityRegistry' | 'entities'>,
+  id: string,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  // Entities that a reload has just added are known to the registry when its events have arrived.
+  const entity = await entityRegistry.findNow('script', id);
+  // A disabled one has no state to show; the next reload of scripts loads it.
+  if (entity?.disabled_by) await entityRegistry.enable(entity.entity_id);
+  const running = entity && (await entities.running(entity.entity_id));
+  return running?.['variables'] as Readonly<Record<string, unknown>> | undefined;
+}

@@ -1,0 +1,399 @@
+import http from 'node:http';
+import https from 'node:https';
+import axios, { isAxiosError, type AxiosInstance } from 'axios';
+import type { Readable } from 'node:stream';
+import { BodyBudget, BodyRefused, readBody } from '../../base/body-budget';
+import { parseBounded, TooManyValues } from '../../base/bounded-json';
+import type { Clock } from '../../base/clock';
+import { messageOf } from '../../base/errors';
+import { truncate } from '../../base/truncate';
+import {
+  HubBanned,
+  type HubError,
+  HubFailed,
+  HubRejected,
+  HubUnreachable,
+  NotHomeAssistant,
+  NotFound,
+  TokenRejected,
+} from './errors';
+import { hasLocalHost, LOCAL_ADDRESS, lookupNonLocal } from './local-address';
+import { HubIdentityCheck, verifyIsHub } from './hub-identity';
+import type { Redact } from './redact';
+import { checked, type Shape } from './shape';
+import { AuthBackoff } from './auth-backoff';
+
+/** Milliseconds. The hub answers most requests in a few milliseconds. */
+export const REQUEST_TIMEOUT = 10_000;
+/** Milliseconds. Writes and reloads parse whole files: up to a second with 500 automations, more on a small board. */
+export const WRITE_TIMEOUT = 30_000;
+
+/** Bytes of an answer over HTTP: the configuration of an automation, a form, the names of components. */
+export const MAX_ANSWER_SIZE = 4 * 1024 * 1024;
+/** Bytes of all large answers and messages of hubs that arrive at the same time. */
+export const hubBodies = new BodyBudget(20 * 1024 * 1024);
+/** Keys and values of such an answer. */
+const MAX_ANSWER_VALUES = 100_000;
+/** Characters of a hub's text in an error. */
+export const MAX_MESSAGE_LENGTH = 1_000;
+// Milliseconds. Shorter than the hub's own timeout (over a minute), so that no request uses a connection that the hub
+// is closing.
+const KEEP_ALIVE_TIMEOUT = 20_000;
+
+/** The address of a hub and the options of connections to it. */
+export interface HubAddress {
+  /** `http(s)://host[:port]` */
+  readonly url: string;
+  /** Certificate authorities (PEM) that replace those of the system. */
+  readonly ca?: string | undefined;
+  /** Source address of all connections. Only for sandbox and tests. */
+  readonly localAddress?: string | undefined;
+  /** The address comes from a user's resource: before a token is sent, the server is checked to be a hub. */
+  readonly untrusted?: boolean | undefined;
+  /** Whether an untrusted address may be a loopback or link-local one. */
+  readonly allowLocal?: boolean | undefined;
+}
+
+/** Options of all sockets to an address. */
+export function connectionOptions({ localAddress, untrusted, allowLocal }: HubAddress) {
+  return {
+    ...(localAddress !== undefined && { localAddress }),
+    ...(untrusted && !allowLocal && { lookup: lookupNonLocal }),
+  };
+}
+
+export interface RestClientOptions extends HubAddress {
+  /** Bearer token of calls without {@link CallOptions.token}; absent: calls are unauthenticated. */
+  readonly token?: string | undefined;
+  /** Shared by all clients with the same token. */
+  readonly authBackoff?: AuthBackoff | undefined;
+  /** Milliseconds until the hub has answered what makes it parse or write a file; default {@link WRITE_TIMEOUT}. */
+  readonly writeTimeout?: number | undefined;
+  readonly clock: Clock;
+  /** Applied to every text of the hub before it becomes part of an error. */
+  readonly redact: Redact;
+  /** Throws when this process may no longer write to the hub. Called right before each request other than GET. */
+  readonly assertLeader?: (() => void) | undefined;
+}
+
+export interface CallOptions<T = unknown> {
+  /** The form that the answer must have; absent: the answer is not used. */
+  readonly answer?: Shape<T>;
+  /** Another bearer token for this call; null: none. */
+  readonly token?: string | null;
+  /** Timeout of the complete answer in milliseconds. Default {@link REQUEST_TIMEOUT}. */
+  readonly timeout?: number;
+  /** Aborted: the request is given up, and its reason is the message of the error. */
+  readonly signal?: AbortSignal;
+}
+
+type Method = 'GET' | 'POST' | 'DELETE';
+
+interface Answer {
+  readonly status: number;
+  /** In lower case, without parameters. */
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/**
+ * HTTP client of one hub with keep-alive connections. Results are parsed JSON. Redirects are not followed, and proxies
+ * of the environment are not used.
+ *
+ * Every method throws only errors of `errors.ts` and the error of `assertLeader`.
+ */
+export class RestClient {
+  readonly address: HubAddress;
+  readonly redact: Redact;
+  readonly assertLeader: () => void;
+  readonly writeTimeout: number;
+  private readonly authBackoff: AuthBackoff;
+  private readonly token: string | undefined;
+  private readonly clock: Clock;
+  private readonly agent: http.Agent;
+  private readonly http: AxiosInstance;
+  private readonly identityCheck: HubIdentityCheck | undefined;
+  private closed = false;
+
+  constructor(options: RestClientOptions) {
+    this.address = options;
+    this.redact = options.redact;
+    this.writeTimeout = options.writeTimeout ?? WRITE_TIMEOUT;
+    this.assertLeader = options.assertLeader ?? (() => undefined);
+    this.authBackoff = options.authBackoff ?? new AuthBackoff(options.clock);
+    this.token = options.token;
+    this.clock = options.clock;
+    const connections = {
+      keepAlive: true,
+      timeout: KEEP_ALIVE_TIMEOUT,
+      ...connectionOptions(options),
+    };
+    const tls = options.ca === undefined ? {} : { ca: options.ca };
+    this.identityCheck = options.untrusted
+      ? new HubIdentityCheck(() => verifyIsHub(this), options.clock)
+      : undefined;
+    this.agent = options.url.startsWith('https:')
+      ? new https.Agent({ ...connections, ...tls })
+      : new http.Agent(connections);
+    this.http = axios.create({
+      baseURL: options.url,
+      httpAgent: this.agent,
+      httpsAgent: this.agent,
+      maxRedirects: 0,
+      proxy: false,
+      maxContentLength: -1, // `readBody` bounds it
+      responseType: 'stream',
+      validateStatus: () => true,
+    });
+  }
+
+  get<T>(path: string, options?: CallOptions<T>): Promise<T> {
+    return this.call('GET', path, undefined, options);
+  }
+
+  post<T>(path: string, body?: unknown, options?: CallOptions<T>): Promise<T> {
+    return this.call('POST', path, body, options);
+  }
+
+  /** POSTs a URL-encoded form, as the hub's token endpoint requires. */
+  postForm<T>(path: string, fields: Readonly<Record<string, string>>, options?: CallOptions<T>): Promise<T> {
+    return this.call('POST', path, new URLSearchParams(fields), options);
+  }
+
+  delete<T>(path: string, options?: CallOptions<T>): Promise<T> {
+    return this.call('DELETE', path, undefined, options);
+  }
+
+  /** Whether the hub has banned the operator's address; false when the hub does not answer. */
+  async isBanned(): Promise<boolean> {
+    try {
+      return (await this.send('GET', '/manifest.json', undefined, { token: null })).status === 403;
+    } catch (error) {
+      if (error instanceof HubUnreachable) return false;
+      throw error;
+    }
+  }
+
+  /** Whether the connection is refused, or a proxy reports that its backend is down. Sends no token. */
+  async isDown(): Promise<boolean> {
+    try {
+      await this.get('/manifest.json', { token: null });
+      return false;
+    } catch (error) {
+      return error instanceof HubUnreachable && error.isDown;
+    }
+  }
+
+  /** Checks that an untrusted address is a hub, before a token is sent. @throws NotHomeAssistant, HubUnreachable, … */
+  async verifyIsHub(): Promise<void> {
+    await this.identityCheck?.verify();
+  }
+
+  /** Closes all connections; later calls fail with HubUnreachable. */
+  close(): void {
+    this.closed = true;
+    this.agent.destroy();
+  }
+
+  private async call<T>(
+    method: Method,
+    path: string,
+    body: unknown,
+    options: CallOptions<T> = {},
+  ): Promise<T> {
+    const answer = await this.request(method, path, body, options);
+    return options.answer ? checked(`${method} ${path}`, answer, options.answer) : (answer as T);
+  }
+
+  private async request(method: Method, path: string, body: unknown, options: CallOptions): Promise<unknown> {
+    const ownToken = options.token === undefined && this.token !== undefined;
+    if (ownToken || options.token != null) await this.verifyIsHub();
+    if (!ownToken)
+      return this.parsed(await this.send(method, path, body, options), method, path, options.token != null);
+    this.authBackoff.admit();
+    try {
+      const answer = await this.parsed(await this.send(method, path, body, options), method, path, true);
+      this.authBackoff.recordSuccess();
+      return answer;
+    } catch (error) {
+      if (error instanceof TokenRejected) this.authBackoff.recordRejection(error);
+      else this.authBackoff.recordNoAnswer();
+      throw error;
+    }
+  }
+
+  private async parsed(answer: Answer, method: Method, path: string, withToken: boolean): Promise<unknown> {
+    if (answer.status < 200 || answer.status >= 300)
+      throw await this.errorOf(answer, method, path, withToken);
+    try {
+      return parse(answer);
+    } catch (error) {
+      throw error instanceof TooManyValues ? this.refused(error) : error;
+    }
+  }
+
+  private refused({ message }: Error): HubUnreachable {
+    return new HubUnreachable(`an answer of ${this.address.url} is not read: ${message}`);
+  }
+
+  private async send(method: Method, path: string, body: unknown, options: CallOptions): Promise<Answer> {
+    if (this.closed) throw new HubUnreachable('the client of the hub is closed');
+    if (method !== 'GET') this.assertLeader();
+    this.refuseLocalHost();
+    const timeout = options.timeout ?? REQUEST_TIMEOUT;
+    const token = options.token === undefined ? this.token : options.token;
+    const abort = new AbortController();
+    const cancelTimeout = this.clock.after(timeout, () => abort.abort());
+    const giveUp = () => abort.abort();
+    options.signal?.addEventListener('abort', giveUp);
+    try {
+      const { data, headers, status } = await this.http.request<Readable>({
+        method,
+        url: path,
+        data: body,
+        headers: token == null ? {} : { Authorization: `Bearer ${token}` },
+        signal: abort.signal,
+      });
+      const received = await readBody(data, MAX_ANSWER_SIZE, hubBodies).finally(
+        () => !data.readableEnded && data.destroy(),
+      );
+      return { status, contentType: contentType(headers['content-type']), body: received };
+    } catch (error) {
+      if (error instanceof BodyRefused) throw this.refused(error);
+      if (!isNetworkError(error)) throw error;
+      const reason = options.signal?.aborted
+        ? messageOf(options.signal.reason)
+        : abort.signal.aborted
+          ? `no answer within ${timeout / 1000} s`
+          : describeNetworkError(error);
+      const isDown = error.code === 'ECONNREFUSED';
+      const failure = new HubUnreachable(`${this.address.url} cannot be reached: ${reason}`, isDown);
+      this.identityCheck?.invalidateOn(failure);
+      throw failure;
+    } finally {
+      cancelTimeout();
+      options.signal?.removeEventListener('abort', giveUp);
+    }
+  }
+
+  private refuseLocalHost(): void {
+    const { url, untrusted, allowLocal } = this.address;
+    if (untrusted && !allowLocal && hasLocalHost(new URL(url))) {
+      throw new NotHomeAssistant(`${url} is ${LOCAL_ADDRESS}, which is refused`);
+    }
+  }
+
+  private async errorOf(answer: Answer, method: Method, path: string, withToken: boolean): Promise<HubError> {
+    const { status } = answer;
+    const requestType = method === 'GET' ? 'read' : 'write';
+    if (status >= 300 && status < 400) {
+      return new NotHomeAssistant(
+        `${this.address.url} answers with a redirect (${status}), which is not followed`,
+      );
+    }
+    // Redacted before it is truncated: a truncated secret would not be recognised.
+    const text = truncate(this.redact(hubMessage(answer) ?? `HTTP ${status}`), MAX_MESSAGE_LENGTH);
+    switch (status) {
+      case 401:
+        return withToken ? new TokenRejected('HTTP 401') : new HubRejected('401', text, requestType);
+      case 403:
+        return path === '/manifest.json' || (await this.isBanned())
+          ? new HubBanned()
+          : new HubRejected('403', text, requestType);
+      case 404:
+        return new NotFound('404', text, requestType);
+      case 429:
+      case 502:
+      case 503:
+      case 504:
+        return new HubUnreachable(`${this.address.url} is not available (HTTP ${status})`, status !== 429);
+      default:
+        return status >= 500 ? new HubFailed(text) : new HubRejected(String(status), text, requestType);
+    }
+  }
+}
+
+/** An error of a request, or of the connection while its answer is read. */
+function isNetworkError(error: unknown): error is Error & { readonly code?: string } {
+  return isAxiosError(error) || typeof (error as { readonly code?: unknown }).code === 'string';
+}
+
+/** @throws TooManyValues, NotHomeAssistant, HubFailed */
+function parse({ body, contentType }: Answer): unknown {
+  if (contentType === 'text/plain') return body.toString();
+  if (body.length === 0) return undefined;
+  // The errors do not quote the answer: it may come from another server.
+  if (!isJson(contentType)) throw new NotHomeAssistant('an answer is not JSON');
+  return parseJson(body);
+}
+
+/** @throws TooManyValues, HubFailed */
+export function parseJson(body: Uint8Array): unknown {
+  try {
+    return parseBounded(body, MAX_ANSWER_VALUES);
+  } catch (error) {
+    if (error instanceof TooManyValues) throw error;
+    throw new HubFailed('an answer is not JSON, despite its content type');
+  }
+}
+
+const isJson = (contentType: string): boolean => /[/+]json$/.test(contentType);
+
+/** The hub's error text; undefined for other content types, such as the error page of a proxy. */
+function hubMessage({ body, contentType }: Answer): string | undefined {
+  const text = contentType === 'text/plain' ? body.toString() : isJson(contentType) ? jsonMessage(body) : '';
+  return text.trim() || undefined;
+}
+
+function jsonMessage(body: Buffer): string {
+  try {
+    const parsed = parseBounded(body, MAX_ANSWER_VALUES) as Record<string, unknown> | null;
+    for (const key of ['message', 'error_description', 'error']) {
+      const value = parsed?.[key];
+      if (typeof value === 'string' && value !== '') return value;
+    }
+  } catch {
+    // Not the shape that we know, but a text of the hub.
+  }
+  return body.toString();
+}
+
+function contentType(header: unknown): string {
+  return (typeof header === 'string' ? header : '').replace(/;.*/, '').trim().toLowerCase();
+}
+
+/**
+ * A fixed text by error code: the message of a TLS error quotes the certificate, which may come from another server.
+ */
+export function describeNetworkError({ code, message }: { code?: string; message: string }): string {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'connection refused';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'its host name does not resolve';
+    case 'ECONNRESET':
+    case 'ERR_BAD_RESPONSE':
+    case 'ECONNABORTED':
+    case 'ERR_STREAM_PREMATURE_CLOSE':
+      return 'the connection broke';
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'no route to the host, or no answer';
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return 'its certificate is for another name';
+    case 'CERT_HAS_EXPIRED':
+      return 'its certificate has expired';
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return `its certificate is signed by an unknown authority (${code})`;
+    case 'LOCAL_ADDRESS_REFUSED':
+      return message;
+    default:
+      return code ?? 'the connection failed';
+  }
+}

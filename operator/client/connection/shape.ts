@@ -1,0 +1,131 @@
+import { isObject } from '../../base/is-object';
+import { HubFailed } from './errors';
+
+// The form that the operator expects of an answer: as far as it uses it, so that a hub of another version may say more or less.
+
+/** A place of an answer that has another form: `[0].id`, empty for the whole answer. */
+interface Mismatch {
+  readonly at: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** A value that can be part of a text. */
+export type Scalar = string | number | boolean | null;
+
+/** Finds the first place of a value that is no `T`. */
+export interface Shape<out T> {
+  (value: unknown): Mismatch | undefined;
+  /** Never there: for the compiler. */
+  readonly of?: T;
+}
+
+/** Fields that are not named here are not used, or as they are. */
+type Fields<T> = { readonly [K in keyof T]?: Shape<T[K]> };
+
+const matched =
+  (expected: string, matches: (value: unknown) => boolean): Shape<never> =>
+  (value) =>
+    matches(value) ? undefined : { at: '', expected, found: nameOf(value) };
+
+const within = (place: string, mismatch: Mismatch | undefined): Mismatch | undefined =>
+  mismatch && { ...mismatch, at: `${place}${mismatch.at}` };
+
+export const text: Shape<string> = matched('a text', (value) => typeof value === 'string');
+/** A text of several known ones. Another text counts as none of them. */
+export const word = matched('a text', (value) => typeof value === 'string');
+export const number: Shape<number> = matched('a number', (value) => typeof value === 'number');
+export const length: Shape<number> = matched(
+  'a length',
+  (value) => Number.isInteger(value) && Number(value) >= 0,
+);
+export const scalar: Shape<Scalar> = matched('a text', (value) => !(value instanceof Object));
+export const time: Shape<string> = matched(
+  'a time',
+  (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+);
+const anyObject = matched('an object', isObject);
+const anyList = matched('a list', Array.isArray);
+
+/** An object with these fields, and others. */
+export function object<T extends object>(fields: NoInfer<Fields<T>> = {}): Shape<T> {
+  const known = Object.entries(fields) as [string, Shape<unknown>][];
+  return (value) => {
+    const mismatch = anyObject(value);
+    if (mismatch) return mismatch;
+    for (const [name, shape] of known) {
+      const inner = within(`.${name}`, shape((value as Readonly<Record<string, unknown>>)[name]));
+      if (inner) return inner;
+    }
+    return undefined;
+  };
+}
+
+export function list<T>(item: Shape<T>): Shape<T[]> {
+  return (value) => {
+    if (!Array.isArray(value)) return anyList(value);
+    for (const [index, each] of value.entries()) {
+      const inner = within(`[${index}]`, item(each));
+      if (inner) return inner;
+    }
+    return undefined;
+  };
+}
+
+/** An object with any keys, which are texts of the hub: no message names them. */
+export function record<T>(item: Shape<T>): Shape<Readonly<Record<string, T>>> {
+  return (value) => {
+    const mismatch = anyObject(value);
+    if (mismatch) return mismatch;
+    for (const each of Object.values(value as object)) {
+      const inner = within('.*', item(each));
+      if (inner) return inner;
+    }
+    return undefined;
+  };
+}
+
+/** The field may be missing. */
+export const optional =
+  <T>(shape: Shape<T>): Shape<T | undefined> =>
+  (value) =>
+    value === undefined ? undefined : shape(value);
+
+export const nullable =
+  <T>(shape: Shape<T>): Shape<T | null> =>
+  (value) =>
+    value === null ? undefined : shape(value);
+
+type OfType<T, K> = T extends { readonly type: infer Types } ? (K extends Types ? T : never) : never;
+
+/** One of several objects that their field `type` tells apart. */
+export function byType<T extends { readonly type: string }>(shapes: {
+  readonly [K in T['type']]: Shape<OfType<T, K>>;
+}): Shape<T> {
+  const known = object<{ readonly type: string }>({
+    type: matched(`one of ${Object.keys(shapes).join(', ')}`, (type) => Object.hasOwn(shapes, String(type))),
+  });
+  return (value) => known(value) ?? shapes[(value as T).type as T['type']](value);
+}
+
+/**
+ * Returns the answer to `request` if it has that form.
+ *
+ * @throws HubFailed
+ */
+export function checked<T>(request: string, answer: unknown, shape: Shape<T>): T {
+  const mismatch = shape(answer);
+  if (!mismatch) return answer as T;
+  const { at, expected, found } = mismatch;
+  throw new HubFailed(
+    `the hub answered ${request} with ${found} instead of ${expected}${at && ` at ${at.replace(/^\./, '')}`}`,
+  );
+}
+
+/** No text of the hub, which may be long or secret. */
+function nameOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+}

@@ -1,0 +1,124 @@
+import { FollowedCollection } from '../connection/collection';
+import type { HubConnection } from '../connection/connection';
+import { HubRejected, NotFound } from '../connection/errors';
+import type { ConfigEntry, ConfigSubentry } from '../connection/flow-step';
+import type { RestClient } from '../connection/rest';
+
+/** An entry was added, changed (its state, too) or removed. */
+export type ConfigEntryListener = (entry: ConfigEntry) => void;
+
+/** The config entries of a hub. They are read once and kept current by the hub's events. */
+export class ConfigEntryRegistry {
+  private readonly entries: FollowedCollection<Map<string, ConfigEntry>>;
+  private readonly listeners = new Set<ConfigEntryListener>();
+
+  constructor(
+    private readonly rest: RestClient,
+    private readonly connection: HubConnection,
+  ) {
+    this.entries = new FollowedCollection(connection, {
+      subscribe: () =>
+        connection.subscribe('config_entries/subscribe', {}, (changes) => {
+          for (const { type, entry } of changes) if (type !== null) this.onChanged(type, entry);
+        }),
+      fetch: async () => {
+        const entries = await connection.command('config_entries/get');
+        return new Map(entries.map((entry) => [entry.entry_id, entry]));
+      },
+    });
+  }
+
+  /** All entries, by id. */
+  async all(): Promise<ReadonlyMap<string, ConfigEntry>> {
+    return this.entries.get();
+  }
+
+  /** All entries as last known; undefined: they were not read yet. */
+  get lastKnown(): ReadonlyMap<string, ConfigEntry> | undefined {
+    return this.entries.lastKnown;
+  }
+
+  /** All entries as the hub has them now. */
+  async refreshed(): Promise<ReadonlyMap<string, ConfigEntry>> {
+    this.entries.invalidate();
+    return this.entries.get();
+  }
+
+  onChange(listener: ConfigEntryListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  async setTitle(entryId: string, title: string): Promise<void> {
+    await this.connection.command('config_entries/update', { entry_id: entryId, title });
+  }
+
+  /** A disabled entry is unloaded. One that cannot be unloaded has the state `failed_unload` afterwards. */
+  async setEnabled(entryId: string, enabled: boolean): Promise<void> {
+    await this.connection.command(
+      'config_entries/disable',
+      { entry_id: entryId, disabled_by: enabled ? null : 'user' },
+      { timeout: this.rest.writeTimeout },
+    );
+  }
+
+  /** Loads an entry again. One that cannot be unloaded stays as it is. */
+  async reload(entryId: string): Promise<void> {
+    try {
+      await this.rest.post(`/api/config/config_entries/entry/${entryId}/reload`, undefined, {
+        timeout: this.rest.writeTimeout,
+      });
+    } catch (error) {
+      if (!(error instanceof HubRejected)) throw error;
+    }
+  }
+
+  /** Whether the integration allows one entry at most, by its manifest. */
+  async isSingle(domain: string): Promise<boolean> {
+    try {
+      const manifest = await this.connection.command('manifest/get', { integration: domain });
+      return manifest.single_config_entry === true;
+    } catch (error) {
+      if (error instanceof HubRejected) return false; // an integration that the hub does not have
+      throw error;
+    }
+  }
+
+  /** Removes an entry with its devices and entities. One that does not exist is not an error. */
+  async remove(entryId: string): Promise<void> {
+    try {
+      await this.rest.delete(`/api/config/config_entries/entry/${entryId}`, {
+        timeout: this.rest.writeTimeout,
+      });
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+    }
+  }
+
+  subentries(entryId: string): Promise<readonly ConfigSubentry[]> {
+    return this.connection.command('config_entries/subentries/list', { entry_id: entryId });
+  }
+
+  async setSubentryTitle(entryId: string, subentryId: string, title: string): Promise<void> {
+    const fields = { entry_id: entryId, subentry_id: subentryId, title };
+    await this.connection.command('config_entries/subentries/update', fields);
+  }
+
+  /** One that does not exist is not an error. */
+  async removeSubentry(entryId: string, subentryId: string): Promise<void> {
+    try {
+      const fields = { entry_id: entryId, subentry_id: subentryId };
+      await this.connection.command('config_entries/subentries/delete', fields);
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+    }
+  }
+
+  private onChanged(type: 'added' | 'updated' | 'removed', entry: ConfigEntry): void {
+    this.entries.change((entries) => {
+      if (type === 'removed') entries.delete(entry.entry_id);
+      else entries.set(entry.entry_id, entry);
+    });
+    for (const listener of this.listeners) listener(entry);
+  }
+}

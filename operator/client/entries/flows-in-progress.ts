@@ -1,0 +1,67 @@
+import { FollowedCollection } from '../connection/collection';
+import type { HubConnection } from '../connection/connection';
+import type { FlowInProgress } from '../connection/flow-step';
+
+/** A flow that the hub started was added or has ended. */
+export type FlowListener = (flow: FlowInProgress) => void;
+
+/**
+ * The flows that the hub started itself and that wait for a person: it asks for other credentials of an entry, or has
+ * discovered a device.
+ */
+export class FlowsInProgress {
+  /** By id. */
+  private readonly flows: FollowedCollection<Map<string, FlowInProgress>>;
+  private readonly listeners = new Set<FlowListener>();
+
+  constructor(connection: HubConnection) {
+    this.flows = new FollowedCollection(connection, {
+      subscribe: () =>
+        connection.subscribe('config_entries/flow/subscribe', {}, (changes) => {
+          for (const { type, flow_id: id, flow } of changes) {
+            if (type === 'added' && flow) this.onAdded(flow);
+            if (type === 'removed') this.onRemoved(id);
+          }
+        }),
+      fetch: async () => {
+        const flows = await connection.command('config_entries/flow/progress');
+        return new Map(flows.map((flow) => [flow.flow_id, flow]));
+      },
+    });
+  }
+
+  /** The id of the flow by which the hub asks for other credentials of an entry; undefined: it does not ask. */
+  async reauthOf(entryId: string): Promise<string | undefined> {
+    const flows = [...(await this.flows.get()).values()];
+    return flows.find(({ context }) => context.source === 'reauth' && context.entry_id === entryId)?.flow_id;
+  }
+
+  /** The flows of devices of an integration that the hub has discovered. */
+  async discovered(domain: string): Promise<readonly FlowInProgress[]> {
+    const flows = [...(await this.flows.get()).values()];
+    return flows.filter(({ handler, context }) => handler === domain && !OF_PERSONS.has(context.source));
+  }
+
+  onChange(listener: FlowListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private onAdded(flow: FlowInProgress): void {
+    this.flows.change((flows) => void flows.set(flow.flow_id, flow));
+    this.emit(flow);
+  }
+
+  private onRemoved(flowId: string): void {
+    const known = this.flows.lastKnown?.get(flowId);
+    this.flows.change((flows) => void flows.delete(flowId));
+    if (known) this.emit(known);
+  }
+
+  private emit(flow: FlowInProgress): void {
+    for (const listener of this.listeners) listener(flow);
+  }
+}
+
+/** Sources of flows that a person or this program started, or that belong to an entry. */
+const OF_PERSONS: ReadonlySet<string> = new Set(['user', 'reauth', 'reconfigure', 'import', 'system']);

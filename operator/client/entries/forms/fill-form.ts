@@ -1,0 +1,107 @@
+import type { FormField } from '../../connection/flow-step';
+import type { Answer, Value } from './answer';
+import { coerce } from './coercion';
+import { schemaOf } from './schema';
+
+/** Finds the answer to a field, `field` or `section.field`. */
+export type Lookup = (field: string) => Answer | undefined;
+
+/** A file that is uploaded before the form is sent; its id becomes the value. */
+export interface Upload {
+  /** Keys that lead to the value in the data. */
+  readonly path: readonly string[];
+  readonly file: Extract<Value, { readonly type: 'file' }>;
+}
+
+export interface FilledForm {
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly uploads: readonly Upload[];
+  /** The fields that the form has: `field` or `section.field`. */
+  readonly fields: readonly string[];
+  /** Ids of the answers that were used. */
+  readonly used: readonly string[];
+}
+
+/** A field that has no valid answer. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly text: string;
+}
+
+/**
+ * Fills in a form as a person would in the hub's UI: with the answers, and otherwise with the values that the hub
+ * suggests, which are the present ones in the form of an existing entry. `isCleared` names fields whose answer was
+ * removed from the spec: they are left empty.
+ */
+export function fillForm(
+  fields: readonly FormField[],
+  lookup: Lookup,
+  isCleared: (field: string) => boolean = () => false,
+): FilledForm | FieldProblem {
+  const filler = new FormFiller(lookup, isCleared);
+  const data = filler.fill(fields, []);
+  return filler.problem ?? { data, uploads: filler.uploads, fields: filler.fields, used: filler.used };
+}
+
+class FormFiller {
+  readonly uploads: Upload[] = [];
+  readonly fields: string[] = [];
+  readonly used: string[] = [];
+  /** The first one counts. */
+  problem: FieldProblem | undefined;
+
+  constructor(
+    private readonly lookup: Lookup,
+    private readonly isCleared: (field: string) => boolean,
+  ) {}
+
+  /** @param isUnseen the fields are in a section that the hub's UI does not open by itself */
+  fill(fields: readonly FormField[], path: readonly string[], isUnseen = false): Record<string, unknown> {
+    const data: Record<string, unknown> = {};
+    for (const field of fields) {
+      const value =
+        field.type === 'expandable' ? this.section(field, path) : this.value(field, path, isUnseen);
+      if (value !== undefined) data[field.name] = value;
+    }
+    return data;
+  }
+
+  /** A section that is required is sent even if it is empty. */
+  private section(field: FormField, path: readonly string[]): unknown {
+    const data = this.fill(field.schema ?? [], [...path, field.name], field.expanded === false);
+    return field.required || Object.keys(data).length > 0 ? data : undefined;
+  }
+
+  private value(field: FormField, path: readonly string[], isUnseen: boolean): unknown {
+    if (field.type === 'constant') return field.value;
+    const place = [...path, field.name];
+    const name = place.join('.');
+    this.fields.push(name);
+    const answer = this.lookup(name);
+    if (!answer) return this.suggested(field, name, isUnseen);
+    this.used.push(answer.id);
+    if (answer.value.type === 'file') {
+      this.uploads.push({ path: place, file: answer.value });
+      return '';
+    }
+    const coerced = coerce(field, answer.value);
+    if ('value' in coerced) return coerced.value;
+    this.problem ??= { field: name, text: `${answer.id} ${coerced.problem}` };
+    return undefined;
+  }
+
+  private suggested(field: FormField, name: string, isUnseen: boolean): unknown {
+    const { description, default: preset, required, visible, selector } = field;
+    const suggestion = typeof description === 'object' ? description?.suggested_value : undefined;
+    if (suggestion !== undefined && suggestion !== null && !this.isCleared(name)) return suggestion;
+    if (selector && 'constant' in selector) return selector['constant']?.['value'];
+    // A field that is shown under a condition may not be asked for.
+    const isOpen = required && preset === undefined && visible === undefined;
+    // The hub's UI sends these values if a person does not touch or see the field.
+    if (isOpen && schemaOf(field)['type'] === 'boolean') return false;
+    const [first] = isOpen && isUnseen ? ((schemaOf(field)['enum'] ?? []) as readonly unknown[]) : [];
+    if (first !== undefined) return first;
+    if (isOpen) this.problem ??= { field: name, text: `the form needs the field ${name}` };
+    return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+import { HubFailed, HubRejected } from '../connection/errors';
+import type { HubConnection } from '../connection/connection';
+import type { FlowKind, Placeholders } from '../connection/flow-step';
+
+/** Where a text of a flow stands: an error of a form, or the reason of an abort. */
+export type TextKind = 'error' | 'abort';
+
+const CATEGORY: Readonly<Record<FlowKind, string>> = {
+  config: 'config',
+  options: 'options',
+  subentries: 'config_subentries',
+};
+
+/** The English texts of the hub's integrations, as its UI shows them. They are read once per integration. */
+export class Translations {
+  private readonly resources = new Map<string, Promise<Readonly<Record<string, string>>>>();
+
+  constructor(private readonly connection: HubConnection) {}
+
+  /**
+   * The text of an error or of an abort in a flow, with its placeholders filled in; undefined: the integration has none.
+   *
+   * @param type of the subentry, in a flow of one
+   */
+  async ofFlow(
+    domain: string,
+    flow: { readonly kind: FlowKind; readonly type?: string },
+    text: { readonly kind: TextKind; readonly key: string },
+    placeholders: Placeholders = {},
+  ): Promise<string | undefined> {
+    const category = CATEGORY[flow.kind];
+    const within = flow.type === undefined ? category : `${category}.${flow.type}`;
+    const resources = await this.load(domain, category);
+    const found = resources[`component.${domain}.${within}.${text.kind}.${text.key}`];
+    return found === undefined ? undefined : fill(found, placeholders ?? {});
+  }
+
+  private async load(domain: string, category: string): Promise<Readonly<Record<string, string>>> {
+    const key = `${category} ${domain}`;
+    let loaded = this.resources.get(key);
+    if (!loaded) {
+      const fields = { language: 'en', category, integration: domain };
+      loaded = this.connection.command('frontend/get_translations', fields).then(
+        ({ resources }) => resources,
+        (error: unknown) => {
+          this.resources.delete(key);
+          // A hub without its frontend, or with an integration whose texts it cannot read.
+          if (error instanceof HubRejected || error instanceof HubFailed) return {};
+          throw error;
+        },
+      );
+      this.resources.set(key, loaded);
+    }
+    return loaded;
+  }
+}
+
+function fill(text: string, placeholders: NonNullable<Placeholders>): string {
+  return text.replace(/\{(\w+)\}/g, (all, name: string) => String(placeholders[name] ?? all));
+}

@@ -1,0 +1,199 @@
+import { FollowedCollection } from '../connection/collection';
+import { isUnknownCommand, NotFound } from '../connection/errors';
+import type { CommandResult } from '../connection/commands';
+import type { HubConnection } from '../connection/connection';
+import type { ConfigEntityKind } from '../connection/config-entity';
+import type { EntityRegistryUpdated, RegistryEntity } from '../connection/api-types';
+
+/** Called with the kind and the unique id of an entity. */
+export type EntityListener = (kind: ConfigEntityKind, uniqueId: string) => void;
+
+/** The entities that are followed. A zone has no file: its unique id is its id in the hub's collection. */
+type FollowedKind = ConfigEntityKind | 'zone';
+
+const PLATFORMS: Readonly<Record<FollowedKind, string>> = {
+  automation: 'automation',
+  scene: 'homeassistant',
+  script: 'script',
+  zone: 'zone',
+};
+
+/** An automation, scene or script with a label. */
+export interface LabelledEntity {
+  readonly kind: ConfigEntityKind;
+  /** In the hub's file. */
+  readonly id: string;
+  readonly entityId: string;
+  readonly labels: readonly string[];
+}
+
+/** The entries of the registry by entity id and by unique id. */
+class EntityIndex {
+  private readonly byEntityId = new Map<string, RegistryEntity>();
+  private readonly byUniqueId = new Map<string, RegistryEntity>();
+
+  byId(entityId: string): RegistryEntity | undefined {
+    return this.byEntityId.get(entityId);
+  }
+
+  get all(): Iterable<RegistryEntity> {
+    return this.byEntityId.values();
+  }
+
+  find(domain: string, platform: string, uniqueId: string): RegistryEntity | undefined {
+    return this.byUniqueId.get(key(domain, platform, uniqueId));
+  }
+
+  set(entity: RegistryEntity): void {
+    this.byEntityId.set(entity.entity_id, entity);
+    this.byUniqueId.set(uniqueKey(entity), entity);
+  }
+
+  delete(entityId: string): void {
+    const entity = this.byEntityId.get(entityId);
+    if (!entity) return;
+    this.byEntityId.delete(entityId);
+    if (this.byUniqueId.get(uniqueKey(entity)) === entity) this.byUniqueId.delete(uniqueKey(entity));
+  }
+}
+
+/**
+ * The hub's entity registry: finds the entity of an id in the hub's file. Entity ids cannot be computed, because the
+ * hub derives them from the name at the first creation and restores them for 30 days after a deletion.
+ */
+export class EntityRegistry {
+  private readonly listeners = new Set<EntityListener>();
+  private readonly entities: FollowedCollection<EntityIndex>;
+
+  constructor(private readonly connection: HubConnection) {
+    this.entities = new FollowedCollection(connection, {
+      subscribe: () => connection.subscribeEvents('entity_registry_updated', (data) => this.onUpdated(data)),
+      fetch: () => this.list(),
+      refresh: (index, entityIds) => this.refresh(index, entityIds),
+    });
+  }
+
+  /** The entity of an automation, scene, script or zone by its id there; undefined until the hub has loaded it. */
+  async find(kind: FollowedKind, uniqueId: string): Promise<RegistryEntity | undefined> {
+    return (await this.entities.get()).find(kind, PLATFORMS[kind], uniqueId);
+  }
+
+  /** {@link find} after all events that the hub has sent so far, so that changes by requests over HTTP are included. */
+  async findNow(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
+    await this.entries([]);
+    return this.find(kind, uniqueId);
+  }
+
+  /** All automations, scenes and scripts with this label. */
+  async withLabel(labelId: string): Promise<readonly LabelledEntity[]> {
+    return [...(await this.entities.get()).all].flatMap((entity) => {
+      const { entity_id: entityId, unique_id: id, labels = [] } = entity;
+      const kind = kindOf(entity);
+      return kind && kind !== 'zone' && labels.includes(labelId) ? [{ kind, id, entityId, labels }] : [];
+    });
+  }
+
+  /** Enables a disabled entity. It has no state before its component is reloaded. */
+  async enable(entityId: string): Promise<void> {
+    await this.connection.command('config/entity_registry/update', {
+      entity_id: entityId,
+      disabled_by: null,
+    });
+  }
+
+  /** Replaces the labels of an entity. */
+  async setLabels(entityId: string, labels: readonly string[]): Promise<void> {
+    await this.connection.command('config/entity_registry/update', { entity_id: entityId, labels });
+  }
+
+  /** @throws HubRejected `invalid_info`: the new entity id is taken */
+  async rename(entityId: string, newEntityId: string): Promise<void> {
+    await this.connection.command('config/entity_registry/update', {
+      entity_id: entityId,
+      new_entity_id: newEntityId,
+    });
+  }
+
+  /** Removes the entry and the state of an entity; the hub stops an automation. Not found: it was removed before. */
+  async remove(entityId: string): Promise<void> {
+    try {
+      await this.connection.command('config/entity_registry/remove', { entity_id: entityId });
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+    }
+  }
+
+  /**
+   * Calls `listener` when a known automation, scene or script is removed, renamed, disabled or enabled. Returns a function that removes it.
+   */
+  onChange(listener: EntityListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** The list has no icons, so the entries of the followed kinds are read individually; all others are dropped. */
+  private async list(): Promise<EntityIndex> {
+    const index = new EntityIndex();
+    const all = await this.connection.command('config/entity_registry/list');
+    const entityIds = all.filter((entity) => kindOf(entity)).map(({ entity_id: entityId }) => entityId);
+    if (entityIds.length > 0) await this.refresh(index, entityIds);
+    return index;
+  }
+
+  private async refresh(index: EntityIndex, entityIds: readonly string[]): Promise<void> {
+    const entries = await this.entries(entityIds);
+    for (const [entityId, entity] of Object.entries(entries)) {
+      index.delete(entityId);
+      if (entity && kindOf(entity)) index.set(picked(entity));
+    }
+  }
+
+  /** By entity id. A hub that does not show single entries shows them in its list, without their icons. */
+  private async entries(
+    entityIds: readonly string[],
+  ): Promise<CommandResult<'config/entity_registry/get_entries'>> {
+    try {
+      return await this.connection.command('config/entity_registry/get_entries', { entity_ids: entityIds });
+    } catch (error) {
+      if (!isUnknownCommand(error)) throw error;
+      const all = await this.connection.command('config/entity_registry/list');
+      const listed = new Map(all.map((entity) => [entity.entity_id, entity]));
+      return Object.fromEntries(entityIds.map((entityId) => [entityId, listed.get(entityId) ?? null]));
+    }
+  }
+
+  private onUpdated(data: EntityRegistryUpdated): void {
+    const { action, entity_id: entityId, old_entity_id: formerId, changes = {} } = data;
+    const known = this.entities.lastKnown?.byId(formerId ?? entityId);
+    if (action === 'remove') this.entities.change((index) => index.delete(entityId));
+    else if (isOfKind(entityId)) this.entities.invalidate(entityId);
+    if (formerId !== undefined && isOfKind(formerId)) this.entities.invalidate(formerId);
+    const isRelevant = action === 'remove' || formerId !== undefined || 'disabled_by' in changes;
+    const kind = known && kindOf(known);
+    if (!isRelevant || !kind || kind === 'zone') return;
+    for (const listener of this.listeners) listener(kind, known.unique_id);
+  }
+}
+
+function kindOf({ platform, entity_id: entityId }: RegistryEntity): FollowedKind | undefined {
+  const kinds = Object.keys(PLATFORMS) as FollowedKind[];
+  return kinds.find((kind) => PLATFORMS[kind] === platform && entityId.startsWith(`${kind}.`));
+}
+
+/** Only the used fields are kept: a hub may have thousands of entities, with options of any size. */
+function picked(entity: RegistryEntity): RegistryEntity {
+  const { entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels } = entity;
+  return { entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels };
+}
+
+const isOfKind = (entityId: string): boolean =>
+  Object.keys(PLATFORMS).some((kind) => entityId.startsWith(`${kind}.`));
+
+function uniqueKey({ entity_id: entityId, platform, unique_id: uniqueId }: RegistryEntity): string {
+  return key(entityId.slice(0, entityId.indexOf('.')), platform, uniqueId);
+}
+
+/** A unique id is unique within one domain and one integration. */
+function key(domain: string, platform: string, uniqueId: string): string {
+  return `${domain} ${platform} ${uniqueId}`;
+}

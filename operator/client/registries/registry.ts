@@ -1,0 +1,178 @@
+import type {
+  RegistryFields,
+  RegistryPrefix,
+  RegistryRecord,
+  RegistryType,
+  RegistryUpdated,
+} from '../connection/api-types';
+import { FollowedCollection } from '../connection/collection';
+import type { HubConnection } from '../connection/connection';
+import { HubRejected, HubUnreachable, NotFound } from '../connection/errors';
+
+/** The entries of a registry by id. */
+export type RegistryEntries = ReadonlyMap<string, RegistryRecord>;
+
+type OnUpdated = (action: RegistryUpdated['action'], id: string) => void;
+
+/** The commands and events of one registry. */
+interface RegistryProtocol {
+  readonly prefix: RegistryPrefix;
+  /** The field of a record with its id; in commands it is `<type>_id`. */
+  readonly idField: string;
+  /** Reports every change, also those by this connection, before the command that made it is answered. */
+  subscribe(connection: HubConnection, onUpdated: OnUpdated): Promise<unknown>;
+}
+
+const ACTIONS = { added: 'create', updated: 'update', removed: 'remove' } as const;
+
+function protocolOf(type: RegistryType): RegistryProtocol {
+  if (type !== 'zone')
+    return {
+      prefix: `config/${type}_registry`,
+      idField: `${type}_id`,
+      subscribe: (connection, onUpdated) =>
+        connection.subscribeEvents(`${type}_registry_updated`, (data) =>
+          onUpdated(data.action, data[`${type}_id`] ?? ''),
+        ),
+    };
+  return {
+    prefix: 'zone',
+    idField: 'id',
+    subscribe: (connection, onUpdated) =>
+      connection.subscribe('zone/subscribe', {}, (changes) => {
+        for (const { change_type: change, zone_id: id } of changes) onUpdated(ACTIONS[change], id);
+      }),
+  };
+}
+
+/**
+ * One of the hub's registries of floors, labels, areas or zones. It is read once and then kept current: by the answers to the
+ * operator's own writes, and by reading it again when the hub reports that another client changed it.
+ */
+export class Registry {
+  private readonly collection: FollowedCollection<Map<string, RegistryRecord>>;
+  private readonly listeners = new Set<() => void>();
+  /** Commands of ours that the hub has not answered. */
+  private inFlight = 0;
+  /** Changes that the hub reported while commands were in flight: ours, until all of these are answered. */
+  private reported: string[] = [];
+  private readonly protocol: RegistryProtocol;
+
+  constructor(
+    private readonly connection: HubConnection,
+    private readonly type: RegistryType,
+  ) {
+    this.protocol = protocolOf(type);
+    const { protocol } = this;
+    this.collection = new FollowedCollection(connection, {
+      subscribe: () => protocol.subscribe(connection, (action, id) => this.onUpdated(action, id)),
+      fetch: async () => {
+        const records = (await connection.command(`${protocol.prefix}/list`)).map((record) =>
+          this.withId(record),
+        );
+        return new Map(records.map((record) => [this.entryIdOf(record), record]));
+      },
+    });
+    connection.onReconnect(() => this.onExternalChange());
+  }
+
+  /** All entries, with all changes that the hub has reported so far. */
+  entries(): Promise<RegistryEntries> {
+    return this.collection.get();
+  }
+
+  /** Has the registry read again before its next use. */
+  invalidate(): void {
+    this.collection.invalidate();
+  }
+
+  /** Calls `listener` when another client may have changed an entry. */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** @throws HubRejected `invalid_info`: the name is in use, or a value is refused; `invalid_format` */
+  create(fields: RegistryFields & { readonly name: string }): Promise<RegistryRecord> {
+    return this.write('create', () => this.connection.command(`${this.protocol.prefix}/create`, fields));
+  }
+
+  /**
+   * Changes fields of an entry; the others stay. The hub leaves out unknown labels without an error: the answer shows
+   * it.
+   *
+   * @throws HubRejected as for {@link create}; HubFailed: the hub does not know the id
+   */
+  update(id: string, fields: RegistryFields): Promise<RegistryRecord> {
+    const command = { [`${this.type}_id`]: id, ...fields };
+    return this.write('update', () => this.connection.command(`${this.protocol.prefix}/update`, command));
+  }
+
+  /** Removes an entry, and the hub removes it from what refers to it. An unknown id: it was removed before. */
+  async remove(id: string): Promise<void> {
+    const command = { [`${this.type}_id`]: id };
+    try {
+      await this.tracked(async () => {
+        await this.connection.command(`${this.protocol.prefix}/delete`, command);
+        this.dropReported('remove', id);
+      });
+    } catch (error) {
+      const isGone =
+        error instanceof NotFound || (error instanceof HubRejected && error.code === 'invalid_info');
+      if (!isGone) throw error;
+    }
+    this.collection.change((entries) => entries.delete(id));
+  }
+
+  private write(action: 'create' | 'update', send: () => Promise<RegistryRecord>): Promise<RegistryRecord> {
+    return this.tracked(async () => {
+      const record = this.withId(await send());
+      const id = this.entryIdOf(record);
+      this.dropReported(action, id);
+      this.collection.change((entries) => entries.set(id, record));
+      return record;
+    });
+  }
+
+  /**
+   * Runs a command that changes the registry. The hub reports a change before it answers the command that made it, so
+   * the reports that are left when all commands are answered are of changes by another client.
+   */
+  private async tracked<T>(run: () => Promise<T>): Promise<T> {
+    this.inFlight += 1;
+    try {
+      return await run();
+    } catch (error) {
+      // The hub may still carry it out. It answers commands in order, so a list that is read afterwards shows it.
+      if (error instanceof HubUnreachable) this.collection.invalidate();
+      throw error;
+    } finally {
+      this.inFlight -= 1;
+      if (this.inFlight === 0 && this.reported.length > 0) this.onExternalChange();
+    }
+  }
+
+  private dropReported(action: RegistryUpdated['action'], id: string): void {
+    const index = this.reported.indexOf(`${action} ${id}`);
+    if (index >= 0) this.reported.splice(index, 1);
+  }
+
+  private onUpdated(action: RegistryUpdated['action'], id: string): void {
+    if (this.inFlight > 0) this.reported.push(`${action} ${id}`);
+    else this.onExternalChange();
+  }
+
+  private onExternalChange(): void {
+    this.reported = [];
+    this.collection.invalidate();
+    for (const listener of this.listeners) listener();
+  }
+
+  private withId(record: RegistryRecord): RegistryRecord {
+    return { ...record, [`${this.type}_id`]: record[this.protocol.idField] };
+  }
+
+  private entryIdOf(record: RegistryRecord): string {
+    return record[`${this.type}_id`] as string;
+  }
+}

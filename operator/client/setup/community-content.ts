@@ -1,0 +1,132 @@
+import { HubRejected } from '../connection/errors';
+import type { HubClient } from '../hub-client';
+import { callService, listServices } from '../services';
+
+// What a hub shows of installed community content, and the services that load it.
+
+/** A custom integration that the hub has found at its start. */
+export interface CustomIntegration {
+  readonly domain: string;
+  readonly version: string;
+  /** The Python packages that it requires, such as `name==1.2.3`. */
+  readonly requirements: readonly string[];
+}
+
+/** @returns undefined: the hub has found none of this domain */
+export async function customIntegration(
+  { connection }: HubClient,
+  domain: string,
+): Promise<CustomIntegration | undefined> {
+  try {
+    const manifest = await connection.command('manifest/get', { integration: domain });
+    const { is_built_in: isBuiltIn, requirements = [], version } = manifest;
+    return isBuiltIn === true || version === undefined ? undefined : { domain, version, requirements };
+  } catch (error) {
+    if (error instanceof HubRejected) return undefined;
+    throw error;
+  }
+}
+
+/** The hub logs this of a package that it cannot install, before the name of the package and the reason. */
+const NOT_INSTALLED = 'Unable to install package ';
+
+/**
+ * Why the hub cannot load an integration, in its words; undefined: it can, as far as it has tried. To look for triggers of a
+ * device, the hub installs the packages that the integration requires, which it does otherwise only when it is configured.
+ */
+export async function integrationError(
+  { connection }: HubClient,
+  { domain, requirements }: CustomIntegration,
+): Promise<string | undefined> {
+  const trigger = { trigger: 'device', domain, device_id: 'none', type: 'none' };
+  const { triggers } = await connection.command('validate_config', { triggers: [trigger] });
+  const logged = (await connection.command('system_log/list'))
+    .filter(({ level }) => level === 'ERROR' || level === 'CRITICAL')
+    .flatMap(({ message }) => message);
+  const setup = logged.find(
+    (message) =>
+      message.startsWith(`Setup failed for custom integration '${domain}'`) ||
+      message.startsWith(`Error during setup of component ${domain}:`),
+  );
+  if (!triggers.error?.includes('could not be loaded')) return setup && inOneLine(setup);
+  // The hub may lack packages of other integrations as well.
+  const packages = requirements.flatMap(
+    (each) => logged.find((message) => message.startsWith(`${NOT_INSTALLED}${each}:`)) ?? [],
+  );
+  const missing = packages.length > 0 ? [...packages, 'The hub tries again when it is restarted.'] : [];
+  return [triggers.error, ...missing].map(inOneLine).join(' ');
+}
+
+/** Words of the hub as a sentence of a message. */
+function inOneLine(words: string): string {
+  const line = words.trim().replace(/\s+/g, ' ');
+  return line.endsWith('.') ? line : `${line}.`;
+}
+
+/** Has the hub reload its themes. */
+export async function reloadThemes({ rest }: HubClient): Promise<void> {
+  await callService(rest, 'frontend', 'reload_themes');
+}
+
+export async function themeNames({ connection }: HubClient): Promise<ReadonlySet<string>> {
+  const { themes } = await connection.command('frontend/get_themes');
+  return new Set(Object.keys(themes));
+}
+
+/** @returns false: the hub has not loaded `python_script` */
+export async function reloadPythonScripts({ connection, rest }: HubClient): Promise<boolean> {
+  const services = await listServices(connection);
+  if (!services.get('python_script')?.has('reload')) return false;
+  await callService(rest, 'python_script', 'reload');
+  return true;
+}
+
+export async function pythonScripts({ connection }: HubClient): Promise<ReadonlySet<string>> {
+  return (await listServices(connection)).get('python_script') ?? new Set();
+}
+
+export async function reloadTemplates({ rest }: HubClient): Promise<void> {
+  await callService(rest, 'homeassistant', 'reload_custom_templates');
+}
+
+/** Why the hub cannot import a template, in its words; undefined: it can. */
+export async function templateError({ rest }: HubClient, name: string): Promise<string | undefined> {
+  try {
+    await rest.post('/api/template', {
+      template: `{% import ${JSON.stringify(name)} as imported %}imported`,
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof HubRejected) return error.message;
+    throw error;
+  }
+}
+
+/** A script or style that the dashboards load. */
+export interface DashboardResource {
+  /** Absent: it is in `configuration.yaml`, which the API cannot change. */
+  readonly id?: string;
+  readonly url: string;
+  readonly type: string;
+}
+
+export function dashboardResources({ connection }: HubClient): Promise<readonly DashboardResource[]> {
+  return connection.command('lovelace/resources');
+}
+
+/** @throws HubRejected the resources are in `configuration.yaml` */
+export async function createDashboardModule({ connection }: HubClient, url: string): Promise<void> {
+  await connection.command('lovelace/resources/create', { res_type: 'module', url });
+}
+
+export async function updateDashboardModule(
+  { connection }: HubClient,
+  id: string,
+  url: string,
+): Promise<void> {
+  await connection.command('lovelace/resources/update', { resource_id: id, res_type: 'module', url });
+}
+
+export async function deleteDashboardResource({ connection }: HubClient, id: string): Promise<void> {
+  await connection.command('lovelace/resources/delete', { resource_id: id });
+}

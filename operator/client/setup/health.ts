@@ -1,0 +1,64 @@
+import { messageOf } from '../../base/errors';
+import { onboardingSteps } from '../connection/answers';
+import { HubBanned, HubError, HubUnreachable, NotHomeAssistant, NotFound } from '../connection/errors';
+import { verifyIsHub } from '../connection/hub-identity';
+import type { RestClient } from '../connection/rest';
+
+export const ONBOARDING_STEPS = ['user', 'core_config', 'analytics', 'integration'] as const;
+export type OnboardingStep = (typeof ONBOARDING_STEPS)[number];
+
+/**
+ * - `unreachable`: no answer, or an error; `detail` is the cause.
+ * - `not-home-assistant`: another server answers at this address; it must not get a token.
+ * - `banned`: the hub has banned the operator's address.
+ * - `not-loaded`: the hub answers but does not serve its API yet.
+ * - `onboarding`: onboarding steps are left; `done` states which are completed.
+ * - `onboarded`: the hub accepts tokens.
+ */
+export type Health =
+  | { readonly state: 'unreachable' | 'not-home-assistant'; readonly detail: string }
+  | { readonly state: 'banned' | 'not-loaded' | 'onboarded' }
+  | { readonly state: 'onboarding'; readonly done: Readonly<Record<OnboardingStep, boolean>> };
+
+/**
+ * Reads the hub's state from `/manifest.json` and `/api/onboarding`, without a token, so that it does not count toward
+ * a ban (rules.md, "Health of a hub"). The hub loads the latter before it serves the former, and does not offer it
+ * after a restart when onboarding is completed: a 404 there means completed.
+ */
+export async function probeHealth(rest: RestClient): Promise<Health> {
+  try {
+    await verifyIsHub(rest);
+  } catch (error) {
+    if (error instanceof NotFound) return { state: 'not-loaded' };
+    return failure(error);
+  }
+  try {
+    const steps = await rest.get('/api/onboarding', { token: null, answer: onboardingSteps });
+    return onboardingHealth(steps);
+  } catch (error) {
+    if (error instanceof NotFound) return { state: 'onboarded' };
+    return failure(error);
+  }
+}
+
+type OnboardingAnswer = readonly { readonly step: string; readonly done: boolean }[];
+
+function onboardingHealth(steps: OnboardingAnswer): Health {
+  const isDone = (step: OnboardingStep) => steps.some((entry) => entry.step === step && entry.done);
+  const done = {
+    user: isDone('user'),
+    core_config: isDone('core_config'),
+    analytics: isDone('analytics'),
+    integration: isDone('integration'),
+  };
+  return steps.every((entry) => entry.done) ? { state: 'onboarded' } : { state: 'onboarding', done };
+}
+
+function failure(error: unknown): Health {
+  if (error instanceof HubBanned) return { state: 'banned' };
+  if (error instanceof NotHomeAssistant) return { state: 'not-home-assistant', detail: error.message };
+  if (error instanceof HubUnreachable) return { state: 'unreachable', detail: error.message };
+  if (error instanceof HubError)
+    return { state: 'unreachable', detail: `the hub failed to answer: ${messageOf(error)}` };
+  throw error;
+}

@@ -1,0 +1,56 @@
+import { HTTP_BY_API, isLower } from '../../base/hub-version';
+import type { HttpConfig, HttpSettings } from '../connection/api-types';
+import type { HubConnection } from '../connection/connection';
+import { isUnknownCommand } from '../connection/errors';
+
+/**
+ * Whether the hub reads the client's address from `X-Forwarded-For`, and the proxies from which it accepts the header.
+ */
+export interface ReverseProxySettings {
+  readonly enabled: boolean;
+  /** CIDR */
+  readonly trustedProxies: readonly string[];
+}
+
+/** The active settings; undefined for a hub older than 2026.8, which has them only in its YAML. */
+export async function getReverseProxySettings(
+  connection: HubConnection,
+): Promise<ReverseProxySettings | undefined> {
+  const config = await readHttpConfig(connection);
+  if (!config) return undefined;
+  const slot = config.active_config_type === 'default_legacy_port' ? 'default' : config.active_config_type;
+  const active = config[slot] ?? {};
+  return { enabled: active.use_x_forwarded_for ?? false, trustedProxies: active.trusted_proxies ?? [] };
+}
+
+/**
+ * Undefined for a hub older than 2026.8, which keeps them in its YAML alone.
+ *
+ * @throws HubRejected `unknown_command`: a newer hub that does not show them
+ */
+export async function readHttpConfig(connection: HubConnection): Promise<HttpConfig | undefined> {
+  try {
+    return await connection.command('http/config');
+  } catch (error) {
+    if (!isUnknownCommand(error)) throw error;
+    const { version } = await connection.command('get_config');
+    if (isLower(version, HTTP_BY_API)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Stores settings on trial. If they are new, the hub restarts with them within seconds, and reverts them five minutes
+ * later unless they are promoted.
+ *
+ * @param config complete: the hub has its default for every key that is missing
+ * @throws HubRejected `not_running` while it starts, `bind_failed`, or `invalid_format`
+ */
+export async function configureHttp(connection: HubConnection, config: HttpSettings): Promise<void> {
+  await connection.command('http/config/configure', { config });
+}
+
+/** Keeps the settings that are on trial. @throws HubRejected `not_allowed`: there are none, or they have failed */
+export async function promoteHttp(connection: HubConnection): Promise<void> {
+  await connection.command('http/config/promote');
+}

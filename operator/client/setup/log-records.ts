@@ -1,0 +1,34 @@
+import type { LogRecord } from '../connection/api-types';
+import type { HubConnection } from '../connection/connection';
+import { HubRejected } from '../connection/errors';
+
+/** Empty: the hub has logged nothing, or does not keep its log. */
+export async function readLog({ connection }: { readonly connection: HubConnection }) {
+  try {
+    return await connection.command('system_log/list');
+  } catch (error) {
+    if (error instanceof HubRejected) return [];
+    throw error;
+  }
+}
+
+/**
+ * The texts that were logged between two reads, oldest record first. The hub counts equal texts together: where a count rose
+ * and no text is new, each text of that record may have been logged again.
+ */
+export function loggedBetween(
+  before: readonly LogRecord[],
+  after: readonly LogRecord[],
+): { readonly record: LogRecord; readonly texts: readonly string[] }[] {
+  const known = new Map(before.map((record) => [recordKey(record), record]));
+  return [...after].reverse().flatMap((record) => {
+    const former = known.get(recordKey(record));
+    if (former?.count === record.count) return [];
+    const fresh = record.message.filter((text) => !former?.message.includes(text));
+    return [{ record, texts: fresh.length > 0 ? fresh : record.message }];
+  });
+}
+
+/** A record that was dropped from the list and written again has another first occurrence. */
+const recordKey = ({ name, source, first_occurred }: LogRecord): string =>
+  JSON.stringify([name, source, first_occurred]);

@@ -1,0 +1,82 @@
+import { FollowedCollection } from '../connection/collection';
+import type { HubConnection } from '../connection/connection';
+import { isUnknownCommand } from '../connection/errors';
+import type { RepairIssue, IssueEvent } from '../connection/api-types';
+
+/** Domains whose entities the hub disables when it finds their definition invalid. */
+const DOMAINS: readonly string[] = ['automation', 'script'];
+/** The hub has disabled an automation or script as invalid, or no longer does. */
+export type ValidityListener = (entityId: string) => void;
+
+const TRANSLATION_KEY = 'validation_failed_';
+/** Followed by the section and the integration. */
+const UNSUPPORTED_PLATFORM = 'platform_integration_no_support_';
+
+/**
+ * Automations and scripts that the hub has disabled as invalid, with the reason. Such an entity is `unavailable` and
+ * still has its definition, so only the hub's repair issue shows the problem. The issues are read again after each
+ * change.
+ */
+export class RepairIssues {
+  private readonly listeners = new Set<ValidityListener>();
+  /** The hub's reasons by entity id. */
+  private readonly errors: FollowedCollection<Map<string, string>>;
+
+  constructor(private readonly connection: HubConnection) {
+    this.errors = new FollowedCollection(connection, {
+      fetch: async () => errorsOf(await this.list()),
+      subscribe: () =>
+        connection.subscribeEvents('repairs_issue_registry_updated', (data) => this.onUpdated(data)),
+    });
+  }
+
+  /** The hub's reason for disabling this automation or script; undefined: it is valid. May quote the definition. */
+  async validationErrorOf(entityId: string): Promise<string | undefined> {
+    return (await this.errors.get()).get(entityId);
+  }
+
+  /**
+   * Platforms in YAML, as `sensor.template`, that their integration does not set up. An issue stays until the hub restarts, also
+   * if its platform has gone from the files.
+   */
+  async unsupportedPlatforms(platforms: readonly string[]): Promise<string[]> {
+    if (platforms.length === 0) return [];
+    const ids = new Set((await this.list()).filter(isOfHub).map(({ issue_id: id }) => id));
+    return platforms.filter((each) => ids.has(`${UNSUPPORTED_PLATFORM}${each.replace('.', '_')}`));
+  }
+
+  onChange(listener: ValidityListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private async list(): Promise<readonly RepairIssue[]> {
+    try {
+      const command = this.connection.command('repairs/list_issues');
+      return (await command).issues;
+    } catch (error) {
+      if (isUnknownCommand(error)) return []; // without `repairs`
+      throw error;
+    }
+  }
+
+  private onUpdated({ domain, issue_id: issueId }: IssueEvent): void {
+    const end = issueId.indexOf(`_${TRANSLATION_KEY}`);
+    if (!DOMAINS.includes(domain) || end < 0) return;
+    this.errors.invalidate();
+    for (const listener of this.listeners) listener(issueId.slice(0, end));
+  }
+}
+
+const isOfHub = ({ domain }: RepairIssue): boolean => domain === 'homeassistant';
+
+function errorsOf(issues: readonly RepairIssue[]): Map<string, string> {
+  const errors = new Map<string, string>();
+  for (const { domain, translation_key: key, translation_placeholders: values } of issues) {
+    const entityId = values?.['entity_id'];
+    if (!DOMAINS.includes(domain) || !key.startsWith(TRANSLATION_KEY) || typeof entityId !== 'string')
+      continue;
+    errors.set(entityId, String(values?.['error'] ?? key));
+  }
+  return errors;
+}
