@@ -6,8 +6,10 @@
 FROM --platform=$BUILDPLATFORM node:24.21.0-trixie-slim@sha256:173f125896c3b47ddf056734c7ea789d04595a6a08769a8f78e0df642781fb66 AS build
 WORKDIR /source
 COPY package.json package-lock.json ./
+COPY cli/package.json cli/
 COPY operator/package.json operator/
 RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY cli cli
 COPY operator operator
 COPY LICENSE tsconfig.json ./
 RUN node operator/bundle.mjs
@@ -22,7 +24,7 @@ LABEL org.opencontainers.image.title="Hub Operator" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
 COPY --from=build /source/build/operator.cjs /source/build/operator.cjs.map /app/
-COPY --from=build /source/build/validate.cjs /source/build/validate.cjs.map /app/
+COPY --from=build /source/build/kubectl-hub.cjs /source/build/kubectl-hub.cjs.map /app/
 COPY --from=build /source/LICENSE /source/build/third-party-licenses.txt /app/
 # glibc would give each thread a heap of its own, of which little is ever given back: 13 MB.
 ENV MALLOC_ARENA_MAX=1

@@ -50,7 +50,7 @@ synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the
 
 .PHONY: validate
 validate: node_modules/.ready ## Checks resources in FILES (default: samples) without a cluster (STRICT=1: warnings fail as well)
-	@exec node_modules/.bin/tsx operator/index.ts validate $(if $(STRICT),--strict) $(or $(FILES),samples)
+	@exec node_modules/.bin/tsx cli/index.ts validate $(if $(STRICT),--strict) $(or $(FILES),samples)
 
 .PHONY: release
 release: synth ## Records the CRDs of a release: tests fail when a later change breaks objects that are valid under them
@@ -69,7 +69,7 @@ soak: node_modules/.ready ## 20 minutes (MINUTES=…) of changes under resets an
 	@exec node_modules/.bin/tsx bench/index.ts soak
 
 .PHONY: bundle
-bundle: node_modules/.ready ## The operator as one file, build/operator.cjs
+bundle: node_modules/.ready ## The operator and the command line as one file each, build/operator.cjs and build/kubectl-hub.cjs
 	@node operator/bundle.mjs
 
 .PHONY: image
@@ -94,7 +94,7 @@ undeploy: node_modules/.ready ## Removes it from there, after showing which Hubs
 clean: ## Removes what was built and what runs left here; not the cache of the sandbox
 	@rm -rf build .sandbox node_modules
 
-node_modules/.ready: package.json operator/package.json package-lock.json
+node_modules/.ready: package.json cli/package.json operator/package.json package-lock.json
 	@command -v node >/dev/null || { echo "Node.js is not installed: install $(NODE_LEAST) or newer from https://nodejs.org."; exit 1; }
 	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19)) { console.error(`Node.js $${process.versions.node} is too old: install $(NODE_LEAST) or newer.`); process.exit(1); }'
 	@echo "Installing packages from npm (about 300 MB, once) …"

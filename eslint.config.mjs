@@ -96,7 +96,7 @@ export default tseslint.config(
       ],
       'import-x/no-extraneous-dependencies': [
         'error',
-        { packageDir: [import.meta.dirname, join(import.meta.dirname, 'operator')] },
+        { packageDir: ['.', 'cli', 'operator'].map((name) => join(import.meta.dirname, name)) },
       ],
       // Which folder may import which: the table in CONTRIBUTING.md.
       'import-x/no-restricted-paths': [
@@ -126,7 +126,8 @@ export default tseslint.config(
             ...zone('operator/sync', 'operator/webhook', 'operator/offline'),
             ...syncZones,
             ...zone('operator/webhook', 'operator/offline'),
-            ...zone('operator', 'main.ts', 'manifests', 'deploy', 'sandbox', 'bench', '__tests__'),
+            ...zone('operator', 'cli', 'main.ts', 'manifests', 'deploy', 'sandbox', 'bench', '__tests__'),
+            ...zone('cli', 'main.ts', 'manifests', 'deploy', 'sandbox', 'bench', '__tests__'),
             // Values of the chart and pages of the reference are made from the settings and metrics.
             ofOperator(
               'manifests',
@@ -138,11 +139,12 @@ export default tseslint.config(
             ),
             ...zone('manifests', 'main.ts', 'deploy', 'sandbox', 'bench', '__tests__'),
             ofOperator('main.ts', 'kinds'),
-            ...zone('main.ts', 'deploy', 'sandbox', 'bench', '__tests__'),
+            ...zone('main.ts', 'cli', 'deploy', 'sandbox', 'bench', '__tests__'),
             ofOperator('deploy', 'kinds'),
-            ...zone('deploy', 'main.ts', 'sandbox', 'bench', '__tests__'),
+            ...zone('deploy', 'cli', 'main.ts', 'sandbox', 'bench', '__tests__'),
             ...zone(
               'sandbox',
+              'cli',
               'main.ts',
               'operator/client',
               'operator/sync',
@@ -156,7 +158,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['operator/**', 'deploy/**', 'manifests/**', 'sandbox/image/**'],
+    files: ['operator/**', 'cli/**', 'deploy/**', 'manifests/**', 'sandbox/image/**'],
     rules: { 'no-restricted-syntax': ['error', ...restrictedSyntax, ...restrictedTexts] },
   },
   {

@@ -10,10 +10,14 @@ import { Metrics } from './process/metrics';
 import { HubOperator } from './operator';
 import { ProbeServer } from './process/probes';
 import { readSettings, settingsHelp, type TestSettings } from './process/settings';
-import type * as ValidateModule from './validate';
 
-/** Beside this file: its source beside the source, its bundle beside the bundle of the operator. */
-const VALIDATE = join(__dirname, `validate${extname(__filename)}`);
+/** The commands, a program of its own: the operator does not hold its code in memory. In the bundle it is beside this one. */
+const COMMANDS = join(__dirname, extname(__filename) === '.ts' ? '../cli/index.ts' : 'kubectl-hub.cjs');
+
+interface CommandsModule {
+  /** @returns the exit code */
+  main(name: 'hub-operator', args: readonly string[]): Promise<number>;
+}
 
 /**
  * Reads the settings, starts the operator and waits for its end.
@@ -21,15 +25,13 @@ const VALIDATE = join(__dirname, `validate${extname(__filename)}`);
  * @returns the exit code: 0 after SIGTERM or SIGINT, 1 after a lost lease, a failed start or a bug
  */
 async function main(args: readonly string[], testSettings: Partial<TestSettings>): Promise<number> {
-  if (args[0] === 'validate') {
-    const { standardInput, validate } = (await import(VALIDATE)) as typeof ValidateModule;
-    const { code, output } = await validate(args.slice(1), standardInput);
-    process.stdout.write(output);
-    return code;
+  if (args[0] !== undefined && !args[0].startsWith('-')) {
+    const commands = (await import(COMMANDS)) as CommandsModule;
+    return commands.main('hub-operator', args);
   }
   if (args.includes('--help')) {
     process.stdout.write(
-      `validate FILE… checks resources without a cluster: validate --help.\n\n${settingsHelp()}\n`,
+      `Commands for people, such as status, doctor and validate: hub-operator help. Without a command the operator runs:\n\n${settingsHelp()}\n`,
     );
     return 0;
   }

@@ -31,8 +31,8 @@ export const operatorImage: ImageDescription = {
   files: [
     'build/operator.cjs',
     'build/operator.cjs.map',
-    'build/validate.cjs',
-    'build/validate.cjs.map',
+    'build/kubectl-hub.cjs',
+    'build/kubectl-hub.cjs.map',
     'LICENSE',
     'build/third-party-licenses.txt',
   ],

@@ -94,6 +94,7 @@ const files = new Map(
   [
     ...sourceFiles(
       'operator',
+      'cli',
       'sandbox',
       'docs',
       'manifests',
@@ -131,7 +132,7 @@ describe('vocabulary', () => {
 
   test('no file of the product is named after a word that says nothing of it', () => {
     const isVague = (name: string) =>
-      /^(operator|sandbox|deploy)\/(.*\/)?(outcomes|work|flow-work|difference|failure|memory|jobs)\.ts$/.test(
+      /^(operator|cli|sandbox|deploy)\/(.*\/)?(outcomes|work|flow-work|difference|failure|memory|jobs)\.ts$/.test(
         name,
       );
     expect([...files.keys()].filter(isVague)).toEqual([]);

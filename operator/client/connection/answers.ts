@@ -7,6 +7,8 @@ import type {
   RegistryEntity,
   RegistryRecord,
   RegistryUpdated,
+  RunTrace,
+  TraceStep,
   TriggerEventData,
 } from './api-types';
 import type {
@@ -109,6 +111,20 @@ export const entityState = object<EntityState>({
   context: object({ id: text }),
 });
 
+const runTrace = object<RunTrace>({
+  run_id: text,
+  state: text,
+  script_execution: optional(nullable(text)),
+  timestamp: object({ start: text, finish: nullable(text) }),
+  error: optional(nullable(text)),
+  trigger: optional(nullable(text)),
+});
+const traceStep = object<TraceStep>({
+  path: text,
+  timestamp: text,
+  result: optional(nullable(object())),
+  error: optional(nullable(text)),
+});
 const configEntry = object<ConfigEntry>({
   entry_id: text,
   domain: text,
@@ -248,6 +264,16 @@ export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandRes
   }),
   'automation/config': running,
   'script/config': running,
+  'trace/list': list(runTrace),
+  'trace/get': object({
+    run_id: text,
+    state: text,
+    script_execution: optional(nullable(text)),
+    timestamp: object({ start: text, finish: nullable(text) }),
+    error: optional(nullable(text)),
+    trigger: optional(nullable(text)),
+    trace: record(list(traceStep)),
+  }),
   'blueprint/substitute': object({ substituted_config: entityPayload }),
   'config/floor_registry/list': list(floor),
   'config/floor_registry/create': floor,

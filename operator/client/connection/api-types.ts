@@ -308,3 +308,25 @@ export interface LogRecord {
   /** Seconds since 1970. */
   readonly first_occurred: number;
 }
+
+/** A run of an automation or script, as the hub remembers it. */
+export interface RunTrace {
+  readonly run_id: string;
+  /** `running`, `stopped`, `debugged`. */
+  readonly state: string;
+  /** How it ended: `finished`, `failed_conditions`, `failed_single`, `error`, `aborted`, … */
+  readonly script_execution?: string | null | undefined;
+  /** ISO 8601. */
+  readonly timestamp: { readonly start: string; readonly finish: string | null };
+  readonly error?: string | null | undefined;
+  /** The trigger of an automation in words. */
+  readonly trigger?: string | null | undefined;
+}
+
+/** One execution of a step. Its path is that in the definition, such as `action/0/then/1`. */
+export interface TraceStep {
+  readonly path: string;
+  readonly timestamp: string;
+  readonly result?: object | null | undefined;
+  readonly error?: string | null | undefined;
+}

@@ -20,7 +20,9 @@ import type {
   RegistryRecord,
   RegistryUpdated,
   RepairIssue,
+  RunTrace,
   TokenRecord,
+  TraceStep,
   TriggerMessage,
   UserRecord,
   ZoneChanges,
@@ -107,6 +109,15 @@ export interface AnsweredCommands extends RegistryCommands {
   'repairs/list_issues': Command<NoFields, { readonly issues: readonly RepairIssue[] }>;
   'automation/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
   'script/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
+  /** The runs of an automation or script that the hub keeps, oldest first. */
+  'trace/list': Command<
+    { readonly domain: 'automation' | 'script'; readonly item_id: string },
+    readonly RunTrace[]
+  >;
+  'trace/get': Command<
+    { readonly domain: 'automation' | 'script'; readonly item_id: string; readonly run_id: string },
+    RunTrace & { readonly trace: Readonly<Record<string, readonly TraceStep[]>> }
+  >;
   'blueprint/substitute': Command<
     { readonly domain: 'automation' | 'script'; readonly path: string; readonly input: object },
     { readonly substituted_config: EntityPayload }

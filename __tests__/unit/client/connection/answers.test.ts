@@ -40,6 +40,15 @@ const flow = {
 const entity = { entity_id: NAME, platform: NAME, labels: [NAME] };
 const slot = { trusted_proxies: [NAME], ssl_profile: NAME, error: NAME, error_message: NAME };
 
+const run = {
+  run_id: NAME,
+  state: NAME,
+  script_execution: NAME,
+  timestamp: { start: NAME, finish: NAME },
+  error: NAME,
+  trigger: NAME,
+};
+
 /** The right answers to the commands, with every part that the operator relies on. */
 const answers: Readonly<Record<keyof typeof results, unknown>> = {
   get_config: CONFIG,
@@ -82,6 +91,8 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
       { domain: NAME, issue_id: NAME, translation_key: NAME, translation_placeholders: { [NAME]: NAME } },
     ],
   },
+  'trace/list': [run],
+  'trace/get': { ...run, trace: { [NAME]: [{ path: NAME, timestamp: NAME, result: {}, error: NAME }] } },
   'automation/config': { config: {} },
   'script/config': { config: {} },
   'blueprint/substitute': { substituted_config: {} },

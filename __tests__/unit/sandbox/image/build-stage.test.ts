@@ -39,7 +39,7 @@ async function buildContext(): Promise<string> {
 async function bundle(root: string, name: string): Promise<Buffer[]> {
   const output = join(folder, name);
   await bundleOperator(root, output);
-  return Promise.all(['operator.cjs', 'validate.cjs'].map((file) => readFile(join(output, file))));
+  return Promise.all(['operator.cjs', 'kubectl-hub.cjs'].map((file) => readFile(join(output, file))));
 }
 
 describe('the build stage of the Dockerfile', () => {

@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { bundleOperator, repository } from '../../sandbox/image/bundle';
-import { NotRead } from '../../operator/offline/files';
-import { validate } from '../../operator/validate';
-import { documentedCommands, documentedYaml } from '../integration/docs/documented-commands';
+import { bundleOperator, repository } from '../../../sandbox/image/bundle';
+import { NotRead } from '../../../operator/offline/files';
+import { validate } from '../../../cli/validate/validate';
+import { CommandLine } from './command-line';
+import { documentedCommands, documentedYaml } from '../../integration/docs/documented-commands';
 
 const GROUP = 'hub-operator.dev';
 const floor = (spec: string, name = 'ground') =>
@@ -30,16 +31,16 @@ async function written(files: Readonly<Record<string, string>>): Promise<string>
 }
 
 const noInput = () => Promise.reject(new Error('the standard input is read'));
-const ofInput = (text: string, ...args: string[]) => validate([...args, '-'], () => Promise.resolve(text));
+const ofInput = (text: string, options = {}) => validate(['-'], options, () => Promise.resolve(text));
 const ofFiles = async (files: Readonly<Record<string, string>>) => {
-  const { code, output } = await validate([await written(files)], noInput);
+  const { code, output } = await validate([await written(files)], {}, noInput);
   return { code, output: output.replaceAll(`${directory}/`, '') };
 };
 
 describe('validate', () => {
   test('the samples and what is shipped have no findings', async () => {
     const paths = ['samples', 'dist'].map((name) => join(repository, name));
-    const { code, output } = await validate(['--strict', ...paths], noInput);
+    const { code, output } = await validate(paths, { strict: true }, noInput);
     expect(output).toMatch(/^\d\d resources checked, \d+ of other kinds ignored: 0 errors, 0 warnings\n$/);
     expect(code).toBe(0);
   });
@@ -50,7 +51,7 @@ describe('validate', () => {
       documentedCommands().find((each) => each.page === page && each.command.startsWith(start))!.output;
     const { output } = await ofInput(documentedYaml(page, 'name: porch'));
     expect(output).toBe(shown('docker run'));
-    expect((await validate([join(repository, 'samples')], noInput)).output).toBe(shown('make validate'));
+    expect((await validate([join(repository, 'samples')], {}, noInput)).output).toBe(shown('make validate'));
   });
 
   test('an error is one line with its place, and fails', async () => {
@@ -67,7 +68,7 @@ describe('validate', () => {
     const { code, output } = await ofInput(warned);
     expect(output).toMatch(/^stdin:6: warning: HubFloor ground: A HubFloor .*\n2 resources .* 1 warning\n$/);
     expect(code).toBe(0);
-    expect(await ofInput(warned, '--strict')).toEqual({ code: 1, output });
+    expect(await ofInput(warned, { strict: true })).toEqual({ code: 1, output });
   });
 
   test('nothing to check is a warning: a path may be wrong', async () => {
@@ -76,7 +77,7 @@ describe('validate', () => {
       `warning: there is no resource of ${GROUP} in -.\n0 resources checked, 1 of other kinds ignored: 0 errors, 1 warning\n`,
     );
     expect(code).toBe(0);
-    expect((await ofInput('', '--strict')).code).toBe(1);
+    expect((await ofInput('', { strict: true })).code).toBe(1);
   });
 
   test('a directory stands for the YAML and JSON in it, as one set', async () => {
@@ -101,17 +102,17 @@ describe('validate', () => {
     await symlink(elsewhere, join(home, 'directory'));
     await symlink(elsewhere, join(home, 'directory.yaml'));
     await symlink('.', join(home, 'itself'));
-    expect(await validate([home], noInput)).toEqual({
+    expect(await validate([home], {}, noInput)).toEqual({
       code: 0,
       output: '1 resource checked, 0 of other kinds ignored: 0 errors, 0 warnings\n',
     });
-    expect((await validate([join(home, 'directory')], noInput)).output).toMatch(/^1 resource checked/);
+    expect((await validate([join(home, 'directory')], {}, noInput)).output).toMatch(/^1 resource checked/);
   });
 
   test('a link to nothing is named', async () => {
     const link = join(directory, 'link.yaml');
     await symlink('nowhere', link);
-    await expect(validate([directory], noInput)).rejects.toThrow(
+    await expect(validate([directory], {}, noInput)).rejects.toThrow(
       new NotRead(`cannot read ${link}: there is no such file or directory`),
     );
   });
@@ -123,25 +124,34 @@ describe('validate', () => {
       'chart/templates/a.yaml': '{{ if x }}\n',
     };
     expect((await ofFiles({ 'a.yaml': good, ...ignored })).code).toBe(0);
-    expect((await validate([join(directory, 'other.yaml')], noInput)).code).toBe(1);
+    expect((await validate([join(directory, 'other.yaml')], {}, noInput)).code).toBe(1);
     const { code, output } = await ofFiles({ 'broken.yaml': `${good}  a: [b\n` });
     expect(output).toMatch(/^broken.yaml:\d: error: This is not YAML: /);
     expect(code).toBe(1);
   });
 
-  test('--help says how it is called', async () => {
-    expect(await validate(['--help'], noInput)).toMatchObject({
-      code: 0,
-      output: expect.stringContaining('--strict') as string,
+  test('is a command with its own help', async () => {
+    const { code, stdout } = await new CommandLine().run('validate --help');
+    expect(stdout).toContain('--strict');
+    expect(code).toBe(0);
+  });
+
+  test('the command prints what it found, and ends with its code', async () => {
+    expect(await new CommandLine().run('validate --strict -', { input: warned })).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('1 warning') as string,
     });
   });
 
   test.each([
-    ['no files', []],
-    ['an unknown option', ['--strickt', '-']],
-    ['a file that does not exist', ['/nowhere/a.yaml']],
-  ])('%s are refused', async (_, args) => {
-    await expect(validate(args, noInput)).rejects.toThrow(NotRead);
+    ['no files', 'validate'],
+    ['an unknown option', 'validate --strickt -'],
+    ['a file that does not exist', 'validate /nowhere/a.yaml'],
+  ])('%s are refused', async (_, line) => {
+    expect(await new CommandLine().run(line)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^error: /) as string,
+    });
   });
 });
 
@@ -173,21 +183,24 @@ describe('the bundle of the operator', () => {
       stdout: expect.stringContaining('spec.nam: HubFloor has no such field') as string,
     });
     expect(run('', [], 'validate', join(directory, 'absent.yaml'))).toMatchObject({
-      status: 1,
+      status: 2,
       stderr: expect.stringContaining('there is no such file or directory') as string,
     });
   });
 
   test.each([
-    ['what it found', bad, ['validate', '-']],
-    ['a file that it cannot read', '', ['validate', 'absent.yaml']],
-    ['its settings', '', ['--no-such-setting']],
-  ])('ends by itself after %s: process.exit may wait for ever for a thread of V8', async (_, input, args) => {
-    const flags = await first(`process.exit = () => console.log('process.exit is called');`);
-    const { status, stdout } = run(input, flags, ...args);
-    expect(status).toBe(1);
-    expect(stdout).not.toContain('process.exit is called');
-  });
+    ['what it found', bad, ['validate', '-'], 1],
+    ['a file that it cannot read', '', ['validate', 'absent.yaml'], 2],
+    ['its settings', '', ['--no-such-setting'], 1],
+  ])(
+    'ends by itself after %s: process.exit may wait for ever for a thread of V8',
+    async (_, input, args, code) => {
+      const flags = await first(`process.exit = () => console.log('process.exit is called');`);
+      const { status, stdout } = run(input, flags, ...args);
+      expect(status).toBe(code);
+      expect(stdout).not.toContain('process.exit is called');
+    },
+  );
 
   test('ends also when something is left that keeps it alive', async () => {
     expect(run(good, await first('setInterval(() => undefined, 1_000);'), 'validate', '-')).toMatchObject({

@@ -1,0 +1,132 @@
+import { spawnSync } from 'node:child_process';
+import { Readable } from 'node:stream';
+import { formatRuns, stepsOf } from '../../../cli/trace/command';
+import { formatTable } from '../../../cli/output';
+import { CommandLine, ofHub, resource } from './command-line';
+
+const villa = resource('Hub', 'villa', {});
+
+describe('completion', () => {
+  const complete = async (...words: string[]) => {
+    const line = new CommandLine(villa, resource('HubLabel', 'night', ofHub('villa')));
+    const { stdout } = await line.run(`__complete ${words.join(' ')}`);
+    return { lines: stdout.trimEnd().split('\n'), line };
+  };
+
+  test('the first word is a command', async () => {
+    expect((await complete('su')).lines).toEqual(['suspend', ':4']);
+  });
+
+  test('an argument is a Hub, or a kind and a name', async () => {
+    expect((await complete('sync', 'vi')).lines).toEqual(['villa', ':4']);
+    expect((await complete('sync', 'hubla')).lines).toEqual(['hublabel/', ':4']);
+    expect((await complete('sync', 'halb/n')).lines).toEqual(['halb/night', ':4']);
+    expect((await complete('status', 'hubl')).lines).toEqual([':4']);
+  });
+
+  test('an option is one of the command, and its value one of its choices', async () => {
+    expect((await complete('status', '--out')).lines).toEqual(['--output', ':4']);
+    expect((await complete('status', '-o', 'y')).lines).toEqual(['yaml', ':4']);
+    expect((await complete('validate', 'sam')).lines).toEqual([':0']);
+  });
+
+  test('names are those of the namespace and cluster that were typed', async () => {
+    const { line } = await complete('status', '-n', 'home', '--context', 'lab', 'v');
+    expect(line.connections).toEqual([{ namespace: 'home', context: 'lab' }]);
+  });
+
+  test('a cluster that does not answer delays the shell for two seconds at most', async () => {
+    const line = new CommandLine(villa);
+    line.intercept = () => new Promise(() => undefined);
+    expect((await line.run('__complete status v')).stdout).toBe(':4\n');
+    expect(line.clock.monotonic()).toBeLessThan(5_000);
+  });
+
+  test.each(['bash', 'zsh', 'fish'])('the script for %s asks the program', async (shell) => {
+    const { code, stdout } = await new CommandLine().run(`completion ${shell}`);
+    expect(stdout).toContain('kubectl-hub __complete');
+    expect(code).toBe(0);
+  });
+
+  test('the script for bash is valid, and offers the candidates', async () => {
+    const { stdout } = await new CommandLine().run('completion bash');
+    const script = `kubectl-hub() { printf 'status\\nsync\\n:4\\n'; }\n${stdout}\nCOMP_WORDS=(kubectl-hub sy); COMP_CWORD=1; _kubectl_hub; echo "\${COMPREPLY[@]}"`;
+    const bash = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
+    expect(bash).toMatchObject({ status: 0, stdout: 'sync\n', stderr: '' });
+  });
+
+  test('another shell is refused', async () => {
+    expect(await new CommandLine().run('completion tcsh')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Allowed choices are bash, zsh, fish') as string,
+    });
+  });
+});
+
+describe('logs', () => {
+  test('are those of the hub’s container, line by line', async () => {
+    const line = new CommandLine(villa);
+    line.intercept = ({ path }) =>
+      path.endsWith('/pods/villa-0/log') ? Readable.from(['one\ntw', 'o\n']) : undefined;
+    const { code, stdout } = await line.run('logs villa --tail 5');
+    expect(stdout).toBe('one\ntwo\n');
+    expect(code).toBe(0);
+    expect(line.client.requests.at(-1)!.query).toMatchObject({ container: 'hub', tailLines: '5' });
+  });
+
+  test('a hub without a pod is an error with the way out', async () => {
+    const { code, stderr } = await new CommandLine(villa).run('logs villa');
+    expect(stderr).toBe(
+      'error: the pod villa-0 does not exist: kubectl hub status villa says what the hub waits for\n',
+    );
+    expect(code).toBe(2);
+  });
+
+  test('the memory of a hub cannot be followed', async () => {
+    const { code, stderr } = await new CommandLine(villa).run('logs villa --system --follow');
+    expect(stderr).toContain('leave out --follow');
+    expect(code).toBe(2);
+  });
+});
+
+describe('trace', () => {
+  const at = (second: number) => `2026-01-01T00:00:0${second}.500000+00:00`;
+
+  test('the steps of all paths are in the order in which they were taken', () => {
+    const steps = stepsOf({
+      'trigger/0': [{ path: 'trigger/0', timestamp: at(0) }],
+      'action/0': [
+        { path: 'action/0', timestamp: at(1), result: { choice: 'then' } },
+        { path: 'action/0', timestamp: at(3), result: null },
+      ],
+      'action/0/then/0': [{ path: 'action/0/then/0', timestamp: at(2), error: 'No such\nlamp.' }],
+    });
+    const run = {
+      run_id: 'a',
+      state: 'stopped',
+      script_execution: 'error',
+      trigger: 'time',
+      timestamp: { start: at(0), finish: at(3) },
+      steps,
+    };
+    expect(formatRuns([run]).split('\n')).toEqual([
+      '2026-01-01T00:00:00.500000+00:00  error  triggered by time',
+      '  +0.000s  trigger/0',
+      '  +1.000s  action/0  {"choice":"then"}',
+      '  +2.000s  action/0/then/0  failed: No such lamp.',
+      '  +3.000s  action/0',
+    ]);
+  });
+
+  test('only automations and scripts have runs', async () => {
+    const { code, stderr } = await new CommandLine().run('trace hubscene/dusk');
+    expect(stderr).toContain('a HubScene has no runs');
+    expect(code).toBe(2);
+  });
+});
+
+describe('formatTable', () => {
+  test('columns are as wide as their longest value', () => {
+    expect(formatTable(['A', 'B'], [['long', 'x'], ['s']])).toBe('A      B\nlong   x\ns\n');
+  });
+});

@@ -1,0 +1,205 @@
+import { userAnnotations } from '../../../operator/kinds/annotations';
+import type { CustomResource } from '../../../operator/kinds/resource';
+import { notFound } from '../runtime/fake-api-client';
+import { CommandLine, merge, ofHub, resource } from './command-line';
+
+const villa = resource('Hub', 'villa', {}, { reason: 'HubRunning', message: 'The hub runs.' });
+const porch = resource('HubAutomation', 'porch', ofHub('villa'), {
+  reason: 'AutomationGenerated',
+  message: 'It is in use.',
+});
+
+const set = (object: CustomResource, change: object) =>
+  merge(object as unknown as Record<string, unknown>, change as Record<string, unknown>);
+const condition = (type: string, status: string, reason: string, message: string) => ({
+  type,
+  status,
+  reason,
+  message,
+  observedGeneration: 2,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+});
+
+/** Echoes the annotation after some seconds, as the operator does. */
+function operate(line: CommandLine, seconds: number, status: object = {}): void {
+  line.afterWrite = (object) => {
+    line.clock.after(seconds * 1_000, () =>
+      set(object, {
+        status: {
+          lastHandledReconcileAt: object.metadata.annotations?.[userAnnotations.reconcileAt],
+          observedGeneration: object.metadata.generation,
+          ...status,
+        },
+      }),
+    );
+  };
+}
+
+describe('sync', () => {
+  test('asks for a reconcile and waits until that one is done', async () => {
+    const line = new CommandLine(villa, porch);
+    operate(line, 3);
+    const began = line.clock.monotonic();
+    expect(await line.run('sync haauto/porch')).toEqual({
+      code: 0,
+      stdout: 'HubAutomation porch: AutomationGenerated: It is in use.\n',
+      stderr: '',
+    });
+    expect(line.clock.monotonic() - began).toBeGreaterThanOrEqual(3_000);
+    expect(line.client.writes).toMatchObject([
+      {
+        method: 'PATCH',
+        contentType: 'application/merge-patch+json',
+        query: { fieldManager: 'kubectl-hub' },
+      },
+    ]);
+  });
+
+  test('a resource that is not Ready afterwards is the exit code 1', async () => {
+    const line = new CommandLine(villa, porch);
+    operate(line, 1, {
+      conditions: [
+        { ...condition('Ready', 'False', 'RejectedByHub', 'No such trigger.'), observedGeneration: 1 },
+        { ...condition('Stalled', 'True', 'RejectedByHub', 'No such trigger.'), observedGeneration: 1 },
+      ],
+    });
+    const { code, stdout } = await line.run('sync haauto/porch');
+    expect(stdout).toBe('HubAutomation porch: RejectedByHub: No such trigger.\n');
+    expect(code).toBe(1);
+  });
+
+  test('a wait ends with the timeout, and says for what it waited', async () => {
+    const { code, stderr } = await new CommandLine(villa).run('sync villa --timeout 1m30s');
+    expect(stderr).toBe('error: Hub villa is not there after 90 s: waiting for the operator\n');
+    expect(code).toBe(1);
+  });
+
+  test('--no-wait returns at once', async () => {
+    expect(await new CommandLine(villa).run('sync villa --no-wait')).toMatchObject({
+      code: 0,
+      stdout: 'Hub villa: requested\n',
+    });
+  });
+
+  test('--with-resources includes what belongs to the Hub, each once', async () => {
+    const other = resource('HubLabel', 'elsewhere', ofHub('chalet'));
+    const line = new CommandLine(villa, porch, other);
+    operate(line, 1);
+    const { stdout } = await line.run('sync villa haauto/porch --with-resources');
+    expect(stdout.trimEnd().split('\n').sort()).toEqual([
+      'Hub villa: HubRunning: The hub runs.',
+      'HubAutomation porch: AutomationGenerated: It is in use.',
+    ]);
+  });
+
+  test.each([
+    ['sync chalet', /there is no Hub chalet in the namespace home/],
+    ['sync lamp/porch', /there is no kind lamp: use one of Hub, HubConfiguration/],
+    ['sync haauto/', /names no resource: write KIND\/NAME/],
+    ['sync villa --timeout soon', /Write it like 90s/],
+    ['sync', /missing required argument 'resource'/],
+    ['sinc', /unknown command 'sinc'.*\n.*Did you mean sync/s],
+  ])('%s is refused with the way out', async (command, message) => {
+    const { code, stderr } = await new CommandLine(villa).run(command);
+    expect(stderr).toMatch(message);
+    expect(code).toBe(2);
+  });
+});
+
+describe('suspend and resume', () => {
+  test('set the field, and wait for the condition', async () => {
+    const line = new CommandLine(porch);
+    line.afterWrite = (object) =>
+      void line.clock.after(2_000, () =>
+        set(object, {
+          status: {
+            observedGeneration: object.spec.suspend ? 1 : object.metadata.generation,
+            conditions: object.spec.suspend
+              ? [condition('Ready', 'True', 'A', 'B'), condition('Suspended', 'True', 'Suspended', 'C')]
+              : [{ ...condition('Ready', 'True', 'Done', 'Again.'), observedGeneration: 3 }],
+          },
+        }),
+      );
+    expect(await line.run('suspend haauto/porch')).toMatchObject({
+      code: 0,
+      stdout: 'HubAutomation porch: Suspended: the operator changes nothing for it\n',
+    });
+    expect(line.objects[0]!.spec.suspend).toBe(true);
+    expect(await line.run('resume haauto/porch')).toMatchObject({
+      code: 0,
+      stdout: 'HubAutomation porch: Done: Again.\n',
+    });
+    expect(line.objects[0]!.spec.suspend).toBe(false);
+  });
+
+  test('a resource that is not Ready after resume is the exit code 1', async () => {
+    const line = new CommandLine(resource('HubLabel', 'a', { ...ofHub('villa'), suspend: true }));
+    line.afterWrite = (object) =>
+      set(object, {
+        status: {
+          observedGeneration: 2,
+          conditions: [
+            condition('Ready', 'False', 'InvalidSpec', 'No.'),
+            condition('Stalled', 'True', 'InvalidSpec', 'No.'),
+          ],
+        },
+      });
+    expect(await line.run('resume halb/a')).toMatchObject({
+      code: 1,
+      stdout: 'HubLabel a: InvalidSpec: No.\n',
+    });
+  });
+});
+
+describe('restart', () => {
+  const set1 = { metadata: { name: 'villa', generation: 1 } };
+  const rolled = (revision: string, readyReplicas: number, observedGeneration = 2) => ({
+    ...set1,
+    status: { observedGeneration, currentRevision: revision, updateRevision: 'new', readyReplicas },
+  });
+
+  test('restarts the pod as kubectl does, and waits for the new one and for the Hub', async () => {
+    const line = new CommandLine(villa);
+    const states = [rolled('old', 1, 1), rolled('old', 0), rolled('new', 0), rolled('new', 1)];
+    line.intercept = ({ method, path }) => {
+      if (!path.endsWith('/statefulsets/villa')) return undefined;
+      return method === 'PATCH' ? { metadata: { name: 'villa', generation: 2 } } : states.shift();
+    };
+    expect(await line.run('restart villa')).toMatchObject({
+      code: 0,
+      stdout: 'Hub villa: HubRunning: The hub runs.\n',
+    });
+    expect(states).toEqual([]);
+    expect(line.client.writes.map(({ body }) => body)).toEqual([
+      {
+        spec: {
+          template: {
+            metadata: {
+              annotations: {
+                'kubectl.kubernetes.io/restartedAt': expect.stringMatching(/^2026-01-01T/) as string,
+              },
+            },
+          },
+        },
+      },
+    ]);
+  });
+
+  test('a pod that does not become ready is the exit code 1', async () => {
+    const line = new CommandLine(villa);
+    line.intercept = ({ path }) => (path.endsWith('/statefulsets/villa') ? rolled('old', 0) : undefined);
+    expect(await line.run('restart villa --timeout 1m')).toMatchObject({
+      code: 1,
+      stderr: 'error: Hub villa: its pod is not ready after 60 s\n',
+    });
+  });
+
+  test('a hub without a pod is an error', async () => {
+    const line = new CommandLine(villa);
+    line.intercept = ({ path }) => {
+      if (path.endsWith('/statefulsets/villa')) throw notFound();
+      return undefined;
+    };
+    expect((await line.run('restart villa')).code).toBe(2);
+  });
+});

@@ -1,0 +1,279 @@
+import { kindsByName } from '../../../operator/kinds';
+import { treesOf } from '../../../cli/status/tree';
+import { renderTrees } from '../../../cli/status/render';
+import { CommandLine, forbidden, ofHub, resource } from './command-line';
+
+const villa = resource(
+  'Hub',
+  'villa',
+  {},
+  {
+    reason: 'HubRunning',
+    fields: { phase: 'Running', version: '2026.11.0', url: 'http://villa.home.svc:8123' },
+  },
+);
+const failed = { status: 'False', isStalled: true } as const;
+const waiting = { status: 'False' } as const;
+
+describe('status', () => {
+  test('kinds that are Ready take a line each, and the exit code is 0', async () => {
+    const line = new CommandLine(
+      villa,
+      resource('HubLabel', 'a', { ...ofHub('villa'), name: 'A' }),
+      resource('HubLabel', 'b', { ...ofHub('villa'), name: 'B' }),
+    );
+    expect(await line.run('status')).toEqual({
+      code: 0,
+      stdout: '✓ Hub villa  Ready  2026.11.0  http://villa.home.svc:8123\n└─ ✓ HubLabel  2 of 2 Ready\n',
+      stderr: '',
+    });
+  });
+
+  test('a resource that is not Ready unfolds with the chain of causes and the way out, and the exit code is 1', async () => {
+    const line = new CommandLine(
+      villa,
+      resource('HubArea', 'bath', { ...ofHub('villa'), name: 'Bath' }),
+      resource(
+        'HubArea',
+        'kitchen',
+        { ...ofHub('villa'), name: 'Kitchen', floorName: 'The Attic' },
+        {
+          ...waiting,
+          reason: 'FloorNotReady',
+          message: 'Waiting for the floor The Attic.',
+        },
+      ),
+    );
+    const { code, stdout } = await line.run('status villa');
+    expect(stdout.split('\n').slice(1)).toEqual([
+      '└─ … HubArea  1 of 2 Ready',
+      '   └─ … kitchen ← floor The Attic is missing',
+      '        Waiting for the floor The Attic.',
+      expect.stringMatching(/^ {8}→ Create a HubFloor of that name/),
+      '',
+    ]);
+    expect(code).toBe(1);
+  });
+
+  test('a chain goes on to the first object that failed by itself, and the way out is that of its reason', () => {
+    const floor = resource(
+      'HubFloor',
+      'attic',
+      { ...ofHub('villa'), name: 'Attic' },
+      {
+        ...failed,
+        reason: 'RejectedByHub',
+      },
+    );
+    const area = resource(
+      'HubArea',
+      'kitchen',
+      { ...ofHub('villa'), name: 'Kitchen', floorName: 'ATTIC' },
+      {
+        ...waiting,
+        reason: 'FloorNotReady',
+      },
+    );
+    const [tree] = treesOf(objects(villa, floor, area));
+    const problem = tree!.kinds.find(({ kind }) => kind === 'HubArea')!.problems[0]!;
+    expect(problem.causes).toEqual([
+      { kind: 'HubFloor', name: 'attic', state: 'Failed', reason: 'RejectedByHub' },
+    ]);
+    expect(problem.wayOut).toContain('Correct the resource');
+    expect(renderTrees([tree!], (_, text) => text)).toContain(
+      'kitchen ← floor attic is not Ready (RejectedByHub)',
+    );
+  });
+
+  test('resources that wait for their Hub are counted, and the problem of the Hub is told once', async () => {
+    const hub = resource(
+      'Hub',
+      'villa',
+      {},
+      {
+        ...waiting,
+        reason: 'PodNotReady',
+        message: 'No node takes the pod.',
+      },
+    );
+    const children = ['a', 'b', 'c'].map((name) =>
+      resource('HubAutomation', name, ofHub('villa'), { ...waiting, reason: 'HubNotReady' }),
+    );
+    const { stdout } = await new CommandLine(hub, ...children).run('status');
+    expect(stdout).toContain('… Hub villa\n│  PodNotReady: No node takes the pod.\n');
+    expect(stdout).toContain('└─ … HubAutomation  0 of 3 Ready, 3 wait for the Hub\n');
+    expect(stdout.match(/No node/g)).toHaveLength(1);
+  });
+
+  test('a Hub that resources name and that does not exist is told', async () => {
+    const child = resource('HubScene', 'dusk', ofHub('chalet'), { ...waiting, reason: 'HubNotFound' });
+    const { code, stdout } = await new CommandLine(child).run('status');
+    expect(stdout).toContain('✗ Hub chalet\n│  The Hub chalet does not exist');
+    expect(stdout).toContain('HubScene  0 of 1 Ready, 1 wait for the Hub');
+    expect(code).toBe(1);
+  });
+
+  test('a Hub that waits for its configuration names the missing one', () => {
+    const hub = resource('Hub', 'villa', {}, { ...waiting, reason: 'WaitingForConfiguration' });
+    const [{ problem } = {}] = treesOf(objects(hub));
+    expect(problem!.causes).toEqual([{ kind: 'HubConfiguration', name: 'of the hub', state: 'missing' }]);
+  });
+
+  test('a missing Secret ends a chain only where its absence is known', async () => {
+    const secrets = resource(
+      'HubSecrets',
+      'logins',
+      { ...ofHub('villa'), secretRefs: [{ name: 'mail' }] },
+      {
+        ...waiting,
+        reason: 'SecretNotFound',
+      },
+    );
+    const line = new CommandLine(villa, secrets);
+    expect((await line.run('status')).stdout).toContain('logins ← Secret mail is missing');
+    line.intercept = ({ path }) => {
+      if (path.endsWith('/secrets')) throw forbidden();
+      return undefined;
+    };
+    expect((await line.run('status')).stdout).toContain('logins: SecretNotFound');
+  });
+
+  test('the content of Secrets is not asked for', async () => {
+    const secrets = resource(
+      'HubSecrets',
+      'logins',
+      { ...ofHub('villa'), secretRefs: [{ name: 'mail' }] },
+      {
+        ...waiting,
+        reason: 'SecretNotFound',
+      },
+    );
+    const line = new CommandLine(villa, secrets);
+    await line.run('status');
+    const asked = line.client.requests.filter(({ path }) => path.includes('/secrets'));
+    expect(asked.map(({ accept }) => accept)).toEqual([
+      expect.stringContaining('as=PartialObjectMetadataList'),
+    ]);
+  });
+
+  test.each([
+    ['a suspended one', resource('HubLabel', 'a', { ...ofHub('villa'), suspend: true }), 0, '1 suspended'],
+    [
+      'a changed one that the operator has not seen',
+      resource('HubLabel', 'a', ofHub('villa'), { metadata: { generation: 2 } }),
+      1,
+      'The operator has not reconciled the last change yet.',
+    ],
+    [
+      'one that was never reconciled',
+      { ...resource('HubLabel', 'a', ofHub('villa')), status: {} },
+      1,
+      'a: not reconciled yet',
+    ],
+    [
+      'one that is being deleted',
+      resource('HubLabel', 'a', ofHub('villa'), { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }),
+      1,
+      'a: Reason',
+    ],
+  ])('%s is shown as such', async (_, child, expected, text) => {
+    const { code, stdout } = await new CommandLine(villa, child).run('status');
+    expect(stdout).toContain(text);
+    expect(code).toBe(expected);
+  });
+
+  test('-o json and yaml have the same as data, without colours', async () => {
+    const line = new CommandLine(villa);
+    const json = await line.run('status -o json', { isTerminal: true });
+    expect(JSON.parse(json.stdout)).toEqual([
+      {
+        name: 'villa',
+        state: 'Ready',
+        phase: 'Running',
+        version: '2026.11.0',
+        url: 'http://villa.home.svc:8123',
+        kinds: [],
+      },
+    ]);
+    expect((await line.run('status -o yaml')).stdout).toMatch(/^- name: villa\n {2}state: Ready\n/);
+  });
+
+  test('colours are for a terminal, unless NO_COLOR is set', async () => {
+    const line = new CommandLine(villa);
+    expect((await line.run('status')).stdout).not.toContain('\u001b');
+    expect((await line.run('status', { isTerminal: true })).stdout).toContain('\u001b[32m✓');
+    const { stdout } = await line.run('status', { isTerminal: true, env: { NO_COLOR: '1' } });
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  test('text of the cluster cannot control the terminal', async () => {
+    const child = resource('HubLabel', 'a', ofHub('villa'), {
+      ...failed,
+      message: 'one\n\u001b[2Jtwo\u009b3J',
+    });
+    const { stdout } = await new CommandLine(villa, child).run('status');
+    expect(stdout).toContain('one [2Jtwo 3J');
+  });
+
+  test('a namespace without hubs, or without the named one, is an error with the way out', async () => {
+    const empty = await new CommandLine().run('status -n home');
+    expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('no Hub') as string });
+    const { code, stderr } = await new CommandLine(villa).run('status chalet');
+    expect(stderr).toBe(
+      'error: there is no Hub chalet in the namespace home: choose the namespace with -n, or see kubectl get hubs -A\n',
+    );
+    expect(code).toBe(2);
+  });
+
+  test('--watch shows each change once, and survives an API server that does not answer', async () => {
+    const line = new CommandLine(villa);
+    let reads = 0;
+    line.intercept = ({ path }) => {
+      if (!path.endsWith('/hubs')) return undefined;
+      reads += 1;
+      if (reads === 3) throw forbidden();
+      if (reads === 5) line.objects.push(resource('HubLabel', 'a', ofHub('villa')));
+      if (reads === 7) line.stop();
+      return undefined;
+    };
+    const { code, stdout } = await line.run('status --watch');
+    const [first, error, again, changed] = stdout.split('\n\n');
+    expect(first).toMatch(/^✓ Hub villa/);
+    expect(error).toBe('secrets is forbidden');
+    expect(again).toBe(first);
+    expect(changed).toContain('HubLabel  1 of 1 Ready');
+    expect(code).toBe(0);
+  });
+
+  test('the trees of 500 resources, none of them Ready, take less than 300 ms', () => {
+    const all = [
+      resource('Hub', 'villa', {}, { ...waiting, reason: 'PodNotReady' }),
+      ...Array.from({ length: 300 }, (_, index) =>
+        resource('HubAutomation', `a${index}`, ofHub('villa'), { ...failed, reason: 'RejectedByHub' }),
+      ),
+      ...Array.from({ length: 200 }, (_, index) =>
+        resource(
+          'HubArea',
+          `r${index}`,
+          { ...ofHub('villa'), name: `R${index}`, floorName: `F${index}` },
+          {
+            ...waiting,
+            reason: 'FloorNotReady',
+          },
+        ),
+      ),
+    ];
+    const before = process.cpuUsage();
+    const text = renderTrees(treesOf(objects(...all)), (_, part) => part);
+    const { user, system } = process.cpuUsage(before);
+    expect(text.split('\n').length).toBeGreaterThan(1_000);
+    expect((user + system) / 1_000).toBeLessThan(300);
+  });
+});
+
+function objects(...all: readonly ReturnType<typeof resource>[]) {
+  const resources = new Map(
+    [...kindsByName.keys()].map((kind) => [kind, all.filter((each) => each.kind === kind)]),
+  );
+  return { resources, hasSecret: () => undefined };
+}

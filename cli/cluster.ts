@@ -1,0 +1,132 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import type { Clock } from '../operator/base/clock';
+import { messageOf } from '../operator/base/errors';
+import { kinds } from '../operator/kinds';
+import { API_GROUP, API_VERSION } from '../operator/kinds/group';
+import type { KindDefinition } from '../operator/kinds/kind';
+import type { CustomResource } from '../operator/kinds/resource';
+import { ApiClient } from '../operator/runtime/api-client';
+import { isNotFound } from '../operator/runtime/api-errors';
+import { pathOf, type ResourceType } from '../operator/runtime/objects';
+import { CommandError } from './command-error';
+
+/** Options of every command that uses a cluster, as kubectl has them. */
+export interface ClusterOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace?: string;
+}
+
+/** Objects of one request; the API server says where the next request continues. */
+const PAGE = 500;
+/** Brackets that are open in an item of a list. */
+const LISTED_OBJECT_DEPTH = 3;
+
+/** Field manager of all that the commands change. */
+const FIELD_MANAGER = 'kubectl-hub';
+
+interface List<T> {
+  readonly items: readonly T[];
+  readonly metadata?: { readonly continue?: string };
+}
+
+export const resourceType = ({ kind, plural }: KindDefinition): ResourceType => ({
+  group: API_GROUP,
+  version: API_VERSION,
+  kind,
+  plural,
+});
+
+/** A cluster as the user of the kubeconfig sees it, and the namespace that a command is about. */
+export class Cluster {
+  constructor(
+    readonly api: ApiClient,
+    readonly namespace: string,
+    /** The options, for a program that is started for the same cluster. */
+    readonly options: ClusterOptions = {},
+  ) {}
+
+  /** @throws CommandError the kubeconfig cannot be used */
+  static connect(options: ClusterOptions, clock: Clock): Cluster {
+    const config = new KubeConfig();
+    try {
+      if (options.kubeconfig) config.loadFromFile(options.kubeconfig);
+      else config.loadFromDefault();
+      if (options.context) useContext(config, options.context);
+      const { namespace } = config.getContextObject(config.getCurrentContext()) ?? {};
+      return new Cluster(
+        new ApiClient(config, { clock }),
+        options.namespace ?? (namespace || 'default'),
+        options,
+      );
+    } catch (error) {
+      if (error instanceof CommandError) throw error;
+      const [reason] = messageOf(error).split('\n');
+      throw new CommandError(`cannot use the kubeconfig ${options.kubeconfig ?? 'of this user'}: ${reason}`);
+    }
+  }
+
+  /** All resources of a kind in the namespace; none where the cluster does not have the kind. */
+  async list<T = CustomResource>(type: ResourceType): Promise<T[]> {
+    const found: T[] = [];
+    let next: string | undefined;
+    do {
+      try {
+        const page: List<T> = await this.api.request({
+          method: 'GET',
+          path: pathOf(type, this.namespace),
+          query: { limit: PAGE, continue: next },
+          objectDepth: LISTED_OBJECT_DEPTH,
+        });
+        found.push(...page.items.map((item) => ({ ...item, kind: type.kind })));
+        next = page.metadata?.continue || undefined;
+      } catch (error) {
+        if (isNotFound(error)) return [];
+        throw error;
+      }
+    } while (next !== undefined);
+    return found;
+  }
+
+  /** The resources of all kinds of ours in the namespace, by kind. */
+  async listAll(): Promise<ReadonlyMap<string, readonly CustomResource[]>> {
+    const lists = kinds.map(
+      async (definition) => [definition.kind, await this.list(resourceType(definition))] as const,
+    );
+    return new Map(await Promise.all(lists));
+  }
+
+  /** @throws CommandError there is none of that name */
+  async get(definition: KindDefinition, name: string): Promise<CustomResource> {
+    const type = resourceType(definition);
+    const found = await this.api.find(type, this.namespace, name);
+    if (!found)
+      throw new CommandError(
+        `there is no ${definition.kind} ${name} in the namespace ${this.namespace}: name another one, or choose the namespace with -n`,
+      );
+    return found as unknown as CustomResource;
+  }
+
+  /** A merge patch of an object; its answer is the object. */
+  patch<T = CustomResource>(type: ResourceType, name: string, change: object): Promise<T> {
+    return this.api.request({
+      method: 'PATCH',
+      path: pathOf(type, this.namespace, name),
+      query: { fieldManager: FIELD_MANAGER },
+      contentType: 'application/merge-patch+json',
+      body: change,
+    });
+  }
+
+  close(): void {
+    this.api.close();
+  }
+}
+
+function useContext(config: KubeConfig, context: string): void {
+  if (!config.getContextObject(context))
+    throw new CommandError(
+      `the kubeconfig has no context ${context}: kubectl config get-contexts lists them`,
+    );
+  config.setCurrentContext(context);
+}

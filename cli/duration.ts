@@ -1,0 +1,11 @@
+import { InvalidArgumentError } from 'commander';
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds of `90s`, `5m` or `1h30m`, as kubectl takes them. */
+export function parseDuration(text: string): number {
+  const parts = [...text.matchAll(/(\d+)([smh])/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text)
+    throw new InvalidArgumentError('Write it like 90s, 5m or 1h30m.');
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!, 0);
+}

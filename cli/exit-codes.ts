@@ -1,0 +1,20 @@
+/** The exit codes of all commands; docs/reference/commands.md lists them. */
+export const exitCodes = {
+  success: 0,
+  /** The command was carried out, and its answer is “no”. */
+  negative: 1,
+  /** The command could not be carried out. */
+  failure: 2,
+  /** `export` wrote its files, and something in the hub cannot be expressed. */
+  incomplete: 3,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Meanings for the reference and for `--help`. */
+export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
+  0: 'Done; all is well; no differences.',
+  1: 'The answer is “no”: something is not Ready, a fault or a difference was found, a wait ended without success.',
+  2: 'The command could not be carried out: wrong arguments, no access to the cluster or the hub.',
+  3: '`export` only: the files were written, and something in the hub cannot be expressed as a resource.',
+};

@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises';
+import { HubUnreachable } from '../../operator/client/errors';
+import { HubClient, type HubAccess } from '../../operator/client/hub-client';
+import { verifyIsHub } from '../../operator/client/connection/hub-identity';
+import type { Clock } from '../../operator/base/clock';
+import { messageOf } from '../../operator/base/errors';
+import { type Hub, hub as definition } from '../../operator/kinds';
+import { objectNames } from '../../operator/kinds/object-names';
+import { defaulted } from '../../operator/kinds/schema';
+import type { ClusterObject } from '../../operator/runtime/objects';
+import { builtin } from '../../operator/runtime/types';
+import { tokenSecretName } from '../../operator/sync/hub-access/token';
+import { valuesIn } from '../../operator/sync/hub-access/hub-secrets';
+import type { Cluster } from '../cluster';
+import { CommandError } from '../command-error';
+import { silentLog } from './silent-log';
+import { forwardPort } from './port-forward';
+
+/** A hub that a command talks to. */
+export interface OpenHub {
+  readonly client: HubClient;
+  close(): void;
+}
+
+interface Secret extends ClusterObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Opens the hub of a Hub resource with the token of its Secret. Where the address of its status is not reachable from
+ * this machine, kubectl forwards a port to its Service.
+ *
+ * @throws CommandError, HubError
+ */
+export async function openHub(cluster: Cluster, name: string, clock: Clock): Promise<OpenHub> {
+  const hub = (await cluster.get(definition, name)) as unknown as Hub;
+  const spec = defaulted(definition.spec, hub.spec);
+  const { external } = spec;
+  const token = external
+    ? await secretValue(cluster, external.tokenSecretRef.name, external.tokenSecretRef.key)
+    : await secretValue(cluster, tokenSecretName(hub, spec), 'token');
+  const ca =
+    external?.caSecretRef &&
+    (await secretValue(cluster, external.caSecretRef.name, external.caSecretRef.key));
+  const url = external ? new URL(external.url).origin : hub.status?.url;
+  if (url === undefined)
+    throw new CommandError(
+      `the address of the Hub ${name} is not known yet: kubectl hub status ${name} says what it waits for`,
+    );
+  const masked = valuesIn(await secretContent(cluster, objectNames(name).secrets));
+  const access = { url, token: token.trim(), ca };
+  const client = clientOf(access, clock, masked);
+  try {
+    await verifyIsHub(client.rest);
+    return { client, close: () => client.close() };
+  } catch (error) {
+    client.close();
+    if (!(error instanceof HubUnreachable) || external) throw error;
+    return openForwarded(cluster, name, access, clock, masked);
+  }
+}
+
+/** Opens a hub by its address and a file with a long-lived token. @throws CommandError, HubError */
+export async function openUrl(url: string, tokenFile: string, clock: Clock): Promise<OpenHub> {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new CommandError(`${url} is no address of a hub: write it like http://192.168.1.10:8123`);
+  const token = await readFile(tokenFile, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`cannot read the token in ${tokenFile}: ${messageOf(error)}`);
+  });
+  const client = clientOf({ url: new URL(url).origin, token: token.trim() }, clock, []);
+  await verifyIsHub(client.rest).catch((error: unknown) => {
+    client.close();
+    throw error;
+  });
+  return { client, close: () => client.close() };
+}
+
+function clientOf(access: HubAccess, clock: Clock, secrets: readonly string[]): HubClient {
+  return new HubClient({ ...access, clock, log: silentLog, secrets });
+}
+
+async function openForwarded(
+  cluster: Cluster,
+  name: string,
+  access: HubAccess,
+  clock: Clock,
+  secrets: readonly string[],
+): Promise<OpenHub> {
+  const { port } = new URL(access.url);
+  const forwarded = await forwardPort(cluster, objectNames(name).workload, Number(port || 80));
+  const client = clientOf({ ...access, url: forwarded.url }, clock, secrets);
+  const close = () => {
+    client.close();
+    forwarded.close();
+  };
+  try {
+    await verifyIsHub(client.rest);
+    return { client, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+async function secretValue(cluster: Cluster, name: string, key: string): Promise<string> {
+  const value = (await secretContent(cluster, name))?.get(key);
+  if (value === undefined)
+    throw new CommandError(
+      `the Secret ${name} in the namespace ${cluster.namespace} has no key ${key}: it holds the token for the hub`,
+    );
+  return value;
+}
+
+async function secretContent(
+  cluster: Cluster,
+  name: string,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const secret = await cluster.api.find<Secret>(builtin.Secret, cluster.namespace, name);
+  if (!secret) return undefined;
+  const entries = Object.entries(secret.data ?? {});
+  return new Map(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
+}

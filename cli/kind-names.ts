@@ -1,0 +1,44 @@
+import { hub, kinds } from '../operator/kinds';
+import type { KindDefinition } from '../operator/kinds/kind';
+import { CommandError } from './command-error';
+
+/** All names by which kubectl knows a kind, in lower case. */
+const byName: ReadonlyMap<string, KindDefinition> = new Map(
+  kinds.flatMap((definition) =>
+    [definition.kind.toLowerCase(), definition.plural, definition.singular, ...definition.shortNames].map(
+      (name) => [name, definition] as const,
+    ),
+  ),
+);
+
+/** A resource that an argument names. */
+export interface Target {
+  readonly definition: KindDefinition;
+  readonly name: string;
+}
+
+/** `KIND/NAME`, where KIND is any name that kubectl takes; `NAME` alone is a Hub. @throws CommandError */
+export function parseTarget(argument: string): Target {
+  const slash = argument.indexOf('/');
+  const [kind, name] =
+    slash < 0 ? [undefined, argument] : [argument.slice(0, slash), argument.slice(slash + 1)];
+  if (!name || name.includes('/'))
+    throw new CommandError(`${argument} names no resource: write KIND/NAME, or the name of a Hub`);
+  return { definition: kind === undefined ? hub : kindNamed(kind), name };
+}
+
+/** @throws CommandError */
+export function kindNamed(name: string): KindDefinition {
+  const definition = byName.get(name.toLowerCase().replace(/\..*$/, ''));
+  if (definition) return definition;
+  throw new CommandError(`there is no kind ${name}: use one of ${kinds.map(({ kind }) => kind).join(', ')}`);
+}
+
+/** A kind in a sentence: HubFloor is a floor. */
+export function nounOf(kind: string): string {
+  if (kind === hub.kind) return 'hub';
+  return kind
+    .replace(/^Hub(?=[A-Z])/, '')
+    .replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
+    .toLowerCase();
+}

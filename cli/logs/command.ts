@@ -1,0 +1,102 @@
+import { createInterface } from 'node:readline';
+import type { Command } from 'commander';
+import type { LogRecord } from '../../operator/client/connection/api-types';
+import { readLog } from '../../operator/client/setup/log-records';
+import { type Hub, hub as definition } from '../../operator/kinds';
+import { objectNames } from '../../operator/kinds/object-names';
+import { isNotFound } from '../../operator/runtime/api-errors';
+import { pathOf } from '../../operator/runtime/objects';
+import { builtin } from '../../operator/runtime/types';
+import type { Cluster } from '../cluster';
+import { clusterCommand, type CommandContext } from '../command-context';
+import { CommandError } from '../command-error';
+import { type ExitCode, exitCodes } from '../exit-codes';
+import { openHub } from '../hub/access';
+import { oneLine } from '../output';
+
+interface LogsOptions {
+  readonly follow?: true;
+  readonly tail?: string;
+  readonly previous?: true;
+  readonly system?: true;
+}
+
+/** The hub's container in its pod. */
+const CONTAINER = 'hub';
+
+export function logsCommand(context: CommandContext): Command {
+  return clusterCommand('logs')
+    .summary('show the log of a hub')
+    .description(
+      'Shows the log of the hub’s container. Of an external hub, and with --system, the warnings and errors that the hub ' +
+        'keeps in memory, oldest first; values of the hub’s secrets are masked there.',
+    )
+    .argument('<hub>', 'name of a Hub')
+    .option('-f, --follow', 'go on until Ctrl-C')
+    .option('--tail <lines>', 'only the last lines')
+    .option('--previous', 'the container before the last restart')
+    .option('--system', 'warnings and errors of the hub’s own memory')
+    .action(
+      context.clusterAction(async (cluster, name: string, options: LogsOptions) => {
+        const { spec } = (await cluster.get(definition, name)) as unknown as Hub;
+        return spec.external || options.system
+          ? systemLog(cluster, context, name, options)
+          : podLog(cluster, context, name, options);
+      }),
+    );
+}
+
+async function podLog(
+  cluster: Cluster,
+  { environment: { signal, terminal } }: CommandContext,
+  name: string,
+  { follow, previous, tail }: LogsOptions,
+): Promise<ExitCode> {
+  const pod = objectNames(name).pod;
+  const stream = await cluster.api
+    .stream({
+      method: 'GET',
+      path: pathOf(builtin.Pod, cluster.namespace, pod, 'log'),
+      query: { container: CONTAINER, follow, previous, tailLines: tail },
+      accept: '*/*',
+      signal,
+    })
+    .catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      throw new CommandError(
+        `the pod ${pod} does not exist: kubectl hub status ${name} says what the hub waits for`,
+      );
+    });
+  try {
+    for await (const line of createInterface({ input: stream })) terminal.print(line);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return exitCodes.success;
+}
+
+async function systemLog(
+  cluster: Cluster,
+  { environment: { clock, terminal } }: CommandContext,
+  name: string,
+  { follow, previous, tail }: LogsOptions,
+): Promise<ExitCode> {
+  if (follow || previous)
+    throw new CommandError(
+      'the log in the memory of a hub can be read as it is only: leave out --follow and --previous',
+    );
+  const hub = await openHub(cluster, name, clock);
+  try {
+    const records = [...(await readLog(hub.client))].reverse().slice(tail === undefined ? 0 : -Number(tail));
+    for (const record of records) terminal.print(hub.client.rest.redact(formatRecord(record)));
+    return exitCodes.success;
+  } finally {
+    hub.close();
+  }
+}
+
+function formatRecord({ first_occurred: first, level, name, message, count }: LogRecord): string {
+  const time = new Date(first * 1_000).toISOString().replace(/\.\d+Z/, 'Z');
+  const times = count > 1 ? ` (${count} times)` : '';
+  return `${time} ${level} ${name}: ${message.map(oneLine).join(' | ')}${times}`;
+}

@@ -1,0 +1,47 @@
+import { type Command, Option } from 'commander';
+import { stringify } from 'yaml';
+import type { Terminal } from './terminal';
+
+export const outputFormats = ['table', 'json', 'yaml'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
+export interface OutputOptions {
+  readonly output: OutputFormat;
+}
+
+/** `-o`, as kubectl has it; `table` is for people. */
+export function withOutput(command: Command): Command {
+  return command.addOption(
+    new Option('-o, --output <format>', 'form of the result').choices(outputFormats).default('table'),
+  );
+}
+
+/** Prints a result as data, or as `table` writes it for people. */
+export function printResult(
+  terminal: Terminal,
+  { output }: OutputOptions,
+  result: unknown,
+  table: () => string,
+): void {
+  terminal.print(formatResult(output, result, table));
+}
+
+export function formatResult(output: OutputFormat, result: unknown, table: () => string): string {
+  if (output === 'json') return `${JSON.stringify(result, undefined, 2)}\n`;
+  return output === 'yaml' ? stringify(result, { lineWidth: 0 }) : table();
+}
+
+/** Text of the cluster or a hub on one line, without control characters, by which it could change the terminal. */
+export function oneLine(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+}
+
+/** Rows under a head, in columns that are as wide as their longest value; the last column is as long as it is. */
+export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  return lines
+    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('');
+}

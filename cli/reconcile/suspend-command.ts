@@ -1,0 +1,68 @@
+import { Argument, type Command } from 'commander';
+import { type Cluster, resourceType } from '../cluster';
+import { clusterCommand, type CommandContext } from '../command-context';
+import { type ExitCode, exitCodes } from '../exit-codes';
+import { parseTarget } from '../kind-names';
+import { conditionOf, stateOf } from '../status/state';
+import { describeState, type Expectation, waitFor, type WaitOptions, withWait } from './wait';
+
+export function suspendCommand(context: CommandContext): Command {
+  return switchCommand(context, 'suspend', true)
+    .summary('have the operator leave resources alone')
+    .description(
+      'Sets `spec.suspend`, and waits until the operator says so: it changes nothing in the hub or the cluster for the ' +
+        'resource any more. The next apply of a manifest without `suspend` takes it back.',
+    );
+}
+
+export function resumeCommand(context: CommandContext): Command {
+  return switchCommand(context, 'resume', false)
+    .summary('have the operator look after suspended resources again')
+    .description(
+      'Removes `spec.suspend`, and waits until the resource is Ready. Exit code 1: it is not Ready.',
+    );
+}
+
+function switchCommand(context: CommandContext, name: string, suspend: boolean): Command {
+  return withWait(
+    clusterCommand(name).addArgument(new Argument('<resource...>', 'KIND/NAME, or the name of a Hub')),
+  ).action(
+    context.clusterAction(async (cluster, names: string[], options: WaitOptions) => {
+      const codes = await Promise.all(names.map((each) => apply(cluster, context, each, suspend, options)));
+      return codes.includes(exitCodes.negative) ? exitCodes.negative : exitCodes.success;
+    }),
+  );
+}
+
+async function apply(
+  cluster: Cluster,
+  { environment }: CommandContext,
+  argument: string,
+  suspend: boolean,
+  { wait, timeout }: WaitOptions,
+): Promise<ExitCode> {
+  const { definition, name } = parseTarget(argument);
+  const patched = await cluster.patch(resourceType(definition), name, { spec: { suspend } });
+  const { terminal } = environment;
+  if (!wait) {
+    terminal.print(`${definition.kind} ${name}: ${suspend ? 'suspend' : 'resume'} requested`);
+    return exitCodes.success;
+  }
+  const expected = suspend ? isSuspended : isSettled(patched.metadata.generation);
+  const resource = await waitFor(cluster, environment, definition, name, timeout, expected);
+  terminal.print(
+    `${definition.kind} ${name}: ${suspend ? 'Suspended: the operator changes nothing for it' : describeState(resource)}`,
+  );
+  return suspend || stateOf(resource).state === 'Ready' ? exitCodes.success : exitCodes.negative;
+}
+
+const isSuspended: Expectation = (resource) =>
+  conditionOf(resource, 'Suspended')?.status === 'True' || 'waiting for the operator';
+
+const isSettled =
+  (generation: number): Expectation =>
+  (resource) => {
+    if (conditionOf(resource, 'Suspended') || (resource.status?.observedGeneration ?? 0) < generation)
+      return 'waiting for the operator';
+    return stateOf(resource).state === 'Progressing' ? describeState(resource) : true;
+  };

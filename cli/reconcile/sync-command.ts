@@ -1,0 +1,72 @@
+import { Argument, type Command } from 'commander';
+import { timestamp } from '../../operator/base/clock';
+import { hub, kindsByName } from '../../operator/kinds';
+import { userAnnotations } from '../../operator/kinds/annotations';
+import { type Cluster, resourceType } from '../cluster';
+import { clusterCommand, type CommandContext } from '../command-context';
+import { type ExitCode, exitCodes } from '../exit-codes';
+import { parseTarget, type Target } from '../kind-names';
+import { hubNameOf } from '../status/causes';
+import { stateOf } from '../status/state';
+import { describeState, waitFor, type WaitOptions, withWait } from './wait';
+
+interface SyncOptions extends WaitOptions {
+  readonly withResources?: true;
+}
+
+export function syncCommand(context: CommandContext): Command {
+  return withWait(
+    clusterCommand('sync')
+      .summary('have the operator reconcile resources now, and wait')
+      .description(
+        `Sets the annotation \`${userAnnotations.reconcileAt}\`, so that the operator reconciles the resource without remembered ` +
+          'answers, and waits until it has. Exit code 1: a resource is not Ready then.',
+      )
+      .addArgument(new Argument('<resource...>', 'KIND/NAME, or the name of a Hub'))
+      .option('--with-resources', 'also every resource that belongs to a named Hub'),
+  ).action(
+    context.clusterAction(async (cluster, names: string[], options: SyncOptions) => {
+      const named = names.map(parseTarget);
+      const targets = options.withResources ? await withChildren(cluster, named) : named;
+      const codes = await Promise.all(targets.map((target) => sync(cluster, context, target, options)));
+      return codes.includes(exitCodes.negative) ? exitCodes.negative : exitCodes.success;
+    }),
+  );
+}
+
+async function sync(
+  cluster: Cluster,
+  { environment }: CommandContext,
+  { definition, name }: Target,
+  { wait, timeout }: WaitOptions,
+): Promise<ExitCode> {
+  const { clock, terminal } = environment;
+  await cluster.get(definition, name);
+  const requested = `${timestamp(clock.now())} ${Math.round(clock.monotonic())}`;
+  await cluster.patch(resourceType(definition), name, {
+    metadata: { annotations: { [userAnnotations.reconcileAt]: requested } },
+  });
+  if (!wait) {
+    terminal.print(`${definition.kind} ${name}: requested`);
+    return exitCodes.success;
+  }
+  const resource = await waitFor(cluster, environment, definition, name, timeout, (each) => {
+    if (each.status?.lastHandledReconcileAt !== requested) return 'waiting for the operator';
+    return stateOf(each).state === 'Progressing' ? describeState(each) : true;
+  });
+  const { state } = stateOf(resource);
+  terminal.print(`${definition.kind} ${name}: ${describeState(resource)}`);
+  return state === 'Ready' ? exitCodes.success : exitCodes.negative;
+}
+
+async function withChildren(cluster: Cluster, targets: readonly Target[]): Promise<readonly Target[]> {
+  const hubs = targets.filter(({ definition }) => definition.kind === hub.kind).map(({ name }) => name);
+  const resources = [...(await cluster.listAll()).values()].flat();
+  const children = resources
+    .filter((each) => each.kind !== hub.kind && hubs.includes(hubNameOf(each)))
+    .map(({ kind, metadata }) => ({ definition: kindsByName.get(kind)!, name: metadata.name }));
+  const all = [...targets, ...children].map(
+    (target) => [`${target.definition.kind}/${target.name}`, target] as const,
+  );
+  return [...new Map(all).values()];
+}

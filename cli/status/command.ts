@@ -1,0 +1,130 @@
+import type { Command } from 'commander';
+import { OperationalError } from '../../operator/base/errors';
+import { kindsByName } from '../../operator/kinds';
+import type { CustomResource, Resource } from '../../operator/kinds/resource';
+import { isForbidden } from '../../operator/runtime/api-errors';
+import { pathOf } from '../../operator/runtime/objects';
+import { builtin } from '../../operator/runtime/types';
+import type { Cluster } from '../cluster';
+import { CommandError } from '../command-error';
+import { clusterCommand, type CommandContext } from '../command-context';
+import { type ExitCode, exitCodes } from '../exit-codes';
+import { formatResult, type OutputOptions, withOutput } from '../output';
+import type { ClusterObjects } from './causes';
+import { stateOf } from './state';
+import { renderTrees } from './render';
+import { type HubTree, isAllReady, treesOf } from './tree';
+
+/** Milliseconds between two reads of the cluster with `--watch`. */
+const WATCH_INTERVAL = 2_000;
+
+interface StatusOptions extends OutputOptions {
+  readonly watch?: true;
+}
+
+export function statusCommand(context: CommandContext): Command {
+  return withOutput(
+    clusterCommand('status')
+      .summary('show a hub and its resources, and why something is not Ready')
+      .description(
+        'Shows the Hubs of the namespace, or one of them, with their resources. Kinds that are Ready take one line; a ' +
+          'resource that is not Ready is shown with the chain of causes and the way out. Exit code 1: something is not Ready.',
+      )
+      .argument('[hub]', 'name of a Hub (default: all in the namespace)')
+      .option('-w, --watch', 'show it again after each change, until Ctrl-C'),
+  ).action(
+    context.clusterAction(async (cluster, hubName: string | undefined, options: StatusOptions) => {
+      if (options.watch) return watch(cluster, context, hubName, options);
+      const trees = await readTrees(cluster, hubName);
+      context.environment.terminal.print(format(trees, options, context));
+      return isAllReady(trees) ? exitCodes.success : exitCodes.negative;
+    }),
+  );
+}
+
+/** @throws CommandError there is no such hub */
+export async function readTrees(cluster: Cluster, hubName?: string): Promise<readonly HubTree[]> {
+  const trees = treesOf(await readObjects(cluster), hubName);
+  if (trees.length > 0) return trees;
+  const missing = hubName === undefined ? 'no Hub and no resource of one' : `no Hub ${hubName}`;
+  throw new CommandError(
+    `there is ${missing} in the namespace ${cluster.namespace}: choose the namespace with -n, or see kubectl get hubs -A`,
+  );
+}
+
+async function readObjects(cluster: Cluster): Promise<ClusterObjects> {
+  const resources = await cluster.listAll();
+  const secrets = await existingSecrets(cluster, resources);
+  return { resources, hasSecret: (name) => secrets.get(name) };
+}
+
+/** Whether the Secrets exist that resources name which are not Ready; their content is not read. */
+async function existingSecrets(
+  cluster: Cluster,
+  resources: ReadonlyMap<string, readonly CustomResource[]>,
+): Promise<ReadonlyMap<string, boolean>> {
+  const names = new Set(
+    [...resources.values()]
+      .flat()
+      .filter((resource) => ['Progressing', 'Failed'].includes(stateOf(resource).state))
+      .flatMap((resource) => kindsByName.get(resource.kind)!.references(resource as Resource<object, object>))
+      .filter(({ kind }) => kind === 'Secret')
+      .map(({ name }) => name),
+  );
+  if (names.size === 0) return new Map();
+  try {
+    const { items } = await cluster.api.request<{ items: readonly { metadata: { name: string } }[] }>({
+      method: 'GET',
+      path: pathOf(builtin.Secret, cluster.namespace),
+      accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+      objectDepth: 3,
+    });
+    const present = new Set(items.map(({ metadata }) => metadata.name));
+    return new Map([...names].map((name) => [name, present.has(name)]));
+  } catch (error) {
+    if (isForbidden(error)) return new Map(); // the chain ends before the Secret
+    throw error;
+  }
+}
+
+async function watch(
+  cluster: Cluster,
+  context: CommandContext,
+  hubName: string | undefined,
+  options: StatusOptions,
+): Promise<ExitCode> {
+  const { clock, signal, terminal } = context.environment;
+  let shown = '';
+  while (!signal.aborted) {
+    const text = await current(cluster, context, hubName, options);
+    if (text !== shown) {
+      if (terminal.isInteractive) terminal.redraw(text);
+      else terminal.print(shown === '' ? text : `\n${text}`);
+    }
+    shown = text;
+    await clock.sleep(WATCH_INTERVAL, signal).catch(() => undefined);
+  }
+  return exitCodes.success;
+}
+
+/** An API server that does not answer for a while does not end a watch. */
+async function current(
+  cluster: Cluster,
+  context: CommandContext,
+  hubName: string | undefined,
+  options: StatusOptions,
+): Promise<string> {
+  try {
+    return format(await readTrees(cluster, hubName), options, context);
+  } catch (error) {
+    if (error instanceof OperationalError) return error.message;
+    throw error;
+  }
+}
+
+const format = (
+  trees: readonly HubTree[],
+  { output }: StatusOptions,
+  { environment: { terminal } }: CommandContext,
+): string =>
+  formatResult(output, trees, () => renderTrees(trees, (style, text) => terminal.paint(style, text)));

@@ -1,0 +1,86 @@
+import { nounOf } from '../kind-names';
+import { oneLine } from '../output';
+import type { Terminal } from '../terminal';
+import type { Cause } from './causes';
+import type { HubTree, KindStatus, Problem } from './tree';
+
+type Paint = Terminal['paint'];
+
+/** The trees for people: kinds that are Ready take a line each, and the rest unfolds. */
+export function renderTrees(trees: readonly HubTree[], paint: Paint): string {
+  return trees.map((tree) => renderTree(tree, paint).join('\n')).join('\n\n');
+}
+
+function renderTree(tree: HubTree, paint: Paint): string[] {
+  const { name, state, version, url, problem, kinds } = tree;
+  const facts = [problem ? undefined : 'Ready', version, url].filter((fact) => fact !== undefined);
+  const head = [`${mark(state, paint)} ${paint('bold', `Hub ${name}`)}`, ...facts.map(oneLine)].join('  ');
+  const lines = [head, ...(problem ? detail(problem, paint, '│  ', true) : [])];
+  kinds.forEach((each, index) => {
+    const isLast = index === kinds.length - 1;
+    lines.push(`${isLast ? '└─ ' : '├─ '}${kindLine(each, paint)}`);
+    each.problems.forEach((one, place) => {
+      const trunk = isLast ? '   ' : '│  ';
+      const isEnd = place === each.problems.length - 1;
+      lines.push(`${trunk}${isEnd ? '└─ ' : '├─ '}${mark(one.state, paint)} ${chainOf(one)}`);
+      lines.push(...detail(one, paint, `${trunk}${isEnd ? '   ' : '│  '}  `, false));
+    });
+  });
+  return lines;
+}
+
+function kindLine(
+  { kind, total, ready, suspended, waitingForHub, problems }: KindStatus,
+  paint: Paint,
+): string {
+  const parts = [
+    ...(suspended > 0 ? [`${suspended} suspended`] : []),
+    ...(waitingForHub > 0 ? [`${waitingForHub} wait for the Hub`] : []),
+  ];
+  const state =
+    problems.length > 0
+      ? worst(problems)
+      : waitingForHub > 0
+        ? 'Progressing'
+        : ready > 0
+          ? 'Ready'
+          : 'Suspended';
+  return [`${mark(state, paint)} ${kind}  ${ready} of ${total} Ready`, ...parts].join(', ');
+}
+
+const worst = (problems: readonly Problem[]): HubTree['state'] =>
+  problems.some(({ state }) => state === 'Failed') ? 'Failed' : 'Progressing';
+
+/** `kitchen ← floor Attic is missing` */
+export function chainOf({ name, reason, causes }: Problem): string {
+  if (causes.length === 0) return `${name}: ${reason ?? 'not reconciled yet'}`;
+  return [name, ...causes.map(linkOf)].join(' ← ');
+}
+
+function linkOf({ kind, name, state, reason }: Cause, index: number, all: readonly Cause[]): string {
+  const object = `${kind === 'Secret' ? 'Secret' : nounOf(kind)} ${name}`;
+  if (state === 'missing') return `${object} is missing`;
+  return index === all.length - 1 ? `${object} is not Ready (${reason ?? state})` : object;
+}
+
+function detail({ reason, message, wayOut, causes }: Problem, paint: Paint, indent: string, named: boolean) {
+  const why = message === undefined ? [] : [oneLine(message)];
+  const head = named && reason !== undefined ? [`${reason}: ${why.join('')}`] : why;
+  const chain = named && causes.length > 0 ? [causes.map(linkOf).join(' ← ')] : [];
+  const wayOuts = wayOut === undefined ? [] : [paint('cyan', `→ ${wayOut}`)];
+  return [...head, ...chain, ...wayOuts].map((line) => `${indent}${line}`);
+}
+
+function mark(state: HubTree['state'], paint: Paint): string {
+  switch (state) {
+    case 'Ready':
+      return paint('green', '✓');
+    case 'Suspended':
+      return paint('dim', '‖');
+    case 'Failed':
+    case 'missing':
+      return paint('red', '✗');
+    default:
+      return paint('yellow', '…');
+  }
+}

@@ -1,0 +1,55 @@
+import { API_GROUP } from '../../operator/kinds/group';
+import { filesOf, read } from '../../operator/offline/files';
+import { type Finding, findingsOf, isOurs } from '../../operator/offline/findings';
+import { type Manifest, readManifests, type SyntaxProblem } from '../../operator/offline/manifests';
+import { type ExitCode, exitCodes } from '../exit-codes';
+
+export interface ValidateOptions {
+  /** A warning fails as well. */
+  readonly strict?: boolean;
+}
+
+/** The output of the command, and its exit code: negative if there is an error. */
+export interface Validation {
+  readonly output: string;
+  readonly code: ExitCode;
+}
+
+/**
+ * Checks the resources in files.
+ *
+ * @param paths files, directories, or `-` for the input
+ * @throws NotRead
+ */
+export async function validate(
+  paths: readonly string[],
+  { strict = false }: ValidateOptions,
+  input: () => Promise<string>,
+): Promise<Validation> {
+  const given: (Manifest | SyntaxProblem)[] = [];
+  for (const path of paths) {
+    if (path === '-') given.push(...readManifests('stdin', await input()));
+    else for (const file of await filesOf(path)) given.push(...(await read(file, file === path)));
+  }
+  const manifests = given.filter((each) => 'object' in each);
+  const unreadable = given.filter((each): each is SyntaxProblem => !('object' in each));
+  const findings = await findingsOf(manifests);
+  const ours = manifests.filter(isOurs).length;
+  const errors = unreadable.length + findings.filter(({ severity }) => severity === 'error').length;
+  const warnings = findings.filter(({ severity }) => severity === 'warning').length + (ours === 0 ? 1 : 0);
+  const lines = [
+    ...unreadable.map(({ file, line, message }) => `${file}:${line}: error: ${message}`),
+    ...findings.map(lineOf),
+    ...(ours === 0 ? [`warning: there is no resource of ${API_GROUP} in ${paths.join(', ')}.`] : []),
+    `${count(ours, 'resource')} checked, ${manifests.length - ours} of other kinds ignored: ${count(errors, 'error')}, ${count(warnings, 'warning')}`,
+  ];
+  const fails = errors > 0 || (strict && warnings > 0);
+  return { output: `${lines.join('\n')}\n`, code: fails ? exitCodes.negative : exitCodes.success };
+}
+
+/** As compilers print it, so that editors find the place. */
+function lineOf({ file, line, severity, object, field, message }: Finding): string {
+  return `${file}:${line}: ${severity}: ${object}: ${field === undefined ? '' : `${field}: `}${message}`;
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
