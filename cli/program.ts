@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
-import { HubError } from '../operator/client/errors';
+import { HubError } from '../operator/client/connection/errors';
 import { messageOf, OperationalError } from '../operator/base/errors';
 import { CommandContext } from './command-context';
 import { CommandError } from './command-error';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { HubUnreachable } from '../../operator/client/errors';
+import { HubUnreachable } from '../../operator/client/connection/errors';
 import { HubClient, type HubAccess } from '../../operator/client/hub-client';
 import { verifyIsHub } from '../../operator/client/connection/hub-identity';
 import type { Clock } from '../../operator/base/clock';

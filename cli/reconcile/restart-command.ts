@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { timestamp } from '../../operator/base/clock';
 import { checkConfig, getConfig } from '../../operator/client/setup/core';
-import { HubError } from '../../operator/client/errors';
+import { HubError } from '../../operator/client/connection/errors';
 import { hubStartId } from '../../operator/client/setup/hub-start-id';
 import { callService } from '../../operator/client/services';
 import { type Hub, hub as definition } from '../../operator/kinds';
