@@ -189,6 +189,13 @@ export interface HubSpec {
   readonly networkPolicy?: HubSpecNetworkPolicy;
 
   /**
+   * True: when a change that someone made in the hub is taken back (driftPolicy: Correct), a notification in the hub says so and names the resource. It goes by itself after a day. False: only the event DriftDetected says so. Default true.
+   *
+   * @schema HubSpec#notifyHousehold
+   */
+  readonly notifyHousehold?: boolean;
+
+  /**
    * Parts of a PodTemplateSpec that are merged last into the hub’s pod, by the merge keys of Kubernetes: metadata, scheduling, env, sidecars, extra volumes, security context, probes. The hub’s container is named `hub`. The operator’s own containers and mounts cannot be removed. Default: empty.
    *
    * @schema HubSpec#podTemplate
@@ -258,6 +265,7 @@ export function toJson_HubSpec(obj: HubSpec | undefined): Record<string, any> | 
     'ingress': toJson_HubSpecIngress(obj.ingress),
     'markManaged': obj.markManaged,
     'networkPolicy': toJson_HubSpecNetworkPolicy(obj.networkPolicy),
+    'notifyHousehold': obj.notifyHousehold,
     'podTemplate': obj.podTemplate,
     'resources': toJson_HubSpecResources(obj.resources),
     'service': toJson_HubSpecService(obj.service),

@@ -4,6 +4,7 @@
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
 
 // --- Queue: rules.md, "Queue" ---
 
@@ -109,6 +110,9 @@ export const FINALIZER_SKIP = 30 * SECOND;
  * resource before they apply the new one.
  */
 export const HAND_OVER_GRACE = 3 * SECOND;
+/** A notification that a change was taken back stays this long in the hub. */
+export const HOUSEHOLD_NOTICE = 24 * HOUR;
+export const HOUSEHOLD_NOTICE_CHECK = HOUR;
 /** A pod that has not ended this long after its grace period says what holds it. */
 export const POD_TERMINATION_REPORT = 2 * MINUTE;
 /** A deleted Hub waits for its children to be deleted as well. */

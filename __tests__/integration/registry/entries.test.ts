@@ -283,6 +283,11 @@ describe('RegistrySync', () => {
     await update('floor', 'attic', { level: 5, name: 'Roof' });
     took.push(await becomes('floor', 'attic', { level: 2, name: 'Attic' }));
     await home.event('HubFloor', 'attic', /^Warning DriftDetected: .*level: hub has 5, resource says 2/);
+    const notifications = await client.connection.command('persistent_notification/get');
+    expect(
+      notifications.find(({ notification_id: id }) => id.endsWith(`/HubFloor/${home.namespace}/attic`))
+        ?.message,
+    ).toMatch(/level: hub has 5, resource says 2.*The resource HubFloor attic/s);
     await home.ready('hubfloor', 'attic');
     await remove('area', 'loft');
     took.push(await becomes('area', 'loft', { floor_id: 'attic', icon: 'mdi:bed' }));

@@ -228,7 +228,6 @@ export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandRes
   'lovelace/resources': list(object({ id: optional(text), url: text, type: text })),
   'http/config': object<HttpConfig>({ stable: httpSlot, pending: httpSlot, default: httpSlot }),
   'http/config/configure': object(),
-  'persistent_notification/get': list(object({ notification_id: text, message: text })),
   'auth/current_user': object({ id: text, name: nullable(text) }),
   'auth/long_lived_access_token': text,
   'auth/refresh_tokens': list(object({ id: text, client_name: nullable(text) })),
@@ -252,6 +251,7 @@ export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandRes
   'config_entries/flow/progress': list(flowInProgress),
   'config_entries/subentries/list': list(object({ subentry_id: text, subentry_type: text, title: text })),
   'frontend/get_translations': object({ resources: record(text) }),
+  'persistent_notification/get': list(object({ notification_id: text, message: text, created_at: text })),
   'repairs/list_issues': object({
     issues: list(
       object({

@@ -280,6 +280,14 @@ export interface TriggerEventData {
   readonly service_data?: { readonly id?: string };
 }
 /** An issue of the `repairs` integration. */
+/** A notification that the hub shows to everyone who is logged in, until someone dismisses it or the hub restarts. */
+export interface Notification {
+  readonly notification_id: string;
+  readonly message: string;
+  /** ISO 8601. */
+  readonly created_at: string;
+}
+
 export interface RepairIssue {
   readonly domain: string;
   readonly issue_id: string;

@@ -19,6 +19,7 @@ import type {
   RegistryPrefix,
   RegistryRecord,
   RegistryUpdated,
+  Notification,
   RepairIssue,
   RunTrace,
   TokenRecord,
@@ -76,10 +77,6 @@ export interface AnsweredCommands extends RegistryCommands {
   >;
   'http/config': Command<NoFields, HttpConfig>;
   'http/config/configure': Command<{ readonly config: HttpSettings }, { readonly restart: boolean }>;
-  'persistent_notification/get': Command<
-    NoFields,
-    readonly { readonly notification_id: string; readonly message: string }[]
-  >;
   'auth/current_user': Command<NoFields, HubUser>;
   /** `lifespan` in days. The result is the token, which the hub never shows again. */
   'auth/long_lived_access_token': Command<
@@ -106,6 +103,7 @@ export interface AnsweredCommands extends RegistryCommands {
     { readonly language: string; readonly category: string; readonly integration: string },
     { readonly resources: Readonly<Record<string, string>> }
   >;
+  'persistent_notification/get': Command<NoFields, readonly Notification[]>;
   'repairs/list_issues': Command<NoFields, { readonly issues: readonly RepairIssue[] }>;
   'automation/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
   'script/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;

@@ -53,6 +53,13 @@ const spec = {
         'object. False: the label is removed. Default true.',
       default: true,
     },
+    notifyHousehold: {
+      type: 'boolean',
+      description:
+        'True: when a change that someone made in the hub is taken back (driftPolicy: Correct), a notification in the hub says ' +
+        'so and names the resource. It goes by itself after a day. False: only the event DriftDetected says so. Default true.',
+      default: true,
+    },
     delivery: {
       type: 'string',
       description:

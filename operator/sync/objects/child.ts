@@ -11,6 +11,7 @@ import type { HubClients } from '../hub-access/hub-clients';
 import { PerHub } from '../hub-access/per-hub';
 import { HubCleanup } from '../hub-workload/hub-cleanup';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
+import { HouseholdNotices } from './household-notices';
 import { redactedOutcome } from './redaction';
 import type { Services } from '../services';
 
@@ -50,6 +51,7 @@ export function childModule<R extends Child>(
   const cleanup = new HubCleanup(services, hubs);
   const lostHubs = new LostHubs(services);
   const removals = new Removals(services);
+  const household = new HouseholdNotices(services);
 
   return {
     async sync(resource, context) {
@@ -66,7 +68,9 @@ export function childModule<R extends Child>(
         const outcome = await module.sync(resource, client, context);
         // A write that is in progress may get no answer either.
         if (outcome.type !== 'Waiting') lostHubs.forget(resource);
-        return redacted(outcome);
+        const shown = redacted(outcome);
+        await household.update(resource, reached.hub, client, shown.events ?? [], context);
+        return shown;
       } catch (error) {
         if (error instanceof HubUnreachable) return lostHubs.report(resource, reached.hub, error);
         lostHubs.forget(resource);

@@ -62,7 +62,7 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
   'lovelace/resources': [{ id: NAME, url: NAME, type: NAME }],
   'http/config': { stable: slot, pending: slot, default: slot },
   'http/config/configure': {},
-  'persistent_notification/get': [{ notification_id: NAME, message: NAME }],
+  'persistent_notification/get': [{ notification_id: NAME, message: NAME, created_at: NAME }],
   'auth/current_user': { id: NAME, name: NAME },
   'auth/long_lived_access_token': NAME,
   'auth/refresh_tokens': [{ id: NAME, client_name: NAME }],
