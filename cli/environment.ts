@@ -1,6 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { type Clock, systemClock } from '../operator/base/clock';
 import { Cluster, type ClusterOptions } from './cluster';
+import { readFacts, type HubFacts } from './doctor/hub-facts';
+import { openHub } from './hub/access';
 import { Terminal } from './terminal';
 
 /** The surroundings of a command, which tests replace. */
@@ -11,6 +13,8 @@ export interface Environment {
   readonly signal: AbortSignal;
   connect(options: ClusterOptions): Cluster;
   readStandardInput(): Promise<string>;
+  /** Reads the state of the hub of a Hub resource. @throws CommandError, HubError */
+  readHub(this: void, cluster: Cluster, name: string): Promise<HubFacts>;
 }
 
 /** The surroundings of the process. */
@@ -22,5 +26,9 @@ export function processEnvironment(signal: AbortSignal): Environment {
     signal,
     connect: (options) => Cluster.connect(options, systemClock),
     readStandardInput: () => text(stdin),
+    readHub: async (cluster, name) => {
+      const hub = await openHub(cluster, name, systemClock);
+      return readFacts(hub.client).finally(() => hub.close());
+    },
   };
 }

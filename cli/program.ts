@@ -5,6 +5,7 @@ import { messageOf, OperationalError } from '../operator/base/errors';
 import { CommandContext } from './command-context';
 import { CommandError } from './command-error';
 import { completeCommand, completionCommand } from './completion';
+import { doctorCommand } from './doctor/command';
 import type { Environment } from './environment';
 import { type ExitCode, exitCodes } from './exit-codes';
 import { logsCommand } from './logs/command';
@@ -38,6 +39,7 @@ export function createProgram(name: ProgramName, context: CommandContext): Comma
     restartCommand(context),
     suspendCommand(context),
     resumeCommand(context),
+    doctorCommand(context),
     logsCommand(context),
     traceCommand(context),
     validateCommand(context),

@@ -31,6 +31,7 @@ const noEnvironment = {
     throw new Error('cannot connect to a cluster: only descriptions of commands are read');
   },
   readStandardInput: none,
+  readHub: none,
 };
 
 function section(command: Command): string[] {

@@ -4,6 +4,8 @@ import type { CustomResource } from '../../../operator/kinds/resource';
 import type { ApiRequest } from '../../../operator/runtime/api-client';
 import { ApiError } from '../../../operator/runtime/api-errors';
 import { Cluster, type ClusterOptions } from '../../../cli/cluster';
+import type { HubFacts } from '../../../cli/doctor/hub-facts';
+import { HubUnreachable } from '../../../operator/client/connection/errors';
 import { runProgram } from '../../../cli/program';
 import { Terminal } from '../../../cli/terminal';
 import { ManualClock } from '../manual-clock';
@@ -26,6 +28,8 @@ export class CommandLine {
   intercept: (request: ApiRequest) => unknown = () => undefined;
   /** After each write; a stand-in of the operator. */
   afterWrite: (object: CustomResource) => void = () => undefined;
+  /** A stand-in of the hub. */
+  readHub: (name: string) => Promise<HubFacts> = () => Promise.reject(new HubUnreachable('no hub answers'));
   stdout = '';
   stderr = '';
   private readonly interrupt = new AbortController();
@@ -52,6 +56,7 @@ export class CommandLine {
         return new Cluster(this.client, options.namespace ?? 'home', options);
       },
       readStandardInput: () => Promise.resolve(input),
+      readHub: (_: Cluster, name: string) => this.readHub(name),
     };
     let isOver = false;
     const args = line.split(' ').filter((word) => word !== '');

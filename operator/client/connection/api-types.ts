@@ -293,6 +293,10 @@ export interface RepairIssue {
   readonly issue_id: string;
   readonly translation_key: string;
   readonly translation_placeholders: Readonly<Record<string, Scalar>> | null;
+  /** `critical`, `error` or `warning`. */
+  readonly severity?: string;
+  /** A person has chosen to ignore it. */
+  readonly ignored?: boolean;
 }
 
 /** Data of `repairs_issue_registry_updated`. */

@@ -1,0 +1,421 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadAll } from 'js-yaml';
+import { version } from '../../../package.json';
+import { HubBanned, NotHomeAssistant, TokenRejected } from '../../../operator/client/connection/errors';
+import { kinds } from '../../../operator/kinds';
+import { API_GROUP } from '../../../operator/kinds/group';
+import type { CustomResource } from '../../../operator/kinds/resource';
+import type { ApiRequest } from '../../../operator/runtime/api-client';
+import { type HubFacts, refusedProxy } from '../../../cli/doctor/hub-facts';
+import { CommandError } from '../../../cli/command-error';
+import { notFound } from '../runtime/fake-api-client';
+import { CommandLine, forbidden, ofHub, resource } from './command-line';
+
+const NOW = Date.UTC(2026, 0, 1);
+const villa = resource('Hub', 'villa', {}, { reason: 'HubRunning' });
+const porch = resource('HubAutomation', 'porch', ofHub('villa'), { fields: { automationId: 'porch' } });
+
+const healthy: HubFacts = {
+  core: { version: '2026.11.0', state: 'RUNNING', recovery_mode: false, safe_mode: false },
+  isAdmin: true,
+  components: ['automation', 'scene', 'script'],
+  issues: [],
+  trustsProxies: true,
+  created: [{ kind: 'automation', id: 'porch', entityId: 'automation.porch', labels: [] }],
+  time: NOW,
+};
+
+const labels = { 'app.kubernetes.io/version': version };
+const installed = {
+  '/version': { major: '1', minor: '36', gitVersion: 'v1.36.3' },
+  '/apis/apps/v1/deployments': {
+    items: [
+      {
+        metadata: { name: 'hub-operator', namespace: 'operators', labels },
+        spec: { template: { spec: { serviceAccountName: 'hub-operator' } } },
+        status: { availableReplicas: 1 },
+      },
+    ],
+  },
+  '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/hub-operator': {
+    metadata: { name: 'hub-operator' },
+    webhooks: [
+      {
+        clientConfig: { caBundle: 'Q0E=', service: { namespace: 'operators', name: 'hub-operator-webhook' } },
+      },
+    ],
+  },
+  '/apis/discovery.k8s.io/v1/namespaces/operators/endpointslices': {
+    items: [{ endpoints: [{ conditions: { ready: true } }] }],
+  },
+  '/api/v1/namespaces/home/configmaps': {
+    metadata: { name: 'x', creationTimestamp: '2026-01-01T00:00:00Z' },
+  },
+  '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': { status: { allowed: true } },
+  '/apis/authorization.k8s.io/v1/subjectaccessreviews': { status: { allowed: true } },
+  '/api/v1/namespaces/home/persistentvolumeclaims/villa-config': {
+    metadata: { name: 'villa-config' },
+    spec: { storageClassName: 'fast' },
+    status: { phase: 'Bound' },
+  },
+  '/apis/storage.k8s.io/v1/storageclasses': { items: [{ metadata: { name: 'slow' } }] },
+  ...Object.fromEntries(
+    kinds.map(({ plural }) => [
+      `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${API_GROUP}`,
+      { metadata: { name: plural, labels }, spec: { versions: [{ name: 'v1', served: true }] } },
+    ]),
+  ),
+} as const;
+
+type Answers = Record<string, unknown>;
+
+function cluster(answers: Answers = {}, ...objects: readonly CustomResource[]): CommandLine {
+  const line = new CommandLine(...(objects.length > 0 ? objects : [villa, porch]));
+  const all: Answers = { ...installed, ...answers };
+  line.intercept = ({ path, body }: ApiRequest) => {
+    if (!(path in all)) return undefined;
+    const answer = all[path];
+    if (answer instanceof Error) throw answer;
+    return typeof answer === 'function' ? (answer as (body: unknown) => unknown)(body) : answer;
+  };
+  line.readHub = () => Promise.resolve({ ...healthy, time: line.clock.now() });
+  return line;
+}
+
+const crd = (plural: string) =>
+  `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${API_GROUP}`;
+const hubWith = (facts: Partial<HubFacts>) => {
+  const line = cluster();
+  line.readHub = () => Promise.resolve({ ...healthy, time: line.clock.now(), ...facts });
+  return line;
+};
+const hubFailing = (error: Error) => {
+  const line = cluster();
+  line.readHub = () => Promise.reject(error);
+  return line;
+};
+const [deployment] = installed['/apis/apps/v1/deployments'].items;
+const denied =
+  (resource: string) =>
+  (body: { spec: { resourceAttributes: { resource: string } } }): object => ({
+    status: { allowed: body.spec.resourceAttributes.resource !== resource },
+  });
+const old = '2025-12-31T23:00:00Z';
+
+/** A fault by its name, the cluster that has it, the line that names it and a part of its remedy. */
+const faults: readonly (readonly [string, CommandLine, string, string])[] = [
+  [
+    'an old API server',
+    cluster({ '/version': { major: '1', minor: '31+', gitVersion: 'v1.31.2' } }),
+    'cluster: API server: Kubernetes v1.31.2 is older than 1.32',
+    'Update the cluster',
+  ],
+  [
+    'a missing definition',
+    cluster({ [crd('hubzones')]: notFound() }),
+    `CRD hubzones.${API_GROUP}: definitions: The cluster does not have it.`,
+    'Apply the CRDs',
+  ],
+  [
+    'a definition of another version',
+    cluster({
+      [crd('hubs')]: {
+        metadata: { name: 'hubs', labels: { 'app.kubernetes.io/version': '0.0.9' } },
+        spec: { versions: [{ name: 'v1', served: true }] },
+      },
+    }),
+    `It is of version 0.0.9, and this program of ${version}`,
+    'Apply the CRDs of version',
+  ],
+  [
+    'an operator that does not run',
+    cluster({ '/apis/apps/v1/deployments': { items: [{ ...deployment, status: {} }] } }),
+    'cluster: operator: No pod of the Deployment operators/hub-operator is ready.',
+    'kubectl describe pods -n operators',
+  ],
+  [
+    'a right that the user lacks',
+    cluster({ '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': denied('secrets') }),
+    'cluster: your rights: You may not get secrets.',
+    'ask for a role',
+  ],
+  [
+    'a right that the operator lacks',
+    cluster({ '/apis/authorization.k8s.io/v1/subjectaccessreviews': denied('statefulsets') }),
+    'system:serviceaccount:operators:hub-operator may not get statefulsets.apps, list statefulsets.apps',
+    'Apply the roles',
+  ],
+  [
+    'a webhook without a certificate',
+    cluster({
+      '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/hub-operator': {
+        metadata: { name: 'hub-operator' },
+        webhooks: [{ clientConfig: { service: { namespace: 'operators', name: 'x' } } }],
+      },
+    }),
+    'cluster: webhook: Its registration has no certificate authority',
+    'read its log',
+  ],
+  [
+    'a webhook that no pod serves',
+    cluster({ '/apis/discovery.k8s.io/v1/namespaces/operators/endpointslices': { items: [] } }),
+    'The Service operators/hub-operator-webhook has no ready pod',
+    'kubectl get pods -n operators',
+  ],
+  [
+    'a wrong clock of this machine',
+    cluster({
+      '/api/v1/namespaces/home/configmaps': {
+        metadata: { name: 'x', creationTimestamp: '2026-01-01T00:05:00Z' },
+      },
+    }),
+    'cluster: clock: This machine and the API server differ by 300 s.',
+    'NTP',
+  ],
+  [
+    'a storage class that does not exist',
+    cluster({
+      '/api/v1/namespaces/home/persistentvolumeclaims/villa-config': {
+        metadata: { name: 'villa-config' },
+        spec: { storageClassName: 'fast' },
+        status: { phase: 'Pending' },
+      },
+    }),
+    'Hub villa: storage class: The storage class fast does not exist',
+    'one of slow',
+  ],
+  [
+    'no default storage class',
+    cluster({ '/api/v1/namespaces/home/persistentvolumeclaims/villa-config': notFound() }),
+    'Hub villa: storage class: The cluster has no default storage class',
+    'is-default-class',
+  ],
+  [
+    'a hub that does not answer',
+    hubFailing(new NotHomeAssistant('http://villa is not a hub')),
+    'Hub villa: hub reachable: http://villa is not a hub.',
+    'Correct the address',
+  ],
+  [
+    'a token that is missing',
+    hubFailing(new CommandError('the Secret villa-api-token has no key token')),
+    'Hub villa: token: the Secret villa-api-token has no key token',
+    'kubectl hub status villa',
+  ],
+  [
+    'a token that was revoked',
+    hubFailing(new TokenRejected('HTTP 401')),
+    'Hub villa: token: the hub rejected the token (HTTP 401).',
+    'Store a long-lived token',
+  ],
+  [
+    'a token of another user',
+    hubWith({ isAdmin: false }),
+    'Hub villa: token: The token belongs to a user who is no administrator',
+    'Store a token',
+  ],
+  [
+    'a ban of the operator',
+    hubFailing(new HubBanned()),
+    'Hub villa: bans: the hub has banned the address of the operator',
+    'ip_bans.yaml',
+  ],
+  [
+    'a ban of another address',
+    hubWith({ bannedAddress: '10.1.2.3' }),
+    'Hub villa: bans: The hub has banned 10.1.2.3',
+    'ip_bans.yaml',
+  ],
+  [
+    'recovery mode',
+    hubWith({ core: { ...healthy.core, recovery_mode: true } }),
+    'The hub runs in recovery mode',
+    'kubectl hub logs',
+  ],
+  [
+    'safe mode',
+    hubWith({ core: { ...healthy.core, safe_mode: true } }),
+    'The hub runs in safe mode',
+    'kubectl hub restart',
+  ],
+  [
+    'an old hub',
+    hubWith({ core: { ...healthy.core, version: '2024.5.1' } }),
+    'Home Assistant 2024.5.1 is older than',
+    'Update the hub',
+  ],
+  [
+    'a repair',
+    hubWith({
+      issues: [
+        {
+          domain: 'mqtt',
+          issue_id: 'broker_down',
+          translation_key: 'broker_down',
+          translation_placeholders: { host: 'mqtt.home' },
+        },
+      ],
+    }),
+    'Hub villa: repairs: The hub asks for a repair: mqtt: broker_down, host mqtt.home.',
+    'Repairs',
+  ],
+  [
+    'a missing include',
+    hubWith({ components: ['scene', 'script'] }),
+    'Hub villa: includes: The hub has not loaded automation',
+    'automation: !include automations.yaml',
+  ],
+  [
+    'an untrusted proxy',
+    hubWith({ refusedProxy: '10.42.0.7' }),
+    'Hub villa: trusted proxies: The hub refuses requests that the proxy 10.42.0.7 forwards.',
+    'trusted_proxies: [10.42.0.7]',
+  ],
+  [
+    'a wrong clock of the hub',
+    hubWith({ time: NOW - 3_600_000 }),
+    'Hub villa: clock: The clock of the hub and that of this machine differ by 36',
+    'NTP',
+  ],
+  [
+    'an object that no resource describes',
+    hubWith({ created: [{ kind: 'script', id: 'old', entityId: 'script.old', labels: [] }] }),
+    'Hub villa: orphans: The operator has created script.old in the hub',
+    `kubectl annotate hub/villa ${API_GROUP}/remove-left-behind=script.old`,
+  ],
+  [
+    'a resource without its Hub',
+    cluster({}, villa, porch, resource('HubLabel', 'night', ofHub('chalet'))),
+    'HubLabel night: orphans: It belongs to the Hub chalet, which does not exist.',
+    'Create the Hub',
+  ],
+  [
+    'a deletion that does not end',
+    cluster(
+      {},
+      villa,
+      porch,
+      resource('HubLabel', 'night', ofHub('villa'), {
+        metadata: { deletionTimestamp: old, finalizers: ['example.org/other'] },
+      }),
+    ),
+    'with the finalizers example.org/other',
+    'another controller',
+  ],
+  [
+    'a namespace that the operator does not watch',
+    cluster({}, { ...villa, metadata: { ...villa.metadata, creationTimestamp: old }, status: {} }, porch),
+    'Hub villa: reconciliation: The operator has not reconciled it',
+    'WATCH_NAMESPACES',
+  ],
+  [
+    'a stored object that the hub does not load',
+    cluster(
+      {},
+      villa,
+      porch,
+      resource('HubScene', 'dusk', ofHub('villa'), { status: 'False', reason: 'NotLoaded' }),
+    ),
+    'The hub has stored HubScene dusk and does not load it.',
+    'which include is missing',
+  ],
+];
+
+describe('doctor', () => {
+  test.each(faults)('names %s with the remedy, and nothing else', async (_, line, message, remedy) => {
+    const { code, stdout } = await line.run('doctor');
+    const shown = stdout.trimEnd().split('\n');
+    expect(shown[0]).toMatch(/^✗ /);
+    expect(shown[0]).toContain(message);
+    expect(shown[1]).toMatch(/^ {4}→ /);
+    expect(shown[1]).toContain(remedy);
+    expect(shown[2]).toMatch(/^\d+ checks: 1 fault, 0 skipped$/);
+    expect(code).toBe(1);
+  });
+
+  test('finds nothing where all is well, and --all says what it checked', async () => {
+    const line = cluster();
+    expect(await line.run('doctor')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+ checks: 0 faults, 0 skipped\n$/) as string,
+    });
+    const { stdout } = await line.run('doctor villa --all');
+    expect(stdout.match(/^✓ /gm)!.length).toBeGreaterThan(12);
+  });
+
+  test('finds nothing in the samples', async () => {
+    const folder = join(__dirname, '../../../samples');
+    const samples = readdirSync(folder)
+      .filter((name) => name.endsWith('.yaml'))
+      .flatMap((name) => loadAll(readFileSync(join(folder, name), 'utf8')) as CustomResource[])
+      .filter((each) => each?.apiVersion?.startsWith(API_GROUP))
+      .map(({ kind, metadata, spec }) => resource(kind, metadata.name, spec));
+    const hubs = samples.filter(({ kind }) => kind === 'Hub').map(({ metadata }) => metadata.name);
+    const claims = hubs.map((name) => [
+      `/api/v1/namespaces/home/persistentvolumeclaims/${name}-config`,
+      installed['/api/v1/namespaces/home/persistentvolumeclaims/villa-config'],
+    ]);
+    const line = cluster(Object.fromEntries(claims) as Answers, ...samples);
+    line.readHub = () => Promise.resolve({ ...healthy, created: [], time: line.clock.now() });
+    expect((await line.run('doctor')).stdout).toMatch(/^\d+ checks: 0 faults, 0 skipped\n$/);
+  });
+
+  test('a check that the user may not make is skipped, and the others are made', async () => {
+    const line = cluster({
+      '/apis/apps/v1/deployments': forbidden(),
+      '/apis/discovery.k8s.io/v1/namespaces/operators/endpointslices': forbidden(),
+    });
+    const { code, stdout } = await line.run('doctor');
+    expect(stdout).toMatch(
+      /^\? cluster: operator: .*\n\? cluster: webhook: .*\n\d+ checks: 0 faults, 2 skipped\n$/,
+    );
+    expect(code).toBe(0);
+  });
+
+  test('a warning of the hub is a notice, which is no fault', async () => {
+    const issue = {
+      domain: 'homeassistant',
+      issue_id: 'country_not_configured',
+      translation_key: 'country_not_configured',
+      translation_placeholders: null,
+      severity: 'warning',
+    };
+    const { code, stdout } = await hubWith({ issues: [issue] }).run('doctor');
+    expect(stdout).toContain(
+      '! Hub villa: repairs: The hub asks for a repair: homeassistant: country_not_configured.',
+    );
+    expect(code).toBe(0);
+  });
+
+  test('the data has each verdict', async () => {
+    const { stdout } = await hubWith({ isAdmin: false }).run('doctor -o json');
+    expect(JSON.parse(stdout)).toContainEqual({
+      check: 'token',
+      subject: 'Hub villa',
+      verdict: 'fault',
+      message: 'The token belongs to a user who is no administrator of the hub.',
+      remedy: 'Store a token of an administrator in the Secret.',
+    });
+  });
+
+  test('changes nothing', async () => {
+    const line = cluster();
+    await line.run('doctor');
+    const writes = line.client.writes.filter(
+      ({ path, query }) => !path.includes('accessreviews') && query?.['dryRun'] !== 'All',
+    );
+    expect(writes).toEqual([]);
+  });
+
+  test.each([
+    [
+      'A request from a reverse proxy was received from 10.42.0.7, but your HTTP integration is not set-up',
+      '10.42.0.7',
+    ],
+    ['Received X-Forwarded-For header from an untrusted proxy fd00::7', 'fd00::7'],
+    ['Login attempt from 10.42.0.9', undefined],
+  ])('“%s” names the proxy %s', (text, proxy) => {
+    expect(refusedProxy([{ message: [text] }])).toBe(proxy);
+  });
+});
