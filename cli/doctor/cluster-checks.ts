@@ -78,7 +78,7 @@ export async function checkDefinitions({ api }: Cluster): Promise<Finding[]> {
   return faults.length > 0 ? faults : [about('definitions', 'cluster').ok(`All of version ${version}.`)];
 }
 
-/** The operator runs, in the version of the definitions, and its service account may do what it must. */
+/** The operator runs, in the version of the definitions, and its service account has the rights of its work. */
 export async function checkOperator(cluster: Cluster): Promise<Finding[]> {
   const { ok, fault, skipped } = about('operator', 'cluster');
   const selector = Object.entries(OPERATOR_LABELS).map(([key, value]) => `${key}=${value}`);
@@ -122,7 +122,7 @@ interface Right {
   readonly verb: string;
 }
 
-/** The user of this command may do what the commands need. */
+/** The user of this command has the rights that the commands need. */
 export async function checkUserRights(cluster: Cluster): Promise<Finding[]> {
   const needed: readonly Right[] = [
     ...kinds.flatMap(({ plural }) =>
