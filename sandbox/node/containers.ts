@@ -42,7 +42,7 @@ export interface ContainerHost {
   graceSeconds: number;
   volumes: PodVolumes;
   lookup: Lookup;
-  hubSoftware: HubSoftware;
+  softwareOf: (image: string | undefined) => HubSoftware;
   /** By this factor probes wait longer for an answer than their timeouts say. */
   probePatience: number;
   tether: string;
@@ -128,7 +128,7 @@ export class ContainerRunner {
       // A container id means that it ran before, possibly before the node was restarted.
       restartCount: this.status.restartCount + (this.status.containerID ? 1 : 0),
       containerID,
-      imageID: `sandbox://home-assistant@${this.host.hubSoftware.version}`,
+      imageID: `sandbox://home-assistant@${this.software.version}`,
       state: { running: { startedAt } },
       started: !startupProbe,
       ready: !startupProbe && !readinessProbe,
@@ -181,7 +181,7 @@ export class ContainerRunner {
     const { container, host, files } = this;
     const { terminationMessagePath = '/dev/termination-log', workingDir } = container;
     const mounts = [...volumeMounts, { inside: terminationMessagePath, outside: files.termination }];
-    const { venv, hass } = host.hubSoftware;
+    const { venv, hass, isForkable } = this.software;
     const values = variables(container, host.pod(), baseVariables(host, venv, files.home), host.lookup);
     const command = commandLine(container, values, mounts, { hass, emptyConfiguration: files.configuration });
     const workingDirectory = workingDir ? mapPath(workingDir, mounts) : files.home;
@@ -197,9 +197,10 @@ export class ContainerRunner {
       workingDirectory,
     });
     for (const directory of [files.home, files.configuration]) mkdirSync(directory, { recursive: true });
-    const forkServer = runsInFork(command, environment, host.hubSoftware)
-      ? await host.forkServer?.address()
-      : undefined;
+    const forkServer =
+      isForkable && runsInFork(command, environment, this.software)
+        ? await host.forkServer?.address()
+        : undefined;
     return () =>
       new ContainerProcess({
         tether: host.tether,
@@ -211,6 +212,10 @@ export class ContainerRunner {
         graceSeconds: host.graceSeconds,
         forkServer,
       });
+  }
+
+  private get software(): HubSoftware {
+    return this.host.softwareOf(this.container.image);
   }
 
   private async watchHealth(signal: AbortSignal): Promise<void> {

@@ -5,7 +5,8 @@
  * the pods' status. StatefulSets, EndpointSlices and rollouts are handled by the real controllers.
  *
  * It is not a kubelet:
- * - no image is pulled: every container gets the hub's Python and `hass`;
+ * - no image is pulled: every container gets the hub's Python and `hass`, unless a test has put others in the place of
+ *   its image (images.ts);
  * - nothing is isolated: securityContext and resource limits are not enforced;
  * - there are no environment variables for Services;
  * - pods have no network: a hub listens on all addresses of this machine, on the port in an annotation of its Service;
@@ -22,6 +23,7 @@ import type { ForkServer } from '../fork-server';
 import type { HubSoftware } from '../hub-software';
 import { NodeCache } from './node-cache';
 import { PodEvents } from './events';
+import { softwareOf } from './images';
 import { registerNode } from './node-object';
 import { Pods } from './pods';
 import { Ports } from './ports';
@@ -78,7 +80,7 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
     directory: places.pods,
     tether,
     ...(options.forkServer && { forkServer: options.forkServer }),
-    hubSoftware,
+    softwareOf: (image: string | undefined) => softwareOf(directory, image, hubSoftware),
     probePatience,
     portAssigned: (namespace: string) => urls.updateAll(namespace),
   };

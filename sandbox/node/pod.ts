@@ -29,7 +29,7 @@ export interface PodHost {
   directory: string;
   tether: string;
   forkServer?: ForkServer;
-  hubSoftware: HubSoftware;
+  softwareOf: (image: string | undefined) => HubSoftware;
   probePatience: number;
   /** Called when a pod of this namespace was assigned its port. */
   portAssigned(namespace: string): void;
@@ -185,7 +185,7 @@ export class PodRun {
     waiting: string,
     before: V1ContainerStatus[] | undefined,
   ): ContainerRunner {
-    const { cluster, events, tether, forkServer, hubSoftware, probePatience } = this.host;
+    const { cluster, events, tether, forkServer, softwareOf, probePatience } = this.host;
     const host: ContainerHost = {
       pod: () => this.pod,
       directory: this.directory,
@@ -193,7 +193,7 @@ export class PodRun {
       graceSeconds: this.graceSeconds,
       volumes: this.volumes,
       lookup: cluster.lookup,
-      hubSoftware,
+      softwareOf,
       probePatience,
       tether,
       ...(forkServer && { forkServer }),

@@ -1,0 +1,164 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getCoreState } from '../../../operator/client/core';
+import { freshNamespace, until } from '../../cluster';
+import { Home, hubSecrets, secret } from '../../cluster/home';
+import { addVersion, type Patch } from '../../cluster/next-version';
+import { startHub } from '../../cluster/onboarded-volume';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { ConfiguredHub } from '../hub/configured-hub';
+
+// Upgrades of one hub: to a version that has removed an option of a section, and to one that migrates the database.
+
+const COUNTER = 'counter:\n  visits:\n    icon: mdi:door\n';
+/** The version of the database of the installed hub. */
+const SCHEMA = 53;
+const withLamp = (more = '') =>
+  `logger:\n  default: warning\nrecorder:\ninput_boolean:\n  lamp:\n    name: !secret lamp\n${more}`;
+
+let home: Home;
+let operator: TestOperator;
+let villa: ConfiguredHub;
+/** The migration waits for this file. */
+let mayMigrate: string;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('upgrade'));
+  const image = `example.org/${home.namespace}`;
+  const withoutIcon = {
+    file: 'components/counter/__init__.py',
+    // With the indent of the schema for YAML: the one of the user interface stays.
+    from: `${' '.repeat(20)}probatio.Optional(CONF_ICON): cv.icon,`,
+    to: '',
+  };
+  await addVersion(image, '2026.12.0', [withoutIcon]);
+  operator = await startTestOperator(home.namespace);
+  await startHub(home, 'villa');
+  villa = new ConfiguredHub(home, 'villa');
+  mayMigrate = join(await home.volumeOf('villa'), 'may-migrate');
+  await addVersion(image, '2027.1.0', [withoutIcon, ...migrating(54, 54)]);
+  await addVersion(image, '2027.2.0', [withoutIcon, ...migrating(55, 54)]);
+  await home.apply(
+    secret('words', { lamp: 'Lamp' }),
+    hubSecrets('villa', 'villa', { secretRefs: [{ name: 'words' }] }),
+  );
+  await home.ready('hubsecrets', 'villa');
+  await villa.change(withLamp(COUNTER));
+  await villa.loaded();
+});
+afterAll(() => writeFile(mayMigrate, ''));
+
+/**
+ * A version whose database has this schema.
+ *
+ * @param live a database of this schema is migrated while the hub runs, and one of a former schema before it answers
+ */
+function migrating(schema: number, live: number): Patch[] {
+  const file = 'components/recorder/migration.py';
+  const next = 'def _migrate_statistics_columns_to_timestamp_removing_duplicates(';
+  const added = Array.from({ length: schema - SCHEMA }, (_, index) => SCHEMA + 1 + index).map(
+    (target) => `class _SchemaVersion${target}Migrator(_SchemaVersionMigrator, target_version=${target}):
+    def _apply_update(self) -> None:
+        import os, time
+        while not os.path.exists(${JSON.stringify(mayMigrate)}):
+            time.sleep(0.1)
+
+
+`,
+  );
+  return [
+    {
+      file: 'components/recorder/db_schema.py',
+      from: `SCHEMA_VERSION = ${SCHEMA}`,
+      to: `SCHEMA_VERSION = ${schema}`,
+    },
+    {
+      file,
+      from: 'LIVE_MIGRATION_MIN_SCHEMA_VERSION = 48',
+      to: `LIVE_MIGRATION_MIN_SCHEMA_VERSION = ${live}`,
+    },
+    { file, from: next, to: `${added.join('')}${next}` },
+  ];
+}
+
+/** Resolves when the pod of that version runs. */
+async function upgrade(version: string): Promise<string> {
+  const before = await villa.podUid();
+  await home.change('hub', 'villa', { image: `example.org/${home.namespace}`, version });
+  return until('the next pod runs', async () => {
+    const { metadata, status } = await home.get('pod', 'villa-0');
+    const [container] = (status?.['containerStatuses'] ?? []) as { state: { running?: object } }[];
+    return metadata.uid !== before && container?.state.running !== undefined && metadata.uid;
+  });
+}
+
+describe('an upgrade to a version that leaves out a section', () => {
+  const leftOut = () => home.ready('hubconfiguration', 'villa', { status: 'False', reason: 'CheckFailed' });
+
+  test('is CheckFailed with the line of the section, also when it is asked for again', async () => {
+    await upgrade('2026.12.0');
+    await home.ready('hub', 'villa');
+    await until('the version runs', async () => {
+      const { status } = await home.get('hub', 'villa');
+      return status?.['version'] === '2026.12.0';
+    });
+    expect((await leftOut()).message.split('\n')[0]).toMatch(
+      /line 9: 'icon' is an invalid option for 'counter'/,
+    );
+    await home.annotate('hubconfiguration', 'villa', 'hub-operator.dev/reconcile-requested-at=now');
+    await operator.calm();
+    await leftOut();
+  });
+
+  test('does not keep an edit of another section from being loaded without a restart', async () => {
+    const pod = await villa.podUid();
+    await villa.connect();
+    await villa.change(withLamp(`  desk:\n${COUNTER}`));
+    await villa.shows('input_boolean.desk', 'off');
+    await leftOut();
+    expect(await villa.podUid()).toBe(pod);
+  });
+
+  test('is Ready with the correction', async () => {
+    await villa.change(withLamp(`  desk:\n${COUNTER.replace('    icon: mdi:door\n', '')}`));
+    await villa.loaded();
+    await villa.connect();
+    await villa.shows('counter.visits', '0');
+  });
+});
+
+describe('an upgrade that migrates the database', () => {
+  const isMigrating = async () => (await getCoreState((await home.client('villa')).rest)).isMigrating;
+
+  test.each([
+    ['before the hub answers', '2027.1.0'],
+    ['while the hub runs', '2027.2.0'],
+  ])('%s is interrupted neither by an edit nor by a changed secret', async (_, version) => {
+    const before = await villa.rollouts();
+    const pod = await upgrade(version);
+    await until('it migrates', isMigrating);
+    const entity = `counter.of_${version.replaceAll('.', '_')}`;
+    await home.apply(secret('words', { lamp: version }));
+    await villa.change(withLamp(`counter:\n  ${entity.replace('counter.', '')}:\n`));
+    await operator.calm();
+    expect([await villa.podUid(), await villa.rollouts()]).toEqual([pod, before + 1]);
+
+    // The change waits no more, but for the restart.
+    await home.annotate('hubconfiguration', 'villa', `hub-operator.dev/reconcile-requested-at=${version}`);
+    await until('it is written', async () => {
+      const { data } = await home.get('configmap', 'villa-configuration');
+      return data!['configuration.yaml']!.includes(entity.replace('counter.', ''));
+    });
+    await operator.calm();
+    expect([await villa.podUid(), await villa.rollouts()]).toEqual([pod, before + 1]);
+    expect(await isMigrating()).toBe(true);
+
+    await writeFile(mayMigrate, '');
+    await villa.loaded();
+    await rm(mayMigrate);
+    await villa.connect();
+    await villa.shows(entity, '0');
+    await villa.showsAttribute('input_boolean.lamp', 'friendly_name', version);
+    expect(await villa.rollouts()).toBe(before + 2);
+  });
+});
