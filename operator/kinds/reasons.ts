@@ -504,9 +504,14 @@ export const otherConditions = {
   HttpSettingsReady: {
     kinds: ['HubConfiguration'],
     meaning:
-      'The hub has the settings of the section `http:`, which it takes by its API since 2026.8. Absent without that section.',
+      'The hub has the settings of the section `http:`, which it takes by its API since 2026.8. Absent without that section, unless the hub keeps settings of it.',
     reasons: {
       Applied: { meaning: 'The hub has them for good.' },
+      Kept: {
+        meaning:
+          'The section is gone, and the hub keeps settings of its web server that are not its defaults: the message names them.',
+        action: 'Write the section with the values that you want, or change them in the hub.',
+      },
       InProgress: { meaning: 'The hub restarts to try them, or for other sections before they are sent.' },
       PendingChange: {
         meaning: 'Settings of another client are on trial in the hub. They are left alone.',
@@ -645,13 +650,6 @@ export const eventReasons = {
     type: 'Warning',
     meaning: 'TLS needs cert-manager, which is not installed.',
     action: 'Install cert-manager.',
-  },
-  HttpSettingsKept: {
-    type: 'Warning',
-    kinds: ['HubConfiguration'],
-    meaning:
-      'The section `http:` is gone from `spec.configuration`, and the hub keeps the settings that it got from it: without the section they are left alone.',
-    action: 'Write the section with the values that you want, or change them in the hub.',
   },
   RecorderOverridden: {
     kinds: ['HubConfiguration'],

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getCoreState } from '../../../operator/client/core';
+import { getCoreState } from '../../../operator/client/setup/core';
 import { freshNamespace, until } from '../../cluster';
 import { Home, hubSecrets, secret } from '../../cluster/home';
 import { addVersion, type Patch } from '../../cluster/next-version';

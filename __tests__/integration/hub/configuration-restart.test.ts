@@ -205,6 +205,23 @@ describe('HubConfiguration', () => {
       await until('it goes on', async () => (await slots()).stable!.trusted_proxies!.length === 1);
       await villa.loaded();
     });
+
+    test('leaves the hub its settings when it is removed, which a condition says until it is back', async () => {
+      const kept = { status: 'True', reason: 'Kept' };
+      await villa.change(WITH_COUNTER);
+      await villa.loaded();
+      await httpSettings({
+        ...kept,
+        message: expect.stringContaining(' trusted_proxies, use_x_forwarded_for. ') as string,
+      });
+      await operator.kill();
+      await operator.start();
+      await operator.touch('HubConfiguration', 'villa');
+      await httpSettings(kept);
+      await villa.change(withProxies('[10.0.0.0/8]'));
+      await villa.loaded();
+      await httpSettings({ status: 'True', reason: 'Applied' });
+    });
   });
 
   test('an old file that a restored backup brings is noticed, and the pod is replaced once', async () => {

@@ -1,7 +1,7 @@
 import type { HubClient } from '../../client/hub-client';
 import type { Hub, HubConfiguration } from '../../kinds';
+import { conditionOf } from '../../runtime/conditions';
 import { DEPENDENCY_REQUEUE } from '../../base/limits';
-import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import type { PodRestarts } from '../hub-workload/pod-restarts';
 import type { HubClients } from '../hub-access/hub-clients';
@@ -121,13 +121,12 @@ export class ConfigurationReconciler {
       strategy,
       forced,
       mayRestart,
+      hadSection: conditionOf(resource, 'HttpSettingsReady') !== undefined,
       sent: record.sentSettings,
       remember: (sentSettings: SentSettings | undefined) =>
         this.records.set(hub, { ...record, sentSettings }),
     };
-    const result = await syncHttpSettings(client, record.files, policy);
-    const isGone = result.source === null && resource.status?.httpSource === 'Api';
-    return withHttp(isGone ? withEvent(outcome, httpSettingsKept) : outcome, result);
+    return withHttp(outcome, await syncHttpSettings(client, record.files, policy));
   }
 
   /** A hub that reconnects may have been restarted, with other files or with pending sections. */
@@ -142,15 +141,3 @@ export class ConfigurationReconciler {
     });
   }
 }
-
-const withEvent = (outcome: Outcome, event: EventSpec): Outcome => ({
-  ...outcome,
-  events: [...(outcome.events ?? []), event],
-});
-
-const httpSettingsKept: EventSpec = {
-  type: 'Warning',
-  reason: 'HttpSettingsKept',
-  message:
-    'The section http: is gone, and the hub keeps the settings that it got from it. Write the section with the values that you want, or change them in the hub.',
-};

@@ -76,6 +76,8 @@ export interface HttpPolicy {
   readonly forced: boolean;
   /** Nothing else is being loaded into the hub. */
   readonly mayRestart: boolean;
+  /** The condition of the former reconcile shows settings of a section. */
+  readonly hadSection: boolean;
   /** The settings that were sent last, by this process or a former one. */
   readonly sent?: SentSettings | undefined;
   /** Stores them before they are sent, so that no crash sends the same settings for ever. */
@@ -92,11 +94,12 @@ export async function syncHttpSettings(
   policy: HttpPolicy,
 ): Promise<HttpResult> {
   const section = readHttpSection(files);
-  if (section.type === 'absent') return { source: null, condition: null };
+  if (section.type === 'absent' && !policy.hadSection) return NO_SECTION;
   const config = await readHttpConfig(connection).catch((error: unknown) => {
     if (isUnknownCommand(error)) return 'hidden' as const;
     throw error;
   });
+  if (section.type === 'absent') return config && config !== 'hidden' ? withoutSection(config) : NO_SECTION;
   if (config === 'hidden') return result('Rejected', NOT_SHOWN);
   if (!config) return { source: 'Yaml', condition: null };
   if (section.type === 'invalid') return result('Rejected', section.message);
@@ -150,6 +153,20 @@ export async function syncHttpSettings(
         );
   }
   return configure(connection, desired, policy);
+}
+
+const NO_SECTION: HttpResult = { source: null, condition: null };
+
+/** The hub keeps the settings of a section that is gone, until a person changes them or writes it again. */
+function withoutSection({ stable, default: standard }: HttpConfig): HttpResult {
+  const valuesOf = (slot: HttpSlot | null) => new Map(Object.entries(sorted(withoutMeta(slot ?? {}))));
+  const [present, defaults] = [valuesOf(stable ?? standard), valuesOf(standard)];
+  const kept = [...new Set([...present.keys(), ...defaults.keys()])]
+    .filter((key) => !isDeepStrictEqual(present.get(key), defaults.get(key)))
+    .sort();
+  if (kept.length === 0) return NO_SECTION;
+  const message = `The section http: is gone, and the hub keeps settings that are not its defaults: ${kept.join(', ')}. Write the section with the values that you want, or change them in the hub.`;
+  return { source: null, condition: { status: 'True', reason: 'Kept', message } };
 }
 
 const NOT_SHOWN =

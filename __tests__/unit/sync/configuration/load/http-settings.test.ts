@@ -118,7 +118,7 @@ describe('syncHttpSettings', () => {
   const files = {
     'configuration.yaml': 'http:\n  use_x_forwarded_for: true\n  trusted_proxies: [10.0.0.0/8]\n',
   };
-  const auto = { strategy: 'auto', forced: false, mayRestart: true } as const;
+  const auto = { strategy: 'auto', forced: false, mayRestart: true, hadSection: false } as const;
   type Policy = Omit<HttpPolicy, 'remember'>;
 
   async function run(
@@ -149,6 +149,18 @@ describe('syncHttpSettings', () => {
     });
     return { sent, stored, source, reason: condition?.reason, message: condition?.message };
   }
+
+  test.each<[string, boolean, Partial<HttpConfig> | Error, RegExp | undefined]>([
+    ['that the hub never had', false, { stable: ours }, undefined],
+    ['whose settings the hub keeps', true, { stable: ours }, /: trusted_proxies, use_x_forwarded_for\. /],
+    ['with defaults alone', true, {}, undefined],
+    ['of a hub that shows none', true, new HubRejected('unknown_command', ''), undefined],
+  ])('a section that is not there, %s, sends nothing', async (_, hadSection, given, names) => {
+    const text = { 'configuration.yaml': 'logger:\n' };
+    const { message, ...result } = await run(given, { ...auto, hadSection }, text);
+    expect(result).toMatchObject({ sent: [], source: null, reason: names && 'Kept' });
+    expect(message ?? '').toMatch(names ?? /^$/);
+  });
 
   test('new settings are sent complete', async () => {
     expect(await run({})).toMatchObject({
