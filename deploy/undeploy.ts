@@ -1,195 +1,181 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { NAMESPACE, OPERATOR } from '../manifests/names';
-import { type Cluster, currentCluster, showCluster } from './cluster';
-import { confirm } from './confirm';
-import { count } from './count';
-import { CommandError, runCommand } from './command-error';
-import { childrenOf, definitionNames, type Inventory, listOwnedObjects, readInventory } from './inventory';
-import { Kubectl } from './kubectl';
-import { isOperatorRunning } from './operator-running';
-import { Removal } from './removal';
-import { seconds } from './seconds';
-import { asList, isDefinition, isNamespace, type Manifest, shippedManifests } from './shipped';
+import { API_GROUP } from '../operator/kinds/group';
+import { objectNames } from '../operator/kinds/object-names';
+import {
+  CommandError,
+  confirm,
+  describeCluster,
+  kubectl,
+  listObjects,
+  mustKubectl,
+  runCommand,
+} from './command';
+import {
+  definitionNames,
+  INSTALLED_KINDS,
+  type HubData,
+  hubData,
+  listResources,
+  type Resource,
+} from './inventory';
 
-// Milliseconds.
-/** For finalizers when no operator seems to run: it may all the same. */
-const SHORT_TIMEOUT = 3_000;
-/** The timeout for objects that Kubernetes itself deletes. */
-const KUBERNETES_TIMEOUT = 120_000;
-const POLL = 500;
+/** For the finalizers, in seconds. */
+const TIMEOUT = process.env['TIMEOUT'] || '25';
+const CONTINUE = 'Run `make undeploy` again to continue.';
+const DELETE = ['delete', '--ignore-not-found', '--filename=-'];
+const KUBERNETES_TIMEOUT = '--timeout=120s';
+/** The kinds of objects that the operator creates in every cluster. */
+const OWNED_KINDS =
+  'statefulsets,persistentvolumeclaims,services,ingresses,networkpolicies,pods,configmaps,secrets';
 
 /**
  * `make undeploy`: removes everything of the operator from the cluster of kubectl's current context. Shows first which
  * Hubs and volumes go, and asks (`YES=1`). Continues where an earlier run, or a person, has stopped, in any order.
  */
 async function main(): Promise<void> {
-  const timeout = seconds('TIMEOUT', 25);
-  const kubectl = new Kubectl();
-  const cluster = await currentCluster(kubectl);
-  const inventory = await readInventory(kubectl);
-  const installed = await installedManifests(kubectl);
-  if (inventory.definitions.length === 0 && installed.length === 0) {
-    console.log(`Nothing of the operator is in the cluster ${cluster.server} (context ${cluster.context}).`);
-    return;
-  }
-  console.log(describeRemoval(cluster, inventory, installed));
-  const agreed = await confirm({
-    text: 'Go on?',
-    variable: 'YES',
-    withoutTerminal: `Nothing was deleted: there is no terminal to ask whether to remove all this from ${cluster.server}.`,
-  });
-  if (!agreed) throw new CommandError('Nothing was deleted.');
-  await removeResources(kubectl, inventory, timeout);
-  await removeOwnedObjects(kubectl);
-  await removeDefinitions(kubectl);
-  await removeOperator(kubectl, installed);
-}
+  const cluster = describeCluster();
+  const resources = listResources();
+  const hubs = hubData(resources);
+  const installed = listObjects<Resource>([
+    ...[INSTALLED_KINDS.join(','), '--all-namespaces', `--selector=app.kubernetes.io/name=${OPERATOR}`],
+  ]);
+  if (definitionNames().length === 0 && installed.length === 0)
+    return console.log(`Nothing of the operator is in the cluster.\n\n${cluster}`);
+  console.log(describeRemoval(cluster, resources, hubs));
+  await confirm('Nothing was deleted.');
 
-/** The objects that are deleted and those that are kept, for the question to the user. */
-function describeRemoval(
-  cluster: Cluster,
-  { definitions, resources, hubs }: Inventory,
-  installed: readonly Manifest[],
-): string {
-  const children = resources.filter(({ kind }) => kind !== 'Hub');
-  const width = Math.max(
-    0,
-    ...hubs.map(({ hub: { metadata } }) => `${metadata.namespace}/${metadata.name}`.length),
+  for (const { hub, fate } of hubs) if (fate === 'kept') keepVolume(hub);
+  // While the operator runs, it removes the objects of these resources from the Hubs that outlive the removal.
+  const staying = hubs.filter(({ fate }) => fate !== 'gone').map(({ hub }) => identity(hub));
+  const first = resources.filter((resource) =>
+    staying.includes(identity(resource, resource.spec?.hubRef ?? {})),
   );
-  const lines = hubs.map(
-    ({ hub: { metadata }, text }) => `    ${`${metadata.namespace}/${metadata.name}`.padEnd(width)}  ${text}`,
-  );
-  const [lost] = hubs.filter(({ fate }) => fate === 'gone');
-  const advice = lost && [
-    '',
-    'To keep a volume, answer no, and set storage.retain first:',
-    `  kubectl -n ${lost.hub.metadata.namespace} patch hub ${lost.hub.metadata.name} --type=merge -p '{"spec":{"storage":{"retain":true}}}'`,
-  ];
-  return [
-    "This removes the operator from the cluster of kubectl's current context:",
-    '',
-    showCluster(cluster),
-    '',
-    'It deletes:',
-    '',
-    `  ${count(hubs.length, 'Hub')}, with pods, Services and Secrets${hubs.length > 0 ? ':' : ''}`,
-    ...lines,
-    `  ${count(children.length, 'other resource')}${children.length > 0 ? `: ${countByKind(children)}` : ''}`,
-    `  ${count(definitions.length, 'kind')} (CustomResourceDefinitions)`,
-    `  ${count(installed.length, 'object')} of the operator${installed.some(isNamespace) ? `, and all that is in the namespace ${NAMESPACE}` : ''}`,
-    ...(advice ?? []),
-    '',
-  ].join('\n');
-}
-
-function countByKind(resources: readonly { readonly kind: string }[]): string {
-  const counts = new Map<string, number>();
-  for (const { kind } of resources) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
-}
-
-/**
- * While the operator runs, so that finalizers are released. The children of a Hub that outlives this are first: their
- * objects are removed from it. Those of the others go with the Hub and its volume.
- */
-async function removeResources(
-  kubectl: Kubectl,
-  { definitions, resources, hubs }: Inventory,
-  timeout: number,
-): Promise<void> {
-  if (resources.length === 0) return;
-  const isRunning = await isOperatorRunning(kubectl);
-  const removal = new Removal(kubectl, definitions, {
-    timeout: isRunning ? timeout : SHORT_TIMEOUT,
-    isOperatorRunning: isRunning,
-  });
-  await removal.keepVolumes(hubs);
-  const staying = hubs.filter(({ fate }) => fate !== 'gone');
-  const first = childrenOf(resources, staying);
-  await removal.remove(first);
-  const others = resources.filter((resource) => !first.includes(resource));
+  remove(first);
   // Once a Hub is being deleted, nothing of its children is removed from it one by one.
-  await removal.remove(others.sort((a, b) => Number(b.kind === 'Hub') - Number(a.kind === 'Hub')));
-  console.log(`Deleted ${count(resources.length, 'resource')}.`);
+  const others = resources.filter((resource) => !first.includes(resource));
+  remove(others.sort((a, b) => Number(b.kind === 'Hub') - Number(a.kind === 'Hub')));
+  removeOwnedObjects();
+  const kinds = definitionNames();
+  const hold = `Resources that were created meanwhile may hold the kinds. ${CONTINUE}`;
+  if (kinds.length > 0)
+    mustKubectl(['delete', 'crd', '--ignore-not-found', KUBERNETES_TIMEOUT, ...kinds], '', hold);
+  const hint = `Kubernetes may still delete what is in the namespace ${NAMESPACE}. ${CONTINUE}`;
+  if (installed.length > 0) mustKubectl([...DELETE, KUBERNETES_TIMEOUT], asList(installed), hint);
+  console.log('Deleted the operator.');
   if (hubs.some(({ fate }) => fate === 'gone'))
     console.log('The pod of a hub may take up to 4 minutes to stop; Kubernetes deletes its claim then.');
 }
 
+/** `namespace/name` of a resource, or of the Hub that it names. */
+const identity = ({ metadata }: Resource, { name }: { name?: string } = metadata): string =>
+  `${metadata.namespace}/${name}`;
+
+/** The objects that are deleted and those that are kept, for the question to the user. */
+function describeRemoval(cluster: string, resources: readonly Resource[], hubs: readonly HubData[]): string {
+  const lost = hubs.find(({ fate }) => fate === 'gone')?.hub.metadata;
+  return `This removes the operator from the cluster of kubectl's current context:
+
+${cluster}
+
+It deletes the kinds, the operator with all that is in the namespace ${NAMESPACE}, and
+
+${hubs.map(({ hub, text }) => `  Hub ${identity(hub)}  ${text}\n`).join('')}  ${resources.length - hubs.length} other resources
+${
+  lost
+    ? `
+To keep a volume, answer no, and set storage.retain first:
+  kubectl -n ${lost.namespace} patch hub ${lost.name} --type=merge -p '{"spec":{"storage":{"retain":true}}}'
+`
+    : ''
+}`;
+}
+
 /**
- * What belonged to a Hub. The garbage collector of Kubernetes deletes it, too, but cannot any more once the kinds are gone,
- * and it learns of kinds that were just installed only after half a minute.
+ * Removes the owner references to a Hub from the objects that its storage keeps. The operator does so too; without it,
+ * the garbage collector would delete the volume (rules.md, "Storage").
  */
-async function removeOwnedObjects(kubectl: Kubectl): Promise<void> {
-  const objects = await listOwnedObjects(kubectl);
-  if (objects.length > 0) await deleteObjects(kubectl, objects);
-}
-
-/** Does not wait until they are gone. */
-async function deleteObjects(kubectl: Kubectl, objects: readonly Manifest[]): Promise<void> {
-  const items = objects.map(({ apiVersion, kind, metadata: { name, namespace } }) => ({
-    apiVersion,
-    kind,
-    metadata: { name, ...(namespace !== undefined && { namespace }) },
-  }));
-  await kubectl.run(['delete', '--ignore-not-found', '--wait=false', '--filename=-'], {
-    input: asList(items),
-  });
-}
-
-async function removeDefinitions(kubectl: Kubectl): Promise<void> {
-  const names = await definitionNames(kubectl);
-  if (names.length === 0) return;
-  await kubectl.run(['delete', 'customresourcedefinitions', '--ignore-not-found', '--wait=false', ...names]);
-  const isGone = await untilDeleted(async () => (await definitionNames(kubectl)).length === 0);
-  if (!isGone)
-    throw new CommandError(
-      'The kinds are still being deleted: resources that were created meanwhile may hold them.',
-      'Run `make undeploy` again to continue.',
-    );
-  console.log(`Deleted ${count(names.length, 'kind')}.`);
-}
-
-/** The roles in watched namespaces are of `dist/watched-namespace`, which is applied to each of them. */
-async function removeOperator(kubectl: Kubectl, installed: readonly Manifest[]): Promise<void> {
-  if (installed.length === 0) return;
-  // The namespace is last: the objects in it may be needed until then.
-  const ordered = [...installed.filter((each) => !isNamespace(each)), ...installed.filter(isNamespace)];
-  await deleteObjects(kubectl, ordered);
-  const isGone = await untilDeleted(async () => (await kubectl.list(['namespace', NAMESPACE])).length === 0);
-  console.log(
-    `Deleted the operator${isGone ? '' : `; Kubernetes still deletes what is in the namespace ${NAMESPACE}`}.`,
-  );
-}
-
-/** The installed objects of `dist/`, and the roles in the namespaces that a namespaced operator watches. */
-async function installedManifests(kubectl: Kubectl): Promise<readonly Manifest[]> {
-  const shipped = shippedManifests().filter((each) => !isDefinition(each));
-  const found = await kubectl.list<Manifest>(['--filename=-'], { input: asList(shipped) });
-  const bindings = await kubectl.list<Binding>(['rolebindings', '--all-namespaces']);
-  const watched = bindings.filter(
-    ({ metadata, subjects }) =>
-      metadata.name === OPERATOR &&
-      subjects?.some(({ name, namespace }) => name === OPERATOR && namespace === NAMESPACE),
-  );
-  const roles = watched.map(({ metadata }) => ({
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'Role',
-    metadata,
-  }));
-  return [...found, ...watched, ...roles];
-}
-
-interface Binding extends Manifest {
-  readonly subjects?: readonly { readonly name: string; readonly namespace?: string }[];
-}
-
-async function untilDeleted(isGone: () => Promise<boolean>): Promise<boolean> {
-  const deadline = Date.now() + KUBERNETES_TIMEOUT;
-  while (!(await isGone())) {
-    if (Date.now() > deadline) return false;
-    await sleep(POLL);
+function keepVolume({ metadata: { name, namespace, uid }, spec }: Resource): void {
+  const { volumeClaim, admin } = objectNames(name);
+  const { retain, existingClaim } = spec?.storage ?? {};
+  const kept = [
+    ...(retain || existingClaim === volumeClaim ? [`persistentvolumeclaim/${volumeClaim}`] : []),
+    ...(retain ? [`secret/${admin}`] : []),
+  ];
+  for (const object of kept) {
+    const where = [object, `--namespace=${namespace}`];
+    const [found] = listObjects<Resource>(where);
+    const index = found?.metadata.ownerReferences?.findIndex((owner) => owner.uid === uid) ?? -1;
+    const path = `/metadata/ownerReferences/${index}`;
+    const patch = [
+      { op: 'test', path: `${path}/uid`, value: uid },
+      { op: 'remove', path },
+    ];
+    if (index >= 0) mustKubectl(['patch', ...where, '--type=json', `--patch=${JSON.stringify(patch)}`]);
   }
-  return true;
+}
+
+/** Deletes these resources and waits; with `FORCE=1`, finalizers of the operator that are not released are removed. */
+function remove(resources: readonly Resource[]): void {
+  if (resources.length === 0) return;
+  const deletion = kubectl([...DELETE, `--timeout=${TIMEOUT}s`], asList(resources));
+  if (deletion.code === 0) return;
+  if (!deletion.stderr.includes('timed out')) throw new CommandError(deletion.stderr);
+  const uids = new Set(resources.map(({ metadata }) => metadata.uid));
+  const left = listResources().filter(({ metadata }) => uids.has(metadata.uid));
+  if (left.some(hasOurs) && process.env['FORCE'] !== '1')
+    throw new CommandError(
+      `The operator has not released the finalizers of these resources; it may not run:\n${shown(left)}\n${CONTINUE} FORCE=1 removes these finalizers: the objects then stay in hubs that stay, and volumes that stay are not affected.`,
+    );
+  removeFinalizers(left.filter(hasOurs));
+  const held = left.filter(({ metadata }) => !metadata.finalizers?.every(isOurs));
+  if (held.length > 0)
+    throw new CommandError(
+      `These resources are held by finalizers of other controllers, which have to release them:\n${shown(held)}\n${CONTINUE}`,
+    );
+}
+
+/** Removes only finalizers of the operator. One kubectl for all resources that keep the same finalizers of others. */
+function removeFinalizers(resources: readonly Resource[]): void {
+  const others = ({ metadata }: Resource) =>
+    JSON.stringify(metadata.finalizers?.filter((finalizer) => !isOurs(finalizer)));
+  for (const finalizers of new Set(resources.map(others))) {
+    const patch = `--patch={"metadata":{"finalizers":${finalizers}}}`;
+    const same = asList(resources.filter((resource) => others(resource) === finalizers));
+    const { stderr } = kubectl(['patch', '--type=merge', patch, '--filename=-'], same);
+    // A resource that was released meanwhile is gone.
+    const refusals = stderr.split('\n').filter((line) => line !== '' && !line.includes('(NotFound)'));
+    if (refusals.length > 0) throw new CommandError(`Cannot remove finalizers: ${refusals.join('\n')}`);
+  }
+}
+
+const isOurs = (finalizer: string): boolean => finalizer.startsWith(`${API_GROUP}/`);
+const hasOurs = ({ metadata }: Resource): boolean => metadata.finalizers?.some(isOurs) ?? false;
+
+const shown = (resources: readonly Resource[]): string =>
+  resources
+    .map((each) => `  ${each.kind} ${identity(each)} (${each.metadata.finalizers?.join(', ')})`)
+    .join('\n');
+
+/**
+ * Deletes objects whose owners are all of our kinds; a claim that is retained has no owner. The garbage collector of
+ * Kubernetes deletes them too, but cannot any more once the kinds are gone, and learns of kinds that were just installed
+ * only after half a minute.
+ */
+function removeOwnedObjects(): void {
+  const selector = `--selector=app.kubernetes.io/managed-by=${OPERATOR}`;
+  const found = listObjects<Resource>([OWNED_KINDS, '--all-namespaces', selector]);
+  const owned = found.filter(({ metadata }) =>
+    metadata.ownerReferences?.every(({ apiVersion }) => apiVersion.startsWith(`${API_GROUP}/`)),
+  );
+  if (owned.length > 0) mustKubectl([...DELETE, '--wait=false'], asList(owned));
+}
+
+/** These objects for kubectl's standard input, by name: without what may have changed meanwhile. */
+function asList(objects: readonly Resource[]): string {
+  const items = objects.map(({ apiVersion, kind, metadata: { name, namespace } }) => {
+    return { apiVersion, kind, metadata: { name, namespace } };
+  });
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 }
 
 runCommand(main);

@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { untilEstablished } from '../deploy/established';
-import { Kubectl } from '../deploy/kubectl';
-import { isDefinition, shippedManifests } from '../deploy/shipped';
 import { repository } from './image/bundle';
 import { operatorImage } from './image/description';
 import { operatorNode } from './image/operator-node';
 import { shippedHeapLimit } from '../manifests/memory';
+import { readManifests } from '../manifests/read-manifests';
 import type { Sandbox } from './index';
 import { readCluster, writeKubeconfig } from './kubeconfig';
 import { URL_ANNOTATION } from './node';
@@ -42,12 +40,18 @@ export interface OperatorProcess {
  * registration of the webhook: the API server would look for its Service with each write (`installWebhook`).
  */
 export async function installOperator(sandbox: ClusterAccess): Promise<void> {
-  const shipped = shippedManifests();
-  await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', join(repository, 'dist', 'crds.yaml')]);
-  await untilEstablished(
-    new Kubectl([...sandbox.kubectl, '--kubeconfig', sandbox.kubeconfig]),
-    shipped.filter(isDefinition).map(({ metadata }) => metadata.name),
-  );
+  const kinds = join(repository, 'dist', 'crds.yaml');
+  await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', kinds]);
+  // `--for=condition=` fails on a kind that has no conditions yet.
+  const established = '{.status.conditions[?(@.type=="Established")].status}';
+  await sandboxKubectl(sandbox, [
+    'wait',
+    `--for=jsonpath=${established}=True`,
+    '--timeout=120s',
+    '-f',
+    kinds,
+  ]);
+  const shipped = readManifests(join(repository, 'dist', 'install.yaml')) as { kind: string }[];
   const items = shipped.filter(({ kind }) => kind !== 'ValidatingWebhookConfiguration');
   await sandboxKubectl(
     sandbox,

@@ -1,10 +1,6 @@
-import {
-  childrenOf,
-  dataOf,
-  listOwnedObjects,
-  type OwnedObject,
-  type Resource,
-} from '../../../deploy/inventory';
+import { dataOf, INSTALLED_KINDS, type Resource } from '../../../deploy/inventory';
+import { NAMESPACE, OPERATOR } from '../../../manifests/names';
+import { readManifests } from '../../../manifests/read-manifests';
 
 const resource = (kind: string, name: string, spec: Resource['spec'], namespace = 'home'): Resource => ({
   apiVersion: 'hub-operator.dev/v1',
@@ -48,12 +44,12 @@ describe('dataOf', () => {
 
   test.each(cases)('of a Hub: %s', (_, spec, fate, text) => {
     const hub = resource('Hub', 'villa', spec);
-    expect(dataOf(hub, [claim('villa-config'), claim('mine')])).toEqual({ hub, fate, text });
+    expect(dataOf(hub, [claim('villa-config'), claim('mine')], [])).toEqual({ hub, fate, text });
   });
 
   test('a claim of another namespace is not its own', () => {
     const elsewhere = { ...claim('villa-config'), metadata: { name: 'villa-config', namespace: 'other' } };
-    expect(dataOf(resource('Hub', 'villa', {}), [elsewhere]).text).not.toContain('8Gi');
+    expect(dataOf(resource('Hub', 'villa', {}), [elsewhere], []).text).not.toContain('8Gi');
   });
 
   test('a volume that is not deleted with its claim is named', () => {
@@ -67,48 +63,21 @@ describe('dataOf', () => {
   });
 });
 
-describe('childrenOf', () => {
-  test('are those that name the Hub, in its namespace', () => {
-    const hub = resource('Hub', 'villa', {});
-    const child = resource('HubScene', 'a', { hubRef: { name: 'villa' } });
-    const others = [
-      resource('HubScene', 'b', { hubRef: { name: 'flat' } }),
-      resource('HubScene', 'c', { hubRef: { name: 'villa' } }, 'other'),
-    ];
-    expect(childrenOf([hub, child, ...others], [dataOf(hub)])).toEqual([child]);
-  });
-});
+interface Installed {
+  readonly kind: string;
+  readonly metadata: { readonly namespace?: string; readonly labels?: object };
+}
 
-describe('listOwnedObjects', () => {
-  const owned = (name: string, owners: readonly string[], deletionTimestamp?: string): OwnedObject => ({
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    metadata: {
-      name,
-      namespace: 'home',
-      ...(owners.length > 0 && { ownerReferences: owners.map((apiVersion) => ({ apiVersion })) }),
-      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
-    },
-  });
-  const HUB = 'hub-operator.dev/v1';
-
-  test('has what only resources of ours own: no retained volume, and nothing that is being deleted', async () => {
-    const all = [
-      owned('of-a-hub', [HUB]),
-      owned('of-two', [HUB, HUB]),
-      owned('retained', []),
-      owned('of-another-controller-too', [HUB, 'apps/v1']),
-      owned('going', [HUB], '2026-01-01T00:00:00Z'),
+describe('INSTALLED_KINDS', () => {
+  test('are those of all objects that are installed outside of the namespace of the operator', () => {
+    const objects = [
+      ...readManifests('dist/install.yaml'),
+      ...readManifests('dist/watched-namespace/roles.yaml'),
     ];
-    const asked: string[] = [];
-    const kubectl = {
-      list: <T>(args: readonly string[]) => {
-        asked.push(...args);
-        return Promise.resolve(all as readonly object[] as readonly T[]);
-      },
-    };
-    const found = await listOwnedObjects(kubectl);
-    expect(found.map(({ metadata }) => metadata.name)).toEqual(['of-a-hub', 'of-two']);
-    expect(asked).toContain('--selector=app.kubernetes.io/managed-by=hub-operator');
+    for (const { kind, metadata } of objects as Installed[]) {
+      if (kind === 'CustomResourceDefinition' || metadata.namespace === NAMESPACE) continue;
+      expect(INSTALLED_KINDS).toContain(kind);
+      expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/name': OPERATOR });
+    }
   });
 });
