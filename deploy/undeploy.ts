@@ -170,7 +170,7 @@ function removeOwnedObjects(): void {
   if (owned.length > 0) mustKubectl([...DELETE, '--wait=false'], asList(owned));
 }
 
-/** These objects for kubectl's standard input, by name: without what may have changed meanwhile. */
+/** The names of objects for kubectl's standard input, without what may have changed meanwhile. */
 function asList(objects: readonly Resource[]): string {
   const items = objects.map(({ apiVersion, kind, metadata: { name, namespace } }) => {
     return { apiVersion, kind, metadata: { name, namespace } };
