@@ -11,8 +11,8 @@ export interface Environment {
   readonly clock: Clock;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  connect(options: ClusterOptions): Cluster;
-  readStandardInput(): Promise<string>;
+  connect(this: void, options: ClusterOptions): Cluster;
+  readStandardInput(this: void): Promise<string>;
   /** Reads the state of the hub of a Hub resource. @throws CommandError, HubError */
   readHub(this: void, cluster: Cluster, name: string): Promise<HubFacts>;
 }

@@ -6,9 +6,12 @@ import { CommandContext } from './command-context';
 import { CommandError } from './command-error';
 import { completeCommand, completionCommand } from './completion';
 import { doctorCommand } from './doctor/command';
+import { diffCommand } from './diff/command';
 import type { Environment } from './environment';
 import { type ExitCode, exitCodes } from './exit-codes';
+import { exportCommand } from './export/command';
 import { logsCommand } from './logs/command';
+import { pullCommand } from './pull/command';
 import { restartCommand } from './reconcile/restart-command';
 import { resumeCommand, suspendCommand } from './reconcile/suspend-command';
 import { syncCommand } from './reconcile/sync-command';
@@ -40,6 +43,9 @@ export function createProgram(name: ProgramName, context: CommandContext): Comma
     suspendCommand(context),
     resumeCommand(context),
     doctorCommand(context),
+    exportCommand(context),
+    diffCommand(context),
+    pullCommand(context),
     logsCommand(context),
     traceCommand(context),
     validateCommand(context),

@@ -274,6 +274,8 @@ export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandRes
     trigger: optional(nullable(text)),
     trace: record(list(traceStep)),
   }),
+  'blueprint/list': record(object()),
+  'search/related': record(list(text)),
   'blueprint/substitute': object({ substituted_config: entityPayload }),
   'config/floor_registry/list': list(floor),
   'config/floor_registry/create': floor,

@@ -116,6 +116,16 @@ export interface AnsweredCommands extends RegistryCommands {
     { readonly domain: 'automation' | 'script'; readonly item_id: string; readonly run_id: string },
     RunTrace & { readonly trace: Readonly<Record<string, readonly TraceStep[]>> }
   >;
+  /** By path. */
+  'blueprint/list': Command<
+    { readonly domain: 'automation' | 'script' },
+    Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  >;
+  /** Entity ids by domain, of what uses an item. */
+  'search/related': Command<
+    { readonly item_type: 'automation_blueprint' | 'script_blueprint'; readonly item_id: string },
+    Readonly<Record<string, readonly string[]>>
+  >;
   'blueprint/substitute': Command<
     { readonly domain: 'automation' | 'script'; readonly path: string; readonly input: object },
     { readonly substituted_config: EntityPayload }

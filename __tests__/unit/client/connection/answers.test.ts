@@ -95,6 +95,8 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
   'trace/get': { ...run, trace: { [NAME]: [{ path: NAME, timestamp: NAME, result: {}, error: NAME }] } },
   'automation/config': { config: {} },
   'script/config': { config: {} },
+  'blueprint/list': { [NAME]: {} },
+  'search/related': { [NAME]: [NAME] },
   'blueprint/substitute': { substituted_config: {} },
   'config/floor_registry/list': [record('floor')],
   'config/floor_registry/create': record('floor'),

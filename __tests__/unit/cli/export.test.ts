@@ -1,0 +1,246 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GROUP_VERSION } from '../../../operator/kinds/group';
+import { readManifests } from '../../../operator/offline/manifests';
+import { filesOf, writeFiles } from '../../../cli/export/files';
+import { likelySecrets } from '../../../cli/export/likely-secrets';
+import { Names, slugOf } from '../../../cli/export/names';
+import { describe as describeHub, type HubContent } from '../../../cli/export/resources';
+import { yamlText } from '../../../cli/export/yaml-text';
+import fc from '../../fast-check';
+
+const entry = (type: string, id: string, name: string, fields: object = {}) => ({
+  [`${type}_id`]: id,
+  name,
+  ...fields,
+});
+const integration = (domain: string, title: string, fields: object = {}) => ({
+  entry_id: `${domain}-${title}`,
+  domain,
+  title,
+  source: 'user',
+  state: 'loaded',
+  disabled_by: null,
+  reason: null,
+  supports_options: false,
+  supports_reconfigure: false,
+  ...fields,
+});
+const empty: HubContent = {
+  entities: { automation: [], scene: [], script: [] },
+  entries: { floor: [], label: [], area: [], zone: [] },
+  integrations: [],
+};
+const stored = (id: string, payload: object) => ({
+  id,
+  entityId: `automation.${id}`,
+  payload: { triggers: [], actions: [], ...payload },
+});
+
+describe('yamlText', () => {
+  test('what kubectl reads is what was written, for every text, number, null and list', () => {
+    const odd = fc.constantFrom(
+      ...['on', 'Off', 'y', 'n', 'no', '~', 'null', '1:30', '0o7', '0123', '1e3', '1_000', '=', '<<', '.inf'],
+      ...[
+        '- a',
+        'a: b',
+        '# c',
+        ' lead',
+        'trail ',
+        'two\nlines\n',
+        'two\n\n lines',
+        '\n',
+        '\ttab\n',
+        '{{ x }}',
+      ],
+      ...[
+        '光',
+        '🏠',
+        'a\u0085b',
+        'a\u2028b',
+        '\ufeffx',
+        '2026-01-01',
+        '@at',
+        '%x',
+        '!tag',
+        '&a',
+        '*a',
+        '"',
+        "'",
+      ],
+    );
+    const text = fc.oneof(
+      odd,
+      fc.string(),
+      fc.string({ unit: 'binary' }).filter((each) => /^\P{Cs}*$/u.test(each)),
+    );
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof(
+        { maxDepth: 3 },
+        text,
+        fc.integer(),
+        fc
+          .double({ noNaN: true, noDefaultInfinity: true })
+          .filter((each) => !Object.is(each, -0) && (!Number.isInteger(each) || Number.isSafeInteger(each))),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie('any'), { maxLength: 3 }),
+        fc.dictionary(text, tie('any'), { maxKeys: 3 }),
+      ),
+    })).any;
+    fc.assert(
+      fc.property(fc.dictionary(text, value, { maxKeys: 4 }), (spec) => {
+        const object = JSON.parse(JSON.stringify({ kind: 'X', spec })) as object;
+        const [read] = readManifests('x', yamlText(object));
+        expect(read).toMatchObject({ object });
+        expect((read as { object: object }).object).toEqual(object);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('plain words stay plain, states and numbers in texts are in quotes', () => {
+    expect(yamlText({ a: 'Light on the porch', b: 'on', c: '5', d: null, on: 'light.sofa', e: 'x\ny' })).toBe(
+      'a: Light on the porch\nb: "on"\nc: "5"\nd: null\n"on": light.sofa\ne: |-\n  x\n  y\n',
+    );
+  });
+});
+
+describe('names', () => {
+  test.each([
+    ['Küche: Licht an!', 'kuche-licht-an'],
+    ['  Straße ', 'strasse'],
+    ['光', ''],
+    ['a'.repeat(80), 'a'.repeat(63)],
+  ])('%s is %s', (alias, slug) => expect(slugOf(alias)).toBe(slug));
+
+  test('two objects with one alias have two names, and one without letters has that of its id', () => {
+    const names = new Names();
+    expect([names.take('Lamp', '2'), names.take('lamp', '3'), names.take('光', '1699999999999')]).toEqual([
+      'lamp',
+      'lamp-2',
+      '1699999999999',
+    ]);
+    expect(names.take('光', '光')).toMatch(/^object-[0-9a-f]{8}$/);
+  });
+});
+
+describe('likelySecrets', () => {
+  test.each([
+    [{ data: { password: 'hunter2' } }, ['spec.data.password']],
+    [{ list: [{ api_key: 'abc' }] }, ['spec.list[0].api_key']],
+    [{ code: 1234 }, ['spec.code']],
+    [{ url: 'http://me:secret@host/x' }, ['spec.url']],
+    [{ url: 'https://host/hook?token=abcdef123' }, ['spec.url']],
+    [{ headers: { x: 'Bearer abcdefghijklmnop' } }, ['spec.headers.x']],
+    [{ key: '-----BEGIN RSA PRIVATE KEY-----\nx' }, ['spec.key']],
+    [{ password: '{{ states("input_text.password") }}' }, []],
+    [{ token: 'input_text.token' }, []],
+    [{ device_id: '0123456789abcdef0123456789abcdef', country_code: 'DE', message: 'The code is right' }, []],
+  ])('%j: %j', (spec, found) => expect(likelySecrets(spec, ['spec'])).toEqual(found));
+});
+
+describe('the files of an export', () => {
+  const content = (automations: readonly ReturnType<typeof stored>[]): HubContent => ({
+    ...empty,
+    entities: { ...empty.entities, automation: automations },
+  });
+
+  test('areas name their floors and labels, and the operator’s own labels are left out', async () => {
+    const { described } = describeHub('villa', {
+      ...empty,
+      entries: {
+        floor: [entry('floor', 'attic', 'The Attic', { level: 0, icon: null, aliases: [] })],
+        label: [entry('label', 'own', 'Managed by Hub Operator'), entry('label', 'night', 'Night')],
+        area: [
+          entry('area', 'kitchen', 'Kitchen', {
+            floor_id: 'attic',
+            labels: ['night', 'own'],
+            icon: 'mdi:stove',
+            aliases: ['b', 'a'],
+          }),
+        ],
+        zone: [
+          entry('zone', 'work', 'Work', { latitude: 52.5, longitude: -0.1, radius: 100, passive: true }),
+        ],
+      },
+    });
+    const { files, notExpressed } = await filesOf(described);
+    expect(notExpressed).toEqual([]);
+    expect(Object.fromEntries(files.map(({ path, text }) => [path, text]))).toEqual({
+      'floors/the-attic.yaml': manifest('HubFloor', 'the-attic', 'name: The Attic\n  level: 0'),
+      'labels/night.yaml': manifest('HubLabel', 'night', 'name: Night'),
+      'areas/kitchen.yaml': manifest(
+        'HubArea',
+        'kitchen',
+        'name: Kitchen\n  floorName: The Attic\n  labels:\n    - Night\n  icon: mdi:stove\n  aliases:\n    - a\n    - b',
+      ),
+      'zones/work.yaml': manifest(
+        'HubZone',
+        'work',
+        'name: Work\n  latitude: "52.5"\n  longitude: "-0.1"\n  passive: true',
+      ),
+    });
+  });
+
+  test('integrations are named by domain and title; two that cannot be told apart are listed', async () => {
+    const { described, notExpressed } = describeHub('villa', {
+      ...empty,
+      integrations: [
+        integration('mqtt', 'Broker', { disabled_by: 'user' }),
+        integration('hue', 'Bridge', { entry_id: 'a' }),
+        integration('hue', 'Bridge', { entry_id: 'b' }),
+        integration('sun', 'Sun', { source: 'system' }),
+        integration('dlna', 'TV', { source: 'ignore' }),
+      ],
+    });
+    const { files } = await filesOf(described);
+    expect(files).toMatchObject([
+      { path: 'integrations/mqtt-broker.yaml', text: expect.stringContaining('enabled: false') as string },
+    ]);
+    expect(notExpressed.map(({ object }) => object)).toEqual([
+      'integration hue “Bridge”',
+      'integration hue “Bridge”',
+    ]);
+  });
+
+  test('a value that looks like a secret is named, and its file is not written', async () => {
+    const { described } = describeHub(
+      'villa',
+      content([stored('a', { alias: 'A', actions: [{ action: 'x.y', data: { password: 'hunter2' } }] })]),
+    );
+    const { files, notExpressed } = await filesOf(described);
+    expect(files).toEqual([]);
+    expect(notExpressed).toEqual([
+      {
+        object: 'automation.a',
+        reason: expect.stringContaining('spec.actions[0].data.password looks like a secret') as string,
+      },
+    ]);
+    expect(JSON.stringify(notExpressed)).not.toContain('hunter2');
+  });
+
+  test('files of former exports are named, and stay', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'export-'));
+    try {
+      const file = (name: string) => ({
+        path: `labels/${name}.yaml`,
+        text: `${name}\n`,
+        object: '',
+        kind: '',
+        name,
+      });
+      await writeFiles(folder, [file('a'), file('b')]);
+      await writeFile(join(folder, 'labels', 'README.md'), '');
+      expect(await writeFiles(folder, [file('a')])).toEqual(['labels/b.yaml']);
+      expect((await readdir(join(folder, 'labels'))).sort()).toEqual(['README.md', 'a.yaml', 'b.yaml']);
+      expect(await readFile(join(folder, 'labels', 'a.yaml'), 'utf8')).toBe('a\n');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+const manifest = (kind: string, name: string, spec: string) =>
+  `apiVersion: ${GROUP_VERSION}\nkind: ${kind}\nmetadata:\n  name: ${name}\nspec:\n  hubRef:\n    name: villa\n  ${spec}\n`;

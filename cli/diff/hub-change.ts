@@ -1,0 +1,12 @@
+import type { FieldDiff } from '../../operator/sync/objects/field-diff';
+
+/** What applying a resource would change in its hub. */
+export interface HubChange {
+  /** `waits`: for an object that does not exist yet. `refused`: the operator would report the resource as Stalled. */
+  readonly action: 'create' | 'update' | 'none' | 'waits' | 'refused';
+  readonly fields: readonly FieldDiff[];
+  /** Sentences. */
+  readonly notes: readonly string[];
+}
+
+export const isChange = ({ action, notes }: HubChange): boolean => action !== 'none' || notes.length > 0;

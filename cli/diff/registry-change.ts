@@ -1,0 +1,54 @@
+import type { CustomResource } from '../../operator/kinds/resource';
+import { areas } from '../../operator/sync/registry/area';
+import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
+import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
+import { floors } from '../../operator/sync/registry/floor';
+import { labels } from '../../operator/sync/registry/label';
+import { locate } from '../../operator/sync/registry/locate-entry';
+import { resolveReferences } from '../../operator/sync/registry/resolve';
+import { zones } from '../../operator/sync/registry/zone';
+import type { HubChange } from './hub-change';
+import type { StoredObjects } from './stored-objects';
+
+const ENTRY_TYPES: readonly EntryType[] = [floors, labels, areas, zones];
+
+export const entryTypeOf = (kind: string): EntryType | undefined =>
+  ENTRY_TYPES.find(({ definition }) => definition.kind === kind);
+
+/** The write that the sync module would make for a floor, label, area or zone. `others`: all resources of the same hub. */
+export async function registryChange(
+  entryType: EntryType,
+  resource: CustomResource,
+  others: readonly CustomResource[],
+  stored: StoredObjects,
+): Promise<HubChange> {
+  const entry = resource as EntryResource;
+  const ofKind = (kind: string) =>
+    others.filter((each) => each.kind === kind) as unknown as readonly EntryResource[];
+  const entries = await stored.entries(entryType.type);
+  const references = await resolveReferences(entryType, entry, {
+    entries: ({ type }) => stored.entries(type),
+    resources: ({ definition }) => ofKind(definition.kind),
+  });
+  if ('outcome' in references) return { action: 'waits', fields: [], notes: references.missing };
+  const desired = desiredEntry(entryType, entry, references.ids);
+  const siblings = ofKind(resource.kind).filter((each) => each.metadata.name !== resource.metadata.name);
+  const located = locate(entryType, entry, entries, siblings);
+  if (located.type === 'Absent') return { action: 'create', fields: [], notes: [] };
+  if (located.type === 'OfOther')
+    return {
+      action: 'refused',
+      fields: [],
+      notes: [`It belongs to ${resource.kind} ${located.owner.metadata.name}.`],
+    };
+  const fields = entryDiff(entries.get(located.id)!, desired);
+  if (fields.length === 0) return { action: 'none', fields, notes: [] };
+  const isDrift = entry.status?.['appliedHash'] === desired.hash;
+  if (isDrift && entry.spec.driftPolicy === 'Warn')
+    return {
+      action: 'none',
+      fields: [],
+      notes: ['It was changed in the hub, and driftPolicy is Warn: the change is kept.'],
+    };
+  return { action: 'update', fields, notes: [] };
+}

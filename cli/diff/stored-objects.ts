@@ -1,0 +1,45 @@
+import type { ConfigEntityKind, EntityPayload } from '../../operator/client/connection/config-entity';
+import type { RegistryType } from '../../operator/client/connection/api-types';
+import type { ConfigEntry } from '../../operator/client/connection/flow-step';
+import type { HubClient } from '../../operator/client/hub-client';
+import type { RegistryEntries } from '../../operator/client/registries/registry';
+import { readEntities } from '../export/config-entities';
+
+/** Beyond this number of objects of a kind, all of them are read together: the hub parses its whole file for each. */
+const MOST_SINGLE_READS = 20;
+
+/** The objects of one hub, each read once. */
+export class StoredObjects {
+  private readonly all = new Map<ConfigEntityKind, Promise<ReadonlyMap<string, EntityPayload>>>();
+  private reads = 0;
+
+  constructor(readonly client: HubClient) {}
+
+  /** The definition in the hub's file; undefined: there is none. */
+  async entity(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
+    if (!this.all.has(kind) && (this.reads += 1) <= MOST_SINGLE_READS) return this.readOne(kind, id);
+    const reading = this.all.get(kind) ?? this.readAll(kind);
+    this.all.set(kind, reading);
+    return (await reading).get(id);
+  }
+
+  entries(type: RegistryType): Promise<RegistryEntries> {
+    return this.client.registries[type].entries();
+  }
+
+  async integrations(): Promise<readonly ConfigEntry[]> {
+    return [...(await this.client.configEntries.all()).values()];
+  }
+
+  private async readOne(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
+    const found = await this.client.entities.read(kind, id);
+    if (!found) return undefined;
+    const { id: _, ...payload } = found;
+    return payload;
+  }
+
+  private async readAll(kind: ConfigEntityKind): Promise<ReadonlyMap<string, EntityPayload>> {
+    const { stored } = await readEntities(this.client, kind, () => undefined);
+    return new Map(stored.map(({ id, payload }) => [id, payload]));
+  }
+}

@@ -1,0 +1,147 @@
+import type { RegistryEntity } from '../../operator/client/connection/api-types';
+import { templateText } from '../../operator/client/connection/answers';
+import type { ConfigEntityKind, EntityPayload } from '../../operator/client/connection/config-entity';
+import { HubFailed, HubRejected, isUnknownCommand } from '../../operator/client/connection/errors';
+import { parseJson } from '../../operator/client/connection/rest';
+import type { HubClient } from '../../operator/client/hub-client';
+import { MARKER_SCRIPT } from '../../operator/kinds/ids';
+
+/** An automation, scene or script of the hub's own file. */
+export interface StoredEntity {
+  readonly id: string;
+  readonly entityId: string;
+  readonly payload: EntityPayload;
+}
+
+/** An object of the hub that no resource can describe. */
+export interface NotExpressed {
+  /** `automation.porch` */
+  readonly object: string;
+  /** A sentence. */
+  readonly reason: string;
+}
+
+export interface ReadEntities {
+  readonly stored: readonly StoredEntity[];
+  readonly notExpressed: readonly NotExpressed[];
+}
+
+const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
+  automation: 'automation',
+  scene: 'homeassistant',
+  script: 'script',
+};
+
+/**
+ * The hub parses its whole file for each object that is read from it: beyond this number, objects whose id the hub itself
+ * has made are read from its memory.
+ */
+const MOST_READ_FROM_FILE = 150;
+/** Ids that the hub gives: the milliseconds of the creation, or a random number in hexadecimal digits. */
+const ID_OF_HUB = /^(\d{13}|[0-9a-f]{32})$/;
+/** Requests in flight. */
+const CONCURRENCY = 4;
+
+const OWN_YAML =
+  'It is defined in YAML of the hub itself, an include or a package, which the API of the hub does not edit. Move it into automations.yaml, scenes.yaml or scripts.yaml, or write the resource by hand.';
+const WITHOUT_ID = 'It has no id: give it one in the YAML of the hub.';
+const UNREADABLE =
+  'The hub cannot show its file, which is broken or uses !secret: replace each !secret by an input of a blueprint or a helper, or write the resources by hand.';
+
+/** All automations, scenes or scripts of a hub, by id. @throws HubError */
+export async function readEntities(
+  client: HubClient,
+  kind: ConfigEntityKind,
+  report: (done: number, all: number) => void,
+): Promise<ReadEntities> {
+  const all = await client.connection.command('config/entity_registry/list');
+  const entities = all
+    .filter(
+      ({ entity_id: entityId, platform, unique_id: id }) =>
+        entityId.startsWith(`${kind}.`) && platform === PLATFORMS[kind] && id !== MARKER_SCRIPT,
+    )
+    .sort((a, b) => (a.unique_id < b.unique_id ? -1 : 1));
+  const known = new Set(all.map(({ entity_id: entityId }) => entityId));
+  const withoutId = (await idsOfStates(client, kind)).filter((entityId) => !known.has(entityId));
+  const notExpressed: NotExpressed[] = withoutId.map((object) => ({ object, reason: WITHOUT_ID }));
+  const [first] = entities;
+  if (first && !(await isReadable(client, kind, first.unique_id)))
+    return {
+      stored: [],
+      notExpressed: entities.map(({ entity_id: object }) => ({ object, reason: UNREADABLE })),
+    };
+  const inMemory = await readableFromMemory(client, kind, entities);
+  const stored: StoredEntity[] = [];
+  let done = 0;
+  await inTurns(entities, async (entity) => {
+    const { entity_id: entityId, unique_id: id } = entity;
+    const running = inMemory.has(entityId) ? await client.entities.running(entityId) : undefined;
+    const found = running ?? (await client.entities.read(kind, id));
+    report((done += 1), entities.length);
+    if (!found) return void notExpressed.push({ object: entityId, reason: OWN_YAML });
+    const { id: _, ...payload } = found;
+    stored.push({ id, entityId, payload });
+  });
+  return { stored: stored.sort((a, b) => (a.id < b.id ? -1 : 1)), notExpressed };
+}
+
+async function isReadable({ entities }: HubClient, kind: ConfigEntityKind, id: string): Promise<boolean> {
+  try {
+    await entities.read(kind, id);
+    return true;
+  } catch (error) {
+    if (error instanceof HubFailed) return false;
+    throw error;
+  }
+}
+
+/** The entity ids of those that need not be read from the file. A blueprint is expanded in memory. */
+async function readableFromMemory(
+  client: HubClient,
+  kind: ConfigEntityKind,
+  entities: readonly RegistryEntity[],
+): Promise<ReadonlySet<string>> {
+  if (kind === 'scene' || entities.length <= MOST_READ_FROM_FILE) return new Set();
+  const fromBlueprints = await usersOfBlueprints(client, kind);
+  if (!fromBlueprints) return new Set();
+  const chosen = entities.filter(
+    ({ entity_id: entityId, unique_id: id, disabled_by: disabledBy }) =>
+      ID_OF_HUB.test(id) && disabledBy === null && !fromBlueprints.has(entityId),
+  );
+  return new Set(chosen.map(({ entity_id: entityId }) => entityId));
+}
+
+/** The entity ids of those that use a blueprint; undefined: the hub cannot tell. */
+async function usersOfBlueprints(
+  { connection }: HubClient,
+  domain: 'automation' | 'script',
+): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const paths = Object.keys(await connection.command('blueprint/list', { domain }));
+    const users = await Promise.all(
+      paths.map((path) =>
+        connection.command('search/related', { item_type: `${domain}_blueprint`, item_id: path }),
+      ),
+    );
+    return new Set(users.flatMap((related) => related[domain] ?? []));
+  } catch (error) {
+    if (isUnknownCommand(error) || error instanceof HubRejected) return undefined;
+    throw error;
+  }
+}
+
+/** The registry has no entities without an id. */
+async function idsOfStates({ rest }: HubClient, kind: ConfigEntityKind): Promise<readonly string[]> {
+  const template = `{{ states.${kind} | map(attribute='entity_id') | list | to_json }}`;
+  const text = await rest.post('/api/template', { template }, { answer: templateText });
+  const parsed = parseJson(Buffer.from(text));
+  return Array.isArray(parsed) ? parsed.filter((each) => typeof each === 'string') : [];
+}
+
+async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items];
+  const workers = Array.from({ length: CONCURRENCY }, async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await work(next);
+  });
+  await Promise.all(workers);
+}

@@ -1,0 +1,42 @@
+import type { RegistryRecord, RegistryType } from '../../operator/client/connection/api-types';
+import { isUnknownCommand } from '../../operator/client/connection/errors';
+import type { HubClient } from '../../operator/client/hub-client';
+import { type NotExpressed, readEntities } from './config-entities';
+import type { HubContent } from './resources';
+
+/** Reads all that can be exported. It writes nothing. @throws HubError */
+export async function readHub(
+  client: HubClient,
+  progress: (text: string) => void,
+): Promise<{ readonly content: HubContent; readonly notExpressed: readonly NotExpressed[] }> {
+  const read = (kind: 'automation' | 'scene' | 'script') =>
+    readEntities(client, kind, (done, all) => progress(`Reading ${kind}s: ${done} of ${all}`));
+  const automation = await read('automation');
+  const scene = await read('scene');
+  const script = await read('script');
+  progress('Reading floors, labels, areas, zones and integrations');
+  const [floor, label, area, zone] = await Promise.all(
+    (['floor', 'label', 'area', 'zone'] as const).map((type) => readRegistry(client, type)),
+  );
+  const integrations = [...(await client.configEntries.all()).values()];
+  return {
+    content: {
+      entities: { automation: automation.stored, scene: scene.stored, script: script.stored },
+      entries: { floor: floor!, label: label!, area: area!, zone: zone! },
+      integrations,
+    },
+    notExpressed: [automation, scene, script].flatMap(({ notExpressed }) => notExpressed),
+  };
+}
+
+async function readRegistry(
+  { registries }: HubClient,
+  type: RegistryType,
+): Promise<readonly RegistryRecord[]> {
+  try {
+    return [...(await registries[type].entries()).values()];
+  } catch (error) {
+    if (isUnknownCommand(error)) return []; // a hub of a version without this registry
+    throw error;
+  }
+}

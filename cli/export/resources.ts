@@ -1,0 +1,162 @@
+import type { RegistryRecord, RegistryType } from '../../operator/client/connection/api-types';
+import type { ConfigEntry } from '../../operator/client/connection/flow-step';
+import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
+import { automation, integration, scene, script } from '../../operator/kinds';
+import { GROUP_VERSION } from '../../operator/kinds/group';
+import type { KindDefinition } from '../../operator/kinds/kind';
+import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
+import { areas } from '../../operator/sync/registry/area';
+import type { EntryType } from '../../operator/sync/registry/entry-type';
+import { floors } from '../../operator/sync/registry/floor';
+import { labels } from '../../operator/sync/registry/label';
+import { entrySpecOf } from '../../operator/sync/registry/spec-of';
+import { zones } from '../../operator/sync/registry/zone';
+import type { NotExpressed, StoredEntity } from './config-entities';
+import { Names } from './names';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A resource that describes an object of a hub, before it is checked. */
+export interface Described {
+  /** The object in the words of the hub: `automation.porch`, `floor ground`. */
+  readonly object: string;
+  readonly definition: KindDefinition;
+  readonly resource: {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly metadata: { readonly name: string };
+    readonly spec: Fields;
+  };
+}
+
+/** All that a hub has of the kinds that can be exported. */
+export interface HubContent {
+  readonly entities: Readonly<Record<ConfigEntityKind, readonly StoredEntity[]>>;
+  readonly entries: Readonly<Record<RegistryType, readonly RegistryRecord[]>>;
+  readonly integrations: readonly ConfigEntry[];
+}
+
+/** Labels with which the operator marks objects: it makes them by itself. */
+const OWN_LABELS = ['Managed by Hub Operator', 'Adopted by Hub Operator'];
+
+const ENTITY_KINDS: Readonly<
+  Record<
+    ConfigEntityKind,
+    { readonly definition: KindDefinition; readonly specOf: (stored: StoredEntity) => Fields }
+  >
+> = {
+  automation: { definition: automation, specOf: ({ payload }) => automationSpecOf(payload) },
+  scene: { definition: scene, specOf: ({ payload }) => sceneSpecOf(payload) },
+  script: { definition: script, specOf: ({ payload, id }) => scriptSpecOf(payload, id) },
+};
+
+const ENTRY_TYPES: readonly EntryType[] = [floors, labels, areas, zones];
+
+/** Sources of config entries that no person or configuration made. */
+const OF_HUB_ITSELF: ReadonlySet<string> = new Set(['system', 'ignore']);
+
+/** The resources for the content of a hub, named after their aliases, in the order of kinds and ids. */
+export function describe(
+  hub: string,
+  { entities, entries, integrations }: HubContent,
+): { readonly described: readonly Described[]; readonly notExpressed: readonly NotExpressed[] } {
+  const described = [
+    ...ENTRY_TYPES.flatMap((entryType) => describeEntries(hub, entryType, entries)),
+    ...Object.entries(ENTITY_KINDS).flatMap(([kind, { definition, specOf }]) => {
+      const names = new Names();
+      return entities[kind as ConfigEntityKind].map((stored) => {
+        const spec = specOf(stored);
+        return resourceOf(
+          hub,
+          definition,
+          stored.entityId,
+          names.take(spec['alias'] ?? spec['name'], stored.id),
+          {
+            hubId: stored.id,
+            ...spec,
+          },
+        );
+      });
+    }),
+  ];
+  const found = describeIntegrations(hub, integrations);
+  return { described: [...described, ...found.described], notExpressed: found.notExpressed };
+}
+
+function describeEntries(
+  hub: string,
+  entryType: EntryType,
+  entries: HubContent['entries'],
+): readonly Described[] {
+  const names = new Names();
+  const entryIdIn = (type: RegistryType, record: RegistryRecord) => record[`${type}_id`] as string;
+  const nameOf = (type: RegistryType, id: string) =>
+    entries[type].find((record) => entryIdIn(type, record) === id && !isOwnLabel(type, record))?.name;
+  return entries[entryType.type]
+    .filter((record) => !isOwnLabel(entryType.type, record))
+    .sort((a, b) => (entryIdIn(entryType.type, a) < entryIdIn(entryType.type, b) ? -1 : 1))
+    .map((record) => {
+      const id = entryIdIn(entryType.type, record);
+      const spec = entrySpecOf(entryType, record, nameOf);
+      return resourceOf(
+        hub,
+        entryType.definition,
+        `${entryType.type} ${id}`,
+        names.take(record.name, id),
+        spec,
+      );
+    });
+}
+
+const isOwnLabel = (type: RegistryType, { name }: RegistryRecord): boolean =>
+  type === 'label' && OWN_LABELS.includes(name);
+
+function describeIntegrations(
+  hub: string,
+  entries: readonly ConfigEntry[],
+): { readonly described: readonly Described[]; readonly notExpressed: readonly NotExpressed[] } {
+  const names = new Names();
+  const described: Described[] = [];
+  const notExpressed: NotExpressed[] = [];
+  const key = ({ domain, title }: ConfigEntry) => JSON.stringify([domain, title]);
+  const own = entries
+    .filter(({ source }) => !OF_HUB_ITSELF.has(source))
+    .sort((a, b) => (key(a) + a.entry_id < key(b) + b.entry_id ? -1 : 1));
+  for (const entry of own) {
+    const { domain, title, disabled_by: disabledBy } = entry;
+    const object = `integration ${domain} “${title}”`;
+    if (own.filter((each) => key(each) === key(entry)).length > 1)
+      notExpressed.push({
+        object,
+        reason: 'Another entry of this integration has the same title: rename one of them in the hub.',
+      });
+    else
+      described.push(
+        resourceOf(hub, integration, object, names.take(`${domain} ${title}`, entry.entry_id), {
+          domain,
+          title,
+          ...(disabledBy !== null && { enabled: false }),
+        }),
+      );
+  }
+  return { described, notExpressed };
+}
+
+function resourceOf(
+  hub: string,
+  definition: KindDefinition,
+  object: string,
+  name: string,
+  spec: Fields,
+): Described {
+  return {
+    object,
+    definition,
+    resource: {
+      apiVersion: GROUP_VERSION,
+      kind: definition.kind,
+      metadata: { name },
+      spec: { hubRef: { name: hub }, ...spec },
+    },
+  };
+}

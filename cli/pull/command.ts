@@ -1,0 +1,102 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Command } from 'commander';
+import { messageOf } from '../../operator/base/errors';
+import { kindsByName } from '../../operator/kinds';
+import type { CustomResource } from '../../operator/kinds/resource';
+import { clusterCommand, type CommandContext } from '../command-context';
+import { CommandError } from '../command-error';
+import { exitCodes } from '../exit-codes';
+import { likelySecrets } from '../export/likely-secrets';
+import { yamlText } from '../export/yaml-text';
+import { StoredObjects } from '../diff/stored-objects';
+import { openHub } from '../hub/access';
+import { parseTarget } from '../kind-names';
+import { hubNameOf } from '../status/causes';
+import { withFields } from './file-text';
+import { type PulledFields, pulledFields } from './pulled-spec';
+
+interface PullOptions {
+  readonly write?: string;
+}
+
+/** kubectl keeps the former manifest there. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+export function pullCommand(context: CommandContext): Command {
+  return clusterCommand('pull')
+    .summary('take over into a file what was edited in the hub')
+    .description(
+      'Prints the resource as its object is in the hub now, such as after an edit in the browser. With --write it changes the ' +
+        'file instead: only the fields that differ, with comments and order kept where that is possible. It changes neither ' +
+        'the hub nor the cluster. With driftPolicy Warn the operator keeps the edit until the file is applied.',
+    )
+    .argument('<resource>', 'KIND/NAME of a resource with an object in the hub')
+    .option('--write <file>', 'file with the resource, which is changed')
+    .action(
+      context.clusterAction(async (cluster, argument: string, { write }: PullOptions) => {
+        const { clock, terminal } = context.environment;
+        const { definition, name } = parseTarget(argument);
+        const resource = await cluster.get(definition, name);
+        const siblings = [...(await cluster.listAll()).values()]
+          .flat()
+          .filter((each) => hubNameOf(each) === hubNameOf(resource));
+        const hub = await openHub(cluster, hubNameOf(resource), clock);
+        try {
+          const fields = await pulledFields(
+            { ...resource, kind: definition.kind },
+            siblings,
+            new StoredObjects(hub.client),
+          );
+          refuseSecrets(fields);
+          if (write === undefined) terminal.print(yamlText(pulled(resource, definition.kind, fields)));
+          else terminal.print(await change(write, definition.kind, name, fields));
+          return exitCodes.success;
+        } finally {
+          hub.close();
+        }
+      }),
+    );
+}
+
+/** @throws CommandError */
+function refuseSecrets(fields: PulledFields): void {
+  const found = likelySecrets(fields, ['spec']);
+  if (found.length > 0)
+    throw new CommandError(
+      `${found.join(' and ')} looks like a secret, which must not be in Git: keep it in the hub, or write the field by hand`,
+    );
+}
+
+async function change(file: string, kind: string, name: string, fields: PulledFields): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`cannot read ${file}: ${messageOf(error)}`);
+  });
+  const names = Object.keys(fields);
+  if (names.length === 0) return `${kind} ${name}: the hub has it as the resource says`;
+  const changed = withFields(file, text, kind, name, fields);
+  if (changed === text) return `${kind} ${name}: ${file} has it as the hub does`;
+  await writeFile(file, changed);
+  return `${kind} ${name}: ${names.join(', ')} changed in ${file}`;
+}
+
+/** The resource as a person would write it: without status and the defaults of the API server. */
+function pulled(resource: CustomResource, kind: string, fields: PulledFields): object {
+  const { properties = {} } = kindsByName.get(kind)!.spec;
+  const spec = Object.entries({ ...resource.spec, ...fields }).filter(
+    ([name, value]) =>
+      value !== undefined && (name in fields || !isDeepStrictEqual(value, properties[name]?.default)),
+  );
+  const { labels, annotations = {}, name } = resource.metadata;
+  const { [LAST_APPLIED]: _, ...ownAnnotations } = annotations;
+  return {
+    apiVersion: resource.apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(labels && { labels }),
+      ...(Object.keys(ownAnnotations).length > 0 && { annotations: ownAnnotations }),
+    },
+    spec: Object.fromEntries(spec),
+  };
+}

@@ -1,0 +1,101 @@
+import type { RegistryEntries } from '../../operator/client/registries/registry';
+import type { RegistryType } from '../../operator/client/connection/api-types';
+import { type HubIntegration, integration } from '../../operator/kinds';
+import type { CustomResource } from '../../operator/kinds/resource';
+import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
+import type { Child } from '../../operator/sync/objects/child';
+import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
+import { type EntryResource, type EntryType, entryId } from '../../operator/sync/registry/entry-type';
+import { idByName, resolveReferences } from '../../operator/sync/registry/resolve';
+import { entrySpecOf } from '../../operator/sync/registry/spec-of';
+import { CommandError } from '../command-error';
+import { configEntityChange, entityTypeOf } from '../diff/config-entity-change';
+import { integrationChange } from '../diff/integration-change';
+import { entryTypeOf } from '../diff/registry-change';
+import type { StoredObjects } from '../diff/stored-objects';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of a spec that the hub has otherwise, with its values; undefined: the field goes. */
+export type PulledFields = Readonly<Record<string, unknown>>;
+
+/**
+ * The fields of a resource that were changed in its hub, by the decisions of the operator.
+ *
+ * @param resources all resources of the same hub
+ * @throws CommandError the hub has no such object, or its API does not show it
+ */
+export async function pulledFields(
+  resource: CustomResource,
+  resources: readonly CustomResource[],
+  stored: StoredObjects,
+): Promise<PulledFields> {
+  const entityType = entityTypeOf(resource.kind);
+  if (entityType) {
+    const child = resource as Child;
+    const id = entityType.id(child);
+    const found = await stored.entity(entityType.type, id);
+    if (!found) throw missing(`${entityType.type} ${id}`);
+    // Whether the operator would correct it does not matter here.
+    const asked = { ...child, status: {} };
+    const { fields } = await configEntityChange(entityType, asked, stored);
+    const specs = { automation: automationSpecOf, scene: sceneSpecOf, script: scriptSpecOf };
+    const inHub = specs[entityType.type](found, id);
+    return pick(
+      inHub,
+      fields.map(({ field }) => camelCase(field)),
+    );
+  }
+  const entryType = entryTypeOf(resource.kind);
+  if (entryType) return pulledEntry(entryType, resource as EntryResource, resources, stored);
+  if (resource.kind === integration.kind) return pulledIntegration(resource, stored);
+  throw new CommandError(`a ${resource.kind} is not edited in the hub: there is nothing to pull`);
+}
+
+const missing = (object: string): CommandError =>
+  new CommandError(`the hub has no ${object}: it was removed there, or not made yet`);
+
+/** `max_exceeded` is `maxExceeded` in the spec. */
+const camelCase = (field: string): string =>
+  field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const pick = (fields: Fields, names: readonly string[]): PulledFields =>
+  Object.fromEntries(names.map((name) => [name, fields[name]]));
+
+async function pulledEntry(
+  entryType: EntryType,
+  resource: EntryResource,
+  resources: readonly CustomResource[],
+  stored: StoredObjects,
+): Promise<PulledFields> {
+  const types: readonly RegistryType[] = ['floor', 'label', 'area', 'zone'];
+  const registries = new Map<RegistryType, RegistryEntries>();
+  for (const type of types) registries.set(type, await stored.entries(type));
+  const entries = registries.get(entryType.type)!;
+  const id = entryId(entryType, resource) ?? idByName(entries, resource.spec.name);
+  const record = id === undefined ? undefined : entries.get(id);
+  if (!record) throw missing(`${entryType.type} “${resource.spec.name}”`);
+  const references = await resolveReferences(entryType, resource, {
+    entries: ({ type }) => Promise.resolve(registries.get(type)!),
+    resources: ({ definition }) =>
+      resources.filter(({ kind }) => kind === definition.kind) as unknown as readonly EntryResource[],
+  });
+  const ids = 'ids' in references ? references.ids : {};
+  const desired = desiredEntry(entryType, resource, ids);
+  const changed = new Set(entryDiff(record, desired).map(({ field }) => field));
+  const inHub = entrySpecOf(entryType, record, (type, entry) => registries.get(type)!.get(entry)?.name);
+  const names = Object.entries({ name: { name: 'name' }, ...entryType.fields })
+    .filter(([, field]) => changed.has(field.name))
+    .map(([name]) => name);
+  return pick(inHub, names);
+}
+
+async function pulledIntegration(resource: CustomResource, stored: StoredObjects): Promise<PulledFields> {
+  const { action, fields } = await integrationChange(
+    resource as unknown as HubIntegration,
+    undefined,
+    stored,
+  );
+  if (action === 'create') throw missing('such integration');
+  return Object.fromEntries(fields.map(({ field, actual }) => [field, actual]));
+}

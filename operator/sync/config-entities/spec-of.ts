@@ -1,0 +1,91 @@
+import type { EntityPayload } from '../../client/connection/config-entity';
+import { isObject } from '../../base/is-object';
+import { defined } from './payload';
+
+// The inverses of the payloads: the spec that describes a definition from the hub's file. A value in a form that no field takes
+// stays as it is, so that the validation of the spec names it.
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The spec of an automation of the hub's file, without `hubRef` and id. */
+export function automationSpecOf(stored: EntityPayload): Fields {
+  const { trigger, condition, action, ...rest } = stored;
+  const { triggers = trigger, conditions = condition, actions = action } = rest as Fields;
+  const blueprint = rest['use_blueprint'] !== undefined;
+  return defined({
+    ...runSpecOf(rest),
+    triggers: listOf(triggers, blueprint),
+    conditions: listOf(conditions, true),
+    actions: listOf(actions, blueprint),
+    triggerVariables: notEmpty(rest['trigger_variables']),
+    initialState: booleanOf(rest['initial_state']),
+  });
+}
+
+/** The spec of a script of the hub's file. Without an alias the hub shows its id. */
+export function scriptSpecOf(stored: EntityPayload, id: string): Fields {
+  const { icon, fields, sequence, alias = id } = stored;
+  return defined({
+    ...runSpecOf({ ...stored, alias }),
+    icon,
+    fields: notEmpty(fields),
+    sequence: listOf(sequence, stored['use_blueprint'] !== undefined),
+  });
+}
+
+/** The spec of a scene of the hub's file. */
+export function sceneSpecOf({ name, icon, entities }: EntityPayload): Fields {
+  return defined({
+    name,
+    icon,
+    entities: isObject(entities) ? Object.entries(entities).map(([id, value]) => sceneEntity(id, value)) : [],
+  });
+}
+
+function sceneEntity(entityId: string, value: unknown): Fields {
+  const { state, ...attributes } = isObject(value) ? value : { state: value };
+  return defined({ entity_id: entityId, state: stateOf(state), attributes: notEmpty(attributes) });
+}
+
+/** In the file on and off may stand without quotes. */
+const stateOf = (state: unknown): unknown => (typeof state === 'boolean' ? (state ? 'on' : 'off') : state);
+
+function runSpecOf(stored: Fields): Fields {
+  const { alias, description, mode, max, max_exceeded: maxExceeded, variables, trace } = stored;
+  const blueprint = stored['use_blueprint'];
+  const stored_traces = isObject(trace) ? trace['stored_traces'] : undefined;
+  // Without one of these modes, `max` means nothing to the hub.
+  const counts = mode === 'queued' || mode === 'parallel' || (mode === undefined && blueprint !== undefined);
+  return defined({
+    alias,
+    description: description === '' ? undefined : description,
+    mode,
+    max: counts ? integerOf(max) : undefined,
+    maxExceeded: typeof maxExceeded === 'string' ? maxExceeded.toLowerCase() : maxExceeded,
+    variables: notEmpty(variables),
+    trace: stored_traces === undefined ? undefined : { storedTraces: stored_traces },
+    useBlueprint: isObject(blueprint)
+      ? defined({ path: blueprint['path'], input: notEmpty(blueprint['input']) })
+      : blueprint,
+  });
+}
+
+/** A list, of which the hub takes one item without brackets as well, and null for none. */
+function listOf(value: unknown, isOptional: boolean): unknown {
+  const list = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+  return isOptional && list.length === 0 ? undefined : list;
+}
+
+const notEmpty = (value: unknown): unknown =>
+  isObject(value) && Object.keys(value).length === 0 ? undefined : value;
+
+const BOOLEANS: Readonly<Record<string, boolean>> = {
+  ...{ on: true, true: true, yes: true, enable: true, '1': true },
+  ...{ off: false, false: false, no: false, disable: false, '0': false },
+};
+
+const booleanOf = (value: unknown): unknown =>
+  typeof value === 'string' ? (BOOLEANS[value.toLowerCase()] ?? value) : value;
+
+const integerOf = (value: unknown): unknown =>
+  typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
