@@ -68,7 +68,7 @@ const restrictedTexts = [
 ];
 
 export default tseslint.config(
-  { ignores: ['build/', 'dist/', 'imports/', '.sandbox/', 'coverage/', '**/*.mjs'] },
+  { ignores: ['build/', 'cli/kubectl-hub.cjs', 'dist/', 'imports/', '.sandbox/', 'coverage/', '**/*.mjs'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

@@ -15,6 +15,9 @@ const asItIs = 'shows a state that the reader does not have';
 const deployTest = '__tests__/integration/deploy/deploy.test.ts';
 const installationTest = '__tests__/node/installation.test.ts';
 const validateTest = '__tests__/unit/cli/validate.test.ts';
+const commandsTest = '__tests__/integration/cli/commands.test.ts';
+const gitTest = '__tests__/integration/cli/git.test.ts';
+const plugin = 'the plugin is not installed on the machine';
 const variantsTest = '__tests__/integration/deploy/variants.test.ts';
 const releaseTest = '__tests__/integration/helm/release.test.ts';
 const operatorProcess = 'in the sandbox the operator is a process and no pod';
@@ -64,6 +67,27 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       why: docker,
     },
     'make validate': { by: validateTest, why: 'is in a clone of the repository' },
+  },
+  'docs/how-to/command-line.md': {
+    'npm pack --workspace kubectl-hub': { why: 'writes the package into the clone' },
+    'npm install --global ./kubectl-hub-0.1.0.tgz': { why: 'installs it for all programs of the machine' },
+    'kubectl hub status': { by: commandsTest, why: plugin },
+    'kubectl hub status my-home': { by: commandsTest, why: plugin },
+    'kubectl hub doctor': { by: '__tests__/integration/cli/doctor.test.ts', why: plugin },
+  },
+  'docs/how-to/bring-a-hub.md': {
+    'kubectl hub export --url http://192.168.1.10:8123 --token-file token.txt --hub cottage -o home': {
+      by: gitTest,
+      why: plugin,
+    },
+    'kubectl hub diff -f home': { by: gitTest, why: plugin },
+    'kubectl apply --server-side -f home -R': { by: gitTest, why: 'the folder is that of an export' },
+    'kubectl hub status cottage': { by: commandsTest, why: plugin },
+  },
+  'docs/how-to/edit-in-the-browser.md': {
+    'kubectl hub pull haauto/porch --write home/automations/porch.yaml': { by: gitTest, why: plugin },
+    'git diff': { why: 'the folder is that of the reader' },
+    'kubectl hub diff -f home/automations/porch.yaml': { by: gitTest, why: plugin },
   },
   'docs/how-to/install.md': {
     'make image IMAGE=REGISTRY/hub-operator:0.1.0 PUSH=1': { why: docker },

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { Readable } from 'node:stream';
+import { version } from '../../../package.json';
+import cliPackage from '../../../cli/package.json';
 import { formatRuns, stepsOf } from '../../../cli/trace/command';
 import { formatTable } from '../../../cli/output';
 import { CommandLine, ofHub, resource } from './command-line';
@@ -122,6 +124,12 @@ describe('trace', () => {
     const { code, stderr } = await new CommandLine().run('trace hubscene/dusk');
     expect(stderr).toContain('a HubScene has no runs');
     expect(code).toBe(2);
+  });
+});
+
+describe('the package for npm', () => {
+  test('has the version of the operator', () => {
+    expect(cliPackage.version).toBe(version);
   });
 });
 
