@@ -1,10 +1,9 @@
 import type { RegistryEntity } from '../../client/connection/api-types';
 import { HubRejected } from '../../client/connection/errors';
 import type { Hub } from '../../kinds';
-import { conditionOf } from '../../runtime/conditions';
 import { type Outcome, stalled } from '../../runtime/outcome';
 import type { Child } from '../objects/child';
-import type { DriftReports } from '../objects/drift-reports';
+import type { DriftPolicy } from '../objects/drift-policy';
 import type { Services } from '../services';
 import { type Accepted, inProgress } from './conditions';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
@@ -19,7 +18,7 @@ export class Completion<R extends Child, S extends ConfigEntitySpec> {
     private readonly entityType: EntityType<R, S>,
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log'>,
     private readonly operations: Operations<R, S>,
-    private readonly drift: DriftReports,
+    private readonly drift: DriftPolicy,
   ) {}
 
   /** Removes the objects of former ids, corrects the state of the entity, then finishes. */
@@ -36,7 +35,7 @@ export class Completion<R extends Child, S extends ConfigEntitySpec> {
     if (state.left) {
       const { message, after } = state.left;
       return after === undefined
-        ? this.drift.reportLeft(conditionOf(work.resource, 'Ready'), message)
+        ? this.drift.reportLeft(work.resource, message)
         : stalled('DriftDetected', message, { after });
     }
     const events = state.corrected === undefined ? [] : [this.drift.reportCorrected(state.corrected)];

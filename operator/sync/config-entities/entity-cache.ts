@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock';
 import type { ConfigEntityKind } from '../../client/connection/config-entity';
 import type { HubRejected } from '../../client/connection/errors';
 import type { ReloadResult } from '../../client/config-entities/reload-retry';
-import type { Corrected } from '../objects/corrections';
+import type { Corrected } from '../objects/drift-policy';
 import type { Removable } from '../objects/removal';
 import type { SwitchOffs } from './switch-offs';
 
@@ -10,7 +10,7 @@ import type { SwitchOffs } from './switch-offs';
 
 /** A write, a reload, or both, of one resource. It outlives the reconcile that started it. */
 export interface Operation {
-  /** The correction that it makes, see `sync/objects/corrections.ts`. */
+  /** The correction that it makes, see `sync/objects/drift-policy.ts`. */
   readonly correction?: string | undefined;
   /** Hash of the payload that the operation writes or reloads. A write sends the latest payload and updates this. */
   hash: string;

@@ -2,7 +2,7 @@ import type { HubClient } from '../../client/hub-client';
 import { errorOf } from '../../base/errors';
 import { incompleteContent } from '../../runtime/json';
 import type { Child } from '../objects/child';
-import { countCorrection } from '../objects/corrections';
+import type { DriftPolicy } from '../objects/drift-policy';
 import { payloadHash } from '../objects/payload-hash';
 import { ensureRemoved } from '../objects/removal';
 import type { Services } from '../services';
@@ -23,6 +23,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     private readonly entityType: EntityType<R, S>,
     private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
     private readonly contexts: HubContexts,
+    private readonly drift: DriftPolicy,
   ) {}
 
   /**
@@ -122,7 +123,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     cached.lastWriteAt = now;
     cached.failure = undefined;
     recordObserved(cached, 'write', operation.hash, now);
-    if (operation.correction !== undefined) countCorrection(cached, operation.correction, now);
+    if (operation.correction !== undefined) this.drift.count(cached, operation.correction);
     this.contexts.of(client, resource).cache.answeredAt = now;
     return written;
   }

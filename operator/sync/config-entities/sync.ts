@@ -12,12 +12,11 @@ import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outc
 import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child, ChildModule } from '../objects/child';
-import { correctionsOf, MAX_EQUAL_CORRECTIONS } from '../objects/corrections';
 import { type FieldDiff, formatDiff } from '../objects/field-diff';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-workload/hub-volume';
 import { payloadHash } from '../objects/payload-hash';
-import { DriftReports } from '../objects/drift-reports';
+import { DriftPolicy } from '../objects/drift-policy';
 import type { Services } from '../services';
 import { acquire, forgetObject } from './acquisition';
 import { Completion } from './completion';
@@ -51,7 +50,7 @@ const REMOVAL_POLL_INTERVAL = 1_000;
  */
 export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> implements ChildModule<R> {
   private readonly operations: Operations<R, S>;
-  private readonly drift: DriftReports;
+  private readonly drift: DriftPolicy;
   private readonly completion: Completion<R, S>;
 
   constructor(
@@ -59,8 +58,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'metrics' | 'requeue'>,
     private readonly contexts: HubContexts,
   ) {
-    this.operations = new Operations(entityType, services, contexts);
-    this.drift = new DriftReports(services, entityType.definition);
+    this.drift = new DriftPolicy(services, entityType.definition);
+    this.operations = new Operations(entityType, services, contexts, this.drift);
     this.completion = new Completion(entityType, services, this.operations, this.drift);
   }
 
@@ -190,7 +189,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     type: 'Absent' | 'Different',
     differences: readonly FieldDiff[],
   ): Promise<Outcome> {
-    const { client, cached, spec, hash } = work;
+    const { client, cached, hash } = work;
     const now = this.services.clock.monotonic();
     const drifted = this.isDrift(work);
     const text = formatDiff(differences, client.rest.redact);
@@ -199,27 +198,21 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       type === 'Different'
         ? `The ${kind} was changed in the hub (${text}).`
         : `The ${kind} was removed from the hub.`;
-    if (drifted && spec.driftPolicy === 'Warn')
-      return this.drift.reportLeft(
-        conditionOf(work.resource, 'Ready'),
-        `${change} driftPolicy is Warn: it is not corrected.`,
-      );
-    const rejected = await this.stillRejected(work, now);
+    const key = type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
+    const left = this.drift.leave(work.resource, cached, {
+      change,
+      drifted,
+      left: 'it is not corrected',
+      ...(key !== undefined && { correction: { key, text } }),
+    });
+    const rejected = left ?? (await this.stillRejected(work, now));
     if (rejected) return rejected;
-    const correction = type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
-    if (correction !== undefined && correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
-      return this.drift.reportLeft(
-        conditionOf(work.resource, 'Ready'),
-        `Each correction is reverted in the hub (${text}): it is not corrected again for an hour. ` +
-          'Copy the value of the hub into the spec, or report a value that the hub rewrites.',
-      );
-    }
     const pause = (cached.lastWriteAt ?? -Infinity) + writeInterval(work) - now;
     if (pause > 0) return inProgress(this.entityType, work, pause);
     const details =
       type === 'Absent' && (await this.replacesAdopted(work)) ? { status: { adopted: null } } : {};
     cached.lastWriteAt = now;
-    this.operations.write(work, correction);
+    this.operations.write(work, key);
     if (!drifted) return inProgress(this.entityType, work, undefined, details);
     const event = this.drift.reportCorrected(
       `${change} ${type === 'Different' ? 'The change is reverted.' : 'It is created again.'}`,
@@ -308,10 +301,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       entity.disabled_by === null
         ? readyOutcome(entityType, work, accepted)
         : {
-            ...this.drift.reportLeft(
-              conditionOf(work.resource, 'Ready'),
-              disabledMessage(entityType, entity),
-            ),
+            ...this.drift.reportLeft(work.resource, disabledMessage(entityType, entity)),
             ...detailsOf(entityType, work, accepted),
           },
     );

@@ -7,7 +7,7 @@ import { conditionOf } from '../../runtime/conditions';
 import { Timer } from '../../base/timer';
 import type { Services } from '../services';
 import { stillDesired } from '../still-desired';
-import type { Corrected } from '../objects/corrections';
+import type { Corrected } from '../objects/drift-policy';
 import type { Removable } from '../objects/removal';
 import type { Operation } from './operation';
 import { type FailureKind, RETRIES } from './retry';

@@ -17,7 +17,12 @@ import type { Services } from '../services';
 
 /** A resource that has an object in a hub. */
 export type Child = CustomResource &
-  Resource<{ readonly hubRef: { readonly name: string }; readonly suspend?: boolean }>;
+  Resource<{
+    readonly hubRef: { readonly name: string };
+    readonly suspend?: boolean;
+    readonly driftPolicy?: 'Correct' | 'Warn';
+    readonly deletionPolicy?: 'Delete' | 'Orphan';
+  }>;
 
 /** The part of a sync module that needs a usable hub. */
 export interface ChildModule<R extends Child> {

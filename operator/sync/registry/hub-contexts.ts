@@ -2,7 +2,7 @@ import type { RegistryRecord, RegistryType } from '../../client/connection/api-t
 import type { HubClient } from '../../client/hub-client';
 import { isReady } from '../../runtime/conditions';
 import type { Outcome } from '../../runtime/outcome';
-import type { Corrected } from '../objects/corrections';
+import type { Corrected } from '../objects/drift-policy';
 import type { Services } from '../services';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
 import { RegistryWatch, type WatchedEntry } from './watch';

@@ -1,19 +1,12 @@
 import type { HubClient } from '../../client/hub-client';
 import { registryName } from '../../kinds/ids';
 import { POD_NOT_READY_REQUEUE } from '../../base/limits';
-import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../objects/child';
-import {
-  clearCorrection,
-  correctionsOf,
-  countCorrection,
-  MAX_EQUAL_CORRECTIONS,
-} from '../objects/corrections';
 import { formatDiff } from '../objects/field-diff';
-import { DriftReports } from '../objects/drift-reports';
+import { DriftPolicy } from '../objects/drift-policy';
 import { hubVolume, isOnOtherVolume, leftOnOtherVolume, volumeStatus } from '../hub-workload/hub-volume';
 import type { Services } from '../services';
 import { dryRun, heldBy, inProgress, forgetEntry } from './conditions';
@@ -37,7 +30,7 @@ const REFERENCE_GRACE = 2_000;
 export class RegistrySync implements ChildModule<EntryResource> {
   readonly isReferenced = true;
   private readonly writes: EntryWrites;
-  private readonly drift: DriftReports;
+  private readonly drift: DriftPolicy;
 
   constructor(
     private readonly entryType: EntryType,
@@ -45,7 +38,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     private readonly contexts: HubContexts,
   ) {
     this.writes = new EntryWrites(entryType, services, contexts);
-    this.drift = new DriftReports(services, entryType.definition);
+    this.drift = new DriftPolicy(services, entryType.definition);
   }
 
   async sync(resource: EntryResource, client: HubClient, context: ReconcileContext): Promise<Outcome> {
@@ -147,11 +140,9 @@ export class RegistrySync implements ChildModule<EntryResource> {
     }
     const change = `The ${type} was removed from the hub.`;
     const drifted = wasThere && isAccepted(reconcile);
-    if (drifted && resource.spec.driftPolicy === 'Warn')
-      return this.drift.reportLeft(
-        conditionOf(resource, 'Ready'),
-        `${change} driftPolicy is Warn: it is not created again.`,
-      );
+    const difference = { change, drifted, left: 'it is not created again' };
+    const left = this.drift.leave(resource, reconcile.cached, difference);
+    if (left) return left;
     if (!isAnnounced(reconcile)) {
       const status = {
         pendingName: registryName(resource.spec.name),
@@ -189,28 +180,18 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const { resource, client, desired, entries, cached } = reconcile;
     const { entryType } = this;
     const record = entries.get(id)!;
-    const now = this.services.clock.monotonic();
     const differences = entryDiff(record, desired);
     if (differences.length === 0) {
-      clearCorrection(cached, now);
+      this.drift.clear(cached);
       return this.writes.asDesired(reconcile, record);
     }
     const text = formatDiff(differences, client.rest.redact);
     const change = `The ${entryType.type} was changed in the hub (${text}).`;
     const drifted = isAccepted(reconcile);
-    if (drifted && resource.spec.driftPolicy === 'Warn')
-      return this.drift.reportLeft(
-        conditionOf(resource, 'Ready'),
-        `${change} driftPolicy is Warn: it is not corrected.`,
-      );
-    const correction = `${desired.hash} ${JSON.stringify(differences)}`;
-    if (correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
-      return this.drift.reportLeft(
-        conditionOf(resource, 'Ready'),
-        `Each correction is reverted in the hub (${text}): it is not corrected again for an hour. ` +
-          'Copy the value of the hub into the spec, or report a value that the hub rewrites.',
-      );
-    }
+    const correction = { key: `${desired.hash} ${JSON.stringify(differences)}`, text };
+    const difference = { change, drifted, left: 'it is not corrected', correction };
+    const left = this.drift.leave(resource, cached, difference);
+    if (left) return left;
     if (!isRecorded(reconcile))
       return inProgress(entryType, resource, 0, { status: { appliedFields: recordedFields(reconcile) } });
     const conflict = nameConflict(entryType, resource, id, entries, this.others(resource));
@@ -218,7 +199,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     return this.writes.send(reconcile, async () => {
       if (conflict.type === 'Cycle') return this.writes.moveAside(reconcile, id);
       const outcome = await this.writes.update(reconcile, id, differences);
-      countCorrection(cached, correction, now);
+      this.drift.count(cached, correction.key);
       return drifted
         ? { ...outcome, events: [this.drift.reportCorrected(`${change} The change is reverted.`)] }
         : outcome;

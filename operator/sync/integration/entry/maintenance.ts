@@ -2,13 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { integration as definition } from '../../../kinds';
 import type { Outcome } from '../../../runtime/outcome';
-import {
-  clearCorrection,
-  correctionsOf,
-  countCorrection,
-  MAX_EQUAL_CORRECTIONS,
-} from '../../objects/corrections';
-import { DriftReports } from '../../objects/drift-reports';
+import { DriftPolicy } from '../../objects/drift-policy';
 import type { Services } from '../../services';
 import {
   type AnswerHashes,
@@ -37,10 +31,10 @@ const CORRECTION_PAUSE = 2_000;
 
 /** Keeps an entry as its resource asks: what differs is applied, drift is corrected or reported, its state decides. */
 export class EntryMaintenance {
-  private readonly drift: DriftReports;
+  private readonly drift: DriftPolicy;
 
-  constructor(services: Pick<Services, 'metrics'>) {
-    this.drift = new DriftReports(services, definition);
+  constructor(services: Pick<Services, 'clock' | 'metrics'>) {
+    this.drift = new DriftPolicy(services, definition);
   }
 
   /** The resource has an entry by its status. */
@@ -104,17 +98,18 @@ export class EntryMaintenance {
     if (drift) return drift;
     if (lost.length > 0) {
       const what = `${removedSubentries(entry, lost)} driftPolicy is Warn: it stays so.`;
-      return withStatus(this.drift.reportLeft(previous, what), fields);
+      return withStatus(this.drift.reportLeft(reconcile.resource, what), fields);
     }
     return withStatus(entryOutcome(entry, previous), fields);
   }
 
   /** The entry was removed from the hub. */
   private onMissing(reconcile: IntegrationReconcile, entryId: string): Outcome {
-    const { cached, hashes, key, spec, status } = reconcile;
+    const { cached, hashes, key, resource, spec, status } = reconcile;
     const what = `The ${spec.domain} entry “${status.title ?? entryId}” was removed from the hub`;
-    if (spec.driftPolicy === 'Warn')
-      return this.drift.reportLeft(reconcile.previous, `${what}. driftPolicy is Warn: it stays so.`);
+    const difference = { change: `${what}.`, drifted: true, left: 'it stays so' };
+    const left = this.drift.leave(resource, cached, difference);
+    if (left) return left;
     const events = [this.drift.reportCorrected(`${what}: it is created again.`)];
     // Only rejected credentials concern another entry, too.
     const rejected = rejectionHash('rejected', hashes, { spec: [], version: '', existing: [] }, key);
@@ -132,14 +127,13 @@ export class EntryMaintenance {
     reconcile: IntegrationReconcile,
     entry: ConfigEntry,
   ): Promise<{ readonly outcome: Outcome } | { readonly drift: Outcome } | undefined> {
-    const { cached, client, clock, resource, spec, status } = reconcile;
+    const { cached, client, resource, spec, status } = reconcile;
     const { entry_id: entryId, title, domain } = entry;
     const isEnabled = entry.disabled_by === null;
     const isTitleWrong = spec.title !== undefined && title !== spec.title;
     const isSwitched = spec.enabled !== isEnabled;
-    const now = clock.monotonic();
     if (!isTitleWrong && !isSwitched) {
-      clearCorrection(cached, now);
+      this.drift.clear(cached);
       return undefined;
     }
     const isSettled = status.observedGeneration === resource.metadata.generation;
@@ -152,16 +146,16 @@ export class EntryMaintenance {
       ...(isSwitched ? [isEnabled ? 'it is enabled' : 'it is disabled'] : []),
     ].join(', ');
     const what = `The ${domain} entry was changed in the hub: ${differences}.`;
-    if (isDrift && spec.driftPolicy === 'Warn')
-      return {
-        drift: this.drift.reportLeft(reconcile.previous, `${what} driftPolicy is Warn: it stays so.`),
-      };
-    const correction = JSON.stringify([spec.title, spec.enabled, title, isEnabled]);
-    if (correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
-      const advice = 'Each correction is reverted in the hub: it is not corrected again for an hour.';
-      return { drift: this.drift.reportLeft(reconcile.previous, `${what} ${advice}`) };
-    }
-    countCorrection(cached, correction, now);
+    const key = JSON.stringify([spec.title, spec.enabled, title, isEnabled]);
+    const correction = { key, text: differences };
+    const left = this.drift.leave(resource, cached, {
+      change: what,
+      drifted: isDrift,
+      left: 'it stays so',
+      correction,
+    });
+    if (left) return { drift: left };
+    this.drift.count(cached, key);
     if (isTitleWrong) await client.configEntries.setTitle(entryId, spec.title);
     if (isSwitched) await client.configEntries.setEnabled(entryId, spec.enabled);
     const events = isDrift ? [this.drift.reportCorrected(`${what} It is changed back.`)] : [];
