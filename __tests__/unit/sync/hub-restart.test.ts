@@ -13,7 +13,8 @@ import type { ClusterObject, ResourceType } from '../../../operator/runtime/obje
 import { ready } from '../../../operator/runtime/outcome';
 import { Reconciler } from '../../../operator/runtime/reconciler';
 import { Store } from '../../../operator/runtime/store';
-import { type Child, childModule } from '../../../operator/sync/objects/child';
+import type { Child } from '../../../operator/sync/objects/child';
+import { childModule } from '../../../operator/sync/objects/child-module';
 import { HubClients } from '../../../operator/sync/hub-access/hub-clients';
 import { ManualClock } from '../manual-clock';
 import { resource } from '../resource';
@@ -59,6 +60,7 @@ function setup() {
         : Promise.reject(new HubUnreachable('connection refused')),
     remove: () => Promise.resolve([]),
     objectOf: () => undefined,
+    forget: () => undefined,
   });
   const see = (object: CustomResource): CustomResource => {
     const definition = (object.kind === 'Hub' ? hubDefinition : automation) as KindDefinition;

@@ -6,7 +6,8 @@ import { volumeStatus } from '../hub-workload/hub-volume';
 import { inProgress } from './conditions';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { Observation } from './observe';
-import { formerIds, ownedId, shouldDelete } from './ownership';
+import { shouldDelete } from '../objects/removal';
+import { formerIds, ownedId } from './ownership';
 import { isCreatedByOperator } from './ownership-label';
 
 /**
@@ -37,7 +38,7 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   const former = ownedId(entityType, resource);
   const leftovers = formerIds(resource).filter((each) => each !== id);
   cached.formerEntityId = undefined;
-  if (former !== undefined && shouldDelete(resource, spec)) {
+  if (former !== undefined && shouldDelete(resource)) {
     leftovers.push(former);
     cached.formerEntityId = resource.status?.['entityId'] as string | undefined;
   } else if (former !== undefined) {

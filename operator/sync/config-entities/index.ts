@@ -1,6 +1,6 @@
 import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds';
-import { childModule } from '../objects/child';
+import { childModule } from '../objects/child-module';
 import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
 import { waitUntilRecorded, runWhileResponsive } from '../objects/while-responsive';

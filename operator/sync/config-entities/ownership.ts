@@ -44,8 +44,3 @@ export function wasAccepted<R extends Child, S extends ConfigEntitySpec>(
 export function isNew({ resource }: Pick<EntityWork, 'resource'>): boolean {
   return !resource.status?.['adopted'] && resource.status?.['entityId'] === undefined;
 }
-
-/** `deletionPolicy` (rules.md, "Finalizers"): absent removes a created object and leaves an adopted one. */
-export function shouldDelete({ status }: Child, { deletionPolicy }: ConfigEntitySpec): boolean {
-  return deletionPolicy === 'Delete' || (deletionPolicy === undefined && !status?.['adopted']);
-}

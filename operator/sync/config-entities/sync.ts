@@ -14,7 +14,7 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child, ChildModule } from '../objects/child';
 import { type FieldDiff, formatDiff } from '../objects/field-diff';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
-import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-workload/hub-volume';
+import { hubVolume, isOnOtherVolume } from '../hub-workload/hub-volume';
 import { payloadHash } from '../objects/payload-hash';
 import { DriftPolicy } from '../objects/drift-policy';
 import type { Services } from '../services';
@@ -35,7 +35,8 @@ import type { HubContexts } from './hub-contexts';
 import { hasJustFailed, loadPolicyOf, nextLoadStep } from './load';
 import { type Observation, observe } from './observe';
 import { Operations } from './operations';
-import { formerIds, isAccepted, isNew, ownedId, ownsId, shouldDelete } from './ownership';
+import { formerIds, isAccepted, isNew, ownedId, ownsId } from './ownership';
+import { shouldDelete } from '../objects/removal';
 import { blueprintAppeared, blueprintRecheck } from './blueprint';
 import { withHint } from './rejection-hint';
 import { unmark } from './ownership-label';
@@ -103,28 +104,14 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     }
   }
 
-  async remove(
-    resource: R,
-    client: HubClient,
-    context: ReconcileContext,
-  ): Promise<Waiting | readonly EventSpec[]> {
+  async remove(resource: R, client: HubClient): Promise<Waiting | readonly EventSpec[]> {
     const { type, reason } = this.entityType;
     const id = ownedId(this.entityType, resource);
     const ids = this.idsToRemove(resource);
-    const { namespace } = resource.metadata;
-    if (isOnOtherVolume(resource, hubVolume(this.services, namespace, resource.spec.hubRef.name))) {
-      this.forget(resource, client);
-      return ids.length === 0 ? [] : [leftOnOtherVolume(`${type} ${ids.join(', ')}`)];
-    }
-    const isDeleted = id !== undefined && ids.includes(id);
-    if (ids.length > 0 && !context.dryRun && !(await this.operations.ensureRemoved(resource, client, ids))) {
+    if (ids.length > 0 && !(await this.operations.ensureRemoved(resource, client, ids)))
       return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
-    }
-    if (id !== undefined && !isDeleted && !context.dryRun) await unmark(client, type, id);
-    this.forget(resource, client);
-    if (ids.length === 0 || !context.dryRun) return [];
-    const message = `The ${type} ${ids.join(', ')} stays in the hub: nothing is sent with the annotation dry-run.`;
-    return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
+    if (id !== undefined && !ids.includes(id)) await unmark(client, type, id);
+    return [];
   }
 
   objectOf(resource: R): string | undefined {
@@ -139,7 +126,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   /** The ids of the objects that go with the resource. */
   private idsToRemove(resource: R): readonly string[] {
     const id = ownedId(this.entityType, resource);
-    const isDeleted = id !== undefined && shouldDelete(resource, this.entityType.spec(resource));
+    const isDeleted = id !== undefined && shouldDelete(resource);
     return [...(isDeleted ? [id] : []), ...formerIds(resource)];
   }
 

@@ -58,6 +58,12 @@ export class HubClients {
     });
   }
 
+  /** The client of a Hub if it has one. */
+  existing(namespace: string, name: string): HubClient | undefined {
+    const hub = this.find(namespace, name);
+    return hub && this.hubs.existing(clientKey(hub));
+  }
+
   /** All existing clients. */
   get all(): readonly HubClient[] {
     return this.hubs.clients;

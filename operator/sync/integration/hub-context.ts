@@ -94,10 +94,6 @@ export class HubContext {
     return cached;
   }
 
-  stop({ metadata: { uid } }: IntegrationResource): void {
-    this.cached.get(uid)?.operation?.stop();
-  }
-
   /** The operations that run or whose result no reconcile has recorded. */
   get operations(): readonly Operation[] {
     return [...this.cached.values()].flatMap(({ operation }) => operation ?? []);

@@ -1,20 +1,16 @@
 import type { HubClient } from '../../client/hub-client';
-import { childModule } from '../objects/child';
+import { childModule } from '../objects/child-module';
 import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
 import { waitUntilRecorded } from '../objects/while-responsive';
-import { HubContexts, type IntegrationResource } from './hub-context';
+import { HubContexts } from './hub-context';
 import { IntegrationSync } from './sync';
 
 /** The sync module of HubIntegration. */
 export function integrationModule(services: Services, hubs: HubClients) {
   const contexts = new HubContexts(services);
-  const sync = new IntegrationSync(services, contexts);
-  const hold = (resource: IntegrationResource): void => {
-    for (const client of hubs.all) contexts.find(client)?.stop(resource);
-  };
   return {
-    module: { ...childModule(services, hubs, sync), hold },
+    module: childModule(services, hubs, new IntegrationSync(services, contexts)),
     /** Gives up the flows that run, and resolves when status has what each came to; those of a hub that hangs are left. */
     async drain(): Promise<void> {
       contexts.drain(hubs.all);

@@ -10,8 +10,8 @@ import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outc
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../objects/child';
 import { hashKey } from '../objects/hash-key';
-import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-workload/hub-volume';
-import { redactedRemoval } from '../objects/redaction';
+import { isOnOtherVolume } from '../hub-workload/hub-volume';
+import { shouldDelete } from '../objects/removal';
 import type { Services } from '../services';
 import { hashAnswers, recorded } from './answer-hashes';
 import { resolveAnswers } from './answers';
@@ -109,11 +109,8 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     return entryID === undefined ? acquire(reconcile) : this.maintenance.maintain(reconcile, entryID);
   }
 
-  async remove(
-    resource: IntegrationResource,
-    client: HubClient,
-    context: ReconcileContext,
-  ): Promise<readonly EventSpec[] | Waiting> {
+  /** Entries that status has are removed; those that an interrupted flow may have made are named. */
+  async remove(resource: IntegrationResource, client: HubClient): Promise<readonly EventSpec[] | Waiting> {
     // The values of Secrets are masked in the words of the hub.
     const spec = defaulted(definition.spec, resource.spec);
     await resolveAnswers(this.services, resource.metadata.namespace, spec).then(
@@ -122,7 +119,23 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
         if (!(error instanceof SecretRefused)) throw error;
       },
     );
-    return redactedRemoval(this.removeEntries(resource, client, context), this.redactorOf(resource, client));
+    const hub = this.contexts.of(client, resource);
+    const { entryID, pendingFlow } = resource.status ?? {};
+    const made = hub.of(resource).operation?.madeEntry;
+    const isInterrupted = pendingFlow && makesEntry(pendingFlow) && !made && !pendingFlow.replaces;
+    if (pendingFlow && !isInterrupted) await abortFlow(client, pendingFlow);
+    const other = isInterrupted ? hub.runningFlow(resource) : undefined;
+    if (other) return domainBusy(other);
+    const ended = isInterrupted ? await endCreation(resource, client, hub) : { unclear: [] };
+    const left = [...(ended.made ? [ended.made] : []), ...ended.unclear];
+    const isOrphan = resource.spec.deletionPolicy === 'Orphan';
+    const former = pendingFlow?.replaces === entryID ? undefined : pendingFlow?.replaces;
+    const ids = [...(isOrphan ? [] : [made?.entry_id, former]), ...(shouldDelete(resource) ? [entryID] : [])];
+    const { clock } = this.services;
+    for (const id of new Set(ids))
+      if (id !== undefined && !(await removeEntry({ client, clock, hub, resource }, id)))
+        return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
+    return left.length > 0 ? [leftEntries(left)] : [];
   }
 
   /** Ends what runs for the resource before its next request. Waiting: it still runs. */
@@ -135,53 +148,13 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
 
   objectOf(resource: IntegrationResource): string | undefined {
     const { entryID, pendingFlow } = resource.status ?? {};
-    const id = isKept(resource) ? undefined : entryID;
+    const id = shouldDelete(resource) ? entryID : undefined;
     if (id !== undefined) return `entry ${id}`;
     return pendingFlow && 'config flow, or the entry that it made,';
   }
 
   forget(resource: IntegrationResource, client: HubClient): void {
     this.contexts.of(client, resource).forget(resource);
-  }
-
-  /** Entries that status has are removed; those that an interrupted flow may have made are named. */
-  private async removeEntries(
-    resource: IntegrationResource,
-    client: HubClient,
-    context: ReconcileContext,
-  ): Promise<readonly EventSpec[] | Waiting> {
-    const running = this.release(resource, client);
-    if (running) return running;
-    const hub = this.contexts.of(client, resource);
-    const { entryID, pendingFlow } = resource.status ?? {};
-    const object = this.objectOf(resource);
-    const { metadata, spec } = resource;
-    if (isOnOtherVolume(resource, hubVolume(this.services, metadata.namespace, spec.hubRef.name))) {
-      this.forget(resource, client);
-      return object === undefined ? [] : [leftOnOtherVolume(object)];
-    }
-    if (context.dryRun) {
-      this.forget(resource, client);
-      if (object === undefined) return [];
-      const message = `The ${object} stays in the hub: nothing is sent with the annotation dry-run.`;
-      return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
-    }
-    const made = hub.of(resource).operation?.madeEntry;
-    const isInterrupted = pendingFlow && makesEntry(pendingFlow) && !made && !pendingFlow.replaces;
-    if (pendingFlow && !isInterrupted) await abortFlow(client, pendingFlow);
-    const other = isInterrupted ? hub.runningFlow(resource) : undefined;
-    if (other) return domainBusy(other);
-    const ended = isInterrupted ? await endCreation(resource, client, hub) : { unclear: [] };
-    const left = [...(ended.made ? [ended.made] : []), ...ended.unclear];
-    const isOrphan = resource.spec.deletionPolicy === 'Orphan';
-    const former = pendingFlow?.replaces === entryID ? undefined : pendingFlow?.replaces;
-    const ids = [...(isOrphan ? [] : [made?.entry_id, former]), ...(isKept(resource) ? [] : [entryID])];
-    const { clock } = this.services;
-    for (const id of new Set(ids))
-      if (id !== undefined && !(await removeEntry({ client, clock, hub, resource }, id)))
-        return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
-    this.forget(resource, client);
-    return left.length > 0 ? [leftEntries(left)] : [];
   }
 
   /** Masks the values of the Secrets, former ones too. */
@@ -209,7 +182,3 @@ async function hasEntry({
 }: IntegrationReconcile): Promise<boolean> {
   return entries.has(entryID) || (await client.configEntries.refreshed()).has(entryID);
 }
-
-/** Whether the entry stays in the hub when its resource is deleted. */
-const isKept = ({ spec: { deletionPolicy }, status }: IntegrationResource): boolean =>
-  deletionPolicy === 'Orphan' || (deletionPolicy === undefined && status?.adopted === true);

@@ -2,6 +2,66 @@ import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../base/clock';
 import { errorOf } from '../../base/errors';
 import { FINALIZER_TRY } from '../../base/limits';
+import { HubFailed, HubRejected } from '../../client/connection/errors';
+import type { EventSpec } from '../../runtime/event-spec';
+import type { Waiting } from '../../runtime/outcome';
+import type { ReconcileContext } from '../../runtime/sync-module';
+import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-workload/hub-volume';
+import type { Services } from '../services';
+import type { Child, ChildModule } from './child';
+import { redactedEvents, redactedOutcome } from './redaction';
+
+/** `deletionPolicy` (rules.md, "Finalizers"): absent removes a created object and leaves an adopted one. */
+export function shouldDelete({ status, spec: { deletionPolicy } }: Child): boolean {
+  return deletionPolicy === 'Delete' || (deletionPolicy === undefined && !status?.['adopted']);
+}
+
+/** Removes the object of a deleted resource from the hub, unless it stays there: by its volume or by the annotation `dry-run`. */
+export async function removeObject<R extends Child>(
+  services: Pick<Services, 'cache'>,
+  module: ChildModule<R>,
+  resource: R,
+  client: HubClient,
+  context: ReconcileContext,
+): Promise<readonly EventSpec[] | Waiting> {
+  const running = module.release?.(resource, client);
+  if (running) return running;
+  const object = module.objectOf(resource);
+  const volume = hubVolume(services, resource.metadata.namespace, resource.spec.hubRef.name);
+  let removed: readonly EventSpec[] | Waiting = [];
+  if (isOnOtherVolume(resource, volume)) {
+    if (object !== undefined) removed = [leftOnOtherVolume(object)];
+  } else if (context.dryRun) {
+    if (object !== undefined)
+      removed = [cleanupSkipped(object, 'nothing is sent with the annotation dry-run')];
+  } else {
+    removed = await redactedRemoval(module, resource, client, context);
+  }
+  if (!('type' in removed)) module.forget(resource, client);
+  return removed;
+}
+
+/** @param object such as `automation porch` */
+export function cleanupSkipped(object: string, why: string): EventSpec {
+  return { type: 'Warning', reason: 'CleanupSkipped', message: `The ${object} stays in the hub: ${why}.` };
+}
+
+/** Masks secrets in what a removal resolves with, and in the hub's words that it fails with: they become events. */
+async function redactedRemoval<R extends Child>(
+  module: ChildModule<R>,
+  resource: R,
+  client: HubClient,
+  context: ReconcileContext,
+): Promise<readonly EventSpec[] | Waiting> {
+  const redact = (text: string) => module.redactorOf?.(resource, client)(text) ?? text;
+  try {
+    const removed = await module.remove(resource, client, context);
+    return 'type' in removed ? redactedOutcome(removed, redact) : redactedEvents(removed, redact);
+  } catch (error) {
+    if (!module.redactorOf || !(error instanceof HubRejected || error instanceof HubFailed)) throw error;
+    throw new HubFailed(redact(error.message));
+  }
+}
 
 /** The removal of objects of one resource from the hub. It outlives the reconcile that started it. */
 export interface Removal {

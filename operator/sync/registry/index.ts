@@ -1,4 +1,4 @@
-import { childModule } from '../objects/child';
+import { childModule } from '../objects/child-module';
 import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
 import { areas } from './area';

@@ -105,8 +105,3 @@ export function pendingName(resource: EntryResource): string | undefined {
 function older(a: EntryResource | undefined, b: EntryResource): EntryResource {
   return a && byAge(a.metadata, b.metadata) < 0 ? a : b;
 }
-
-/** `deletionPolicy` (rules.md, "Finalizers"): absent removes a created entry and leaves an adopted one. */
-export function shouldDelete({ status, spec: { deletionPolicy } }: EntryResource): boolean {
-  return deletionPolicy === 'Delete' || (deletionPolicy === undefined && !status?.['adopted']);
-}

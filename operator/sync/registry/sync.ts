@@ -7,13 +7,14 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../objects/child';
 import { formatDiff } from '../objects/field-diff';
 import { DriftPolicy } from '../objects/drift-policy';
-import { hubVolume, isOnOtherVolume, leftOnOtherVolume, volumeStatus } from '../hub-workload/hub-volume';
+import { cleanupSkipped, shouldDelete } from '../objects/removal';
+import { hubVolume, isOnOtherVolume, volumeStatus } from '../hub-workload/hub-volume';
 import type { Services } from '../services';
 import { dryRun, heldBy, inProgress, forgetEntry } from './conditions';
 import { desiredEntry, entryDiff } from './desired';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
 import type { CachedEntry, HubContexts } from './hub-contexts';
-import { type Located, locate, nameConflict, shouldDelete } from './locate-entry';
+import { type Located, locate, nameConflict } from './locate-entry';
 import { isAccepted, isAnnounced, isRecorded, recordedFields } from './recorded';
 import { resolveReferences, type Unresolved } from './resolve';
 import type { EntryReconcile } from './entry-reconcile';
@@ -80,30 +81,19 @@ export class RegistrySync implements ChildModule<EntryResource> {
     }
   }
 
-  async remove(
-    resource: EntryResource,
-    client: HubClient,
-    context: ReconcileContext,
-  ): Promise<readonly EventSpec[]> {
+  async remove(resource: EntryResource, client: HubClient): Promise<readonly EventSpec[]> {
     const { entryType } = this;
     const { type } = entryType;
-    const { watch } = this.contexts.of(client, resource);
-    this.forget(resource, client);
     if (!shouldDelete(resource)) return [];
-    const object = this.objectOf(resource);
-    if (isOnOtherVolume(resource, this.volumeOf(resource)))
-      return object === undefined ? [] : [leftOnOtherVolume(object)];
     const registry = client.registries[type];
     const located = locate(entryType, resource, await registry.entries(), this.others(resource));
-    const recorded = entryId(entryType, resource);
+    const object = this.objectOf(resource);
     if (located.type !== 'Owned' && located.type !== 'Created')
-      return recorded === undefined || (await isComplete(client))
+      return object === undefined || (await isComplete(client))
         ? []
-        : [this.cleanupSkipped(recorded, 'the hub is starting or in recovery mode and does not show it')];
-    const { id } = located;
-    if (context.dryRun) return [this.cleanupSkipped(id, 'nothing is sent with the annotation dry-run')];
-    await registry.remove(id);
-    watch.requeueAfterOwnChange(type);
+        : [cleanupSkipped(object, 'the hub is starting or in recovery mode and does not show it')];
+    await registry.remove(located.id);
+    this.contexts.of(client, resource).watch.requeueAfterOwnChange(type);
     return [];
   }
 
@@ -215,11 +205,6 @@ export class RegistrySync implements ChildModule<EntryResource> {
         ? undefined
         : { id: located.id, differences: entryDiff(entries.get(located.id)!, desired) };
     return dryRun(this.entryType, resource, existing, client.rest.redact);
-  }
-
-  private cleanupSkipped(id: string, why: string): EventSpec {
-    const message = `The ${this.entryType.type} ${id} stays in the hub: ${why}.`;
-    return { type: 'Warning', reason: 'CleanupSkipped', message };
   }
 
   forget(resource: EntryResource, client: HubClient): void {

@@ -14,6 +14,8 @@ import type { ClusterObject } from '../../../../operator/runtime/objects';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../operator/sync/objects/child';
+import { removeObject } from '../../../../operator/sync/objects/removal';
+import type { Services } from '../../../../operator/sync/services';
 import { automations } from '../../../../operator/sync/config-entities/automation';
 import type { ConfigEntitySpec, EntityType } from '../../../../operator/sync/config-entities/entity-type';
 import { HubContexts } from '../../../../operator/sync/config-entities/hub-contexts';
@@ -74,6 +76,7 @@ class Bench {
   requeued = 0;
   private readonly module: ConfigEntitySync<Child, ConfigEntitySpec>;
   private readonly client: HubClient;
+  private readonly given: Services;
   private resource: Child;
 
   constructor(entityType: EntityType<Child, ConfigEntitySpec>, spec: object, status?: object) {
@@ -91,7 +94,7 @@ class Bench {
         ...(this.volume !== undefined && { status: { volumeID: this.volume } }),
       });
     const ofKind = (kind: string) => [this.resource].filter((each) => each.kind === kind);
-    const given = services({
+    this.given = services({
       clock: this.clock,
       metrics: { countDrift: (_kind, action) => void this.drifts.push(action) },
       cache: {
@@ -102,7 +105,7 @@ class Bench {
       },
       requeue: () => void this.requeued++,
     });
-    this.module = new ConfigEntitySync(entityType, given, new HubContexts(given, ENTITY_TYPES));
+    this.module = new ConfigEntitySync(entityType, this.given, new HubContexts(this.given, ENTITY_TYPES));
   }
 
   get status(): Readonly<Record<string, unknown>> {
@@ -151,7 +154,7 @@ class Bench {
   remove(context: Partial<ReconcileContext>) {
     const metadata = { ...this.resource.metadata, deletionTimestamp: '2026-11-21T12:00:00Z' };
     this.resource = { ...this.resource, metadata };
-    return this.module.remove(this.resource, this.client, context as ReconcileContext);
+    return removeObject(this.given, this.module, this.resource, this.client, context as ReconcileContext);
   }
 
   get reloadReady() {

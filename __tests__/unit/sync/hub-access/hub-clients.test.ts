@@ -3,7 +3,8 @@ import { HUB_LABEL } from '../../../../operator/kinds/annotations';
 import { HubUnreachable } from '../../../../operator/client/connection/errors';
 import { type Waiting, waiting } from '../../../../operator/runtime/outcome';
 import { HAND_OVER, type ReconcileContext, type SyncModule } from '../../../../operator/runtime/sync-module';
-import { type Child, childModule } from '../../../../operator/sync/objects/child';
+import type { Child } from '../../../../operator/sync/objects/child';
+import { childModule } from '../../../../operator/sync/objects/child-module';
 import { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
 import type { Services } from '../../../../operator/sync/services';
 import { FakeHub } from '../../client/fake-hub';
@@ -261,16 +262,21 @@ describe('childModule', () => {
   describe('an object that others in the hub refer to', () => {
     const successor = childOf('villa');
     let running: Waiting | undefined;
+    let released: number;
 
     beforeEach(() => {
       running = undefined;
+      released = 0;
       module = childModule<Child>(given, hubs, {
         sync: () => Promise.reject(new Error('not asked')),
         remove: () => {
           removed++;
           return Promise.resolve(removed < 2 ? waiting('Removing', '', 1_000) : []);
         },
-        release: () => running,
+        release: () => {
+          released++;
+          return running;
+        },
         forget: () => void forgotten++,
         objectOf: () => object,
         isReferenced: true,
@@ -284,6 +290,17 @@ describe('childModule', () => {
       expect(await remove()).toMatchObject({ type: 'Waiting', after: 1_000 });
       expect(await handOver()).toBe(HAND_OVER);
       expect([removed, forgotten]).toEqual([0, 1]);
+    });
+
+    test('has its work ended while its resource is held, if the hub has a client', async () => {
+      module.hold!(childOf('villa'));
+      expect(released).toBe(0);
+      await remove();
+      await clock.advance(3_000);
+      await remove();
+      const before = released;
+      module.hold!(childOf('villa'));
+      expect(released).toBe(before + 1);
     });
 
     test('is removed afterwards, and no resource takes it over then', async () => {

@@ -3,9 +3,11 @@ import type { HubIntegrationSpec } from '../../../../operator/kinds/integration'
 import type { EventSpec } from '../../../../operator/runtime/event-spec';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import { HubContexts, type IntegrationResource } from '../../../../operator/sync/integration/hub-context';
+import type { Services } from '../../../../operator/sync/services';
 import { IntegrationSync } from '../../../../operator/sync/integration/sync';
 import { hubErrorOutcome } from '../../../../operator/sync/hub-access/hub-errors';
 import { redactedOutcome } from '../../../../operator/sync/objects/redaction';
+import { removeObject } from '../../../../operator/sync/objects/removal';
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 import { objectMetadata } from '../../object-metadata';
@@ -32,6 +34,7 @@ export class House {
   /** Volume of the hub. */
   volume: string | undefined;
   sync!: IntegrationSync;
+  private given!: Services;
   contexts!: HubContexts;
   private readonly requeued = new Set<string>();
 
@@ -45,7 +48,7 @@ export class House {
     const bytes = (name: string) =>
       this.secrets[name] &&
       new Map(Object.entries(this.secrets[name]).map(([key, value]) => [key, Buffer.from(value)]));
-    const given = services({
+    this.given = services({
       clock: this.clock,
       cache: {
         get: ((kind: string, _: string, name: string) =>
@@ -64,8 +67,8 @@ export class House {
       metrics: { countDrift: () => undefined },
       requeue: (_kind: string, _namespace: string, name: string) => void this.requeued.add(name),
     });
-    this.contexts = new HubContexts(given);
-    this.sync = new IntegrationSync(given, this.contexts);
+    this.contexts = new HubContexts(this.given);
+    this.sync = new IntegrationSync(this.given, this.contexts);
   }
 
   /** Creates or changes a resource. */
@@ -130,7 +133,7 @@ export class House {
   }
 
   remove(name: string, fields: { dryRun?: boolean } = {}) {
-    return this.sync.remove(this.resources.get(name)!, this.client, this.context(fields));
+    return removeObject(this.given, this.sync, this.resources.get(name)!, this.client, this.context(fields));
   }
 
   private context({ forced = false, dryRun = false }: { forced?: boolean; dryRun?: boolean }) {

@@ -407,7 +407,7 @@ describe('IntegrationSync', () => {
 
     test('is ended before the hub goes on, when its resource is held', async () => {
       isDone = false;
-      house.contexts.find(house.client)!.stop(house.resources.get('one')!);
+      house.sync.release(house.resources.get('one')!, house.client);
       await house.clock.advance(1_000);
       expect(hub.flows.size).toBe(0);
       expect(await house.settle('one')).toMatchObject({ type: 'Waiting' }); // and starts again

@@ -1,5 +1,5 @@
 import { floors } from '../../../../operator/sync/registry/floor';
-import { locate, nameConflict, shouldDelete } from '../../../../operator/sync/registry/locate-entry';
+import { locate, nameConflict } from '../../../../operator/sync/registry/locate-entry';
 import { anEntry, entriesNamed } from './entries';
 
 const owner = (name: string, floorID: string, spec: object = {}) =>
@@ -87,20 +87,5 @@ describe('nameConflict', () => {
     expect(conflict(a!('B'), b!('A'))).toEqual({ type: 'Cycle' });
     expect(conflict(a!('B'), b!('C'), c!('A'))).toEqual({ type: 'Cycle' });
     expect(conflict(a!('B'), b!('C'), c!('B'))).toMatchObject({ type: 'Held', owner: b!('C') });
-  });
-});
-
-describe('shouldDelete', () => {
-  test.each([
-    [undefined, undefined, true],
-    [undefined, true, false],
-    ['Delete', true, true],
-    ['Orphan', undefined, false],
-  ])('deletionPolicy %s, adopted %s: %s', (deletionPolicy, adopted, expected) => {
-    const resource = anEntry('HubFloor', 'f', {
-      spec: { ...(deletionPolicy && { deletionPolicy }) },
-      status: { ...(adopted && { adopted }) },
-    });
-    expect(shouldDelete(resource)).toBe(expected);
   });
 });

@@ -7,6 +7,7 @@ import { HubRejected } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { YamlZone } from '../../../../operator/client/connection/answers';
 import type { Outcome } from '../../../../operator/runtime/outcome';
+import { removeObject } from '../../../../operator/sync/objects/removal';
 import { areas } from '../../../../operator/sync/registry/area';
 import type { EntryResource } from '../../../../operator/sync/registry/entry-type';
 import { floors } from '../../../../operator/sync/registry/floor';
@@ -14,6 +15,7 @@ import { HubContexts } from '../../../../operator/sync/registry/hub-contexts';
 import { labels } from '../../../../operator/sync/registry/label';
 import { RegistrySync } from '../../../../operator/sync/registry/sync';
 import { zones } from '../../../../operator/sync/registry/zone';
+import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
@@ -36,6 +38,7 @@ let volume: string | undefined;
 let client: HubClient;
 /** By kind. */
 let modules: Record<string, RegistrySync>;
+let given: Services;
 
 function registry(type: RegistryType) {
   const write = async (action: string, id: string, fields: RegistryFields) => {
@@ -76,7 +79,7 @@ beforeEach(() => {
       zone: registry('zone'),
     },
   } as unknown as HubClient;
-  const given = services({
+  given = services({
     clock,
     cache: {
       get: () => aHub({ status: { ...(volume !== undefined && { volumeID: volume }) } }) as never,
@@ -97,6 +100,8 @@ const context = (fields: { dryRun?: boolean; forced?: boolean } = {}) => ({
   dryRun: false,
   ...fields,
 });
+
+const removeFloor = () => removeObject(given, modules['HubFloor']!, resources[0]!, client, context());
 
 /** Reconciles once; the resource in `resources` then has the status and the condition of the outcome. */
 async function reconcile(name: string, fields: Parameters<typeof context>[0] = {}): Promise<Outcome> {
@@ -241,7 +246,7 @@ describe('RegistrySync', () => {
     };
     await settle('attic');
     entries.floor.set('attic', { name: 'Attic', floor_id: 'attic' });
-    expect(await modules['HubFloor']!.remove(resources[0]!, client, context())).toEqual([]);
+    expect(await removeFloor()).toEqual([]);
     expect(entries.floor.has('attic')).toBe(true);
     expect((await reconcile('attic')).events).toMatchObject([{ reason: 'Adopted' }]);
     expect(status('attic')).toMatchObject({ adopted: true });
@@ -295,7 +300,7 @@ describe('RegistrySync', () => {
     resources = [floor({ status: { floorID: 'attic' } })];
     hubState = { state: 'RUNNING', recovery_mode: true };
     expect(await reconcile('attic')).toMatchObject({ type: 'Waiting', reason: 'HubNotReady' });
-    expect(await modules['HubFloor']!.remove(resources[0]!, client, context())).toMatchObject([
+    expect(await removeFloor()).toMatchObject([
       { reason: 'CleanupSkipped', message: expect.stringContaining('recovery mode') },
     ]);
     expect(writes).toEqual([]);
@@ -328,7 +333,7 @@ describe('RegistrySync', () => {
 
     test('nothing is removed there for a resource that was not reconciled since', async () => {
       entries.floor.set('attic', { name: 'Attic', floor_id: 'attic' });
-      expect(await modules['HubFloor']!.remove(resources[0]!, client, context())).toMatchObject([
+      expect(await removeFloor()).toMatchObject([
         { reason: 'CleanupSkipped', message: expect.stringContaining('floor attic was on another volume') },
       ]);
       expect(writes).toEqual([]);

@@ -1,0 +1,160 @@
+import { HubBanned, HubUnreachable, TokenRejected } from '../../client/connection/errors';
+import type { Hub } from '../../kinds';
+import { HAND_OVER_GRACE, HUB_REPORT_WAIT, POD_NOT_READY_REQUEUE } from '../../base/limits';
+import { type Outcome, waiting } from '../../runtime/outcome';
+import { HAND_OVER, type Removed, type SyncModule } from '../../runtime/sync-module';
+import type { HubClients } from '../hub-access/hub-clients';
+import { PerHub } from '../hub-access/per-hub';
+import { HubCleanup } from '../hub-workload/hub-cleanup';
+import { hubErrorOutcome } from '../hub-access/hub-errors';
+import type { Child, ChildModule } from './child';
+import { HouseholdNotices } from './household-notices';
+import { redactedOutcome } from './redaction';
+import { removeObject } from './removal';
+import type { Services } from '../services';
+
+/**
+ * The sync module of a child: waits for the hub and its token, converts errors of the hub to outcomes, and cleans up
+ * before the finalizer is released. A lost connection is the Hub's to report (rules.md, "Waiting is not an error").
+ */
+export function childModule<R extends Child>(
+  services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
+  hubs: HubClients,
+  module: ChildModule<R>,
+): SyncModule<R> {
+  const cleanup = new HubCleanup(services, hubs);
+  const lostHubs = new LostHubs(services);
+  const removals = new Removals(services);
+  const household = new HouseholdNotices(services);
+
+  return {
+    async sync(resource, context) {
+      const { namespace } = resource.metadata;
+      const reached = await hubs.reach(namespace, resource.spec.hubRef.name);
+      if ('outcome' in reached) {
+        lostHubs.forget(resource);
+        return reached.outcome;
+      }
+      const { client } = reached;
+      const redacted = (outcome: Outcome): Outcome =>
+        module.redactorOf ? redactedOutcome(outcome, module.redactorOf(resource, client)) : outcome;
+      try {
+        const outcome = await module.sync(resource, client, context);
+        // A write that is in progress may get no answer either.
+        if (outcome.type !== 'Waiting') lostHubs.forget(resource);
+        const shown = redacted(outcome);
+        await household.update(resource, reached.hub, client, shown.events ?? [], context);
+        return shown;
+      } catch (error) {
+        if (error instanceof HubUnreachable) return lostHubs.report(resource, reached.hub, error);
+        lostHubs.forget(resource);
+        // Only a reconcile of the Hub can solve this, and its own connection may not show the error for a while.
+        if (error instanceof HubBanned || error instanceof TokenRejected)
+          services.requeue('Hub', namespace, resource.spec.hubRef.name);
+        return redacted(hubErrorOutcome(error, 'object'));
+      }
+    },
+
+    async remove(resource, context, successor) {
+      lostHubs.forget(resource);
+      const { namespace } = resource.metadata;
+      const hub = hubs.find(namespace, resource.spec.hubRef.name);
+      const object = module.objectOf(resource);
+      if (successor && !removals.hasBegun(resource)) return handOver(resource, hub);
+      const isAwaited = module.isReferenced && object !== undefined && hub && !hub.metadata.deletionTimestamp;
+      const after = isAwaited ? removals.graceLeft(resource) : 0;
+      if (after > 0) return waiting('Removing', 'The removal waits for a successor.', after);
+      removals.begin(resource);
+      let removed: Removed = [];
+      try {
+        removed = await cleanup.remove(namespace, resource.spec.hubRef.name, {
+          object,
+          run: (client) => removeObject(services, module, resource, client, context),
+          forget: (client) => module.forget(resource, client),
+        });
+        return removed;
+      } finally {
+        if (!('type' in removed)) removals.forget(resource);
+      }
+    },
+
+    hold(resource) {
+      const client = hubs.existing(resource.metadata.namespace, resource.spec.hubRef.name);
+      if (client) module.release?.(resource, client);
+    },
+  };
+
+  async function handOver(resource: R, hub: Hub | undefined): Promise<Removed> {
+    const contacted = hub && (await hubs.contact(hub));
+    if (contacted && 'client' in contacted) {
+      const running = module.release?.(resource, contacted.client);
+      if (running) return running;
+      module.forget(resource, contacted.client);
+    }
+    removals.forget(resource);
+    return HAND_OVER;
+  }
+}
+
+/** Removals in progress, by the uid of the resource. */
+class Removals {
+  /** When each was first due, on the monotonic clock. */
+  private readonly dueSince = new Map<string, number>();
+  /** Removals that have begun: the object may be gone. */
+  private readonly begun = new Set<string>();
+
+  constructor(private readonly services: Pick<Services, 'clock'>) {}
+
+  /** Milliseconds until the removal may begin. */
+  graceLeft({ metadata: { uid } }: Child): number {
+    const now = this.services.clock.monotonic();
+    const since = this.dueSince.get(uid) ?? now;
+    this.dueSince.set(uid, since);
+    return this.begun.has(uid) ? 0 : since + HAND_OVER_GRACE - now;
+  }
+
+  begin({ metadata: { uid } }: Child): void {
+    this.begun.add(uid);
+  }
+
+  hasBegun({ metadata: { uid } }: Child): boolean {
+    return this.begun.has(uid);
+  }
+
+  forget({ metadata: { uid } }: Child): void {
+    this.dueSince.delete(uid);
+    this.begun.delete(uid);
+  }
+}
+
+/** Resources whose hub is usable by the status of its Hub, but does not answer. Times are those of the monotonic clock. */
+class LostHubs {
+  /** The first failure, by the uid of the resource. */
+  private readonly lostSince = new Map<string, number>();
+  /** When a child last enqueued the Hub for that. */
+  private readonly wokenAt: PerHub<number>;
+
+  constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>) {
+    this.wokenAt = new PerHub(services.cache);
+  }
+
+  /** The hub of the resource answers, or is not usable. */
+  forget({ metadata: { uid } }: Child): void {
+    this.lostSince.delete(uid);
+  }
+
+  /** The outcome of the resource: the Hub has some time to report it first. */
+  report({ metadata: { uid } }: Child, hub: Hub, error: HubUnreachable): Outcome {
+    const now = this.services.clock.monotonic();
+    const since = this.lostSince.get(uid) ?? now;
+    this.lostSince.set(uid, since);
+    const left = since + HUB_REPORT_WAIT - now;
+    if (left <= 0) return hubErrorOutcome(error, 'object');
+    if ((this.wokenAt.get(hub) ?? -Infinity) + POD_NOT_READY_REQUEUE <= now) {
+      this.wokenAt.set(hub, now);
+      this.services.requeue('Hub', hub.metadata.namespace, hub.metadata.name);
+    }
+    const after = Math.min(left, POD_NOT_READY_REQUEUE);
+    return waiting('HubUnreachable', error.message, after, { unreported: true });
+  }
+}
