@@ -1,5 +1,5 @@
 /**
- * The numbers that rules.md fixes in "Limits", each with the rule that it belongs to. Durations are milliseconds.
+ * The numbers of rules.md, "Limits", each with the rule that it belongs to. Durations are milliseconds.
  */
 
 const SECOND = 1_000;

@@ -35,7 +35,7 @@ interface Verified {
   readonly resourceVersion: string | undefined;
 }
 
-/** Applies and deletes the objects that the operator generates. */
+/** Applies and deletes the objects that the operator generates (rules.md, "Server-side apply", "Only differences are written"). */
 export class Applier {
   private readonly verified = new Map<ObjectKey, Verified>();
   private readonly ownership: ObjectOwnership;

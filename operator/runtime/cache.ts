@@ -27,7 +27,7 @@ const STUCK = 2 * WATCH_IDLE_TIMEOUT;
 
 export const hubKey = (namespace: string, hubName: string): string => `${namespace}/${hubName}`;
 
-/** The cache of the cluster's objects: one informer per watched kind and namespace. */
+/** The cache of the cluster's objects: one informer per watched kind and namespace (rules.md, "Watches and cache"). */
 export class Cache {
   private readonly informers = new Map<string, Informer<ClusterObject>[]>();
 

@@ -10,7 +10,7 @@ const LONGEST_MESSAGE = 1_024;
 
 /**
  * The conditions after an outcome, by the rules of kstatus: `Ready` is always present, `Reconciling` and `Stalled` only
- * while true. `at` is an RFC 3339 time.
+ * while true (rules.md, "Status and conditions"). `at` is an RFC 3339 time.
  */
 export function conditionsAfter(
   previous: readonly Condition[],

@@ -57,7 +57,8 @@ interface Waiting<Key> {
 }
 
 /**
- * The work queue of the controller, like that of client-go: a key is in it once and is worked at most once at a time.
+ * The work queue of the controller, like that of client-go: a key is in it once and is worked at most once at a time
+ * (rules.md, "Queue").
  *
  * - A key that is added while it is in work is worked again afterwards.
  * - Of several delayed adds the earliest counts, of several priorities the highest.

@@ -82,7 +82,7 @@ class StillRunning extends OperationalError {
 /**
  * Reconciles the resources of one kind: reads the resource, runs its sync module, writes status and events. The
  * reconciler handles the tasks that all kinds share: deletion and finalizer, suspension, forced reconciles, the time
- * limit and unexpected errors.
+ * limit and unexpected errors (rules.md, "Level-triggered reconciliation").
  */
 export class Reconciler<R extends CustomResource> {
   private readonly status: StatusWriter<R>;

@@ -39,7 +39,7 @@ import {
   word,
 } from './shape';
 
-// The forms of all answers and messages of a hub that the operator uses.
+// The forms of all answers and messages of a hub that the operator uses (rules.md, "Answers of another form").
 
 export const coreConfig = object<CoreConfig>({
   version: text,

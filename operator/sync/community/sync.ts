@@ -39,7 +39,7 @@ interface Reconcile {
 
 /**
  * Installs a community repository: downloads and checks it, has a pod put its files onto the volume, and has the hub load them
- * (docs/explanation/community-repositories.md). Each reconcile does one step, which status or the pod records.
+ * (rules.md, "Community repositories"). Each reconcile does one step, which status or the pod records.
  */
 export class CommunitySync {
   /** Resources whose files are to be put there again, by a forced reconcile. */

@@ -8,7 +8,7 @@ import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { type MissingValue, secretValue } from './secret-value';
 
-/** Key of the token in its Secret. */
+/** Key of the token in its Secret (rules.md, "Token"). */
 const TOKEN_KEY = 'token';
 
 /** Label that distinguishes the token Secret from the operator's other Secrets. */

@@ -23,7 +23,7 @@ import { ensureStatefulSet } from './workload/statefulset';
 import { ensureStorage } from './workload/storage';
 
 /**
- * Reconciles a Hub: the steps below, in their order.
+ * Reconciles a Hub: the steps below, in their order (rules.md, "Order of a Hub's reconciliation").
  *
  * @param isLoading whether a configuration is being loaded into the hub
  * @param restarts of pods that no changed template replaces

@@ -72,7 +72,8 @@ const RESERVED = `The script ${MARKER_SCRIPT} in spec.configuration or spec.file
 /**
  * The hub's `configuration.yaml` and the files beside it: the user's text, byte for byte, with the entries that the hub
  * needs besides: the includes of the files that the hub's config API writes, also where a section of the
- * user includes other files; the recorder; and the marker. The result is parsed again before it counts.
+ * user includes other files; the recorder; and the marker (rules.md, "Generated configuration"). The result is parsed again
+ * before it counts.
  */
 export function generateConfiguration(source: ConfigurationSource): Generated {
   const { configuration, files = {}, recorder, hasSecrets } = source;

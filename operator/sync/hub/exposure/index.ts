@@ -7,7 +7,7 @@ import { ensureIngress } from './ingress';
 import { ensureNetworkPolicy } from './network-policy';
 import { ensureService } from './service';
 
-/** The steps that make the hub reachable: Service, Ingress with its Certificate, HTTPRoute, NetworkPolicy. */
+/** The steps that make the hub reachable: Service, Ingress with its Certificate, HTTPRoute, NetworkPolicy (rules.md, "Exposure"). */
 export function addExposure<Stage extends HubContext>(
   steps: Steps<Stage>,
   services: Pick<Services, 'applier' | 'clock' | 'cluster' | 'settings' | 'cache'>,

@@ -11,7 +11,7 @@ import type { Services } from '../../services';
 
 /**
  * The outcome for a hub that answers in recovery mode or safe mode; undefined: it runs normally. In these modes the
- * hub hides most of its state, so nothing is written to it.
+ * hub hides most of its state, so nothing is written to it (rules.md, "Health of a hub").
  */
 export async function hubModeProblem(
   services: Pick<Services, 'secrets'>,

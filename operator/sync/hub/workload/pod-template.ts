@@ -31,7 +31,7 @@ const probe = (...mode: readonly string[]) => ({
   exec: { command: ['python3', '-I', '-S', '-c', PROBE, String(HUB_PORT), ...mode] },
 });
 
-/** The pod template of the hub before `spec.podTemplate` is merged into it. */
+/** The pod template of the hub before `spec.podTemplate` is merged into it (rules.md, "Pod template"). */
 export function podTemplate(
   hub: Hub,
   spec: HubSpec,
