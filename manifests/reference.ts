@@ -39,7 +39,7 @@ async function main(folder: string): Promise<void> {
 }
 
 async function readSamples(folder: string): Promise<ReadonlyMap<string, string>> {
-  const files = (await readdir(folder)).sort();
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.yaml')).sort();
   return new Map(
     await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as const)),
   );
