@@ -17,7 +17,7 @@ export class Access extends Construct {
       new ApiObject(this, 'cluster-role', {
         ...rbac('ClusterRole'),
         metadata: { name: OPERATOR },
-        rules: operatorRules().map(policyRule),
+        rules: merged([...operatorRules(), namespaceRule]).map(policyRule),
       });
       new ApiObject(this, 'cluster-role-binding', {
         ...rbac('ClusterRoleBinding'),
@@ -126,6 +126,9 @@ const leaderRules: readonly AccessRule[] = [
   },
   { apiGroup: '', resources: ['events'], verbs: ['create'] },
 ];
+
+/** Which namespaces have the label of `WATCH_NAMESPACE_SELECTOR`. */
+const namespaceRule: AccessRule = { apiGroup: '', resources: ['namespaces'], verbs: ['list', 'watch'] };
 
 /** Permissions of the runtime itself, and of each kind's sync module; one rule for resources with equal verbs. */
 export function operatorRules(): readonly AccessRule[] {

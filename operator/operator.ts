@@ -75,6 +75,7 @@ export class HubOperator extends OperatorAdapter {
       clock,
       log,
       namespaces: settings.watchNamespaces,
+      namespaceSelector: settings.watchNamespaceSelector,
       freeze: settings.freezeCache,
       onFailure: (type) => metrics.countWatchFailure(type.kind),
     });

@@ -13,6 +13,13 @@ const table = {
     parse: namespaces,
     about: 'Namespaces to work in, separated by commas. Empty: all.',
   },
+  watchNamespaceSelector: {
+    env: 'WATCH_NAMESPACE_SELECTOR',
+    default: '',
+    parse: text,
+    about:
+      'Label selector of the namespaces to work in, such as `home=managed`, instead of their names: a namespace that gets or loses the label needs no restart. Not with WATCH_NAMESPACES. Empty: none.',
+  },
   podIp: {
     env: 'POD_IP',
     default: '',
@@ -187,6 +194,10 @@ export function readSettings(
       }
     }),
   ) as Omit<Settings, keyof TestSettings>;
+  if (settings.watchNamespaces.length > 0 && settings.watchNamespaceSelector)
+    throw new SettingsRefused(
+      'WATCH_NAMESPACES and WATCH_NAMESPACE_SELECTOR are both set: name the namespaces, or select them by label',
+    );
   return { ...settings, ...noTestSettings, ...testSettings };
 }
 

@@ -4,6 +4,8 @@ import { Informer, type InformerOptions } from './informer';
 import { objectKey } from './object-key';
 import type { ClusterObject, ResourceType } from './objects';
 import type { ApiClient } from './api-client';
+import { Timer } from '../base/timer';
+import { builtin } from './types';
 import { WATCH_IDLE_TIMEOUT } from './watch-stream';
 
 export type WatchOptions<T extends ClusterObject> = Pick<
@@ -17,6 +19,8 @@ export interface CacheOptions {
   readonly log: Logger;
   /** Empty: all namespaces. */
   readonly namespaces: readonly string[];
+  /** Label selector of namespaces, instead of their names. */
+  readonly namespaceSelector?: string;
   /** Freeze all objects, so that a mutation throws: for tests. */
   readonly freeze: boolean;
   readonly onFailure: (type: ResourceType, error: unknown) => void;
@@ -27,22 +31,54 @@ const STUCK = 2 * WATCH_IDLE_TIMEOUT;
 
 export const hubKey = (namespace: string, hubName: string): string => `${namespace}/${hubName}`;
 
+/** Milliseconds. Namespaces that are labelled together cause one list of each kind. */
+const SELECTION_PAUSE = 200;
+
 /** The cache of the cluster's objects: one informer per watched kind and namespace (rules.md, "Watches and cache"). */
 export class Cache {
   private readonly informers = new Map<string, Informer<ClusterObject>[]>();
+  /** The namespaces that the label selector selects. */
+  private readonly selected: Informer<ClusterObject> | undefined;
 
-  constructor(private readonly options: CacheOptions) {}
+  constructor(private readonly options: CacheOptions) {
+    const { clock, namespaceSelector: labelSelector, ...shared } = options;
+    if (!labelSelector) return;
+    const relist = new Timer(clock);
+    this.selected = new Informer({
+      ...shared,
+      clock,
+      type: builtin.Namespace,
+      labelSelector,
+      metadataOnly: true,
+      onChange: ({ type }) => {
+        if (type !== 'modified') relist.set(SELECTION_PAUSE, () => this.relist());
+      },
+    });
+    this.informers.set(builtin.Namespace.kind, [this.selected]);
+    this.selected.start();
+  }
 
   /** Starts to watch a kind. @throws Error the kind is watched already */
   watch<T extends ClusterObject>(type: ResourceType, watch: WatchOptions<T>): void {
     if (this.informers.has(type.kind)) throw new Error(`cannot watch ${type.kind}: it is watched already`);
     const { namespaces, ...shared } = this.options;
+    const { selected } = this;
+    const selects = (namespace: string) =>
+      selected!.store.get(objectKey(builtin.Namespace.kind, '', namespace)) !== undefined;
     const informers = (namespaces.length > 0 ? namespaces : [undefined]).map((namespace) => {
-      const options: InformerOptions<T> = { ...shared, ...watch, type, ...(namespace && { namespace }) };
+      const options: InformerOptions<T> = {
+        ...shared,
+        ...watch,
+        type,
+        ...(namespace && { namespace }),
+        ...(selected && { selects }),
+      };
       return new Informer<T>(options);
     });
     this.informers.set(type.kind, informers as unknown as Informer<ClusterObject>[]);
-    for (const informer of informers) informer.start();
+    const start = () => informers.forEach((informer) => informer.start());
+    if (selected) void selected.waitForCacheSync().then(start);
+    else start();
   }
 
   watches(kind: string): boolean {
@@ -109,6 +145,11 @@ export class Cache {
 
   async stop(): Promise<void> {
     await Promise.all(this.all().map((informer) => informer.stop()));
+  }
+
+  /** Namespaces have got the label, or lost it. Their objects are as if they had just been made, or were gone. */
+  private relist(): void {
+    for (const informer of this.all()) if (informer !== this.selected) informer.relist();
   }
 
   private of(kind: string): readonly Informer<ClusterObject>[] {

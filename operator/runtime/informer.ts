@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock';
+import { CombinedSignal } from '../base/combined-signal';
 import { errorOf, Stopping } from '../base/errors';
 import type { Logger } from '../base/log';
 import { Timer } from '../base/timer';
@@ -18,6 +19,8 @@ export interface InformerOptions<T extends ClusterObject> extends NormalizeOptio
   /** Absent: all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
+  /** Objects of other namespaces are not cached. It may change its answer before {@link Informer.relist}. */
+  readonly selects?: (namespace: string) => boolean;
   /** `metadata.name=…`: a role that names the object allows such a list. */
   readonly fieldSelector?: string;
   /** For {@link Store.byIndex}. */
@@ -76,6 +79,9 @@ const END_OF_LIST = 'k8s.io/initial-events-end';
 export class Informer<T extends ClusterObject> {
   readonly store: Store<T>;
   private readonly stopping = new AbortController();
+  /** The current attempt to list and watch. */
+  private attempt = new CombinedSignal(this.stopping.signal);
+  private isRelistDue = false;
   private readonly firstSync: Promise<void>;
   private announceSync!: () => void;
   private running: Promise<void> | undefined;
@@ -101,6 +107,13 @@ export class Informer<T extends ClusterObject> {
   async stop(): Promise<void> {
     this.stopping.abort(new Stopping('the watch was stopped'));
     await this.running;
+  }
+
+  /** Lists all objects again: `selects` has changed its answer. */
+  relist(): void {
+    if (!this.running) return;
+    this.isRelistDue = true;
+    this.attempt.abort(new Stopping('the list is requested again'));
   }
 
   get synced(): boolean {
@@ -144,11 +157,16 @@ export class Informer<T extends ClusterObject> {
     while (!this.stopping.signal.aborted) {
       this.lastActivity = clock.monotonic();
       this.goodSince = undefined;
+      this.attempt = new CombinedSignal(this.stopping.signal);
+      if (this.isRelistDue) this.phase = this.relistBy;
+      this.isRelistDue = false;
       const error = await this.listAndWatch().then(
         () => undefined,
         (reason: unknown) => errorOf(reason),
       );
+      this.attempt.dispose();
       if (this.stopping.signal.aborted) return;
+      if (this.isRelistDue) continue;
       const isGood = this.goodSince !== undefined && clock.monotonic() - this.goodSince >= SHORTEST_WATCH;
       this.onEnd(error);
       if (isGood && (error === undefined || error instanceof WatchIdleTimeout)) {
@@ -217,9 +235,9 @@ export class Informer<T extends ClusterObject> {
         query: { limit: PAGE, continue: page?.metadata.continue, labelSelector, fieldSelector },
         accept: this.accept('PartialObjectMetadataList'),
         objectDepth: LISTED_OBJECT_DEPTH,
-        signal: this.stopping.signal,
+        signal: this.attempt.signal,
       });
-      for (const item of page.items) items.push(this.normalize(item));
+      for (const item of page.items) if (this.selects(item)) items.push(this.normalize(item));
     } while (page.metadata.continue);
     this.goodSince ??= this.options.clock.monotonic();
     this.replace(items, page.metadata.resourceVersion);
@@ -247,8 +265,9 @@ export class Informer<T extends ClusterObject> {
       for await (const { type, object } of this.events(stream)) {
         if (!list) this.take(type, object);
         else if (type === 'DELETED') list.remove(this.normalize(object));
-        else if (type !== 'BOOKMARK') list.put(this.normalize(object));
-        else if (object.metadata.annotations?.[END_OF_LIST] === 'true') {
+        else if (type !== 'BOOKMARK') {
+          if (this.selects(object)) list.put(this.normalize(object));
+        } else if (object.metadata.annotations?.[END_OF_LIST] === 'true') {
           deadline.clear();
           this.replace(list.values(), object.metadata.resourceVersion!);
           list = undefined;
@@ -280,7 +299,7 @@ export class Informer<T extends ClusterObject> {
         ...query,
       },
       accept: this.accept('PartialObjectMetadata'),
-      signal: this.stopping.signal,
+      signal: this.attempt.signal,
     });
     this.goodSince ??= clock.monotonic();
     return stream;
@@ -294,7 +313,7 @@ export class Informer<T extends ClusterObject> {
   private take(type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK', object: T): void {
     const from = object.metadata.resourceVersion!;
     if (type === 'DELETED') this.notify(this.store.remove(this.normalize(object)));
-    else if (type !== 'BOOKMARK') this.notify(this.store.put(this.normalize(object)));
+    else if (type !== 'BOOKMARK' && this.selects(object)) this.notify(this.store.put(this.normalize(object)));
     this.store.observeVersion(from);
     this.phase = { type: 'watching', from, wasIdle: false };
   }
@@ -310,6 +329,10 @@ export class Informer<T extends ClusterObject> {
         log.error({ kind: type.kind, namespace, name, error }, 'handler of object change failed');
       }
     }
+  }
+
+  private selects({ metadata: { namespace = '' } }: T): boolean {
+    return this.options.selects?.(namespace) ?? true;
   }
 
   private accept(kind: string): string {

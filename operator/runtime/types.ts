@@ -4,6 +4,7 @@ import type { ResourceType } from './objects';
 export const builtin = {
   ConfigMap: { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' },
   Secret: { group: '', version: 'v1', plural: 'secrets', kind: 'Secret' },
+  Namespace: { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace' },
   Service: { group: '', version: 'v1', plural: 'services', kind: 'Service' },
   PersistentVolumeClaim: {
     group: '',

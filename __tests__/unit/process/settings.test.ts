@@ -77,6 +77,16 @@ describe('readSettings, settingsHelp', () => {
     },
   );
 
+  test('namespaces are named or selected by label, not both', () => {
+    expect(readSettings(['--watch-namespace-selector=home=managed'], {})).toMatchObject({
+      watchNamespaceSelector: 'home=managed',
+      watchNamespaces: [],
+    });
+    expect(() =>
+      readSettings(['--watch-namespace-selector=home=managed', '--watch-namespaces=home'], {}),
+    ).toThrow('both set: name the namespaces, or select them by label');
+  });
+
   test('names and addresses are what Kubernetes has', () => {
     const settings = readSettings([], {
       WATCH_NAMESPACES: 'home, office,home,1st',

@@ -9,7 +9,7 @@ import { type Widget, widget, widgets } from './objects';
 import { RecordingLog } from './recording-log';
 
 /** The informer against the real API server is in integration and faults; here is what that cannot be made to say. */
-function setup(namespaces: readonly string[] = []) {
+function setup(namespaces: readonly string[] = [], namespaceSelector = '') {
   const clock = new ManualClock();
   const streams: PassThrough[] = [];
   const cluster = new FakeApiClient(clock, () => {
@@ -24,6 +24,7 @@ function setup(namespaces: readonly string[] = []) {
     clock,
     log: new RecordingLog(),
     namespaces,
+    namespaceSelector,
     freeze: true,
     onFailure: (_, error) => failed.push(error),
   });

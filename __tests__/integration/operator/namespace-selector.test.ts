@@ -1,0 +1,51 @@
+import { freshNamespace, mustKubectl } from '../../cluster';
+import { floor, Home } from '../../cluster/home';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// WATCH_NAMESPACE_SELECTOR: namespaces get and lose the label while the operator runs.
+
+let operator: TestOperator;
+let labelled: Home;
+let other: Home;
+let label: string;
+
+const setLabel = (home: Home, value: string) =>
+  mustKubectl(['label', 'namespace', home.namespace, value, '--overwrite']);
+
+beforeAll(async () => {
+  labelled = new Home(await freshNamespace('selected'));
+  other = new Home(await freshNamespace('unselected'));
+  label = `hub-operator-test=${labelled.namespace}`;
+  await setLabel(labelled, label);
+  operator = await startTestOperator(labelled.namespace, {
+    settings: { WATCH_NAMESPACES: '', WATCH_NAMESPACE_SELECTOR: label },
+  });
+});
+
+const attic = (name: string) => floor('villa', name, { name });
+const waits = (home: Home, name: string) =>
+  home.ready('HubFloor', name, { status: 'False', reason: 'HubNotFound' });
+const conditionsOf = async (home: Home, name: string) =>
+  (await home.get('HubFloor', name)).status?.conditions ?? [];
+
+test('only resources in namespaces with the label are reconciled, and a label needs no restart', async () => {
+  await other.apply(attic('first'));
+  await labelled.apply(attic('first'));
+  await waits(labelled, 'first');
+  await operator.calm();
+  expect(await conditionsOf(other, 'first')).toEqual([]);
+
+  await setLabel(other, label);
+  await waits(other, 'first');
+  await other.apply(attic('second'));
+  await waits(other, 'second');
+
+  await setLabel(other, 'hub-operator-test-');
+  await operator.calm();
+  await other.apply(attic('third'));
+  await labelled.apply(attic('third'));
+  await waits(labelled, 'third');
+  await operator.calm();
+  expect(await conditionsOf(other, 'third')).toEqual([]);
+  expect(await conditionsOf(other, 'first')).not.toEqual([]);
+});
