@@ -22,7 +22,7 @@ describe('reference pages', () => {
   });
 
   async function contents(folder: string): Promise<Record<string, string>> {
-    const files = (await readdir(folder)).sort();
+    const files = (await readdir(folder)).filter((file) => /\.\w+$/.test(file)).sort();
     return Object.fromEntries(
       await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')])),
     );
