@@ -1,0 +1,78 @@
+import { freshNamespace, until } from '../../cluster';
+import { Home } from '../../cluster/home';
+import { ObjectHistory } from '../../cluster/object-history';
+import { startHub } from '../../cluster/onboarded-volume';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { ConfiguredHub } from '../hub/configured-hub';
+
+// The writes to the cluster that one edit of a configuration costs, as a watch sees them.
+
+const CONFIG_MAPS = ['villa-configuration', 'villa-configuration-accepted', 'villa-configuration-last-good'];
+const withLamp = (name: string) => `logger:\n  default: warning\ninput_boolean:\n  ${name}:\n`;
+
+let home: Home;
+let operator: TestOperator;
+let villa: ConfiguredHub;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('writes'));
+  operator = await startTestOperator(home.namespace);
+  await startHub(home, 'villa');
+  villa = new ConfiguredHub(home, 'villa');
+  await villa.change(withLamp('first'));
+  await villa.loaded();
+  await villa.connect();
+});
+
+/** The numbers of writes of ConfigMaps and of the HubConfiguration while something is done. */
+async function writesOf(act: () => Promise<void>) {
+  await operator.calm();
+  const maps = await Promise.all(CONFIG_MAPS.map((name) => ObjectHistory.of(home, 'configmap', name)));
+  const resource = await ObjectHistory.of(home, 'hubconfiguration', 'villa');
+  await act();
+  await operator.calm();
+  const present = await home.get('hubconfiguration', 'villa');
+  await until(
+    'the watch has brought the last write',
+    () =>
+      resource.states.at(-1)?.metadata.resourceVersion === present.metadata.resourceVersion ||
+      resource.states.length === 0,
+  );
+  const versions = (history: ObjectHistory) =>
+    new Set(history.states.map(({ metadata }) => metadata.resourceVersion)).size;
+  return {
+    configMaps: maps.map(versions).reduce((sum, count) => sum + count, 0),
+    resource: versions(resource),
+  };
+}
+
+describe('one edit', () => {
+  test('that hot reloads writes two ConfigMaps and two statuses', async () => {
+    const writes = await writesOf(async () => {
+      await villa.change(withLamp('second'));
+      await villa.loaded();
+      await villa.shows('input_boolean.second', 'off');
+    });
+    // The edit itself is one of the writes of the resource.
+    expect(writes).toEqual({ configMaps: 2, resource: 3 });
+  });
+
+  test('that changes nothing for the hub writes no more than one that does', async () => {
+    const writes = await writesOf(async () => {
+      await villa.change(`# a comment\n${withLamp('second')}`);
+      await villa.loaded();
+    });
+    expect(writes).toEqual({ configMaps: 2, resource: 3 });
+  });
+
+  test('that is no change and a restart of the operator write nothing', async () => {
+    const writes = await writesOf(async () => {
+      await operator.touch('HubConfiguration', 'villa');
+      await operator.stop();
+      await operator.start();
+      await operator.touch('HubConfiguration', 'villa');
+    });
+    // The annotations of the test.
+    expect(writes).toEqual({ configMaps: 0, resource: 2 });
+  });
+});
