@@ -147,10 +147,29 @@ interface Case {
   readonly result: LoaderResult;
 }
 
+/** Lines that are not indented, which the hub's loader reads. */
+const UNINDENTED: readonly string[] = [
+  't: "{{ foo\nbar }}"\n',
+  "a:\n  t: 'one\ntwo\n\nit''s\nthree'\n",
+  't: "one\\\ntwo \\\\\nthree\\"\nfour"\n',
+  'a:\n  - "one\n# two"\n  - three\n',
+  'a:\n  b: [1,\n2,\n3]\nc:\n  d: {e: f,\ng: h}\n',
+  'a:\n  b: [ # comment\n1, # x\n2\n]\n',
+  'a:\n  b: [\n    1\n]\nc:\n  d: {\n    e: f\n}\n',
+  'k: {a: "x\ny", b: [1,\n"z\nw"]}\n',
+  'x: "\r\nfoo"\r\ny:\r\n  z: [\r\n1]\r\n',
+  't: "é\nü # no"\n',
+];
+
 let cases: Case[];
 
 beforeAll(async () => {
-  const sources = fc.sample(source, { numRuns: CASES, seed });
+  const unindented = UNINDENTED.map((text) => ({
+    configuration: text,
+    recorder: undefined,
+    hasSecrets: false,
+  }));
+  const sources = [...unindented, ...fc.sample(source, { numRuns: CASES, seed })];
   const generated = sources.map(generateConfiguration);
   const results = await compareByHub(
     sources.map((each, index) => {
@@ -184,6 +203,13 @@ describe('generateConfiguration', () => {
         added: [],
       });
     }
+  });
+
+  test('accepts lines that are not indented, in quotes and in brackets', () => {
+    const few = cases.slice(0, UNINDENTED.length);
+    expect(few.map(({ generated, result }) => [generated, result.errorBefore, result.errorAfter])).toEqual(
+      UNINDENTED.map(() => [expect.objectContaining({ type: 'configuration' }), null, null]),
+    );
   });
 
   test('keeps every key of the user’s own recorder', () => {

@@ -12,6 +12,7 @@ import {
   type Scalar,
   visit,
   type YAMLMap,
+  type YAMLParseError,
 } from 'yaml';
 
 /** A file in the YAML of Home Assistant. Its tags (`!secret`, `!include` …) are kept: only the hub resolves them. */
@@ -37,7 +38,6 @@ export interface YamlProblem {
 }
 
 /** Characters that the hub's loader rejects wherever they are. */
-
 const NOT_PRINTABLE = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 /** A byte order mark is one at the beginning alone, and elsewhere an invisible part of a name. */
@@ -54,26 +54,15 @@ const TOO_DEEP = 'it is nested too deeply';
  * hub decides which of them are booleans or numbers.
  */
 export function parseHubYaml(text: string): HubYaml | YamlProblem {
-  const lines = new LineCounter();
-  const positionOf = (offset: number): Position => {
-    const { line, col } = lines.linePos(offset);
-    return { line, column: col };
-  };
+  // The hub skips a byte order mark, which this parser counts as a column.
+  const body = text.replace(/^\ufeff/, '');
+  const positionOf = positionsIn(body);
   const unreadable =
     NOT_PRINTABLE.exec(text) ?? OTHER_LINE_BREAK.exec(text) ?? BYTE_ORDER_MARK_INSIDE.exec(text);
   if (unreadable)
-    return { problem: describeCharacter(unreadable[0]), position: positionIn(text, unreadable.index) };
+    return { problem: describeCharacter(unreadable[0]), position: positionsIn(text)(unreadable.index) };
   try {
-    // The hub skips a byte order mark, which this parser counts as a column.
-    const document = parseDocument(text.replace(/^\ufeff/, ''), {
-      schema: 'failsafe',
-      // YAML 1.2 demands a space before a comment, and the hub's loader does not.
-      strict: false,
-      // Checked below: the parser compares every key with every other one.
-      uniqueKeys: false,
-      lineCounter: lines,
-      prettyErrors: false,
-    });
+    const document = parseWithoutIndents(body);
     const [error] = document.errors;
     if (error) return { problem: sentenceOf(error), position: positionOf(error.pos[0]) };
     const duplicate = duplicateKey(document);
@@ -92,6 +81,62 @@ export function parseHubYaml(text: string): HubYaml | YamlProblem {
     if (!(error instanceof RangeError)) throw error;
     return { problem: TOO_DEEP, position: { line: 1, column: 1 } };
   }
+}
+
+/**
+ * Parses texts in quotes and collections in brackets also where their lines are not indented, as the hub's loader does: the line
+ * breaks there are replaced, so that all places stay as they are.
+ */
+function parseWithoutIndents(text: string): Document.Parsed {
+  let joined = text;
+  let first: Document.Parsed | undefined;
+  for (let parsed = text.length; ; parsed += text.length) {
+    const document = parseDocument(joined, {
+      schema: 'failsafe',
+      // YAML 1.2 demands a space before a comment, and the hub's loader does not.
+      strict: false,
+      // Checked elsewhere: the parser compares every key with every other one.
+      uniqueKeys: false,
+      prettyErrors: false,
+    });
+    const [error] = document.errors;
+    const next = error && parsed < MOST_PARSED ? joinLines(joined, error) : undefined;
+    // One that is never closed is reported where its first line ends.
+    if (next === undefined) return error && first?.errors[0]?.code === error.code ? first : document;
+    first ??= document;
+    joined = next;
+  }
+}
+
+/** Characters that are parsed for one text, which takes about a second. */
+const MOST_PARSED = 500_000;
+
+/** Stands for a line break in quotes. */
+const LINE_BREAK = '\ue000';
+
+/**
+ * Joins the line at which the parser stopped with the one before it, and all lines of a text in quotes. Undefined: an indent is
+ * not the problem.
+ */
+function joinLines(text: string, { code, message, pos: [at] }: YAMLParseError): string | undefined {
+  const quote = /^Missing closing (["'])/.exec(message)?.[1];
+  if (quote) {
+    const isEscaped = quote === '"' && /(?<!\\)(\\\\)*\\$/.test(text.slice(0, at));
+    const start = isEscaped ? at - 1 : at;
+    const rest = quote === '"' ? /(?:[^"\\]|\\[^])*"/y : /(?:[^']|'')*'/y;
+    rest.lastIndex = start;
+    const lines = rest.exec(text)?.[0];
+    if (lines === undefined) return undefined;
+    const breaks = quote === '"' ? /\\\r?\n|\\[^]|\r?\n/g : /\r?\n/g;
+    const joined = lines.replace(breaks, (each) =>
+      each.endsWith('\n') ? LINE_BREAK.repeat(each.length) : each,
+    );
+    return text.slice(0, start) + joined + text.slice(start + lines.length);
+  }
+  if (code !== 'BAD_INDENT' || !message.startsWith('Flow')) return undefined;
+  const before = text.slice(0, at);
+  const joined = before.replace(/((?<=\s)#[^"'\n]*)?\r?\n$/, (each) => ' '.repeat(each.length));
+  return joined === before ? undefined : joined + text.slice(at);
 }
 
 /** The empty node behind `---`. */
@@ -189,8 +234,7 @@ function anchorsOf(document: Document.Parsed): Map<Alias, Node> | { readonly unr
 function sentenceOf({ code, message }: { readonly code: string; readonly message: string }): string {
   if (code === 'MULTIPLE_DOCS') return 'a second document begins here, and the hub reads only one';
   if (message.includes('call stack')) return TOO_DEEP;
-  if (message.startsWith('Missing closing'))
-    return 'a text in quotes is not closed, or goes on in a line that is not indented: close it, or indent its lines';
+  if (message.startsWith('Missing closing')) return 'a text in quotes is not closed: close it';
   if (code === 'BAD_INDENT' && message.startsWith('Flow'))
     return 'a list or mapping in brackets is not closed, or goes on in a line that is not indented: close it, or indent its lines and its closing bracket';
   return message.replace(/\s+/g, ' ').replace(/[.:]\s*$/, '');
@@ -203,7 +247,12 @@ function describeCharacter(character: string): string {
     : `the character ${code} is not allowed here: remove it, or write it as an escape in double quotes`;
 }
 
-function positionIn(text: string, offset: number): Position {
-  const before = text.slice(0, offset).split('\n');
-  return { line: before.length, column: before.at(-1)!.length + 1 };
+function positionsIn(text: string): HubYaml['positionOf'] {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (const { index } of text.matchAll(/\n/g)) lines.addNewLine(index + 1);
+  return (offset) => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
 }
