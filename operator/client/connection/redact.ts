@@ -7,14 +7,17 @@ const MASK = '***';
 // masked places would reveal the value.
 const MIN_SECRET_LENGTH = 4;
 
+const PASSWORD_IN_URL = /^[\w+.-]+:\/\/[^/?#\s:@]*:([^/?#\s@]+)@/;
+
 /**
  * Returns a function that replaces each of `values` in a text by `***`, also JSON-escaped, URL-encoded or form-encoded,
- * and each line of a value with several lines. Values shorter than four characters are not masked.
+ * each line of a value
+ * with several lines, and the password in a URL. Values shorter than four characters are not masked.
  */
 export function redactor(values: Iterable<string>): Redact {
   const forms = new Set<string>();
   for (const value of values) {
-    for (const part of [value, ...value.split(/\r?\n/)]) {
+    for (const part of [value, PASSWORD_IN_URL.exec(value)?.[1] ?? '', ...value.split(/\r?\n/)]) {
       for (const form of writtenForms(part.trim())) {
         if (form.length >= MIN_SECRET_LENGTH) forms.add(form);
       }

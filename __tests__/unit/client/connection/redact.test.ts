@@ -11,6 +11,7 @@ describe('redactor', () => {
     ['form-encoded', ['a b+c d'], 'token=a+b%2Bc+d&x=1', 'token=***&x=1'],
     ['JSON-escaped', ['say "hi"'], '{"v":"say \\"hi\\""}', '{"v":"***"}'],
     ['one line of several', ['-----KEY-----\nabcdef012345\n'], 'bad line: abcdef012345', 'bad line: ***'],
+    ['the password in a URL', ['pg://me:hunter2@db/x'], 'hunter2 is wrong', '*** is wrong'],
     ['not the short ones', ['on', '', 'yes'], 'turn on: yes', 'turn on: yes'],
     ['nothing to mask', [], 'text', 'text'],
   ])('%s', (_what, secrets, given, expected) => {
