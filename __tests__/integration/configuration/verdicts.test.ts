@@ -47,6 +47,34 @@ describe('HubConfiguration', () => {
     await villa.connect();
   });
 
+  test('a platform that is not set up is NotLoaded, and goes without another restart', async () => {
+    await villa.change(`${BASE}sensor:\n  - platform: template\n    sensors: {a: {value_template: "1"}}\n`);
+    const { message } = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'NotLoaded',
+    });
+    expect(message).toMatch(/^The hub could not set up sensor\.template: /);
+    await operator.calm();
+    const pod = await villa.podUid();
+    await villa.change(BASE);
+    await villa.loaded();
+    await operator.calm();
+    expect(await villa.podUid()).toBe(pod);
+  });
+
+  test('a recorder that does not reach its database is NotLoaded, and its removal restores the rest', async () => {
+    const recorder = 'db_url: postgresql://ada:hunter2@127.0.0.1:1/none';
+    await villa.change(`${BASE}recorder:\n  ${recorder}\n  db_max_retries: 1\n  db_retry_wait: 1\n`);
+    const { message } = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'NotLoaded',
+    });
+    expect(message).toMatch(/^The hub could not set up recorder: /);
+    expect(message).not.toContain('hunter2');
+    await villa.change(BASE);
+    await villa.loaded();
+  });
+
   test('a section whose integration is installed later is loaded by the start that finds it', async () => {
     const pod = await villa.podUid();
     await villa.change(`${BASE}later:\n  key: 1\n`);

@@ -216,6 +216,6 @@ function isPodOf({ content: { marker, restart }, observed: { pod } }: Situation)
 
 /** Whether the published files hold what only a restart loads, as changed secrets do. */
 function wouldRestart({ content, policy, record }: Situation): boolean {
-  const nothing = { services: new Set<string>(), httpByApi: true };
+  const nothing = { services: new Set<string>(), httpByApi: true, notSetUp: new Set<string>() };
   return decideReload(policy, record!.loaded, content.sections, nothing).type === 'restart';
 }

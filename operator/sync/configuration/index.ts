@@ -149,8 +149,7 @@ async function publishOnly(
 ): Promise<Outcome> {
   const prepared = await prepare(services, generation, resource, defaulted(definition.spec, resource.spec));
   if ('outcome' in prepared) return prepared.outcome;
-  const { files, marker } = prepared.content;
-  await publishConfiguration(services, resource, { files, hash: marker.configuration });
+  await publishConfiguration(services, resource, prepared.content);
   return ready('ConfigurationGenerated', 'The configuration is generated.');
 }
 

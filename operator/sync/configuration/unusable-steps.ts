@@ -5,7 +5,13 @@ import type { Outcome } from '../../runtime/outcome';
 import { SECRETS_HASH_KEY } from '../secrets-yaml/secrets-yaml';
 import { Outcomes } from './conditions';
 import { addedFiles, isSameMarker } from './generate/configuration-content';
-import { isSameRestart, publishConfiguration, publishWithoutRestart } from './record/publish';
+import type { MarkerVariables } from './generate/content-marker';
+import {
+  isSameRestart,
+  publishConfiguration,
+  type PublishedFiles,
+  publishWithoutRestart,
+} from './record/publish';
 import type { ConfigurationRecord } from './record/record';
 import {
   changedOf,
@@ -63,11 +69,15 @@ export class UnusableSteps {
   }
 
   /** The next start of the pod reads it; with hot-reload nothing causes one. */
-  private async publish({ resource, content, policy, record, observed }: UnusableWork): Promise<void> {
-    const { files, restart, marker } = content;
-    const mayRestart = !record || observed.mode === 'recovery' || policy.strategy !== 'hot-reload';
-    const written = { files, hash: marker.configuration };
-    await publishConfiguration(this.given.services, resource, written, mayRestart ? restart : undefined);
+  private async publish({ resource, content, policy, observed }: UnusableWork): Promise<void> {
+    const isFirst = observed.published === undefined;
+    const mayRestart = isFirst || observed.mode === 'recovery' || policy.strategy !== 'hot-reload';
+    await publishConfiguration(
+      this.given.services,
+      resource,
+      content,
+      mayRestart ? content.restart : undefined,
+    );
   }
 
   /**
@@ -80,7 +90,7 @@ export class UnusableSteps {
     const { pod } = observed;
     const isKnown = isSameMarker(record?.failed?.marker, content.marker);
     const good = await this.given.records.lastGood(hub, record);
-    if (!isKnown && (!good || good.hash === hash)) return outcomes.noOther(policy);
+    if (!isKnown && (!good || good.marker.configuration === hash)) return outcomes.noOther(policy);
     if (!pod) return work.unusable;
     const former: ConfigurationRecord = isKnown
       ? record!
@@ -96,11 +106,13 @@ export class UnusableSteps {
           lastLoad: record?.lastLoad,
         };
     if (!isKnown) await this.given.records.set(hub, former);
-    const written = { files: former.files, hash: former.marker.configuration };
     // Another pod runs with what came after the failed content: it needs no restart.
     const isSamePod = pod.uid === former.failed?.pod;
-    const restart = { configuration: written.hash, secrets: observed.published?.restart.secrets };
-    await publishConfiguration(this.given.services, resource, written, isSamePod ? restart : undefined);
+    const restart = {
+      configuration: former.marker.configuration,
+      secrets: observed.published?.restart.secrets,
+    };
+    await publishConfiguration(this.given.services, resource, former, isSamePod ? restart : undefined);
     if (isSamePod && isSameRestart(pod.restart, restart))
       await replacePod(this.given, hub, 'recovery mode with a new configuration');
     return new Outcomes(resource, content, former).reverted(undefined, observed.heldBy);
@@ -119,8 +131,7 @@ export class UnusableSteps {
   private async heal(work: UnusableWork, hub: Hub): Promise<Outcome> {
     const { resource, content, observed, outcomes } = work;
     const record = work.record!;
-    const { files, marker } = content;
-    await publishWithoutRestart(this.given.services, resource, { files, hash: marker.configuration });
+    await publishWithoutRestart(this.given.services, resource, content);
     const { pod } = observed;
     if (!pod) return work.unusable;
     const isReplaced = record.replacedPod !== undefined && record.replacedPod !== pod.uid;
@@ -133,13 +144,11 @@ export class UnusableSteps {
 }
 
 /** Secrets have no copy to go back to: the marker shows those of now. */
-function formerMarker(
-  { files, hash }: { readonly files: ConfigurationRecord['files']; readonly hash: string },
-  { content: { marker } }: Work,
-): ConfigurationRecord['marker'] {
+function formerMarker({ files, marker }: PublishedFiles, { content }: Work): MarkerVariables {
+  const { secrets } = content.marker;
   const showsSecrets = files['configuration.yaml']?.includes(SECRETS_HASH_KEY) ?? false;
   return {
-    configuration: hash,
-    ...(showsSecrets && marker.secrets !== undefined && { secrets: marker.secrets }),
+    configuration: marker.configuration,
+    ...(showsSecrets && secrets !== undefined && { secrets }),
   };
 }

@@ -58,8 +58,8 @@ export class UsableSteps {
     record,
     observed,
   }: UsableWork): Promise<Outcome> {
-    const { files, marker, sections } = content;
-    await publishWithoutRestart(this.given.services, resource, { files, hash: marker.configuration });
+    const { files, sections } = content;
+    await publishWithoutRestart(this.given.services, resource, content);
     if (record?.warnings) return outcomes.loaded();
     const texts = Object.values(files);
     const empty =
@@ -85,13 +85,7 @@ export class UsableSteps {
         return outcomes.reloadFailed(result.message, result.sections);
       case 'unseen': {
         if (policy.strategy === 'hot-reload') return outcomes.newPodNeeded();
-        const { files, marker, restart } = content;
-        await publishConfiguration(
-          this.given.services,
-          resource,
-          { files, hash: marker.configuration },
-          restart,
-        );
+        await publishConfiguration(this.given.services, resource, content, content.restart);
         return this.awaitRestart(work, hub, []);
       }
     }

@@ -22,7 +22,7 @@ async function started() {
 
 const restartsOf = (events: readonly string[]) => events.filter((event) => event === 'restart').length;
 
-describe('FailedStarts', () => {
+describe('ConfigurationReconciler', () => {
   test('a start into recovery mode brings back what ran before, by one restart', async () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN);
@@ -42,6 +42,35 @@ describe('FailedStarts', () => {
     expect(hub.text).toContain('second');
     expect(hub.text).not.toContain('unknown');
     expect(restartsOf(hub.events)).toBe(2);
+  });
+
+  test('a recovery mode with what has run before gets one new pod, and no more', async () => {
+    const hub = await started();
+    const desired = hub.desired(HOT);
+    hub.cannotStartWith = () => true;
+    hub.restart();
+    hub.events.length = 0;
+    expect(await hub.reconcile(desired, 600)).toMatchObject({
+      type: 'Stalled',
+      reason: 'CheckFailed',
+      message: expect.stringMatching(/also after its pod was replaced/),
+    });
+    expect(hub.events.filter((event) => event === 'delete pod')).toHaveLength(1);
+    hub.cannotStartWith = () => false;
+    hub.restart();
+    expect(await hub.settle(desired)).toBe('ConfigurationLoaded');
+  });
+
+  test('a recovery mode of a passing cause is healed by the new pod, once in each start', async () => {
+    const hub = await started();
+    const desired = hub.desired(HOT);
+    for (const round of [1, 2]) {
+      let starts = 0;
+      hub.cannotStartWith = () => ++starts === 1;
+      hub.restart();
+      expect(await hub.settle(desired)).toBe('ConfigurationLoaded');
+      expect(hub.events.filter((event) => event === 'delete pod')).toHaveLength(round);
+    }
   });
 
   test('is reported from the beginning with the restart out of it, which begins after its debounce', async () => {

@@ -21,7 +21,7 @@ async function started() {
 
 const changesOf = (events: readonly string[]) => events.filter((event) => event !== 'refresh');
 
-describe('OnlineConfigurations', () => {
+describe('ConfigurationReconciler', () => {
   test('reloads a section that has a service, after the marker was seen', async () => {
     const hub = await started();
     expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
@@ -48,6 +48,23 @@ describe('OnlineConfigurations', () => {
       await hub.clock.advance(60_000);
     }
     expect(hub.events).toEqual([]);
+  });
+
+  test('an included file that the pod has made is CheckFailed until a person has written it', async () => {
+    const hub = await started();
+    const text = `${BASE}sensor: !include sensrs.yaml\n`;
+    const created = (...names: readonly string[]) => {
+      const { marker } = hub.desired(text).content;
+      hub.verdict = JSON.stringify({ ...JSON.parse(prepareMessage('loaded', marker)), created: names });
+    };
+    await hub.settle(hub.desired(text));
+    created('sensrs.yaml', 'of_a_former_configuration.yaml');
+    expect(await hub.reconcile(hub.desired(text), 2)).toMatchObject({
+      reason: 'CheckFailed',
+      message: expect.stringMatching(/^The configuration includes sensrs\.yaml, which did not exist/),
+    });
+    created();
+    expect(await hub.settle(hub.desired(text))).toBe('ConfigurationLoaded');
   });
 
   test('restarts for a section without a service, once it was checked', async () => {
@@ -245,6 +262,14 @@ describe('OnlineConfigurations', () => {
       expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
       hub.events.length = 0;
     }
+  });
+
+  test('under hot-reload a lost record is no reason for a restart', async () => {
+    const hub = await started();
+    hub.configMaps.delete('villa-configuration-accepted');
+    hub.hangs = true;
+    await hub.reconcile(hub.desired(HOT, 'hot-reload'), 700);
+    expect(hub.events).toEqual(['write villa-configuration']);
   });
 
   describe('under hot-reload, what is written while the hub is away', () => {

@@ -30,7 +30,7 @@ export function contentOf(
   restart: RestartHashes,
 ): Content {
   const digest = (key: string): string => (secrets ? digestOfSecret(secrets, key) : '');
-  const sectionsOf = (each: Files): Sections => readSections(each, digest);
+  const sectionsOf = (each: Files): Sections => withSecretDigests(readSections(each), digest);
   const marker = { configuration: hash, ...(secrets?.hash !== undefined && { secrets: secrets.hash }) };
   return { files, marker, sections: withSecretDigests(sections, digest), restart, sectionsOf };
 }

@@ -118,7 +118,7 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
     return { type: 'invalid', message: CANNOT_EXTEND };
 
   const generated = { ...files, 'configuration.yaml': mark + text };
-  const generatedSections = readSections(generated, () => '', parse);
+  const generatedSections = readSections(generated, parse);
   const notes = [...generatedSections.values()].flatMap(({ secrets }) => [
     '',
     ...Object.keys(secrets),

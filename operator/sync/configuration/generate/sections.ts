@@ -33,30 +33,23 @@ export const sectionOf = (part: string): string => part.split('.', 1)[0]!;
 
 /**
  * The sections of a configuration. A file that is not YAML has none: the hub would not load it either. The operator's
- * own marker is none.
+ * own marker is none. The digests of secrets are empty.
+ */
+export function readSections(files: Files, parse = parseHubYaml): Sections {
+  return new SectionReader(new ConfigFiles(files, parse)).read();
+}
+
+/**
+ * The sections with the digests of the secrets that they use.
  *
  * @param secretDigest stands for the value of a secret: another value has another digest. Empty: there is no such secret.
  */
-export function readSections(
-  files: Files,
-  secretDigest: (key: string) => string,
-  parse = parseHubYaml,
-): Sections {
-  return new SectionReader(new ConfigFiles(files, parse), secretDigest).read();
-}
-
-/** The sections with the digests of the secrets that they use. */
 export function withSecretDigests(sections: Sections, secretDigest: (key: string) => string): Sections {
   const seal = ({ digest, secrets }: Section): Section => ({
     digest,
     secrets: Object.fromEntries(Object.keys(secrets).map((key) => [key, secretDigest(key)])),
   });
   return new Map([...sections].map(([name, section]) => [name, seal(section)]));
-}
-
-/** The sections that use a secret, also through the files that they include. */
-export function sectionsUsing(sections: Sections, key: string): string[] {
-  return [...sections].filter(([, { secrets }]) => Object.hasOwn(secrets, key)).map(([name]) => name);
 }
 
 type Content = string | Place;
@@ -71,10 +64,7 @@ class SectionReader {
   private readonly summaries = new Map<Node, Summary>();
   private readonly inProgress = new Set<Node>();
 
-  constructor(
-    private readonly files: ConfigFiles,
-    private readonly secretDigest: (key: string) => string,
-  ) {}
+  constructor(private readonly files: ConfigFiles) {}
 
   read(): Sections {
     const { root } = this.files;
@@ -86,7 +76,7 @@ class SectionReader {
     const keys = [...new Set(parts.flatMap(({ secrets }) => [...secrets]))].sort();
     return {
       digest: hash(parts.map(({ digest }) => digest)),
-      secrets: Object.fromEntries(keys.map((key) => [key, this.secretDigest(key)])),
+      secrets: Object.fromEntries(keys.map((key) => [key, ''])),
     };
   }
 

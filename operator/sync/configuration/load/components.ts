@@ -10,17 +10,24 @@ export interface NotSetUp {
   readonly words: string;
 }
 
-/** Compares the sections with the components and platforms that a hub has set up; undefined: it has set up all. */
-export async function notSetUp(
-  client: Pick<HubClient, 'components' | 'connection' | 'repairIssues' | 'rest'>,
-  sections: Sections,
-  redact: Redact,
-): Promise<NotSetUp | undefined> {
+type SetUpOfHub = Pick<HubClient, 'components' | 'repairIssues'>;
+
+/** The sections and platforms that a hub has not set up. */
+export async function partsNotSetUp(client: SetUpOfHub, sections: Sections): Promise<string[]> {
   const domains = [...new Set([...sections.keys()].map(sectionOf))].sort();
   const missing: string[] = [];
   for (const domain of domains) if (!(await client.components.isLoaded(domain))) missing.push(domain);
   const platforms = [...sections.keys()].filter((part) => part !== sectionOf(part)).sort();
-  missing.push(...(await client.repairIssues.unsupportedPlatforms(platforms)));
+  return [...missing, ...(await client.repairIssues.unsupportedPlatforms(platforms))];
+}
+
+/** Compares the sections with the components and platforms that a hub has set up; undefined: it has set up all. */
+export async function notSetUp(
+  client: SetUpOfHub & Pick<HubClient, 'connection' | 'rest'>,
+  sections: Sections,
+  redact: Redact,
+): Promise<NotSetUp | undefined> {
+  const missing = await partsNotSetUp(client, sections);
   if (missing.length === 0) return undefined;
   const logged = (await readLog(client)).filter(({ level }) => level === 'ERROR' || level === 'CRITICAL');
   const words = missing.flatMap((domain) =>

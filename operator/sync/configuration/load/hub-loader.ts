@@ -5,16 +5,15 @@ import { hubStartId } from '../../../client/setup/hub-start-id';
 import { readLog } from '../../../client/setup/log-records';
 import type { Redact } from '../../../client/connection/redact';
 import { listServices } from '../../../client/services';
-import type { HubConfiguration } from '../../../kinds';
 import { HTTP_BY_API, isLower } from '../../../base/hub-version';
 import type { Services } from '../../services';
 import { addedFiles, type Content } from '../generate/configuration-content';
 import type { MarkerVariables } from '../generate/content-marker';
 import type { Sections } from '../generate/sections';
 import { publishConfiguration, publishWithoutRestart } from '../record/publish';
-import type { RestartHashes } from '../generate/configuration-content';
 import type { ConfigurationRecord, ConfigurationRecords, LastLoad, LoadMethod } from '../record/record';
 import { checkInHub, newLines, problemOf } from './check';
+import { partsNotSetUp } from './components';
 import { leftOutBetween } from './left-out';
 import { decideReload, type HubCapabilities, type ReloadPolicy, type SectionReload } from './reload-decision';
 import type { LoadResult } from './load-result';
@@ -59,7 +58,7 @@ export class HubLoader {
 
   async load(job: LoadJob, signal: AbortSignal): Promise<LoadResult> {
     if (job.task !== 'load') return this.adopt(job);
-    const running = await this.running.find(job, () => this.capabilities(job));
+    const running = await this.running.find(job, (loaded) => this.capabilities(job, loaded));
     return running ? this.exchange(job, running, signal) : this.loadByRestart(job);
   }
 
@@ -84,7 +83,7 @@ export class HubLoader {
       sentSettings: record?.sentSettings,
       lastLoad: isLoadedBefore && record.lastLoad ? record.lastLoad : this.loadedNow('restart'),
     });
-    await this.publish(job.resource, content);
+    await publishConfiguration(this.services, job.resource, content);
     return { type: 'loaded', pending: [] };
   }
 
@@ -92,7 +91,7 @@ export class HubLoader {
   private async loadByRestart(job: LoadJob): Promise<LoadResult> {
     const { resource, content, policy } = job;
     if (policy.strategy === 'hot-reload') {
-      await this.publish(resource, content);
+      await publishConfiguration(this.services, resource, content);
       return { type: 'unseen' };
     }
     return this.restart(job, []);
@@ -103,7 +102,8 @@ export class HubLoader {
     { resource, content, observed }: LoadJob,
     because: readonly string[],
   ): Promise<LoadResult> {
-    if (observed.heldBy === undefined) await this.publish(resource, content, content.restart);
+    if (observed.heldBy === undefined)
+      await publishConfiguration(this.services, resource, content, content.restart);
     return { type: 'restart', because };
   }
 
@@ -115,11 +115,11 @@ export class HubLoader {
       if (job.policy.strategy !== 'hot-reload') return this.restart(job, added);
       // The content may have been written while the hub did not answer. A hub that restarts by itself could not read
       // it.
-      await this.publish(resource, base);
+      await publishConfiguration(this.services, resource, base);
       return { type: 'new-files', names: added };
     }
     job.assertStillDesired();
-    await this.publish(resource, content);
+    await publishConfiguration(this.services, resource, content);
     // Warnings of the former files are known, but a changed secret may be the cause of one.
     const rejectAfter = content.marker.secrets === base.marker.secrets ? 0 : REFRESH_DURATION;
     const shown = await this.verify(job, content, { knownWarnings: base.warnings, rejectAfter }, signal);
@@ -139,7 +139,7 @@ export class HubLoader {
     const { client, content, hub, policy, redact, observed } = job;
     const { files, marker, sections: after } = content;
     job.assertStillDesired();
-    const decision = decideReload(policy, base.loaded, after, await this.capabilities(job));
+    const decision = decideReload(policy, base.loaded, after, await this.capabilities(job, base.loaded));
     const accept = (pending: readonly string[], method: LoadMethod) =>
       this.records.set(hub, {
         ...base,
@@ -155,7 +155,7 @@ export class HubLoader {
       });
     if (decision.type === 'restart') return this.restart(job, decision.because);
     // Before the end of the load, which holds a rollout back.
-    await publishWithoutRestart(this.services, job.resource, { files, hash: marker.configuration });
+    await publishWithoutRestart(this.services, job.resource, content);
     if (decision.type === 'nothing') {
       await accept([], 'none');
       return { type: 'loaded', pending: [] };
@@ -186,7 +186,7 @@ export class HubLoader {
     signal: AbortSignal,
   ): Promise<LoadResult> {
     const { hub, client, content, resource } = job;
-    await this.publish(resource, base);
+    await publishConfiguration(this.services, resource, base);
     const former = { files: base.files, marker: withSecretsOf(base.marker, content.marker) };
     // The way back also ends while the operator stops.
     const unaborted = new AbortController().signal;
@@ -233,21 +233,14 @@ export class HubLoader {
     return { method, time: timestamp(this.services.clock.now()) };
   }
 
-  private publish(
-    resource: HubConfiguration,
-    { files, marker }: Pick<Content, 'files' | 'marker'>,
-    restart?: RestartHashes,
-  ): Promise<void> {
-    return publishConfiguration(this.services, resource, { files, hash: marker.configuration }, restart);
-  }
-
-  private async capabilities({ client, hub }: LoadJob): Promise<HubCapabilities> {
+  private async capabilities({ client, hub }: LoadJob, loaded: Sections): Promise<HubCapabilities> {
     const domains = await listServices(client.connection);
     const services = [...domains].flatMap(([domain, names]) => [...names].map((name) => `${domain}.${name}`));
     const version = hub.status?.version;
     return {
       services: new Set(services),
       httpByApi: version === undefined || !isLower(version, HTTP_BY_API),
+      notSetUp: new Set(await partsNotSetUp(client, loaded)),
     };
   }
 }

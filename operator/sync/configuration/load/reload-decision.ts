@@ -18,6 +18,8 @@ export interface HubCapabilities {
    * The hub takes its `http:` settings by its API, and ignores that section of the file (since Home Assistant 2026.8).
    */
   readonly httpByApi: boolean;
+  /** Parts of the configuration before that the hub has not set up. */
+  readonly notSetUp: ReadonlySet<string>;
 }
 
 /** A service that loads sections. */
@@ -28,28 +30,17 @@ export interface SectionReload {
   readonly sections: readonly string[];
 }
 
-export type ReloadDecision = {
-  /** The top-level sections that differ, sorted. */
-  readonly changed: readonly string[];
-  /** `http:` differs, and this hub takes it by its API. */
-  readonly httpByApi: boolean;
-} & (
-  | {
-      /** The hub reads the same as before, except for `httpByApi`. */
-      readonly type: 'nothing';
-    }
+export type ReloadDecision =
+  /** The hub reads the same as before, or takes the difference by its API. */
+  | { readonly type: 'nothing' }
   | {
       readonly type: 'hot-reload';
       readonly reloads: readonly SectionReload[];
       /** Sections that only a restart loads, and that are left to the next one (`RestartPending`). */
       readonly pending: readonly string[];
     }
-  | {
-      readonly type: 'restart';
-      /** The sections that force it. */
-      readonly because: readonly string[];
-    }
-);
+  /** `because`: the sections that force it. */
+  | { readonly type: 'restart'; readonly because: readonly string[] };
 
 /** `logger` has no reload: levels are set one by one (`logger.set_default_level`, `logger.set_level`). */
 export const LOGGER_SERVICE = 'logger.set_level';
@@ -151,26 +142,24 @@ export function decideReload(
   after: Sections,
   hub: HubCapabilities,
 ): ReloadDecision {
-  const parts = changedParts(before, after);
-  const summary = {
-    changed: [...new Set(parts.map(sectionOf))],
-    httpByApi: hub.httpByApi && parts.includes('http'),
-  };
   const services = new Map<string, string[]>();
   const pending: string[] = [];
   const restarted: string[] = [];
-  for (const part of parts) {
+  for (const part of changedParts(before, after)) {
     if (part === 'http' && hub.httpByApi && strategy !== 'restart') continue;
-    const service = serviceFor(strategy, part, !after.has(part), hub);
+    const isRemoved = !after.has(part);
+    // What does not run needs no restart to go.
+    if (isRemoved && hub.notSetUp.has(part)) continue;
+    const service = serviceFor(strategy, part, isRemoved, hub);
     const ofSecretsAlone = before.get(part)?.digest === after.get(part)?.digest;
     if (service !== undefined) services.set(service, [...(services.get(service) ?? []), part]);
     else if (strategy === 'hot-reload' || (ofSecretsAlone && !autoRestart)) pending.push(part);
     else restarted.push(part);
   }
-  if (restarted.length > 0) return { ...summary, type: 'restart', because: restarted };
-  if (services.size === 0 && pending.length === 0) return { ...summary, type: 'nothing' };
+  if (restarted.length > 0) return { type: 'restart', because: restarted };
+  if (services.size === 0 && pending.length === 0) return { type: 'nothing' };
   const reloads = [...services].map(([service, sections]) => ({ service, sections }));
-  return { ...summary, type: 'hot-reload', reloads, pending };
+  return { type: 'hot-reload', reloads, pending };
 }
 
 /** The parts that differ, also by the value of a secret, sorted. */

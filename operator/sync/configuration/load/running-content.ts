@@ -6,10 +6,9 @@ import type { Services } from '../../services';
 import { type Content, isSameMarker } from '../generate/configuration-content';
 import type { Files } from '../generate/config-files';
 import type { Sections } from '../generate/sections';
-import type { HubConfigMap } from '../record/hub-config-map';
 import type { Observed } from '../record/observe';
 import { HASH_FILE } from '../record/publish';
-import type { ConfigurationRecord, ConfigurationRecords, HubStart } from '../record/record';
+import type { ConfigurationRecord, ConfigurationRecords, HubConfigMap, HubStart } from '../record/record';
 import { decideReload, type HubCapabilities } from './reload-decision';
 
 export interface RunningHub {
@@ -31,7 +30,7 @@ export class RunningContents {
   ) {}
 
   /** Undefined: not known, so that nothing can be compared. */
-  async find(running: RunningHub, capabilities: () => Promise<HubCapabilities>) {
+  async find(running: RunningHub, capabilities: (loaded: Sections) => Promise<HubCapabilities>) {
     const { observed, record } = running;
     // A pod that fell back does not read the files that are written for it.
     if (observed.pod?.rejected) return undefined;
@@ -44,7 +43,7 @@ export class RunningContents {
   private async afterCrash(
     running: RunningHub,
     record: ConfigurationRecord,
-    capabilities: () => Promise<HubCapabilities>,
+    capabilities: (loaded: Sections) => Promise<HubCapabilities>,
   ): Promise<ConfigurationRecord> {
     const { hub, content, observed } = running;
     const hash = observed.published?.hash;
@@ -56,7 +55,7 @@ export class RunningContents {
       policy,
       record.loaded,
       content.sectionsOf(published.files),
-      await capabilities(),
+      await capabilities(record.loaded),
     );
     if (decision.type !== 'hot-reload' || decision.reloads.length === 0) return record;
     const parts = decision.reloads.flatMap(({ sections }) => sections);

@@ -2,9 +2,7 @@ import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { ConfigurationInUse } from '../../secrets-yaml/configuration-in-use';
 import type { Services } from '../../services';
-
-import type { HubConfigMap } from './hub-config-map';
-import { readRecord } from './record';
+import { type HubConfigMap, readRecord } from './record';
 import { secretUses } from '../generate/secret-uses';
 
 /** Reads the ConfigMaps of a hub from the API server: the cache has no contents of ConfigMaps. */

@@ -6,11 +6,13 @@ import { builtin } from '../../../runtime/types';
 import type { StatefulSet } from '../../hub-workload/owned-objects';
 import { hashesOf } from '../../hub-workload/rollout-hashes';
 import type { Services } from '../../services';
-import type { Files } from '../generate/config-files';
-import type { RestartHashes } from '../generate/configuration-content';
+import type { Content, RestartHashes } from '../generate/configuration-content';
 
 /** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
 export const HASH_FILE = '.content-hash';
+
+/** The part of a content that the hub reads. */
+export type PublishedFiles = Pick<Content, 'files' | 'marker'>;
 
 /** The ConfigMap `<hub>-configuration` as it is now. */
 export interface Published {
@@ -29,7 +31,7 @@ export interface Published {
 export async function publishConfiguration(
   services: Pick<Services, 'applier' | 'cache'>,
   resource: HubConfiguration,
-  { files, hash }: { readonly files: Files; readonly hash: string },
+  { files, marker: { configuration: hash } }: PublishedFiles,
   restart?: RestartHashes,
 ): Promise<void> {
   const decided = restart ??
@@ -78,15 +80,15 @@ export function publishedConfiguration(
 export async function publishWithoutRestart(
   services: Pick<Services, 'applier' | 'cache'>,
   resource: HubConfiguration,
-  written: { readonly files: Files; readonly hash: string },
+  content: PublishedFiles,
 ): Promise<void> {
   const withdrawn = await withdrawnRestart(services, resource);
-  await publishConfiguration(services, resource, written, withdrawn);
+  await publishConfiguration(services, resource, content, withdrawn);
   if (!withdrawn) return;
   // The Hub may have copied the former decision in between: to go back from it would be another rollout.
   const begun = await restartOfWorkload(services, resource);
   if (begun && !isDeepStrictEqual(begun, withdrawn))
-    await publishConfiguration(services, resource, written, begun);
+    await publishConfiguration(services, resource, content, begun);
 }
 
 /** The decision of the pod template. Undefined: the Hub has copied the present one, or there is none. */

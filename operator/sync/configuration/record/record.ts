@@ -1,14 +1,19 @@
 import type { Hub } from '../../../kinds';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
+import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { PerHub } from '../../hub-access/per-hub';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
 import type { MarkerVariables } from '../generate/content-marker';
 import type { Section, Sections } from '../generate/sections';
-import { type HubConfigMap, writeHubConfigMap } from './hub-config-map';
-import { HASH_FILE } from './publish';
+import { HASH_FILE, type PublishedFiles } from './publish';
+
+/** Files of a hub in a ConfigMap, with keys that begin with a dot. */
+export interface HubConfigMap extends ClusterObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
 
 /** A start of the hub. A verdict on a configuration holds for the start in which it was given. */
 export interface HubStart {
@@ -106,26 +111,42 @@ export class ConfigurationRecords {
   async set(hub: Hub, record: ConfigurationRecord): Promise<void> {
     const names = objectNames(hub.metadata.name);
     if (record.pending.length > 0) await this.keepLastGood(hub, names.lastGoodConfiguration);
-    const { files, marker, loaded, start, warnings, ...rest } = record;
+    const { files: _files, loaded, start, warnings, ...rest } = record;
     const { id, ...startFields } = start;
-    const stored: Stored = { ...rest, marker, sections: Object.fromEntries(loaded), start: startFields };
-    await writeHubConfigMap(this.services, hub, names.acceptedConfiguration, {
-      files,
-      hash: marker.configuration,
-      annotations: {
-        [operatorAnnotations.seenInStart]: id,
-        ...(warnings && { [operatorAnnotations.checkWarnings]: warnings }),
+    const stored: Stored = { ...rest, sections: Object.fromEntries(loaded), start: startFields };
+    const annotations = {
+      [operatorAnnotations.seenInStart]: id,
+      ...(warnings && { [operatorAnnotations.checkWarnings]: warnings }),
+    };
+    const notes = { [RECORD_KEY]: JSON.stringify(stored) };
+    await this.write(hub, names.acceptedConfiguration, record, annotations, notes);
+  }
+
+  /** @param notes keys and values beside the files */
+  private async write(
+    hub: Hub,
+    name: string,
+    { files, marker: { configuration: hash } }: PublishedFiles,
+    annotations: Readonly<Record<string, string>> = {},
+    notes: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const { namespace } = hub.metadata;
+    const shown = { [operatorAnnotations.contentHash]: hash, ...annotations };
+    await this.services.applier.apply(
+      builtin.ConfigMap,
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, namespace, annotations: shown },
+        data: { ...files, [HASH_FILE]: hash, ...notes },
       },
-      notes: { [RECORD_KEY]: JSON.stringify(stored) },
-    });
+      { owner: hub },
+    );
   }
 
   /** The files that the hub has last run with in full. Undefined: none, or not known. */
-  async lastGood(
-    hub: Hub,
-    record: ConfigurationRecord | undefined,
-  ): Promise<{ readonly files: Files; readonly hash: string } | undefined> {
-    if (record?.pending.length === 0) return { files: record.files, hash: record.marker.configuration };
+  async lastGood(hub: Hub, record: ConfigurationRecord | undefined): Promise<PublishedFiles | undefined> {
+    if (record?.pending.length === 0) return record;
     const { applier } = this.services;
     const { namespace, name } = hub.metadata;
     const kept = await applier.find<HubConfigMap>(
@@ -135,17 +156,14 @@ export class ConfigurationRecords {
     );
     if (!kept || !applier.isOurs(kept, hub)) return undefined;
     const { [HASH_FILE]: hash, ...files } = kept.data ?? {};
-    return hash === undefined ? undefined : { files, hash };
+    return hash === undefined ? undefined : { files, marker: { configuration: hash } };
   }
 
   /** Files that wait for a restart may keep the hub from starting: those of before stay beside them. */
   private async keepLastGood(hub: Hub, name: string): Promise<void> {
     const former = await this.get(hub);
     if (former?.pending.length !== 0) return;
-    await writeHubConfigMap(this.services, hub, name, {
-      files: former.files,
-      hash: former.marker.configuration,
-    });
+    await this.write(hub, name, former);
   }
 }
 

@@ -33,6 +33,26 @@ const includes =
 
 describe('generateConfiguration', () => {
   test.each([
+    ['ssl_certificate: /ssl/a.pem', 'ssl_certificate', 'encrypt at the Ingress or Gateway of the Hub'],
+    ['ssl_key: /ssl/a.key', 'ssl_key', 'encrypt at the Ingress or Gateway of the Hub'],
+    ['server_port: 443', 'server_port', 'spec.service.port of the Hub sets the port of its Service'],
+  ])('http: with %s would cut the hub off, and is refused with its place', (line, setting, remedy) => {
+    const refusal = (place: string) =>
+      `spec.configuration, ${place}: http.${setting} would make the hub unreachable for the probes of its pod and for the operator, which use plain HTTP at port 8123. Remove it; ${remedy}.`;
+    expect(problem({ configuration: `logger:\nhttp:\n  ${line}\n` })).toBe(
+      refusal(`line 3, column ${setting.length + 5}`),
+    );
+    const text = `homeassistant:\n  packages:\n    web:\n      http:\n        ${line}\n`;
+    expect(problem({ configuration: text })).toContain(`http.${setting} would make the hub unreachable`);
+  });
+
+  test('http: with the port that the hub has, or one that is a secret, is accepted', () => {
+    const of = (port: string) =>
+      problem({ configuration: `http:\n  server_port: ${port}\n`, hasSecrets: true });
+    expect([of('8123'), of('!secret port')]).toEqual(['valid', 'valid']);
+  });
+
+  test.each([
     ['an empty configuration', '', includes],
     ['only comments', '# nothing yet', `# nothing yet\n${includes}`],
     ['other sections', 'logger:\n  default: info\n', `logger:\n  default: info\n${includes}`],

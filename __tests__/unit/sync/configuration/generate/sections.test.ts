@@ -1,10 +1,13 @@
 import { type Files, nameInConfig } from '../../../../../operator/sync/configuration/generate/config-files';
-import { readSections, sectionsUsing } from '../../../../../operator/sync/configuration/generate/sections';
+import {
+  readSections,
+  withSecretDigests,
+} from '../../../../../operator/sync/configuration/generate/sections';
 import { MARKER_SCRIPT } from '../../../../../operator/kinds/ids';
 
 const read = (files: Files | string, secrets: Readonly<Record<string, string>> = {}) =>
-  readSections(
-    typeof files === 'string' ? { 'configuration.yaml': files } : files,
+  withSecretDigests(
+    readSections(typeof files === 'string' ? { 'configuration.yaml': files } : files),
     (key) => secrets[key] ?? '',
   );
 
@@ -115,7 +118,7 @@ describe('readSections', () => {
   });
 });
 
-describe('sectionsUsing', () => {
+describe('the secrets of sections', () => {
   const files = {
     'configuration.yaml': [
       'recorder: {db_url: !secret url}',
@@ -133,7 +136,8 @@ describe('sectionsUsing', () => {
     ['password', ['x-a', 'notify.smtp']],
     ['unused', []],
   ])('%s: %j', (key, expected) => {
-    expect(sectionsUsing(read(files), key).sort()).toEqual([...expected].sort());
+    const using = [...read(files)].filter(([, { secrets }]) => Object.hasOwn(secrets, key));
+    expect(using.map(([name]) => name).sort()).toEqual([...expected].sort());
   });
 
   test('the digests of the values are beside that of the text', () => {

@@ -4,7 +4,11 @@ import {
   type ReloadDecision,
   type ReloadStrategy,
 } from '../../../../../operator/sync/configuration/load/reload-decision';
-import { readSections, type Sections } from '../../../../../operator/sync/configuration/generate/sections';
+import {
+  readSections,
+  type Sections,
+  withSecretDigests,
+} from '../../../../../operator/sync/configuration/generate/sections';
 
 /** A hub that has loaded these, as a plain one has. */
 const services = [
@@ -20,12 +24,14 @@ const services = [
   'mqtt.reload',
   'filter.reload',
   'conversation.reload',
+  'homekit.reload',
+  'own.reload',
 ];
-const modern: HubCapabilities = { services: new Set(services), httpByApi: true };
-const old: HubCapabilities = { services: new Set(services), httpByApi: false };
+const modern: HubCapabilities = { services: new Set(services), httpByApi: true, notSetUp: new Set() };
+const old: HubCapabilities = { services: new Set(services), httpByApi: false, notSetUp: new Set() };
 
 const sections = (configuration: string, secrets: Readonly<Record<string, string>> = {}): Sections =>
-  readSections({ 'configuration.yaml': configuration }, (key) => secrets[key] ?? '');
+  withSecretDigests(readSections({ 'configuration.yaml': configuration }), (key) => secrets[key] ?? '');
 
 function decide(
   strategy: ReloadStrategy,
@@ -37,9 +43,9 @@ function decide(
   return decideReload({ strategy, autoRestart }, sections(before), sections(after), hub);
 }
 
-/** `automation.reload`, `restart logger.filters`, `pending mqtt`, `http` or `nothing`: everything that is to be done. */
+/** `automation.reload`, `restart logger.filters`, `pending mqtt` or `nothing`: everything that is to be done. */
 function inWords(decision: ReloadDecision): string {
-  const words = decision.httpByApi ? ['http'] : [];
+  const words: string[] = [];
   if (decision.type === 'restart') words.push(`restart ${decision.because.join()}`);
   if (decision.type === 'hot-reload') {
     words.push(...decision.reloads.map(({ service }) => service));
@@ -114,8 +120,15 @@ describe('decideReload', () => {
       'restart homeassistant.packages',
       'pending homeassistant.packages',
     ],
+    [
+      'a reload of another meaning',
+      'homekit: {}\n',
+      'homekit: {a: 1}\n',
+      'restart homekit',
+      'pending homekit',
+    ],
+    ['a custom integration', 'own: {}\n', 'own: {a: 1}\n', 'restart own', 'pending own'],
     ['http before 2026.8', 'http: {}\n', 'http: {server_port: 1}\n', 'restart http', 'pending http', old],
-    ['http since 2026.8', 'http: {}\n', 'http: {server_port: 1}\n', 'http', 'http'],
     ['mqtt', 'mqtt: []\n', 'mqtt: [{sensor: []}]\n', 'restart mqtt', 'mqtt.reload'],
     ['mqtt, removed', 'mqtt: [{sensor: []}]\n', '', 'restart mqtt', 'mqtt.reload'],
     [
@@ -189,9 +202,22 @@ describe('decideReload', () => {
     expect(restart.type === 'restart' && restart.because).toEqual(auto !== 'nothing' && expect.any(Array));
   });
 
-  test('the sections that changed are named by their top level, once each', () => {
-    const decision = decide('auto', '', 'sensor: [{platform: a}, {platform: b}]\nlogger: {filters: {}}\n');
-    expect(decision.changed).toEqual(['logger', 'sensor']);
+  test('http is no matter of the file since 2026.8, but under restart', () => {
+    const words = (strategy: ReloadStrategy) =>
+      inWords(decide(strategy, 'http: {}\n', 'http: {server_port: 1}\n'));
+    expect([words('auto'), words('hot-reload'), words('restart')]).toEqual([
+      'nothing',
+      'nothing',
+      'restart http',
+    ]);
+  });
+
+  test('a part that the hub has not set up needs nothing to go, and a restart to change', () => {
+    const hub = { ...modern, notSetUp: new Set(['counter', 'sensor.statistics']) };
+    const before = 'counter: {a: {}}\nsensor: [{platform: statistics}]\nzone: []\n';
+    expect(inWords(decide('auto', before, 'zone: []\n', hub))).toBe('nothing');
+    expect(inWords(decide('auto', before, 'counter: {b: {}}\nzone: []\n', hub))).toBe('restart counter');
+    expect(inWords(decide('auto', before, '', hub))).toBe('restart zone');
   });
 
   test('one call serves all sections of a service', () => {

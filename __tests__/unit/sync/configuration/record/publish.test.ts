@@ -2,7 +2,7 @@ import { publishWithoutRestart } from '../../../../../operator/sync/configuratio
 import { services } from '../../fixtures';
 import { RESTART_HASH, restartCache, villaConfiguration, workload } from '../restart-state';
 
-const written = { files: { 'configuration.yaml': '' }, hash: 'sha256:before' };
+const written = { files: { 'configuration.yaml': '' }, marker: { configuration: 'sha256:before' } };
 
 /**
  * The decisions that are written, in order.
