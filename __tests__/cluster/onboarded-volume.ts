@@ -53,6 +53,7 @@ async function make(partial: string, text: string): Promise<void> {
     mounted.secrets,
     join(partial, 'verdict'),
     join(partial, 'no'),
+    '8123',
   ];
   const { code, output } = await runPython(PREPARE_CONFIG, ...places);
   if (code !== 0) throw new Error(`the default configuration of the tests is not accepted: ${output}`);

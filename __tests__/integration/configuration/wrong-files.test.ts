@@ -170,6 +170,7 @@ describe('a wrong file at the start of a hub', () => {
     await runPython(
       PREPARE_CONFIG,
       ...['config', 'configuration', 'secrets', 'report', 'allow-downgrade'].map(at),
+      '8123',
     );
     return parsePrepareReport(await readFile(at('report'), 'utf8'));
   }

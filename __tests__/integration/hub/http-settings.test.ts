@@ -12,12 +12,12 @@ import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from './configured-hub';
 
-// Settings of the web server with which the hub cannot be reached: the hub goes back to the former ones by itself.
+// Settings of the web server that nobody keeps: the hub goes back to the former ones by itself.
 
-/** An address of this machine at which neither the operator nor the probes of the pod look for the hub. */
-const ELSEWHERE = '127.0.0.9';
 /** For documentation: no machine has it. */
-const NOBODYS = '192.0.2.1';
+const NOBODYS = ['0.0.0.0', '192.0.2.1'];
+/** Whose trial is short. */
+const ORIGINS = ['https://trial.example.org'];
 
 const SHORT_TRIAL = 'short_trial';
 const MANIFEST = {
@@ -36,7 +36,7 @@ from homeassistant.helpers.start import async_at_started
 async def async_setup(hass, config):
     async def shorten(hass):
         store = await http.async_get_and_load_store(hass)
-        if store.revert_deadline and store.pending["server_host"] == ["${ELSEWHERE}"]:
+        if store.revert_deadline and store.pending["cors_allowed_origins"] == ["${ORIGINS[0]}"]:
             http.AUTO_REVERT_DELAY = timedelta(seconds=3)
             store.async_schedule_revert_to_stable()
 
@@ -64,11 +64,10 @@ beforeAll(async () => {
 });
 
 const slots = async () => (await readHttpConfig(villa.client.connection))!;
-const serverHost = (address: string) => villa.change(`${BASE}http:\n  server_host: ${address}\n`);
+const change = (settings: object) => villa.change(`${BASE}http: ${JSON.stringify(settings)}\n`);
 
 /** Waits for the report that the hub has gone back to its former settings, with its words about the others. */
 async function reverted(words: string): Promise<void> {
-  // A setting that locks the operator out is on trial twice.
   const { message } = await home.ready(
     'hubconfiguration',
     'villa',
@@ -101,38 +100,50 @@ async function storedSlots(): Promise<Pick<HttpConfig, 'stable' | 'pending'>> {
   return (JSON.parse(text) as { data: Pick<HttpConfig, 'stable' | 'pending'> }).data;
 }
 
+/** Kills the operator when the hub has stored the trial, which it sent so often, and before it can promote it. */
+async function killedInTrial(times: number): Promise<void> {
+  await until('the hub has stored the trial', async () => {
+    const { pending } = await storedSlots();
+    return (
+      isDeepStrictEqual(pending?.cors_allowed_origins, ORIGINS) &&
+      !pending?.error &&
+      (await timesSent()) === times
+    );
+  });
+  await operator.kill();
+  await until('the hub has given it up', async () => Boolean((await storedSlots()).pending?.error));
+}
+
 /** Settings that were given up are not sent again: the hub would restart for it. */
-async function staysReverted(address: string, error: string): Promise<void> {
+async function staysReverted(settings: object, error: string): Promise<void> {
   const present = () => until('the hub answers', () => hubStartId(villa.client.connection));
   const start = await present();
   await operator.calm();
   expect(await present()).toBe(start);
   expect(await slots()).toMatchObject({
     active_config_type: 'stable',
-    pending: { server_host: [address], error },
+    pending: { ...settings, error },
   });
 }
 
-describe('HubConfiguration with a section http: that makes the hub unreachable', () => {
+describe('HubConfiguration with a section http: that the hub gives up', () => {
   test('an address that the hub cannot listen at is given up in the same start, and reported', async () => {
-    await serverHost(NOBODYS);
+    await change({ server_host: NOBODYS });
     await reverted('could not bind');
     // Once more if the connection broke before the hub had answered.
     expect(await timesSent()).toBeLessThanOrEqual(2);
-    await staysReverted(NOBODYS, 'apply_failed');
+    await staysReverted({ server_host: NOBODYS }, 'apply_failed');
   });
 
-  test('settings that lock the operator out are reverted by the hub, sent once more, and reported, although the operator is killed', async () => {
-    await serverHost(ELSEWHERE);
-    await until('the hub has stored the trial', async () =>
-      isDeepStrictEqual((await storedSlots()).pending?.server_host, [ELSEWHERE]),
-    );
-    await operator.kill();
+  test('settings that no operator promotes in time are sent once more, and reported when that happens again', async () => {
+    await change({ cors_allowed_origins: ORIGINS });
+    await killedInTrial(1);
     await operator.start();
-    // The operator promotes settings through which it reaches the hub.
+    await killedInTrial(2);
+    await operator.start();
     await reverted('not_promoted');
     expect(await timesSent()).toBe(2);
-    await staysReverted(ELSEWHERE, 'not_promoted');
+    await staysReverted({ cors_allowed_origins: ORIGINS }, 'not_promoted');
   });
 
   test('a section that is corrected is applied', async () => {

@@ -33,7 +33,7 @@ describe('the probe', () => {
   ])('of %s', async (_name, answer, code) => {
     const port = await listen((socket) => socket.end(answer));
     expect(await runPython(PROBE, port)).toMatchObject({ code });
-    expect(await runPython(PROBE, port, 'live')).toMatchObject({ code });
+    expect(await runPython(PROBE, port, 'live', '/nowhere')).toMatchObject({ code });
   });
 
   test('of a closed port: a hub that restores a backup is alive and not ready', async () => {
@@ -43,13 +43,13 @@ describe('the probe', () => {
       code: 1,
       output: expect.stringMatching(/^the hub does not answer: .*refused/) as string,
     });
-    expect(await runPython(PROBE, port, 'live')).toEqual({ code: 0, output: '' });
+    expect(await runPython(PROBE, port, 'live', '/nowhere')).toEqual({ code: 0, output: '' });
   });
 
   test('of a port that accepts and never answers: a hub that hangs is neither', async () => {
     const port = await listen(() => undefined);
     const failed = { code: 1, output: 'the hub does not answer: timed out\n' };
-    expect(await Promise.all([runPython(PROBE, port), runPython(PROBE, port, 'live')])).toEqual([
+    expect(await Promise.all([runPython(PROBE, port), runPython(PROBE, port, 'live', '/nowhere')])).toEqual([
       failed,
       failed,
     ]);

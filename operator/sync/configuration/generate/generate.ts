@@ -181,12 +181,14 @@ function rememberingParser(): typeof parseHubYaml {
   };
 }
 
+const REMEDIES = {
+  server_port: 'spec.service.port of the Hub sets the port of its Service',
+  server_host: 'spec.networkPolicy of the Hub limits who reaches it',
+};
+
 function unreachable({ setting, place: { node, file } }: CutOff): Generated {
   const at = node?.range ? `, ${inWords(file.positionOf(node.range[0]))}` : '';
-  const remedy =
-    setting === 'server_port'
-      ? 'spec.service.port of the Hub sets the port of its Service'
-      : 'encrypt at the Ingress or Gateway of the Hub';
+  const remedy = REMEDIES[setting as keyof typeof REMEDIES] ?? 'encrypt at the Ingress or Gateway of the Hub';
   const message = `spec.configuration${at}: http.${setting} would make the hub unreachable for the probes of its pod and for the operator, which use plain HTTP at port ${HUB_PORT}. Remove it; ${remedy}.`;
   return { type: 'invalid', message };
 }

@@ -60,6 +60,8 @@ export interface CutOff {
   readonly place: Place;
 }
 
+const EVERYWHERE = ['0.0.0.0', '::'];
+
 /** Undefined: the hub stays reachable by plain HTTP at its port. */
 export function cutOff(files: ConfigFiles): CutOff | undefined {
   const { own, inPackages } = files.section('http');
@@ -69,7 +71,9 @@ export function cutOff(files: ConfigFiles): CutOff | undefined {
       const isTls = setting === 'ssl_certificate' || setting === 'ssl_key';
       // The value of a secret is not known here.
       const isOtherPort = setting === 'server_port' && text !== undefined && text !== String(HUB_PORT);
-      if (isTls || isOtherPort) return { setting, place };
+      const hosts = setting === 'server_host' ? convert('list', place, files) : undefined;
+      const isElsewhere = Array.isArray(hosts) && !hosts.some((host) => EVERYWHERE.includes(String(host)));
+      if (isTls || isOtherPort || isElsewhere) return { setting, place };
     }
   }
   return undefined;

@@ -4,9 +4,9 @@ import { readScript } from './read-script';
  * Programs for the hub's image, in Python, since that image has it: no second image is pulled. Every path is an argument, so
  * that they run on a development node as well.
  */
-export const PREPARE_CONFIG = readScript('prepare_config.py');
+export const PREPARE_CONFIG = program('prepare_config.py');
 export const UNBAN_OPERATOR_IP = readScript('unban_operator_ip.py');
-export const PROBE = readScript('probe.py');
+export const PROBE = program('probe.py');
 export const INSTALL = readScript('install.py');
 
 /**
@@ -28,3 +28,10 @@ export const scriptSecurityContext = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE', 'FOWNER'] },
 } as const;
+
+/** With the text of the module in the place of its import: the hub's image has none of these files. */
+function program(name: string): string {
+  return readScript(name).replace(/^from (stored_http) import .+$/m, (_, module: string) =>
+    readScript(`${module}.py`),
+  );
+}

@@ -1,4 +1,4 @@
-"""prepare_config CONFIG CONFIGURATION SECRETS REPORT ALLOW_DOWNGRADE
+"""prepare_config CONFIG CONFIGURATION SECRETS REPORT ALLOW_DOWNGRADE PORT
 
 Links the mounted files (CONFIGURATION, SECRETS) into the hub's directory (CONFIG), so that a change of them reaches the
 hub while it runs, creates every file that they include and that does not exist, and lets the hub's own check read it
@@ -6,8 +6,9 @@ all. A configuration that the hub would not load, or would load without a part, 
 copy of the last good one take its place. Without such a copy the start is refused, or goes on without that part.
 
 Files are linked one by one, since a backup that the hub restores could not contain a link to a directory. An image that
-is older than the version that last ran on the volume is refused, unless the file ALLOW_DOWNGRADE says `true`. REPORT,
-the termination message, is one line of JSON: operator/sync/hub-workload/termination-messages.ts has its fields.
+is older than the version that last ran on the volume is refused, unless the file ALLOW_DOWNGRADE says `true`. Settings
+with which the hub would not be reached at PORT are set back. REPORT, the termination message, is one line of JSON:
+operator/sync/hub-workload/termination-messages.ts has its fields.
 
 A power loss or a full volume may end the script anywhere: files are replaced as a whole, and its own files are read
 tolerantly.
@@ -30,6 +31,8 @@ from typing import Any, NamedTuple, NoReturn
 import yaml
 from awesomeversion import AwesomeVersion, AwesomeVersionException
 
+from stored_http import heal
+
 Files = dict[str, bytes]
 
 # A kubelet keeps 4096 bytes, and less of a pod with more than three containers. JSON escapes are counted.
@@ -45,6 +48,8 @@ MOST_CHECKS = 5
 config, configuration, secrets, report, allow_downgrade = (Path(argument) for argument in sys.argv[1:6])
 own = config / "hub-operator"
 last_good = own / "last-good"
+# The hub takes its default from this variable.
+port = int(os.environ.get("SETUP_PORT") or sys.argv[6])
 
 
 class Problem(NamedTuple):
@@ -416,6 +421,8 @@ def prepare() -> NoReturn:
         (config / "www").mkdir()
     if (own / "last-good.old").exists() and not last_good.exists():
         (own / "last-good.old").rename(last_good)
+    if changed := heal(config, port):
+        print(f"set back in .storage/http: {', '.join(changed)}")
     for _ in range(MOST_CHECKS):
         now = mounted_now()
         if "configuration.yaml" not in now.files:

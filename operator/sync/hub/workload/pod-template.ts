@@ -88,6 +88,7 @@ function prepareContainer(common: CommonFields) {
       SECRETS,
       TERMINATION_LOG,
       `${INIT_VALUES}/${ALLOW_DOWNGRADE_KEY}`,
+      String(HUB_PORT),
     ),
     securityContext: scriptSecurityContext,
     volumeMounts: [
@@ -128,7 +129,7 @@ function hubContainer({ timezone }: HubSpec, common: CommonFields) {
     startupProbe: { ...probe(), periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 1800 },
     readinessProbe: { ...probe(), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
     // The startup probe counts for the first start in the container only. A hub that restores a backup restarts inside it.
-    livenessProbe: { ...probe('live'), periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 },
+    livenessProbe: { ...probe('live', CONFIG), periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 },
     volumeMounts: [
       { name: 'config', mountPath: CONFIG },
       { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },

@@ -177,6 +177,36 @@ describe('generateConfiguration', () => {
     expect(problem({ configuration })).toContain(message);
   });
 
+  test.each([
+    [
+      'http:\n  ssl_certificate: /ssl/a.pem\n',
+      'line 2, column 20: http.ssl_certificate',
+      'Ingress or Gateway',
+    ],
+    ['http:\n  ssl_key: /ssl/a.pem\n', 'http.ssl_key', 'Ingress or Gateway'],
+    ['http:\n  server_port: 80\n', 'http.server_port', 'spec.service.port'],
+    ['http:\n  server_host: 192.0.2.1\n', 'http.server_host', 'spec.networkPolicy'],
+    ['http:\n  server_host: [127.0.0.1, 192.0.2.1]\n', 'http.server_host', 'spec.networkPolicy'],
+    [
+      'homeassistant:\n  packages:\n    web:\n      http:\n        server_port: 80\n',
+      'line 5, column 22: http.server_port',
+      'spec.service.port',
+    ],
+  ])('%j, with which nothing reaches the hub, is refused', (configuration, setting, remedy) => {
+    const message = problem({ configuration });
+    expect(message).toContain(`${setting} would make the hub unreachable`);
+    expect(message).toContain(remedy);
+  });
+
+  test.each([
+    'http:\n  server_port: 8123\n  server_host: [192.0.2.1, 0.0.0.0]\n',
+    'http:\n  server_host: "::"\n  use_x_forwarded_for: true\n',
+    // Whether the hub is reached with a secret value shows the hub's own trial.
+    'http:\n  server_port: !secret port\n  server_host: !secret host\n',
+  ])('%j is taken', (configuration) => {
+    expect(problem({ configuration })).toBe('valid');
+  });
+
   test('a file that is no YAML is named', () => {
     const files = { 'lights.yaml': 'a: 1\n  b: 2' };
     expect(problem({ files })).toMatch(/^spec\.files\[lights\.yaml\], line 1, column 4: /);
