@@ -21,7 +21,7 @@ describe('podTemplate', () => {
   test('asks with `live` only for liveness: until the hub listens it is alive, but neither started nor ready', () => {
     const [hubContainer] = spec.containers;
     const argumentsOf = ({ exec }: { exec: { command: readonly string[] } }) => exec.command.slice(5);
-    expect(argumentsOf(hubContainer!.livenessProbe)).toEqual(['8123', 'live']);
+    expect(argumentsOf(hubContainer!.livenessProbe)).toEqual(['8123', 'live', '/config']);
     expect(argumentsOf(hubContainer!.readinessProbe)).toEqual(['8123']);
     expect(argumentsOf(hubContainer!.startupProbe)).toEqual(['8123']);
   });
