@@ -14,8 +14,6 @@ import { ConfiguredHub } from './configured-hub';
 
 // Settings of the web server that no client keeps: the hub goes back to the former ones by itself.
 
-/** For documentation: no machine has it. */
-const UNUSED = ['::', '192.0.2.1'];
 /** Whose trial is short. */
 const ORIGINS = ['https://trial.example.org'];
 
@@ -127,14 +125,6 @@ async function staysReverted(settings: object, error: string): Promise<void> {
 }
 
 describe('HubConfiguration with a section http: that the hub gives up', () => {
-  test('an address that the hub cannot listen at is given up in the same start, and reported', async () => {
-    await change({ server_host: UNUSED });
-    await reverted('could not bind');
-    // Once more if the connection broke before the hub had answered.
-    expect(await timesSent()).toBeLessThanOrEqual(2);
-    await staysReverted({ server_host: UNUSED }, 'apply_failed');
-  });
-
   test('settings that no operator promotes in time are sent once more, and reported when that happens again', async () => {
     await change({ cors_allowed_origins: ORIGINS });
     await killedInTrial(1);
