@@ -2038,7 +2038,7 @@ export function toJson_HubAutomationProps(obj: HubAutomationProps | undefined): 
  */
 export interface HubAutomationSpec {
   /**
-   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
+   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on. Needed unless `useBlueprint` is set; `[]`: none. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubAutomationSpec#actions
    */
@@ -2092,6 +2092,13 @@ export interface HubAutomationSpec {
    * @schema HubAutomationSpec#enabled
    */
   readonly enabled?: boolean;
+
+  /**
+   * Id of an automation that exists in the hub, verbatim, such as "1699999999999": 1 to 255 printable characters. Instead of `id`; it cannot be changed. Quote digits: YAML reads them as a number.
+   *
+   * @schema HubAutomationSpec#hubId
+   */
+  readonly hubId?: string;
 
   /**
    * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
@@ -2157,7 +2164,7 @@ export interface HubAutomationSpec {
   readonly triggerVariables?: any;
 
   /**
-   * Triggers, in the syntax of Home Assistant: each entry has the key `trigger` (such as `state`, `sun`, `time`) and the keys of that type. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
+   * Triggers, in the syntax of Home Assistant: each entry has the key `trigger` (such as `state`, `sun`, `time`) and the keys of that type. Needed unless `useBlueprint` is set; `[]`: none. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubAutomationSpec#triggers
    */
@@ -2193,6 +2200,7 @@ export function toJson_HubAutomationSpec(obj: HubAutomationSpec | undefined): Re
     'description': obj.description,
     'driftPolicy': obj.driftPolicy,
     'enabled': obj.enabled,
+    'hubId': obj.hubId,
     'hubRef': toJson_HubAutomationSpecHubRef(obj.hubRef),
     'id': obj.id,
     'initialState': obj.initialState,
@@ -4360,6 +4368,13 @@ export interface HubSceneSpec {
   readonly entities: HubSceneSpecEntities[];
 
   /**
+   * Id of a scene that exists in the hub, verbatim, such as "1699999999999": 1 to 255 printable characters. Instead of `id`; it cannot be changed. Quote digits: YAML reads them as a number.
+   *
+   * @schema HubSceneSpec#hubId
+   */
+  readonly hubId?: string;
+
+  /**
    * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubSceneSpec#hubRef
@@ -4406,6 +4421,7 @@ export function toJson_HubSceneSpec(obj: HubSceneSpec | undefined): Record<strin
     'deletionPolicy': obj.deletionPolicy,
     'driftPolicy': obj.driftPolicy,
     'entities': obj.entities?.map(y => toJson_HubSceneSpecEntities(y)),
+    'hubId': obj.hubId,
     'hubRef': toJson_HubSceneSpecHubRef(obj.hubRef),
     'icon': obj.icon,
     'id': obj.id,
@@ -4446,7 +4462,7 @@ export enum HubSceneSpecDriftPolicy {
  */
 export interface HubSceneSpecEntities {
   /**
-   * Attributes that the entity is set to, such as `brightness: 128` or `rgb_color: [255, 160, 0]`: scalars and lists. `state` cannot be an attribute. Default: none. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
+   * Attributes that the entity is set to, such as `brightness: 128` or `rgb_color: [255, 160, 0]`: scalars, lists and null. `state` cannot be an attribute. Default: none. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubSceneSpecEntities#attributes
    */
@@ -4649,6 +4665,13 @@ export interface HubScriptSpec {
   readonly fields?: { [key: string]: HubScriptSpecFields };
 
   /**
+   * Id of a script that exists in the hub, verbatim, such as "1699999999999": lower-case letters and digits, separated by single underscores. Instead of `id`; it cannot be changed. Quote digits: YAML reads them as a number.
+   *
+   * @schema HubScriptSpec#hubId
+   */
+  readonly hubId?: string;
+
+  /**
    * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubScriptSpec#hubRef
@@ -4691,7 +4714,7 @@ export interface HubScriptSpec {
   readonly mode?: HubScriptSpecMode;
 
   /**
-   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
+   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on. Needed unless `useBlueprint` is set; `[]`: none. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubScriptSpec#sequence
    */
@@ -4739,6 +4762,7 @@ export function toJson_HubScriptSpec(obj: HubScriptSpec | undefined): Record<str
     'description': obj.description,
     'driftPolicy': obj.driftPolicy,
     'fields': ((obj.fields) === undefined) ? undefined : (Object.entries(obj.fields).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: toJson_HubScriptSpecFields(i[1]) }), {})),
+    'hubId': obj.hubId,
     'hubRef': toJson_HubScriptSpecHubRef(obj.hubRef),
     'icon': obj.icon,
     'id': obj.id,

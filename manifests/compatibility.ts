@@ -29,6 +29,7 @@ interface Node {
   readonly additionalProperties?: Node | boolean;
   readonly required?: readonly string[];
   readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Node[];
   readonly 'x-kubernetes-validations'?: readonly { readonly rule: string }[];
 }
 
@@ -125,7 +126,7 @@ function boundBreaks(before: Node, after: Node): string[] {
 }
 
 /** Keywords that are compared only for equality: another value may be narrower. */
-const OPAQUE = ['pattern', 'format', 'multipleOf', 'allOf', 'anyOf', 'oneOf', 'not'];
+const OPAQUE = ['pattern', 'format', 'multipleOf', 'allOf', 'oneOf', 'not'];
 
 function valueBreaks(before: Node, after: Node): string[] {
   const removed = (before.enum ?? []).filter((value) => !after.enum?.includes(value));
@@ -142,12 +143,23 @@ function valueBreaks(before: Node, after: Node): string[] {
   return [
     ...enumBreaks,
     ...opaque.map((keyword) => `${keyword} ${before[keyword] === undefined ? 'was added' : 'changed'}`),
+    ...alternativeBreaks(before, after),
     ...(before['default'] !== undefined && after['default'] === undefined
       ? [
           `the default ${JSON.stringify(before['default'])} was removed: stored objects keep it as if it had been set`,
         ]
       : []),
   ];
+}
+
+/** An alternative that has fewer of the same keywords accepts all that it accepted. */
+function alternativeBreaks(before: Node, after: Node): string[] {
+  if (!after.anyOf) return [];
+  if (!before.anyOf) return ['anyOf was added'];
+  const isWider = (old: Node, alternative: Node) =>
+    Object.keys(alternative).every((keyword) => isEqual(alternative[keyword], old[keyword]));
+  const accepts = (old: Node) => after.anyOf!.some((alternative) => isWider(old, alternative));
+  return before.anyOf.every(accepts) ? [] : ['anyOf changed'];
 }
 
 /** How server-side apply merges: who owns which item would change for stored objects. */
@@ -177,12 +189,31 @@ function ruleBreaks(before: Node, after: Node): string[] {
   return rules(after)
     .filter((rule) => !rules(before).includes(rule))
     .filter((rule) => !isAboutNewField(rule, before))
+    .filter((rule) => !rules(before).some((old) => isImplied(rule, old)))
     .map((rule) => `the rule "${rule}" was added`);
+}
+
+/** The rule holds wherever the old one does: it has all alternatives of that, or a part of what one of them demands. */
+function isImplied(rule: string, old: string): boolean {
+  const alternatives = splitAt(' || ', rule);
+  return splitAt(' || ', old).every((alternative) => {
+    const demands = splitAt(' && ', alternative.replace(/^\((.*)\)$/, '$1'));
+    return [alternative, ...demands].some((demand) => alternatives.includes(demand));
+  });
+}
+
+/** Splits an expression where no bracket is open. */
+function splitAt(operator: string, expression: string): string[] {
+  return expression.split(operator).reduce<string[]>((parts, part) => {
+    const last = parts.at(-1);
+    const isOpen = last !== undefined && last.split('(').length !== last.split(')').length;
+    return isOpen ? [...parts.slice(0, -1), `${last}${operator}${part}`] : [...parts, part];
+  }, []);
 }
 
 /** `!has(self.field) || …` of a field that no stored object has: it holds for all of them. */
 function isAboutNewField(rule: string, before: Node): boolean {
-  const [, field] = /^!has\(self\.(\w+)\) \|\|/.exec(rule) ?? [];
+  const [, field] = /^!has\((?:self|oldSelf)\.(\w+)\) \|\|/.exec(rule) ?? [];
   return (
     field !== undefined && !before[PRESERVE] && !before.additionalProperties && !before.properties?.[field]
   );

@@ -188,16 +188,16 @@ describe('values as people write them', () => {
   });
 
   test.each([
-    ['HubAutomation', 'actions', undefined, 'Required value'],
-    ['HubAutomation', 'actions', [], 'at least 1 items'],
-    ['HubScript', 'sequence', undefined, 'Required value'],
-    ['HubScript', 'sequence', [], 'at least 1 items'],
-  ])('%s.spec.%s is needed without a blueprint (%j)', async (kind, list, items, because) => {
-    const without = { 'spec.useBlueprint': undefined, [`spec.${list}`]: items };
+    ['HubAutomation', 'actions'],
+    ['HubScript', 'sequence'],
+  ])('%s.spec.%s is needed without a blueprint, and may be empty', async (kind, list) => {
+    const without = { 'spec.useBlueprint': undefined, [`spec.${list}`]: undefined };
     const verdict = await api.create(changed(fullSample(kind), without));
-    expect({ ...verdict, named: names(verdict, `spec.${list}`, because) }).toMatchObject({ named: true });
-    const withBlueprint = await api.create(changed(fullSample(kind), { [`spec.${list}`]: items }));
-    expect(withBlueprint).toMatchObject({ refusals: [] });
+    expect({ ...verdict, named: names(verdict, `spec.${list}`, 'Required value') }).toMatchObject({
+      named: true,
+    });
+    for (const change of [{ ...without, [`spec.${list}`]: [] }, { [`spec.${list}`]: undefined }])
+      expect(await api.create(changed(fullSample(kind), change))).toMatchObject({ refusals: [] });
   });
 
   test('the mode beside a blueprint is stored only if it is written', async () => {

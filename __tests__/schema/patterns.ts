@@ -12,6 +12,16 @@ export const patterns: Readonly<
     good: ['a', 'movie_night', 'a1'],
     bad: ['', 'Movie', '1st', '_a', 'a-b', 'a.b', 'a\n'],
   },
+  // An id that an object of the hub has already
+  '^([^\\p{C}\\p{Z}]| )+$': {
+    good: ['1699999999999', 'Bad Zimmer 1', '光', 'a/b', '🛋', ' a', "it's", '%2F', 'a__b', '...'],
+    bad: ['', 'a\n', 'a\tb', '\u0000', 'a\u00a0b', 'a\u2028b', '\u200b', '\ue000'],
+  },
+  // Such an id of a script
+  '^[a-z0-9]+(_[a-z0-9]+)*$': {
+    good: ['1699999999999', 'good_night', 'a'],
+    bad: ['', 'Good', 'a__b', '_a', 'a_', 'a b', 'a-b', '光'],
+  },
   // An entity id
   '^[a-z_]+\\.[a-z0-9_]+$': {
     good: ['light.kitchen', 'input_boolean.a_2'],

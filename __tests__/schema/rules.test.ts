@@ -27,7 +27,10 @@ describe('when an object is created', () => {
 describe('when an object is changed', () => {
   test.each(named.filter(([, { update }]) => update))('%s', async (_, rule) => {
     const name = `changing-${rules.indexOf(rule)}`;
-    const sample = changed(rule.external ? externalHub : fullSample(rule.kind), { 'metadata.name': name });
+    const sample = changed(rule.external ? externalHub : fullSample(rule.kind), {
+      'metadata.name': name,
+      ...(typeof rule.update === 'object' && rule.update),
+    });
     expect(await api.store(sample)).toMatchObject({ refusals: [] });
     for (const change of rule.good)
       expect({ change, ...(await api.update(changed(sample, change))) }).toMatchObject({ refusals: [] });

@@ -1,11 +1,10 @@
 import type { Child } from '../../operator/sync/objects/child';
 import { automations } from '../../operator/sync/config-entities/automation';
-import { diff } from '../../operator/sync/config-entities/diff';
+import { diff, hashOf } from '../../operator/sync/config-entities/diff';
 import type { ConfigEntitySpec, EntityType } from '../../operator/sync/config-entities/entity-type';
 import { scenes } from '../../operator/sync/config-entities/scene';
 import { scripts } from '../../operator/sync/config-entities/script';
 import type { CustomResource } from '../../operator/kinds/resource';
-import { payloadHash } from '../../operator/sync/objects/payload-hash';
 import type { HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';
 
@@ -31,9 +30,9 @@ export async function configEntityChange(
   const actual = await stored.entity(entityType.type, id);
   const notes = [...formerObject(entityType, child, id), ...switchNotes(child)];
   if (!actual) return { action: 'create', fields: [], notes };
-  const fields = diff(entityType.normalize?.(actual) ?? actual, payload);
+  const fields = diff(entityType, id, actual, payload);
   if (fields.length === 0) return { action: 'none', fields, notes };
-  const wasAccepted = child.status?.['appliedHash'] === payloadHash(payload);
+  const wasAccepted = child.status?.['appliedHash'] === hashOf(entityType, id, payload);
   if (wasAccepted && spec.driftPolicy === 'Warn')
     return {
       action: 'none',

@@ -5,6 +5,8 @@ import {
   autoReload,
   configId,
   freeObject,
+  hubId,
+  idRules,
   maxNeedsMode,
   neededWithoutBlueprint,
   objectOrTemplate,
@@ -28,6 +30,12 @@ const spec = {
         'Id of the automation in the hub: a lower-case letter, then lower-case letters, digits and underscores. ' +
         'Default: `metadata.name`. A changed id creates the new automation, then removes the old one; one that was adopted stays in the hub.',
     },
+    hubId: {
+      ...hubId,
+      description:
+        'Id of an automation that exists in the hub, verbatim, such as "1699999999999": 1 to 255 printable characters. Instead of `id`; ' +
+        'it cannot be changed. Quote digits: YAML reads them as a number.',
+    },
     alias: { type: 'string', description: 'Name shown in the hub.', minLength: 1, maxLength: 255 },
     description: {
       type: 'string',
@@ -38,7 +46,7 @@ const spec = {
       type: 'array',
       description:
         'Triggers, in the syntax of Home Assistant: each entry has the key `trigger` (such as `state`, `sun`, `time`) and ' +
-        `the keys of that type. At least one is needed, unless \`useBlueprint\` is set. ${quoteStates}`,
+        `the keys of that type. Needed unless \`useBlueprint\` is set; \`[]\`: none. ${quoteStates}`,
       items: freeObject,
       maxItems: 1000,
     },
@@ -78,7 +86,7 @@ const spec = {
   },
   required: ['hubRef', 'alias'],
   anyOf: neededWithoutBlueprint('actions'),
-  'x-kubernetes-validations': [maxNeedsMode, triggersNeeded],
+  'x-kubernetes-validations': [maxNeedsMode, triggersNeeded, ...idRules],
 } as const satisfies Schema;
 
 const status = configEntityStatusWith({

@@ -1,4 +1,5 @@
 import { area, automation, floor, integration, label, scene, script, zone } from '.';
+import { fieldOfId } from './ids';
 import type { KindDefinition } from './kind';
 import type { CustomResource } from './resource';
 
@@ -16,6 +17,10 @@ const distinguishing: ReadonlyMap<string, string> = new Map([
   [integration.kind, 'spec.title'],
 ]);
 
+/** A `hubId` cannot be changed. */
+const otherField = (resource: CustomResource): string =>
+  fieldOfId(resource) === 'spec.hubId' ? 'spec.hubId, as a new resource' : 'spec.id or metadata.name';
+
 /**
  * Says that another resource has the object in the hub (rules.md, "Ownership of objects in the hub"), and the way out, as
  * a sentence.
@@ -31,6 +36,6 @@ export function duplicateMessage(
   const hub = definition.hubName(resource);
   const field = distinguishing.get(kind);
   return hasChosenId(definition)
-    ? `${kind} ${other} has the id ${definition.identity?.(resource)} in the Hub ${hub} already: delete it, or give this one another spec.id or metadata.name.`
+    ? `${kind} ${other} has the id ${definition.identity?.(resource)} in the Hub ${hub} already: delete it, or give this one another ${otherField(resource)}.`
     : `${kind} ${other} owns the same object in the Hub ${hub} already: delete one of the two${field ? `, or give this one another ${field}` : ''}.`;
 }

@@ -33,12 +33,44 @@ export const freeObject = {
  */
 export const objectOrTemplate = { 'x-kubernetes-preserve-unknown-fields': true } as const satisfies Schema;
 
-/** An id of an automation, a scene or a script. Ids made in the hub's UI are digits: they fit as `metadata.name`. */
+const HUB_ID_STAYS =
+  'hubId cannot be set, changed or removed later: delete this resource and create it with the other id';
+
+/** An id of an automation, a scene or a script that the operator creates. */
 export const configId = {
   type: 'string',
   pattern: '^[a-z][a-z0-9_]*$',
   maxLength: 128,
 } as const satisfies Schema;
+
+/** Any value in the syntax of Home Assistant, null as well. */
+export const anyValue = {
+  'x-kubernetes-preserve-unknown-fields': true,
+  nullable: true,
+} as const satisfies Schema;
+
+/** An id that an object in the hub has already, as its editor or a person made it. */
+export const hubId = {
+  type: 'string',
+  // As Python's `isprintable`: no control or format characters, and no separators but the space.
+  pattern: '^([^\\p{C}\\p{Z}]| )+$',
+  maxLength: 255,
+  'x-kubernetes-validations': [
+    { rule: 'self == oldSelf', message: HUB_ID_STAYS },
+    { rule: "!(self in ['.', '..'])", message: 'hubId: . and .. are no ids that the hub can be asked for' },
+  ],
+} as const satisfies Schema;
+
+/** Rules of a spec with `id` and `hubId`. */
+export const idRules = [
+  {
+    rule: '!has(self.hubId) || !has(self.id)',
+    message: 'hubId and id exclude each other: hubId is for an object that exists in the hub under this id',
+    fieldPath: '.hubId',
+  },
+  { rule: '!has(self.hubId) || has(oldSelf.hubId)', message: HUB_ID_STAYS, fieldPath: '.hubId' },
+  { rule: '!has(oldSelf.hubId) || has(self.hubId)', message: HUB_ID_STAYS, fieldPath: '.hubId' },
+] as const satisfies readonly CelRule[];
 
 export const autoReload = { type: 'boolean', default: true } as const satisfies Schema;
 
@@ -47,7 +79,7 @@ export const actionList = {
   type: 'array',
   description:
     'Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and ' +
-    '`data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. ' +
+    '`data`, or `delay`, `choose`, `if`, `repeat` and so on. Needed unless `useBlueprint` is set; `[]`: none. ' +
     quoteStates,
   items: objectOrTemplate,
   maxItems: 1000,
@@ -114,18 +146,19 @@ export const maxNeedsMode = {
   fieldPath: '.max',
 } as const satisfies CelRule;
 
-/** `triggers` must not be empty, unless a blueprint has them. */
+/** `triggers` must be there, unless a blueprint has them. The hub's editor saves an automation without any as `[]`. */
 export const triggersNeeded = {
-  rule: 'has(self.useBlueprint) || (has(self.triggers) && size(self.triggers) > 0)',
-  message: 'triggers needs at least one entry: add a trigger, or set useBlueprint',
+  rule: 'has(self.useBlueprint) || has(self.triggers)',
+  message:
+    'triggers is missing: add triggers, or set useBlueprint; [] for an automation that only others start',
   fieldPath: '.triggers',
 } as const satisfies CelRule;
 
-/** The list must not be empty, unless a blueprint has it. For lists that CEL cannot see. */
+/** The list must be there, unless a blueprint has it. For lists that CEL cannot see. */
 export function neededWithoutBlueprint<const Name extends string>(list: Name) {
   return [
     // The API server names the field of the first alternative.
-    { required: [list], properties: { [list]: { minItems: 1 } } },
+    { required: [list] },
     { required: ['useBlueprint'] },
   ] as const satisfies Schema['anyOf'];
 }

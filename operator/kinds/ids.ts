@@ -2,9 +2,20 @@ import type { Resource } from './resource';
 
 /** The id or name of a resource's object in the hub (rules.md, "Effective ids"). */
 
-/** The id of an automation or a scene: `spec.id`, or `metadata.name`. */
-export function effectiveId({ metadata, spec }: Resource<{ readonly id?: string }>): string {
-  return spec.id || (metadata.name ?? '');
+interface WithId {
+  readonly id?: string;
+  readonly hubId?: string;
+}
+
+/** The id of an automation or a scene: `spec.hubId`, else `spec.id`, else `metadata.name`. */
+export function effectiveId({ metadata, spec }: Resource<WithId>): string {
+  return spec.hubId || spec.id || (metadata.name ?? '');
+}
+
+/** The field that has it. */
+export function fieldOfId({ spec }: { readonly spec: object }): 'spec.hubId' | 'spec.id' | 'metadata.name' {
+  const { hubId, id } = spec as WithId;
+  return hubId ? 'spec.hubId' : id ? 'spec.id' : 'metadata.name';
 }
 
 /**
@@ -14,7 +25,7 @@ export function effectiveId({ metadata, spec }: Resource<{ readonly id?: string 
 export const MARKER_SCRIPT = 'hub_operator_configuration';
 
 /** The id of a script: as above, but the hub accepts only slugs as script ids. `movie-night.v2` → `movie_night_v2` */
-export function scriptId(script: Resource<{ readonly id?: string }>): string {
+export function scriptId(script: Resource<WithId>): string {
   return effectiveId(script).replace(/[-._]+/g, '_');
 }
 

@@ -410,6 +410,7 @@ export const otherConditions = {
     meaning: 'The hub has reloaded the component after the last write.',
     reasons: {
       ReloadSuccessful: { meaning: 'The reload succeeded. The message has its ReloadID.' },
+      ReloadNotNeeded: { meaning: 'The hub had the object as specified: nothing was written or reloaded.' },
       ReloadFailed: {
         meaning:
           'Three attempts failed. They are repeated later, and the hub loads the change at its next start.',

@@ -1,6 +1,6 @@
 import { defineChild, hubObjectSpec } from './child';
 import { hubColumn, readyColumn } from './columns';
-import { autoReload, configId, entityId, icon, quoteStates } from './entity';
+import { anyValue, autoReload, configId, entityId, hubId, icon, idRules, quoteStates } from './entity';
 import { effectiveId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -16,6 +16,12 @@ const spec = {
       description:
         'Id of the scene in the hub: a lower-case letter, then lower-case letters, digits and underscores. Default: ' +
         '`metadata.name`. A changed id creates the new scene, then removes the old one; one that was adopted stays in the hub.',
+    },
+    hubId: {
+      ...hubId,
+      description:
+        'Id of a scene that exists in the hub, verbatim, such as "1699999999999": 1 to 255 printable characters. Instead of `id`; it ' +
+        'cannot be changed. Quote digits: YAML reads them as a number.',
     },
     name: {
       type: 'string',
@@ -41,9 +47,9 @@ const spec = {
           attributes: {
             type: 'object',
             description:
-              'Attributes that the entity is set to, such as `brightness: 128` or `rgb_color: [255, 160, 0]`: scalars and ' +
-              `lists. \`state\` cannot be an attribute. Default: none. ${quoteStates}`,
-            additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true },
+              'Attributes that the entity is set to, such as `brightness: 128` or `rgb_color: [255, 160, 0]`: scalars, ' +
+              `lists and null. \`state\` cannot be an attribute. Default: none. ${quoteStates}`,
+            additionalProperties: anyValue,
             maxProperties: 64,
           },
         },
@@ -61,6 +67,7 @@ const spec = {
     },
   },
   required: ['hubRef', 'name', 'entities'],
+  'x-kubernetes-validations': [...idRules],
 } as const satisfies Schema;
 
 const status = configEntityStatusWith({

@@ -16,6 +16,8 @@ export interface Schema {
    * that a person wrote shows up as a difference in what they wrote.
    */
   readonly default?: unknown;
+  /** The API server keeps null, which it drops from other fields of the schema. */
+  readonly nullable?: true;
   readonly enum?: readonly string[];
   readonly pattern?: string;
   readonly minLength?: number;
@@ -29,10 +31,7 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly additionalProperties?: Schema;
   /** Alternatives, one of which must hold. A structural schema allows only value validations here. */
-  readonly anyOf?: readonly {
-    readonly required: readonly string[];
-    readonly properties?: Readonly<Record<string, Pick<Schema, 'minItems'>>>;
-  }[];
+  readonly anyOf?: readonly { readonly required: readonly string[] }[];
   readonly minProperties?: number;
   readonly maxProperties?: number;
   readonly 'x-kubernetes-preserve-unknown-fields'?: true;

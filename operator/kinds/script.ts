@@ -2,10 +2,13 @@ import { defineChild, hubObjectSpec } from './child';
 import { hubColumn, readyColumn } from './columns';
 import {
   actionList,
+  anyValue,
   autoReload,
   configId,
   freeObject,
+  hubId,
   icon,
+  idRules,
   maxNeedsMode,
   neededWithoutBlueprint,
   runFields,
@@ -15,7 +18,17 @@ import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { configEntityStatusWith } from './status';
 
-const anyValue = { 'x-kubernetes-preserve-unknown-fields': true } as const satisfies Schema;
+const reservedIds = <const Name extends string>(field: Name) =>
+  [
+    {
+      rule: "!(self in ['reload', 'toggle', 'turn_on', 'turn_off'])",
+      message: `${field}: reload, toggle, turn_on and turn_off are services of the hub: choose another id`,
+    },
+    {
+      rule: `self != '${MARKER_SCRIPT}'`,
+      message: `${field}: ${MARKER_SCRIPT} is the operator’s own script in every hub: choose another id`,
+    },
+  ] as const;
 
 const spec = {
   type: 'object',
@@ -33,15 +46,17 @@ const spec = {
           rule: "!self.contains('__') && !self.endsWith('_')",
           message: 'id of a script is a slug: no double underscore and none at the end',
         },
-        {
-          rule: "!(self in ['reload', 'toggle', 'turn_on', 'turn_off'])",
-          message: 'id: reload, toggle, turn_on and turn_off are services of the hub: choose another id',
-        },
-        {
-          rule: `self != '${MARKER_SCRIPT}'`,
-          message: `id: ${MARKER_SCRIPT} is the operator’s own script in every hub: choose another id`,
-        },
+        ...reservedIds('id'),
       ],
+    },
+    hubId: {
+      ...hubId,
+      // The hub accepts no other ids of scripts.
+      pattern: '^[a-z0-9]+(_[a-z0-9]+)*$',
+      description:
+        'Id of a script that exists in the hub, verbatim, such as "1699999999999": lower-case letters and digits, separated by single ' +
+        'underscores. Instead of `id`; it cannot be changed. Quote digits: YAML reads them as a number.',
+      'x-kubernetes-validations': [hubId['x-kubernetes-validations'][0], ...reservedIds('hubId')],
     },
     alias: { type: 'string', description: 'Name shown in the hub.', minLength: 1, maxLength: 255 },
     description: {
@@ -81,7 +96,7 @@ const spec = {
   },
   required: ['hubRef', 'alias'],
   anyOf: neededWithoutBlueprint('sequence'),
-  'x-kubernetes-validations': [maxNeedsMode],
+  'x-kubernetes-validations': [maxNeedsMode, ...idRules],
 } as const satisfies Schema;
 
 const status = configEntityStatusWith({
@@ -105,13 +120,13 @@ export const script = defineChild({
   status,
   rules: [
     {
-      rule: "has(self.spec.id) || !self.metadata.name.matches('^(reload|toggle|turn[-.]+(on|off))$')",
+      rule: "has(self.spec.id) || has(self.spec.hubId) || !self.metadata.name.matches('^(reload|toggle|turn[-.]+(on|off))$')",
       message:
         'metadata.name gives a script id that is a service of the hub: set spec.id, or choose another name',
       fieldPath: '.metadata.name',
     },
     {
-      rule: `has(self.spec.id) || !self.metadata.name.matches('^${MARKER_SCRIPT.replaceAll('_', '[-.]+')}$')`,
+      rule: `has(self.spec.id) || has(self.spec.hubId) || !self.metadata.name.matches('^${MARKER_SCRIPT.replaceAll('_', '[-.]+')}$')`,
       message: `metadata.name gives the id ${MARKER_SCRIPT}, which is the operator’s own script in every hub: set spec.id, or choose another name`,
       fieldPath: '.metadata.name',
     },

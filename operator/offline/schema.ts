@@ -88,7 +88,6 @@ const ajv = new Ajv({
   allErrors: true,
   strict: false,
   useDefaults: true,
-  unicodeRegExp: false,
   validateFormats: false, // only of status
 })
   .addKeyword(keyword(CEL, brokenRules))
@@ -151,7 +150,8 @@ function duplicates(keys: readonly string[], items: unknown): KeywordError[] {
 
 /** The schema for ajv, in which an unknown field is an error. */
 function strict(schema: Schema): Schema {
-  const { additionalProperties, items, properties, ...rest } = schema;
+  // Only fields of any type are nullable.
+  const { additionalProperties, items, nullable: _, properties, ...rest } = schema;
   const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true;
   const named = properties && Object.entries(properties).map(([name, field]) => [name, strict(field)]);
   return {
@@ -165,13 +165,13 @@ function strict(schema: Schema): Schema {
   } as Schema;
 }
 
-/** A copy. The API server drops a null of a field that the schema names, as if it were absent. */
+/** A copy. The API server drops a null of a field that the schema names, as if it were absent, unless it is nullable. */
 function withoutNulls(schema: Schema | undefined, value: unknown): unknown {
   if (Array.isArray(value)) return Array.from(value, (item) => withoutNulls(schema?.items, item));
   if (!isObject(value)) return value;
   const fields = Object.entries(value).flatMap(([name, part]) => {
     const field = schemaOf(schema, name);
-    return part === null && field ? [] : [[name, withoutNulls(field, part)]];
+    return part === null && field && !field.nullable ? [] : [[name, withoutNulls(field, part)]];
   });
   return Object.fromEntries(fields) as object;
 }

@@ -1,6 +1,7 @@
 import { kindsByName } from '../kinds';
 import { duplicateMessage, hasChosenId } from '../kinds/duplicate-id';
 import { API_GROUP } from '../kinds/group';
+import { fieldOfId } from '../kinds/ids';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
 import type { AdmissionRequest, Verdict } from './admission-review';
@@ -51,8 +52,4 @@ function duplicateOf(
 
 function hasNewId(definition: KindDefinition, object: CustomResource, before: CustomResource): boolean {
   return definition.identity?.(object) !== definition.identity?.(before);
-}
-
-function fieldOfId({ spec }: CustomResource): string {
-  return (spec as { readonly id?: string }).id ? 'spec.id' : 'metadata.name';
 }

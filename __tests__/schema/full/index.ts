@@ -35,10 +35,18 @@ export const externalHub = read('hub-external');
 
 const samples = new Map(files.map(read).map((sample) => [sample.kind, sample]));
 
-/** The full sample of a kind in which the path is: a Hub is either run by the operator or external, never both. */
+function withHubId(sample: Sample): Sample {
+  const { id: _, ...spec } = sample.spec as { readonly id: string };
+  return { ...sample, spec: { ...spec, hubId: '1699999999999' } };
+}
+
+/**
+ * The full sample of a kind in which the path is: a Hub is either run by the operator or external, never both, and `hubId` stands
+ * instead of `id`.
+ */
 export function fullSample(kind: string, path = ''): Sample {
   if (kind === 'Hub' && path.startsWith('spec.external')) return externalHub;
   const sample = samples.get(kind);
   if (!sample) throw new Error(`there is no full sample of ${kind} in __tests__/schema/full`);
-  return sample;
+  return path === 'spec.hubId' ? withHubId(sample) : sample;
 }

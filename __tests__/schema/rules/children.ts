@@ -61,12 +61,64 @@ export const childRules: readonly RuleCase[] = [
     kind: 'HubAutomation',
     says: triggersNeeded.message,
     field: 'spec.triggers',
-    good: [{ 'spec.useBlueprint': undefined }, { 'spec.triggers': undefined }, { 'spec.triggers': [] }],
-    bad: [
-      { 'spec.useBlueprint': undefined, 'spec.triggers': undefined },
+    good: [
+      { 'spec.useBlueprint': undefined },
+      { 'spec.triggers': undefined },
       { 'spec.useBlueprint': undefined, 'spec.triggers': [] },
     ],
+    bad: [{ 'spec.useBlueprint': undefined, 'spec.triggers': undefined }],
   },
+
+  // HubAutomation, HubScene, HubScript
+  ...['HubAutomation', 'HubScene', 'HubScript'].flatMap((kind): readonly RuleCase[] => [
+    {
+      kind,
+      says: 'hubId and id exclude each other',
+      field: 'spec.hubId',
+      good: [{ 'spec.hubId': '1699999999999', 'spec.id': undefined }, { 'spec.id': 'b' }],
+      bad: [{ 'spec.hubId': '1699999999999' }, { 'spec.hubId': 'movie_night' }],
+    },
+    {
+      kind,
+      says: 'hubId cannot be set, changed or removed',
+      field: 'spec.hubId',
+      update: true,
+      good: [{ 'spec.id': 'other' }],
+      bad: [{ 'spec.hubId': '1699999999999', 'spec.id': undefined }],
+    },
+    {
+      kind,
+      says: 'hubId cannot be set, changed or removed',
+      field: 'spec.hubId',
+      update: { 'spec.hubId': '1699999999999', 'spec.id': undefined },
+      good: [{ 'spec.suspend': false }],
+      bad: [{ 'spec.hubId': '1700000000000' }, { 'spec.hubId': undefined }],
+    },
+  ]),
+  ...['HubAutomation', 'HubScene'].map((kind) => ({
+    kind,
+    says: 'hubId: . and .. are no ids',
+    field: 'spec.hubId',
+    good: ['...', '. .', 'a/b', 'Bad Zimmer 1', '光'].map((id) => ({
+      'spec.hubId': id,
+      'spec.id': undefined,
+    })),
+    bad: ['.', '..'].map((id) => ({ 'spec.hubId': id, 'spec.id': undefined })),
+  })),
+  ...['reload, toggle, turn_on and turn_off are services', 'hub_operator_configuration is the operator'].map(
+    (says, index) => ({
+      kind: 'HubScript',
+      says: `hubId: ${says}`,
+      field: 'spec.hubId',
+      good: [{ 'spec.hubId': '1699999999999', 'spec.id': undefined }],
+      bad: [['reload', 'toggle', 'turn_on', 'turn_off'], ['hub_operator_configuration']][index]!.map(
+        (id) => ({
+          'spec.hubId': id,
+          'spec.id': undefined,
+        }),
+      ),
+    }),
+  ),
   {
     kind: 'HubScript',
     says: 'id of a script is a slug',

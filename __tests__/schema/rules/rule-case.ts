@@ -9,8 +9,8 @@ export interface RuleCase {
   readonly field: string;
   readonly good: readonly Change[];
   readonly bad: readonly Change[];
-  /** The changes are made to a stored object. */
-  readonly update?: true;
+  /** The changes are made to a stored object: the full sample, or that with these changes. */
+  readonly update?: true | Change;
   /** The sample is that of an external hub. */
   readonly external?: true;
 }

@@ -3,7 +3,8 @@ import { stateOf } from '../../client/config-entities/states';
 import { automation as definition, type HubAutomation, type HubAutomationSpec } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
-import { defined, invalidItem, runPayload } from './payload';
+import { actions, boolean, conditions, triggers } from './normal-form';
+import { defined, invalidItem, RUN_KEYS, runNormalizer, runPayload } from './payload';
 import type { EntityType, StateContext, StateCorrection, EntityWork } from './entity-type';
 import { isNew } from './ownership';
 import { readLiveConfig } from './live-config';
@@ -11,6 +12,9 @@ import { countSwitchOff, switchOffPause } from './switch-offs';
 import type { EntityPayload } from '../../client/connection/config-entity';
 
 type AutomationWork = EntityWork<HubAutomation, HubAutomationSpec>;
+
+/** The hub renames them when it stores a definition, unless a person has written it into the file. */
+const renamed = { trigger: 'triggers', condition: 'conditions', action: 'actions' };
 
 export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
   type: 'automation',
@@ -24,6 +28,13 @@ export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
   validate: ({ conditions, actions }) =>
     invalidItem('conditions', conditions) ?? invalidItem('actions', actions),
   payload: automationPayload,
+  keys: [...RUN_KEYS, 'triggers', 'conditions', 'actions', 'trigger_variables', 'initial_state'],
+  renamed,
+  normal: runNormalizer({
+    renamed,
+    values: { triggers, conditions, actions, initial_state: boolean },
+    defaults: { triggers: [], conditions: [], actions: [], trigger_variables: {} },
+  }),
   readLive: (work, entity) => readLiveConfig('automation', work, entity),
   shouldEnable: ({ spec, resource }) => spec.enabled && resource.status?.enabled === false,
   ensureState: setSwitch,

@@ -159,8 +159,17 @@ function reloadReady<R extends Child, S extends ConfigEntitySpec>(
       message: 'autoReload is false: the hub loads it without a reload by the operator.',
     };
   }
-  return result ? conditionAfter(result) : conditionOf(resource, 'ReloadReady');
+  if (result) return conditionAfter(result);
+  const before = conditionOf(resource, 'ReloadReady');
+  // A reload that was left out because of autoReload is due when that changes.
+  return before && before.reason !== 'ReloadDisabled' ? before : notNeeded;
 }
+
+const notNeeded: ConditionValue = {
+  status: 'True',
+  reason: 'ReloadNotNeeded',
+  message: 'The hub had it already: nothing was written or reloaded.',
+};
 
 function conditionAfter(result: ReloadResult): ConditionValue {
   const { reloadId } = result;

@@ -1,37 +1,37 @@
-import { isObject } from '../../base/is-object';
 import type { EntityPayload } from '../../client/connection/config-entity';
+import type { Child } from '../objects/child';
 import type { FieldDiff } from '../objects/field-diff';
+import { payloadHash } from '../objects/payload-hash';
+import type { ConfigEntitySpec, EntityType } from './entity-type';
+import { canonical } from './normal-form';
 
-/**
- * Where a definition from the hub differs from the desired payload. Changes that the hub makes by itself do not count:
- * it adds `id`, reorders keys, and renames the old key `service` of an action to `action`, at every depth. Everything
- * else comes back as it was sent.
- */
-export function diff(actual: EntityPayload, desired: EntityPayload): FieldDiff[] {
-  const fields = new Set([...Object.keys(actual), ...Object.keys(desired)]);
-  fields.delete('id');
+type Form = Pick<EntityType<Child, ConfigEntitySpec>, 'keys' | 'normal' | 'renamed'>;
+
+/** Where a definition from the hub means something else than the desired payload (`normal-form.ts`). */
+export function diff(form: Form, id: string, actual: EntityPayload, desired: EntityPayload): FieldDiff[] {
+  const [first, second] = [normalForm(form, id, actual), normalForm(form, id, desired)];
+  const fields = new Set([...Object.keys(first), ...Object.keys(second)]);
   return [...fields]
-    .filter((field) => !isSame(actual[field], desired[field]))
+    .filter((field) => canonical(first[field]) !== canonical(second[field]))
     .sort()
-    .map((field) => ({ field, actual: actual[field], desired: desired[field] }));
+    .map((field) => ({ field, actual: first[field], desired: second[field] }));
 }
 
-function isSame(actual: unknown, desired: unknown): boolean {
-  if (Array.isArray(actual) && Array.isArray(desired)) {
-    return actual.length === desired.length && actual.every((item, index) => isSame(item, desired[index]));
-  }
-  if (!isObject(actual) || !isObject(desired)) return Object.is(actual, desired) || actual === desired;
-  const renamed =
-    has(actual, 'action') && !has(actual, 'service') && has(desired, 'service') && !has(desired, 'action');
-  const keys = Object.keys(desired);
-  return (
-    keys.length === Object.keys(actual).length &&
-    keys.every((key) => {
-      const actualKey = renamed && key === 'service' ? 'action' : key;
-      return has(actual, actualKey) && isSame(actual[actualKey], desired[key]);
-    })
+/** Hash of the meaning of a payload. */
+export const hashOf = (form: Form, id: string, payload: EntityPayload): string =>
+  payloadHash(normalForm(form, id, payload));
+
+/** The keys that no field of the spec becomes, such as `metadata` of a scene: they stay when the object is written. */
+export function unexpressed(form: Form, stored: EntityPayload): EntityPayload {
+  return Object.fromEntries(
+    Object.entries(stored).filter(([key]) => key !== 'id' && !isExpressed(form, key)),
   );
 }
 
-/** Own keys only: a definition may have a key `constructor`. */
-const has = (object: object, key: string): boolean => Object.hasOwn(object, key);
+function normalForm(form: Form, id: string, definition: EntityPayload): EntityPayload {
+  const expressed = Object.entries(definition).filter(([key]) => isExpressed(form, key));
+  return form.normal(Object.fromEntries(expressed), id);
+}
+
+const isExpressed = ({ keys, renamed = {} }: Form, key: string): boolean =>
+  keys.includes(key) || Object.hasOwn(renamed, key);

@@ -78,8 +78,12 @@ export interface EntityType<R extends Child, S extends ConfigEntitySpec> {
   /** An error of the spec that the schema cannot detect, as a sentence; undefined: none. */
   validate?(spec: S): string | undefined;
   payload(spec: S): EntityPayload;
-  /** A definition from the hub's file, in the form of `payload`. */
-  normalize?(stored: EntityPayload): EntityPayload;
+  /** The keys of the hub that fields of the spec become. A stored object keeps its others when it is written. */
+  readonly keys: readonly string[];
+  /** Former names of keys that a stored object may have. */
+  readonly renamed?: Readonly<Record<string, string>>;
+  /** The normal form of a definition with these keys: two that mean the same to the hub have the same one. */
+  normal(definition: EntityPayload, id: string): EntityPayload;
   readLive(work: EntityWork<R, S>, entity: RegistryEntity): Promise<LiveConfig>;
   /** Further fields of `status`. */
   status?(spec: S): Readonly<Record<string, unknown>>;

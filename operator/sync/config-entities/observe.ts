@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock';
 import { RESYNC } from '../../base/limits';
 import type { Child } from '../objects/child';
 import type { FieldDiff } from '../objects/field-diff';
-import { diff } from './diff';
+import { diff, unexpressed } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork, LiveConfig } from './entity-type';
 import { recordObserved, restoreObserved } from './entity-cache';
 import type { FileReadSchedule } from './file-read-schedule';
@@ -13,7 +13,12 @@ import { isAccepted, ownsId, wasAccepted } from './ownership';
 /** The state of the object of a resource in the hub. */
 export type Observation = { readonly entity?: RegistryEntity | undefined } & (
   | { readonly type: 'Absent'; readonly differences: readonly FieldDiff[] }
-  | { readonly type: 'Different'; readonly differences: readonly FieldDiff[] }
+  /** `kept`: keys of the object that the spec cannot express. */
+  | {
+      readonly type: 'Different';
+      readonly differences: readonly FieldDiff[];
+      readonly kept: EntityPayload;
+    }
   /** The desired payload is in the hub's file, but not in use. */
   | { readonly type: 'NotLoaded' }
   /** The hub has loaded the desired payload and disabled it for this reason. */
@@ -50,11 +55,11 @@ type Knowledge =
   /** The hub accepted it, but another client may have changed it since. */
   | 'uncertain';
 
-type Verdict = 'InUse' | 'NotLoaded' | 'Invalid' | 'Absent' | 'Different' | 'Overwrite' | 'ReadFile';
+type Verdict = 'InUse' | 'NotLoaded' | 'Invalid' | 'Absent' | 'Different' | 'ReadFile';
 
 /**
  * A read of the file takes the hub up to 0.4 s, because it parses the whole file. So it is read only if the live config
- * and the known content are not sufficient. `Overwrite`: it differs, the differences are not needed.
+ * and the known content are not sufficient.
  */
 const VERDICTS: Readonly<Record<LiveState, Readonly<Record<Knowledge, Verdict>>>> = {
   // prettier-ignore
@@ -62,13 +67,13 @@ const VERDICTS: Readonly<Record<LiveState, Readonly<Record<Knowledge, Verdict>>>
   // prettier-ignore
   unequal: { nothing: 'Different', outdated: 'Different', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
   // prettier-ignore
-  matching: { nothing: 'ReadFile', outdated: 'Overwrite', recent: 'InUse', accepted: 'InUse', uncertain: 'ReadFile' },
+  matching: { nothing: 'ReadFile', outdated: 'ReadFile', recent: 'InUse', accepted: 'InUse', uncertain: 'ReadFile' },
   // prettier-ignore
-  mismatching: { nothing: 'ReadFile', outdated: 'Overwrite', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
+  mismatching: { nothing: 'ReadFile', outdated: 'ReadFile', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
   // prettier-ignore
-  invalid: { nothing: 'ReadFile', outdated: 'Overwrite', recent: 'NotLoaded', accepted: 'Invalid', uncertain: 'ReadFile' },
+  invalid: { nothing: 'ReadFile', outdated: 'ReadFile', recent: 'NotLoaded', accepted: 'Invalid', uncertain: 'ReadFile' },
   // prettier-ignore
-  notRunning: { nothing: 'ReadFile', outdated: 'Overwrite', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
+  notRunning: { nothing: 'ReadFile', outdated: 'ReadFile', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
   // prettier-ignore
   unregistered: { nothing: 'Absent', outdated: 'Absent', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
 };
@@ -83,7 +88,7 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
   schedule: FileReadSchedule,
   clock: Clock,
 ): Promise<Observation> {
-  const { client, id, payload, hash, cached, context } = work;
+  const { client, id, payload, hash, cached } = work;
   const now = clock.monotonic();
   const registry = client.entityRegistry;
   // An operation ends on another connection than the one that reports registry changes.
@@ -91,7 +96,7 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
     ? registry.findNow(entityType.type, id)
     : registry.find(entityType.type, id));
   const live = entity && (await entityType.readLive(work, entity));
-  const state = live ? stateOf(live) : 'unregistered';
+  const state = live ? stateOf(entityType, id, live) : 'unregistered';
   const revision = live?.type === 'Part' ? live.revision : undefined;
   if (state === 'matching') restoreObserved(cached, revision);
   const verdict = VERDICTS[state][knowledgeOf(entityType, work, now)];
@@ -105,13 +110,9 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
     case 'Invalid':
       return { type: 'Invalid', entity, error: invalidConfigError(live) };
     case 'Absent':
-      return { type: 'Absent', differences: diff({}, payload) };
+      return { type: 'Absent', differences: diff(entityType, id, {}, payload) };
     case 'Different':
-      return { type: 'Different', entity, differences: diff(shownBy(live), payload) };
-    case 'Overwrite':
-      // A dry run names the fields that differ.
-      if (context.dryRun) return readFile(entityType, work, { entity, state, live }, now);
-      return { type: 'Different', entity, differences: diff({}, payload) };
+      return differentFrom(entityType, work, entity, live);
     case 'ReadFile': {
       const verifyAfter = state === 'matching' ? untilVerification(entityType, work, schedule, now) : 0;
       if (verifyAfter > 0) return { type: 'InUse', entity: entity!, verifyAfter };
@@ -134,9 +135,10 @@ async function readFile<R extends Child, S extends ConfigEntitySpec>(
   now: number,
 ): Promise<Observation> {
   const stored = await client.entities.read(entityType.type, id);
-  if (!stored) return { type: 'Absent', entity, differences: diff({}, payload) };
-  const differences = diff(entityType.normalize?.(stored) ?? stored, payload);
-  if (differences.length > 0) return { type: 'Different', entity, differences };
+  const differences = diff(entityType, id, stored ?? {}, payload);
+  if (!stored) return { type: 'Absent', entity, differences };
+  if (differences.length > 0)
+    return { type: 'Different', entity, differences, kept: unexpressed(entityType, stored) };
   recordObserved(cached, 'file', hash, now);
   cached.revision = live?.type === 'Part' ? live.revision : undefined;
   if (state === 'invalid') return { type: 'Invalid', entity, error: invalidConfigError(live) };
@@ -158,10 +160,26 @@ function untilVerification<R extends Child, S extends ConfigEntitySpec>(
   return Math.max(0, cached.verifyAt - now);
 }
 
-function stateOf(live: LiveConfig): LiveState {
+/** A definition that is shown with its blueprint expanded has keys of the blueprint, which stay there. */
+function differentFrom<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  { id, payload }: EntityWork<R, S>,
+  entity: RegistryEntity | undefined,
+  live: LiveConfig | undefined,
+): Observation {
+  const { actual, desired } = live?.type === 'Whole' ? live : { actual: {}, desired: payload };
+  const kept = payload['use_blueprint'] === undefined ? unexpressed(entityType, actual) : {};
+  return { type: 'Different', entity, differences: diff(entityType, id, actual, desired), kept };
+}
+
+function stateOf<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  id: string,
+  live: LiveConfig,
+): LiveState {
   switch (live.type) {
     case 'Whole':
-      return diff(live.actual, live.desired).length === 0 ? 'equal' : 'unequal';
+      return diff(entityType, id, live.actual, live.desired).length === 0 ? 'equal' : 'unequal';
     case 'Part':
       return live.matches ? 'matching' : 'mismatching';
     case 'None':
@@ -170,8 +188,6 @@ function stateOf(live: LiveConfig): LiveState {
       return 'invalid';
   }
 }
-
-const shownBy = (live: LiveConfig | undefined): EntityPayload => (live?.type === 'Whole' ? live.actual : {});
 
 const invalidConfigError = (live: LiveConfig | undefined): string =>
   live?.type === 'Invalid' ? live.error : '';

@@ -1,12 +1,13 @@
+import type { EntityPayload } from '../../client/connection/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import { errorOf } from '../../base/errors';
 import { incompleteContent } from '../../runtime/json';
 import type { Child } from '../objects/child';
 import type { DriftPolicy } from '../objects/drift-policy';
-import { payloadHash } from '../objects/payload-hash';
 import { ensureRemoved } from '../objects/removal';
 import type { Services } from '../services';
 import { stillDesired } from '../still-desired';
+import { hashOf } from './diff';
 import { unmark } from './ownership-label';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
@@ -30,10 +31,14 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
    * Writes the desired payload, then reloads if the kind and its spec ask for it.
    *
    * @param correction key of the differences that it corrects; absent: they are not counted
+   * @param kept keys of the object in the hub that stay
    */
-  write(work: EntityWork<R, S>, correction?: string): void {
+  write(
+    work: EntityWork<R, S>,
+    { correction, kept }: { readonly correction: string | undefined; readonly kept: EntityPayload },
+  ): void {
     this.start(work, correction, async (operation) => {
-      const written = await this.writeLatest(work, operation);
+      const written = await this.writeLatest(work, kept, operation);
       if (this.entityType.reloads && written?.autoReload) await this.reloadNow(work, operation);
     });
   }
@@ -106,6 +111,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   /** Sends the payload that is desired when the write leaves the queue: many edits meanwhile are one write. */
   private async writeLatest(
     { cached, resource, client, id }: EntityWork<R, S>,
+    kept: EntityPayload,
     operation: Operation,
   ): Promise<S | undefined> {
     let written: S | undefined;
@@ -114,8 +120,8 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       if (!latest || this.entityType.id(latest) !== id) return undefined;
       written = this.entityType.spec(latest);
       const payload = this.entityType.payload(written);
-      operation.hash = payloadHash(payload);
-      return payload;
+      operation.hash = hashOf(this.entityType, id, payload);
+      return { ...kept, ...payload };
     });
     if (!isAccepted) return undefined;
     operation.wroteAt = this.services.clock.now();

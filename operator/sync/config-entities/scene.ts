@@ -2,10 +2,23 @@ import { getEntityState } from '../../client/config-entities/states';
 import { type HubScene, type HubSceneSpec, scene as definition } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
+import { isObject } from '../../base/is-object';
+import { mapOf, normalizer } from './normal-form';
 import { defined } from './payload';
 import type { EntityType, LiveConfig, EntityWork } from './entity-type';
 import type { EntityPayload } from '../../client/connection/config-entity';
 import type { RegistryEntity } from '../../client/connection/api-types';
+
+/** In the file a state may stand without attributes, and on and off without quotes. */
+const normalScene = normalizer({
+  values: {
+    entities: mapOf((value) => {
+      const whole = isObject(value) ? value : { state: value };
+      const { state } = whole;
+      return { ...whole, state: typeof state === 'boolean' ? (state ? 'on' : 'off') : state };
+    }),
+  },
+});
 
 export const scenes: EntityType<HubScene, HubSceneSpec> = {
   type: 'scene',
@@ -18,7 +31,8 @@ export const scenes: EntityType<HubScene, HubSceneSpec> = {
   spec: (resource) => defaulted(definition.spec, resource.spec),
   validate: validateAttributes,
   payload: scenePayload,
-  normalize: (stored) => ({ ...stored, entities: normalizeStates(stored['entities']) }),
+  keys: ['name', 'icon', 'entities'],
+  normal: (whole) => normalScene(whole) as EntityPayload,
   readLive: readLiveScene,
   status: ({ entities }) => ({ entityCount: entities.length }),
 };
@@ -40,19 +54,6 @@ function validateAttributes({ entities }: HubSceneSpec): string | undefined {
   const wrong = entities.find(({ attributes }) => attributes && 'state' in attributes);
   if (!wrong) return undefined;
   return `The attributes of ${wrong.entity_id} contain "state": move it to the field state beside them.`;
-}
-
-/** In the file a state may stand without attributes, and on and off without quotes. */
-function normalizeStates(entities: unknown): unknown {
-  if (typeof entities !== 'object' || entities === null) return entities;
-  return Object.fromEntries(
-    Object.entries(entities).map(([entityId, value]) => {
-      const whole =
-        typeof value === 'object' && value !== null ? (value as object) : { state: value as unknown };
-      const { state } = whole as { state?: unknown };
-      return [entityId, { ...whole, state: typeof state === 'boolean' ? (state ? 'on' : 'off') : state }];
-    }),
-  );
 }
 
 /** The hub shows of a running scene only the name, the icon and the entities that it sets. */

@@ -1,10 +1,24 @@
 import { type HubScript, type HubScriptSpec, script as definition } from '../../kinds';
 import { scriptId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
-import { defined, invalidItem, modeOf, runPayload } from './payload';
+import { actions, boolean, mapOf, normalizer } from './normal-form';
+import { defined, invalidItem, modeOf, RUN_KEYS, runNormalizer, runPayload } from './payload';
 import type { EntityType } from './entity-type';
 import { readLiveConfig } from './live-config';
 import type { EntityPayload } from '../../client/connection/config-entity';
+
+const normalScript = runNormalizer({
+  values: {
+    sequence: actions,
+    fields: mapOf(
+      normalizer({
+        values: { required: boolean, advanced: boolean },
+        defaults: { required: false, advanced: false },
+      }),
+    ),
+  },
+  defaults: { sequence: [], fields: {} },
+});
 
 export const scripts: EntityType<HubScript, HubScriptSpec> = {
   type: 'script',
@@ -17,6 +31,8 @@ export const scripts: EntityType<HubScript, HubScriptSpec> = {
   spec: (resource) => defaulted(definition.spec, resource.spec),
   validate: ({ sequence }) => invalidItem('sequence', sequence),
   payload: scriptPayload,
+  keys: [...RUN_KEYS, 'icon', 'fields', 'sequence'],
+  normal: (whole, id) => ({ alias: id, ...normalScript(whole) }),
   status: (spec) => ({ mode: modeOf(spec) ?? null }),
   readLive: (work, entity) => readLiveConfig('script', work, entity),
 };

@@ -12,10 +12,9 @@ import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outc
 import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child, ChildModule } from '../objects/child';
-import { type FieldDiff, formatDiff } from '../objects/field-diff';
+import { formatDiff } from '../objects/field-diff';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import { hubVolume, isOnOtherVolume } from '../hub-workload/hub-volume';
-import { payloadHash } from '../objects/payload-hash';
 import { DriftPolicy } from '../objects/drift-policy';
 import type { Services } from '../services';
 import { acquire, forgetObject } from './acquisition';
@@ -30,12 +29,13 @@ import {
   readyOutcome,
 } from './conditions';
 import { invalidate, recordObserved } from './entity-cache';
+import { hashOf } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
 import { hasJustFailed, loadPolicyOf, nextLoadStep } from './load';
 import { type Observation, observe } from './observe';
 import { Operations } from './operations';
-import { formerIds, isAccepted, isNew, ownedId, ownsId } from './ownership';
+import { formerIds, isAccepted, isNew, ownedId, ownsId, wasAccepted } from './ownership';
 import { shouldDelete } from '../objects/removal';
 import { blueprintAppeared, blueprintRecheck } from './blueprint';
 import { withHint } from './rejection-hint';
@@ -94,7 +94,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     switch (observation.type) {
       case 'Absent':
       case 'Different':
-        return this.correct(work, observation.type, observation.differences);
+        return this.correct(work, observation);
       case 'NotLoaded':
         return this.ensureLoaded(work, observation);
       case 'Invalid':
@@ -137,7 +137,17 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const cached = this.contexts.of(client, resource).cache.get(resource.metadata.uid);
     const id = entityType.id(resource);
     const volume = hubVolume(this.services, resource.metadata.namespace, resource.spec.hubRef.name);
-    return { resource, client, context, cached, spec, payload, id, hash: payloadHash(payload), volume };
+    return {
+      resource,
+      client,
+      context,
+      cached,
+      spec,
+      payload,
+      id,
+      hash: hashOf(entityType, id, payload),
+      volume,
+    };
   }
 
   /** `reconcile-requested-at`: cached answers are not used. */
@@ -173,9 +183,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   /** Writes the payload, unless the drift may only be reported or the hub has just rejected the same payload. */
   private async correct(
     work: EntityWork<R, S>,
-    type: 'Absent' | 'Different',
-    differences: readonly FieldDiff[],
+    observation: Observation & { readonly type: 'Absent' | 'Different' },
   ): Promise<Outcome> {
+    const { differences, type } = observation;
     const { client, cached, hash } = work;
     const now = this.services.clock.monotonic();
     const drifted = this.isDrift(work);
@@ -199,7 +209,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const details =
       type === 'Absent' && (await this.replacesAdopted(work)) ? { status: { adopted: null } } : {};
     cached.lastWriteAt = now;
-    this.operations.write(work, key);
+    this.operations.write(work, { correction: key, kept: type === 'Different' ? observation.kept : {} });
     if (!drifted) return inProgress(this.entityType, work, undefined, details);
     const event = this.drift.reportCorrected(
       `${change} ${type === 'Different' ? 'The change is reverted.' : 'It is created again.'}`,
@@ -296,10 +306,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
 
   /** Whether status records that the payload was reloaded, or that the reload failed too recently for a retry. */
   private isReloaded(work: EntityWork<R, S>): boolean {
+    if (!wasAccepted(this.entityType, work)) return true; // a person made it
     if (!isAccepted(this.entityType, work)) return false;
     const reason = conditionOf(work.resource, 'ReloadReady')?.reason;
     if (reason === undefined || reason === 'ReloadDisabled') return false;
-    return reason === 'ReloadSuccessful' || hasJustFailed(work.cached, this.services.clock.monotonic());
+    const isDone = reason === 'ReloadSuccessful' || reason === 'ReloadNotNeeded';
+    return isDone || hasJustFailed(work.cached, this.services.clock.monotonic());
   }
 }
 

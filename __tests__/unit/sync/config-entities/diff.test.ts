@@ -2,7 +2,9 @@ import type { EntityPayload } from '../../../../operator/client/connection/confi
 import { redactor } from '../../../../operator/client/connection/redact';
 import { diff } from '../../../../operator/sync/config-entities/diff';
 import { formatDiff } from '../../../../operator/sync/objects/field-diff';
+import { automations } from '../../../../operator/sync/config-entities/automation';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
+import { unexpressed } from '../../../../operator/sync/config-entities/diff';
 import fc from '../../../fast-check';
 
 // A payload, and the answer of Home Assistant 2026.11.0 to `automation/config` after it had loaded the payload.
@@ -64,8 +66,10 @@ const ANSWERED: EntityPayload = {
   ],
 };
 
+const differences = (actual: EntityPayload, desired: EntityPayload) =>
+  diff(automations, 'nasty', actual, desired);
 const fields = (actual: EntityPayload, desired: EntityPayload) =>
-  diff(actual, desired).map(({ field }) => field);
+  differences(actual, desired).map(({ field }) => field);
 
 describe('diff', () => {
   test('changes that the hub makes by itself are no difference', () => {
@@ -74,9 +78,9 @@ describe('diff', () => {
 
   test.each<[string, EntityPayload, string[]]>([
     ['another service', { ...ANSWERED, actions: [{ action: 'light.turn_off' }] }, ['actions']],
-    ['a key too many', { ...ANSWERED, description: '' }, ['description']],
+    ['a key too many', { ...ANSWERED, description: 'x' }, ['description']],
     ['a key too few', (({ max: _, ...rest }) => rest)(ANSWERED as { max: number }), ['max']],
-    ['another type', { ...ANSWERED, max: '3' }, ['max']],
+    ['another type', { ...ANSWERED, alias: 3 }, ['alias']],
     ['null for nothing', { ...ANSWERED, variables: { a: 1, service: 'q', b: null } }, ['variables']],
     [
       'another order in a list',
@@ -92,28 +96,21 @@ describe('diff', () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
         const copy = JSON.parse(JSON.stringify(a)) as unknown;
-        expect(fields({ x: a }, { x: copy })).toEqual([]);
+        const [first, second, third] = [a, b, copy].map((x) => ({ variables: { x } }));
+        expect(fields(first!, third!)).toEqual([]);
         const differs = JSON.stringify(sorted(a)) !== JSON.stringify(sorted(b));
-        expect(fields({ x: a }, { x: b })).toEqual(differs ? ['x'] : []);
+        expect(fields(first!, second!)).toEqual(differs ? ['variables'] : []);
       }),
     );
   });
 
-  test('the short forms of the states of a scene are equal to the long ones', () => {
-    const stored = {
-      id: 'film',
-      name: 'Film',
-      entities: { 'light.a': 'off', 'light.b': true, 'light.c': { state: false, x: 1 } },
-    };
-    const desired = {
-      name: 'Film',
-      entities: {
-        'light.a': { state: 'off' },
-        'light.b': { state: 'on' },
-        'light.c': { state: 'off', x: 1 },
-      },
-    };
-    expect(fields(scenes.normalize!(stored), desired)).toEqual([]);
+  test('keys that the spec cannot express are no difference, and are kept', () => {
+    const stored = { id: 'film', name: 'Film', entities: {}, metadata: { 'light.a': { entity_only: true } } };
+    expect(diff(scenes, 'film', stored, { name: 'Film', entities: {} })).toEqual([]);
+    expect(unexpressed(scenes, stored)).toEqual({ metadata: { 'light.a': { entity_only: true } } });
+    expect(unexpressed(automations, { id: 'a', trigger: [], alias: 'A', hide_entity: true })).toEqual({
+      hide_entity: true,
+    });
   });
 });
 
@@ -121,28 +118,23 @@ describe('formatDiff', () => {
   const plain = (text: string) => text;
 
   test('each difference says what the hub has and what the resource says, with long values cut', () => {
-    const text = formatDiff(diff({ alias: 'A', max: 3 }, { alias: 'B', description: 'x'.repeat(80) }), plain);
+    const text = formatDiff(
+      differences(
+        { alias: 'A', mode: 'queued', max: 3 },
+        { alias: 'B', mode: 'queued', description: 'x'.repeat(80) },
+      ),
+      plain,
+    );
     expect(text).toBe(
       `alias: hub has "A", resource says "B"; description: hub has nothing, resource says "${'x'.repeat(58)}…; ` +
         'max: hub has 3, resource says nothing',
     );
   });
 
-  test('a default that the hub leaves out is named only if nothing else differs', () => {
-    const defaults = { conditions: [], mode: 'single', description: '' };
-    expect(formatDiff(diff({ alias: 'A' }, { alias: 'B', ...defaults }), plain)).toBe(
-      'alias: hub has "A", resource says "B"',
-    );
-    expect(formatDiff(diff({}, { mode: 'single' }), plain)).toBe(
-      'mode: hub has nothing, resource says "single"',
-    );
-    expect(formatDiff(diff({ mode: 'queued' }, {}), plain)).toContain('queued');
-  });
-
   test('a secret across the cut leaves no part of itself', () => {
     const secret = 'correct-horse-battery-staple';
     for (let before = 0; before < 80; before++) {
-      const text = formatDiff(diff({ alias: 'x'.repeat(before) + secret }, {}), redactor([secret]));
+      const text = formatDiff(differences({ alias: 'x'.repeat(before) + secret }, {}), redactor([secret]));
       expect(text).not.toContain(secret.slice(0, 4));
     }
   });

@@ -802,14 +802,14 @@ describe('ConfigEntitySync', () => {
 
   test('a correction that the hub undoes three times is not made again, and the difference is reported', async () => {
     const bench = automationBench();
-    bench.rewrite = (payload) => ({ ...payload, actions: [{ delay: '00:00:01' }] });
+    bench.rewrite = (payload) => ({ ...payload, actions: [{ delay: '00:00:02' }] });
     for (let minute = 0; minute < 30; minute++) {
       await bench.reconcile();
       await bench.clock.advance(60_000);
     }
     const outcome = await bench.reconcile();
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
-    expect(outcome.message).toContain('actions: hub has [{"delay":"00:00:01"}], resource says [{"delay":1}]');
+    expect(outcome.message).toContain('actions: hub has [{"delay":2}], resource says [{"delay":1}]');
     expect(bench.count('write')).toBe(4); // the first one corrects nothing
     bench.rewrite = (payload) => payload;
     bench.edit({ alias: 'Another' });
