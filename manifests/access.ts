@@ -17,7 +17,7 @@ export class Access extends Construct {
       new ApiObject(this, 'cluster-role', {
         ...rbac('ClusterRole'),
         metadata: { name: OPERATOR },
-        rules: merged([...operatorRules(), namespaceRule]).map(policyRule),
+        rules: clusterRules().map(policyRule),
       });
       new ApiObject(this, 'cluster-role-binding', {
         ...rbac('ClusterRoleBinding'),
@@ -38,15 +38,12 @@ export class Access extends Construct {
       subjects,
     });
     if (webhook) this.addWebhookRoles(webhook, namespace);
-    new ApiObject(
-      this,
-      'view',
-      personRole('view', ['view', 'edit', 'admin'], ours, ['get', 'list', 'watch']),
-    );
-    const write = ['create', 'update', 'patch', 'delete', 'deletecollection'];
-    const others = ours.filter((plural) => !ofAdministrators.includes(plural));
-    new ApiObject(this, 'edit', personRole('edit', ['edit', 'admin'], others, write));
-    new ApiObject(this, 'admin', personRole('admin', ['admin'], ofAdministrators, write));
+    for (const [name, { aggregation, rules }] of Object.entries(rolesOfPeople))
+      new ApiObject(this, name, {
+        ...rbac('ClusterRole'),
+        metadata: { name: `${OPERATOR}-${name}`, labels: aggregation },
+        rules,
+      });
   }
 
   /** The Secret with the certificate of the webhook and, if the operator makes that, the field for its CA. */
@@ -118,7 +115,7 @@ const ours = kinds.map(({ plural }) => plural);
 const ofAdministrators: readonly string[] = [hub.plural, communityRepository.plural];
 
 /** The Lease and its events, in the namespace of the operator, which may be none of those that it works in. */
-const leaderRules: readonly AccessRule[] = [
+export const leaderRules: readonly AccessRule[] = [
   {
     apiGroup: 'coordination.k8s.io',
     resources: ['leases'],
@@ -130,6 +127,28 @@ const leaderRules: readonly AccessRule[] = [
 /** Which namespaces have the label of `WATCH_NAMESPACE_SELECTOR`. */
 const namespaceRule: AccessRule = { apiGroup: '', resources: ['namespaces'], verbs: ['list', 'watch'] };
 
+const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+
+/** Adds our kinds to the roles that clusters give people (`view`, `edit`, `admin`). */
+export const rolesOfPeople = {
+  view: personRole(['view', 'edit', 'admin'], ours, ['get', 'list', 'watch']),
+  edit: personRole(
+    ['edit', 'admin'],
+    ours.filter((plural) => !ofAdministrators.includes(plural)),
+    WRITE,
+  ),
+  admin: personRole(['admin'], ofAdministrators, WRITE),
+};
+
+function personRole(into: readonly string[], resources: readonly string[], verbs: readonly string[]) {
+  return {
+    aggregation: Object.fromEntries(
+      into.map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, 'true']),
+    ),
+    rules: [policyRule({ apiGroup: API_GROUP, resources, verbs })],
+  };
+}
+
 /** Permissions of the runtime itself, and of each kind's sync module; one rule for resources with equal verbs. */
 export function operatorRules(): readonly AccessRule[] {
   return merged([
@@ -139,6 +158,9 @@ export function operatorRules(): readonly AccessRule[] {
     ...kinds.flatMap(({ access }) => access),
   ]);
 }
+
+/** The rights of an operator that works in the whole cluster. */
+export const clusterRules = (): readonly AccessRule[] => merged([...operatorRules(), namespaceRule]);
 
 /** One verb list per resource, then one rule per API group and verb list; sorted, so that the output is stable. */
 export function merged(rules: readonly AccessRule[]): readonly AccessRule[] {
@@ -162,26 +184,7 @@ export function merged(rules: readonly AccessRule[]): readonly AccessRule[] {
 
 const verbOrder = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
-/** Adds our kinds to the roles that clusters give people (`view`, `edit`, `admin`). */
-function personRole(
-  name: string,
-  into: readonly string[],
-  resources: readonly string[],
-  verbs: readonly string[],
-) {
-  return {
-    ...rbac('ClusterRole'),
-    metadata: {
-      name: `${OPERATOR}-${name}`,
-      labels: Object.fromEntries(
-        into.map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, 'true']),
-      ),
-    },
-    rules: [policyRule({ apiGroup: API_GROUP, resources, verbs })],
-  };
-}
-
-function policyRule({ apiGroup, resources, verbs }: AccessRule) {
+export function policyRule({ apiGroup, resources, verbs }: AccessRule) {
   return { apiGroups: [apiGroup], resources: [...resources], verbs: [...verbs] };
 }
 

@@ -22,20 +22,7 @@ export class OperatorAdmissionPolicy extends Construct {
       apiVersion,
       kind: 'ValidatingAdmissionPolicy',
       metadata: { name: OPERATOR },
-      spec: {
-        failurePolicy: 'Fail',
-        matchConstraints: { resourceRules: boundResources() },
-        matchConditions: [{ name: 'is-the-operator', expression: lines(isTheOperator) }],
-        variables: Object.entries(variables).map(([name, expression]) => ({
-          name,
-          expression: lines(expression),
-        })),
-        validations: validations.map(({ expression, message }) => ({
-          expression: lines(expression),
-          message: `the account of the operator ${message}`,
-          reason: 'Forbidden',
-        })),
-      },
+      spec: admissionPolicySpec(),
     });
     new ApiObject(this, 'binding', {
       apiVersion,
@@ -44,6 +31,23 @@ export class OperatorAdmissionPolicy extends Construct {
       spec: { policyName: OPERATOR, validationActions: ['Deny'] },
     });
   }
+}
+
+export function admissionPolicySpec() {
+  return {
+    failurePolicy: 'Fail',
+    matchConstraints: { resourceRules: boundResources() },
+    matchConditions: [{ name: 'is-the-operator', expression: lines(isTheOperator) }],
+    variables: Object.entries(variables).map(([name, expression]) => ({
+      name,
+      expression: lines(expression),
+    })),
+    validations: validations.map(({ expression, message }) => ({
+      expression: lines(expression),
+      message: `the account of the operator ${message}`,
+      reason: 'Forbidden',
+    })),
+  };
 }
 
 const WRITING: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);

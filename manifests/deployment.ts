@@ -1,15 +1,22 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { OPERATOR_LABELS, WEBHOOK } from '../operator/kinds/object-names';
-import { HEAP_PERCENTAGE } from './memory';
 import { installationLabels, OPERATOR } from './names';
 import type { SynthSettings } from './settings';
 
-// The user `nonroot` of distroless images. A number, since a node cannot tell whether a *named* user is root.
-const USER = 65532;
-
 /** The port of /healthz, /readyz and /metrics. */
 export const HEALTH_PORT = 8080;
+
+/** Without a user, which the image has: OpenShift gives each namespace users of its own, and refuses others. */
+export const POD_SECURITY = { runAsNonRoot: true };
+export const CONTAINER_SECURITY = {
+  runAsNonRoot: true,
+  readOnlyRootFilesystem: true,
+  allowPrivilegeEscalation: false,
+  privileged: false,
+  capabilities: { drop: ['ALL'] },
+  seccompProfile: { type: 'RuntimeDefault' },
+};
 
 /** The operator's pods. They are admitted under Pod Security `restricted`. */
 export class OperatorDeployment extends Construct {
@@ -26,7 +33,7 @@ export class OperatorDeployment extends Construct {
             serviceAccountName: OPERATOR,
             // Longer than the 28 s in which the operator finishes its work and releases the lease.
             terminationGracePeriodSeconds: 30,
-            securityContext: { runAsNonRoot: true, runAsUser: USER, runAsGroup: USER },
+            securityContext: POD_SECURITY,
             topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map(spread),
             containers: [container(settings)],
           },
@@ -62,7 +69,6 @@ function container({ image, scope, watchNamespaces, webhook, resources }: SynthS
       field('POD_IP', 'status.podIP'),
       field('POD_NAME', 'metadata.name'),
       field('POD_NAMESPACE', 'metadata.namespace'),
-      { name: 'NODE_OPTIONS', value: `--max-old-space-size-percentage=${HEAP_PERCENTAGE}` },
       ...(webhook ? [{ name: 'WEBHOOK', value: webhook === 'cert-manager' ? 'provided' : webhook }] : []),
       // Both have the name of the operator, also with a prefix or a suffix of kustomize.
       ...(webhook === 'self-signed' ? [field('WEBHOOK_CONFIGURATION', 'spec.serviceAccountName')] : []),
@@ -82,16 +88,7 @@ function container({ image, scope, watchNamespaces, webhook, resources }: SynthS
       requests: quantities(resources.requests),
       limits: quantities(resources.limits),
     },
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      readOnlyRootFilesystem: true,
-      allowPrivilegeEscalation: false,
-      privileged: false,
-      capabilities: { drop: ['ALL'] },
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
+    securityContext: CONTAINER_SECURITY,
   };
 }
 

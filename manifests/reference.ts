@@ -198,7 +198,10 @@ function helmValuesPage(): string {
     valuesTable(),
     '## CRDs',
     'The CRDs are templates of the chart, not files in `crds/`, which Helm installs once and never upgrades: `helm upgrade` upgrades them. Their annotation `helm.sh/resource-policy: keep` has `helm uninstall` keep them, since all resources of a kind go with its CRD, and the volumes of hubs with them. A new release of the same name in the same namespace takes them over; for another name or namespace, add `--take-ownership`.',
-    'The names of the objects do not depend on the release: the operator is installed once in a cluster.',
+    '## Several releases',
+    'Two operators of one cluster work side by side when each has namespaces of its own: two releases in two namespaces, each with its `watchNamespaces`, and all but one with `crds.install: false`. The objects are named after the release, so that those of the cluster do not collide. One namespace has one release: its pods are found by a label that is the same for all, by which hubs admit their operator as well.',
+    '## OpenShift',
+    'The chart sets no user, so that the default `restricted-v2` admits the operator. The image of Home Assistant starts as root: the ServiceAccount of the hubs, `default` of their namespace, needs `anyuid`.',
     '',
   ].join('\n\n');
 }

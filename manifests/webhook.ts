@@ -8,7 +8,34 @@ import { OPERATOR } from './names';
 import type { WebhookCertificate } from './settings';
 
 /** Seconds. A write of a resource takes this much longer while the operator cannot be reached. */
-const TIMEOUT = 1;
+export const TIMEOUT = 1;
+
+/** What one installation has in common with another. */
+export function webhookRegistration() {
+  return {
+    name: `validate.${API_GROUP}`,
+    admissionReviewVersions: ['v1'],
+    rules: [
+      {
+        apiGroups: [API_GROUP],
+        apiVersions: [API_VERSION],
+        operations: ['CREATE', 'UPDATE'],
+        resources: validatedKinds.map(({ plural }) => plural),
+        scope: 'Namespaced',
+      },
+    ],
+    // A changed label or finalizer, which is all that the operator changes, needs no call.
+    matchConditions: [
+      {
+        name: 'spec-changes',
+        expression: 'request.operation == "CREATE" || object.spec != oldObject.spec',
+      },
+    ],
+    matchPolicy: 'Equivalent',
+    failurePolicy: 'Ignore',
+    sideEffects: 'None',
+  };
+}
 
 /**
  * The registration of the webhook and the Service that leads to it. Without it the operator finds the same faults later.
@@ -38,31 +65,11 @@ export class AdmissionWebhook extends Construct {
       // Without caBundle: the operator or cert-manager owns that field.
       webhooks: [
         {
-          name: `validate.${API_GROUP}`,
-          admissionReviewVersions: ['v1'],
+          ...webhookRegistration(),
+          timeoutSeconds: TIMEOUT,
           clientConfig: {
             service: { name: WEBHOOK.service, namespace, path: WEBHOOK.path, port: 443 },
           },
-          rules: [
-            {
-              apiGroups: [API_GROUP],
-              apiVersions: [API_VERSION],
-              operations: ['CREATE', 'UPDATE'],
-              resources: validatedKinds.map(({ plural }) => plural),
-              scope: 'Namespaced',
-            },
-          ],
-          // A changed label or finalizer, which is all that the operator changes, needs no call.
-          matchConditions: [
-            {
-              name: 'spec-changes',
-              expression: 'request.operation == "CREATE" || object.spec != oldObject.spec',
-            },
-          ],
-          matchPolicy: 'Equivalent',
-          failurePolicy: 'Ignore',
-          sideEffects: 'None',
-          timeoutSeconds: TIMEOUT,
         },
       ],
     });

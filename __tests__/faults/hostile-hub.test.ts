@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { HostileHub, postReviews } from '../../bench/hostile-peers';
-import { HEAP_PERCENTAGE, shippedHeapLimit } from '../../manifests/memory';
+import { shippedHeapLimit } from '../../manifests/memory';
 import { readManifests } from '../../manifests/read-manifests';
 import { issueCertificate } from '../../operator/webhook/certificate/issue';
 import { freePort } from '../../sandbox/ports';
@@ -130,9 +130,7 @@ async function probe(): Promise<void> {
 
 describe('the memory of the operator', () => {
   test('the limit that ships leaves room beside the heap', () => {
-    const { env, resources } = shippedContainer();
-    const options = env.find(({ name }) => name === 'NODE_OPTIONS')!.value!;
-    expect(options).toBe(`--max-old-space-size-percentage=${HEAP_PERCENTAGE}`);
+    const { resources } = shippedContainer();
     expect(resources.limits.memory).toBe('256Mi');
     expect(shippedHeapLimit()).toBeLessThanOrEqual(192);
   });

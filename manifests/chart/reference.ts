@@ -1,10 +1,32 @@
 import { defaultSettings } from '../settings';
-import { chartValues } from './values';
+import { chartValues, type Value } from './values';
+import { withoutLinks } from './values-yaml';
 
 /** `docs/reference/helm-values.md`, after its title. */
-export function valuesTable(): string {
-  const rows = chartValues(defaultSettings).map(
-    ({ path, default: value, about }) => `| \`${path}\` | \`${JSON.stringify(value)}\` | ${about} |`,
+export const valuesTable = (): string => table(chartValues(defaultSettings));
+
+/** `README.md` of the chart, which registries show. Its links have no base there. */
+export function chartReadme(values: readonly Value[]): string {
+  return [
+    '<!-- Written by `make synth` from manifests/chart; change that. -->',
+    '# Hub Operator',
+    'Runs Home Assistant and everything inside it from Kubernetes custom resources.',
+    [
+      '```console',
+      '$ helm install hub-operator . --namespace hub-operator --create-namespace --set image.repository=REGISTRY/hub-operator',
+      '$ helm test hub-operator --namespace hub-operator',
+      '```',
+    ].join('\n'),
+    '`helm uninstall` keeps the CRDs, and so every Hub with its volume.',
+    '## Values',
+    withoutLinks(table(values)),
+  ].join('\n\n');
+}
+
+function table(values: readonly Value[]): string {
+  const rows = values.map(
+    ({ path, default: value, about }) =>
+      `| \`${path}\` | \`${JSON.stringify(value)}\` | ${about.replaceAll('|', '\\|')} |`,
   );
   return ['| Value | Default | Meaning |', '|---|---|---|', ...rows, ''].join('\n');
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path/posix';
 import { Yaml } from 'cdk8s';
 import type { Value, ValueSchema } from './values';
 
@@ -7,7 +8,7 @@ const isValue = (node: Tree | Value): node is Value => typeof node['path'] === '
 
 /** `values.yaml`, with what each value means as its comment. */
 export function valuesYaml(values: readonly Value[]): string {
-  return `# Written by \`make synth\`. What each value means for an installation: docs/reference/helm-values.md.\n${linesOf(treeOf(values), '').join('\n')}\n`;
+  return `# yaml-language-server: $schema=values.schema.json\n# Written by \`make synth\`. What each value means for an installation: docs/reference/helm-values.md.\n${linesOf(treeOf(values), '').join('\n')}\n`;
 }
 
 function linesOf(tree: Tree, indentation: string): string[] {
@@ -22,10 +23,17 @@ function linesOf(tree: Tree, indentation: string): string[] {
   });
 }
 
+/** A link of `docs/reference` as a path in the repository. */
+export function withoutLinks(markdown: string): string {
+  return markdown.replace(
+    /\[([^\]]*)\]\(([^)]*)\)/g,
+    (_, text: string, path: string) => `${text} (${join('docs/reference', path)})`,
+  );
+}
+
 /** Lines of a comment: Markdown without its links. */
 function plain(markdown: string): string[] {
-  return markdown
-    .replace(/\[([^\]]*)\]\(([^)]*)\)/g, '$1 (docs/reference/$2)')
+  return withoutLinks(markdown)
     .replace(/(.{1,100})(?: |$)/g, '$1\n')
     .trimEnd()
     .split('\n');

@@ -1,6 +1,10 @@
+import { WEBHOOK } from '../../operator/kinds/object-names';
 import { settingsTable } from '../../operator/process/settings';
 import { version } from '../../package.json';
+import { CONTAINER_SECURITY, POD_SECURITY } from '../deployment';
+import { SCRAPE_INTERVAL } from '../monitoring/objects';
 import { NO_WEBHOOK, type SynthSettings, webhookCertificates } from '../settings';
+import { TIMEOUT } from '../webhook';
 
 /** A part of JSON Schema. */
 export interface ValueSchema {
@@ -12,6 +16,9 @@ export interface ValueSchema {
   readonly properties?: Readonly<Record<string, ValueSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | ValueSchema;
+  readonly propertyNames?: { readonly not: ValueSchema };
+  readonly not?: ValueSchema;
+  readonly maximum?: number;
 }
 
 export interface Value {
@@ -27,7 +34,25 @@ const text: ValueSchema = { type: 'string' };
 const texts: ValueSchema = { type: 'object', additionalProperties: { type: 'string' } };
 const anything: ValueSchema = { type: 'object' };
 const objects: ValueSchema = { type: 'array', items: anything };
+const named: ValueSchema = {
+  type: 'array',
+  items: { type: 'object', properties: { name: text }, required: ['name'] },
+};
 const quantities: ValueSchema = { type: 'object', additionalProperties: { type: ['string', 'number'] } };
+
+const flag: ValueSchema = { type: 'boolean' };
+const port: ValueSchema = { type: 'integer', minimum: 1, maximum: 65_535 };
+
+/** Labels by which the chart's objects are found: a mapping with one of them twice is refused by other tools than Helm. */
+const labels: ValueSchema = {
+  ...texts,
+  propertyNames: {
+    not: {
+      type: 'string',
+      pattern: '^(app\\.kubernetes\\.io/(name|instance|version|managed-by)|helm\\.sh/chart)$',
+    },
+  },
+};
 
 /** Settings of the operator that the Deployment itself sets. */
 const notForValues = /^(POD_|HTTP_|WEBHOOK|WATCH_NAMESPACES)/;
@@ -65,7 +90,7 @@ export function chartValues(settings: SynthSettings): readonly Value[] {
       path: 'imagePullSecrets',
       about: 'Secrets for a registry that asks for a login, such as `[{name: my-registry}]`.',
       default: [],
-      schema: { type: 'array', items: { type: 'object', properties: { name: text }, required: ['name'] } },
+      schema: named,
     },
     {
       path: 'replicas',
@@ -88,10 +113,42 @@ export function chartValues(settings: SynthSettings): readonly Value[] {
       schema: { enum: [...webhookCertificates, NO_WEBHOOK] },
     },
     {
+      path: 'webhook.port',
+      about:
+        'Port of the pods that the API server calls. Where its network reaches only some ports of nodes and pods, as in private clusters of GKE, name one of those, such as 10250.',
+      default: WEBHOOK.port,
+      schema: port,
+    },
+    {
+      path: 'webhook.timeoutSeconds',
+      about: 'How much longer a write of a resource takes while the operator cannot be reached.',
+      default: TIMEOUT,
+      schema: { type: 'integer', minimum: 1, maximum: 30 },
+    },
+    {
       path: 'monitoring.enabled',
       about: 'Whether objects for the Prometheus operator and Grafana are installed. Their CRDs must exist.',
       default: settings.monitoring,
-      schema: { type: 'boolean' },
+      schema: flag,
+    },
+    {
+      path: 'monitoring.labels',
+      about:
+        'Further labels of these objects, by which a Prometheus selects them: `{release: kube-prometheus-stack}` for the chart of this name with its default values.',
+      default: {},
+      schema: labels,
+    },
+    {
+      path: 'monitoring.namespace',
+      about: 'Namespace of these objects. Empty: that of the release.',
+      default: '',
+      schema: text,
+    },
+    {
+      path: 'monitoring.interval',
+      about: 'How often Prometheus asks for the metrics.',
+      default: SCRAPE_INTERVAL,
+      schema: { type: 'string', pattern: '^([0-9]+(ms|s|m|h))+$' },
     },
     {
       path: 'resources',
@@ -114,12 +171,72 @@ export function chartValues(settings: SynthSettings): readonly Value[] {
     },
     {
       path: 'env',
-      about: 'Further environment variables of the container, as in a pod.',
+      about:
+        'Further environment variables of the container, as in a pod, such as `HTTPS_PROXY`: see [Proxy and private CA](../how-to/proxy.md). Those of the operator are in `settings`; the chart sets the others, and they are refused here.',
       default: [],
-      schema: { type: 'array', items: { type: 'object', properties: { name: text }, required: ['name'] } },
+      schema: {
+        type: 'array',
+        items: {
+          type: 'object',
+          // A list with one name twice is neither changed nor shortened by Helm, and server-side apply refuses it.
+          properties: {
+            name: { type: 'string', not: { enum: settingsTable().map(({ env }) => env) } },
+          },
+          required: ['name'],
+        },
+      },
+    },
+    {
+      path: 'extraVolumes',
+      about: 'Volumes of the pods, as in a pod.',
+      default: [],
+      schema: named,
+    },
+    {
+      path: 'extraVolumeMounts',
+      about: 'Where the container has them.',
+      default: [],
+      schema: named,
+    },
+    {
+      path: 'serviceAccount.create',
+      about: 'Whether the release makes the ServiceAccount.',
+      default: true,
+      schema: flag,
+    },
+    {
+      path: 'serviceAccount.name',
+      about: 'Its name. Empty: that of the other objects. With `create: false`, the one that exists.',
+      default: '',
+      schema: text,
+    },
+    {
+      path: 'serviceAccount.annotations',
+      about: 'Its annotations.',
+      default: {},
+      schema: texts,
+    },
+    {
+      path: 'podSecurityContext',
+      about:
+        'Security context of the pods. A field is left out with the value `null`. No user is set: the image has one, and OpenShift gives its own.',
+      default: POD_SECURITY,
+      schema: anything,
+    },
+    {
+      path: 'securityContext',
+      about: 'That of the container; the same holds.',
+      default: CONTAINER_SECURITY,
+      schema: anything,
     },
     { path: 'podAnnotations', about: 'Annotations of the pods.', default: {}, schema: texts },
-    { path: 'podLabels', about: 'Further labels of the pods.', default: {}, schema: texts },
+    { path: 'podLabels', about: 'Further labels of the pods.', default: {}, schema: labels },
+    {
+      path: 'commonLabels',
+      about: 'Further labels of all objects but the CRDs.',
+      default: {},
+      schema: labels,
+    },
     { path: 'priorityClassName', about: 'Priority class of the pods.', default: '', schema: text },
     { path: 'nodeSelector', about: 'Labels of the nodes for the pods.', default: {}, schema: texts },
     { path: 'tolerations', about: 'Tolerations of the pods.', default: [], schema: objects },
@@ -134,14 +251,41 @@ export function chartValues(settings: SynthSettings): readonly Value[] {
       about:
         'Whether the roles `view`, `edit` and `admin` of the cluster contain the kinds of the operator. `false`: bind the ClusterRoles `hub-operator-view`, `-edit` and `-admin` yourself.',
       default: true,
-      schema: { type: 'boolean' },
+      schema: flag,
     },
+    {
+      path: 'admissionPolicy.enabled',
+      about:
+        'Whether a ValidatingAdmissionPolicy bounds what the account of the operator may write: see [Security](../explanation/security.md).',
+      default: true,
+      schema: flag,
+    },
+    {
+      path: 'networkPolicy.enabled',
+      about: 'Whether a NetworkPolicy admits connections to the pods at the ports that they serve only.',
+      default: true,
+      schema: flag,
+    },
+    {
+      path: 'podDisruptionBudget.enabled',
+      about: 'Whether a PodDisruptionBudget has replicas evicted one at a time.',
+      default: true,
+      schema: flag,
+    },
+    {
+      path: 'nameOverride',
+      about:
+        'In place of `hub-operator` in the names of the objects, which are the name of the release if that contains it, else `<release>-hub-operator`.',
+      default: '',
+      schema: text,
+    },
+    { path: 'fullnameOverride', about: 'The name of the objects.', default: '', schema: text },
     {
       path: 'crds.install',
       about:
-        'Whether the CRDs belong to the release. They are upgraded with it, and are kept at `helm uninstall`, as all hubs and their volumes would go with them. `false`: install `crds.yaml` by other means, before each upgrade.',
+        'Whether the CRDs belong to the release. They are upgraded with it, and are kept at `helm uninstall`, as all hubs and their volumes would go with them. `false`: install `crds.yaml` by other means, before each upgrade. Of several releases one has them.',
       default: true,
-      schema: { type: 'boolean' },
+      schema: flag,
     },
   ];
 }

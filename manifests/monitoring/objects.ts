@@ -9,7 +9,7 @@ import { dashboard } from './dashboard';
 const RUNBOOKS = 'docs/reference/alerts.md';
 
 /** How often Prometheus asks for the metrics. */
-const SCRAPE_INTERVAL = '30s';
+export const SCRAPE_INTERVAL = '30s';
 
 const metadata = (namespace: string) => ({ name: OPERATOR, namespace, labels: { ...OPERATOR_LABELS } });
 

@@ -1,3 +1,4 @@
+import { HEAP_PERCENTAGE } from '../../manifests/memory';
 import { version } from '../../package.json';
 
 /** The final stage of the Dockerfile as data. */
@@ -18,7 +19,13 @@ export const APP_FOLDER = '/app';
 /** The operator's image. A unit test compares this with the Dockerfile, so both change together. */
 export const operatorImage: ImageDescription = {
   user: '65532:65532',
-  entrypoint: ['/nodejs/bin/node', '--optimize-for-size', '--max-semi-space-size=8', '/app/operator.cjs'],
+  entrypoint: [
+    '/nodejs/bin/node',
+    '--optimize-for-size',
+    '--max-semi-space-size=8',
+    `--max-old-space-size-percentage=${HEAP_PERCENTAGE}`,
+    '/app/operator.cjs',
+  ],
   environment: { MALLOC_ARENA_MAX: '1' },
   ports: [8080, 9443],
   labels: {

@@ -106,6 +106,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     },
     'helm install hub-operator dist/chart --namespace hub-operator --create-namespace --set image.repository=REGISTRY/hub-operator':
       { by: installationTest, why: 'replaces the operator of make run' },
+    'helm test hub-operator --namespace hub-operator': { by: releaseTest, why: 'there is no release' },
     'kubectl -n home port-forward service/my-home 8123:8123': { why: kubelet },
   },
   'docs/how-to/monitoring.md': {
@@ -187,6 +188,10 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       'helm upgrade hub-operator dist/chart --namespace hub-operator --reset-then-reuse-values --set image.repository=REGISTRY/hub-operator --set webhook.certificate=self-signed',
     ]),
   },
+  'docs/how-to/proxy.md': runBy(releaseTest, 'there is no release of the chart', [
+    'kubectl -n hub-operator create configmap authorities --from-file=ca.crt',
+    'helm upgrade hub-operator dist/chart --namespace hub-operator --reset-then-reuse-values --values proxy.yaml',
+  ]),
   'docs/how-to/community-repositories.md': {
     'kubectl -n home get hacr': { uncompared: true, by: statesTest, why: 'shelf is an example' },
     'kubectl -n home get hacr shelf -o jsonpath=\'{.status.digest}{"\\n"}\'': {

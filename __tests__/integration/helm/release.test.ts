@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { kinds } from '../../../operator/kinds';
 import { GROUP_VERSION } from '../../../operator/kinds/group';
 import { type Sandbox, startSandbox } from '../../../sandbox';
@@ -8,7 +12,7 @@ import { kubectl, mustKubectl, until } from '../../cluster';
 import { filesOf } from '../../cluster/definitions';
 import { CHART, helm, HELM_BUILD_TIMEOUT } from '../../cluster/helm';
 import { issueCertificate } from '../../../operator/webhook/certificate/issue';
-import { commandsUnder } from '../docs/documented-commands';
+import { commandsUnder, documentedYaml } from '../docs/documented-commands';
 
 // The chart as a release in a cluster of its own: the shared one has the objects of dist/install.yaml. The operator does
 // not run there.
@@ -76,6 +80,88 @@ describe('a release of the chart', () => {
     expect(await get(...hub)).toBe(hubUid);
   });
 
+  test('a variable of the values is added, changed and removed', async () => {
+    const variables = () =>
+      get(
+        'deployment', 'hub-operator', ...inNamespace,
+        '--output=jsonpath={range .spec.template.spec.containers[0].env[*]}{.name}={.value} {end}',
+      ); // prettier-ignore
+    const upgraded = async (...env: readonly { readonly name: string; readonly value: string }[]) => {
+      await release('upgrade', CHART, `--set-json=env=${JSON.stringify(env)}`);
+      return (await variables()).split(' ');
+    };
+    const before = (await variables()).split(' ');
+    const name = 'NODE_OPTIONS';
+    for (const value of ['--enable-source-maps', '--trace-warnings'])
+      expect(await upgraded({ name, value })).toEqual(expect.arrayContaining([`${name}=${value}`]));
+    expect(await upgraded()).toEqual(before);
+    await expect(upgraded({ name: 'WATCH_NAMESPACES', value: 'home' })).rejects.toThrow('/env/0/name');
+    expect((await variables()).split(' ')).toEqual(before);
+  });
+
+  test('a proxy and a private CA are set as documented', async () => {
+    const page = 'docs/how-to/proxy.md';
+    const folder = await mkdtemp(join(tmpdir(), 'proxy-'));
+    try {
+      const [ca, values] = ['ca.crt', 'proxy.yaml'].map((name) => join(folder, name));
+      await writeFile(ca!, issueCertificate('ca.example', Date.now()).ca);
+      await writeFile(values!, documentedYaml(page, 'extraVolumes'));
+      const [create, upgrade] = commandsUnder(page, 'With Helm');
+      await mustKubectl([flag(), ...create!.replace('ca.crt', ca!).split(' ').slice(1)]);
+      await helm(...upgrade!.replace('proxy.yaml', values!).split(' ').slice(1), flag());
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    const pod = JSON.parse(
+      await get('deployment', 'hub-operator', ...inNamespace, '--output=jsonpath={.spec.template.spec}'),
+    ) as { containers: [object] };
+    expect(pod).toMatchObject({ volumes: [{ configMap: { name: 'authorities' } }] });
+    expect(pod.containers[0]).toMatchObject({
+      volumeMounts: [{ mountPath: '/authorities' }],
+      env: expect.arrayContaining([
+        { name: 'HTTPS_PROXY', value: 'http://proxy.example.org:3128' },
+        { name: 'NODE_EXTRA_CA_CERTS', value: '/authorities/ca.crt' },
+      ]) as unknown,
+    });
+  });
+
+  test('helm test asks the Service of the operator whether a replica is ready', async () => {
+    const served = createServer((request, response) => {
+      response.statusCode = request.url === '/readyz?wait=8' ? status : 404;
+      response.end('the answer');
+    });
+    let status = 200;
+    await new Promise<void>((done) => served.listen(0, '127.0.0.1', done));
+    const { port } = served.address() as AddressInfo;
+    const pod = ['pod', 'hub-operator-test', ...inNamespace];
+    // There is no kubelet: this test runs the pod's program, and reports its end.
+    const ended = (async () => {
+      await until('the pod exists', () => isThere(...pod));
+      const command = JSON.parse(
+        await get(...pod, '--output=jsonpath={.spec.containers[0].command}'),
+      ) as string[];
+      const script = command.at(-1)!.replace('hub-operator-metrics:8080', `127.0.0.1:${port}`);
+      const run = () => promisify(execFile)(process.execPath, ['--eval', script]);
+      status = 503;
+      await expect(run()).rejects.toThrow('Command failed');
+      status = 200;
+      expect((await run()).stdout).toBe('200 the answer\n');
+      const phase = JSON.stringify({ status: { phase: 'Succeeded' } });
+      await mustKubectl([
+        flag(),
+        'patch',
+        ...pod,
+        '--subresource=status',
+        '--type=merge',
+        `--patch=${phase}`,
+      ]);
+    })();
+    expect(await release('test')).toMatch(/Phase: +Succeeded/);
+    await ended;
+    expect(await isThere(...pod)).toBe(false);
+    served.close();
+  });
+
   test('who makes the certificate of the webhook is changed by the documented commands, and the CA stays', async () => {
     const registration = ['validatingwebhookconfiguration', 'hub-operator'];
     const ca = Buffer.from(issueCertificate('hub-operator-webhook.hub-operator.svc', Date.now()).ca).toString(
@@ -134,17 +220,35 @@ describe('a release of the chart', () => {
     await release('uninstall', '--wait');
   });
 
-  test('a release in another namespace takes them over only when it is told to', async () => {
-    const other = (...args: string[]) =>
-      helm('install', 'operator', CHART, '--namespace', 'elsewhere', '--create-namespace', flag(), ...args);
-    await expect(other()).rejects.toThrow('invalid ownership metadata');
-    await other('--take-ownership', '--set', 'watchNamespaces={default}');
-    expect(await get('deployment', 'hub-operator', '--namespace=elsewhere', '--output=name')).toContain(
-      'hub-operator',
+  test('two releases work in namespaces of their own, and one of them has the kinds', async () => {
+    const household = (name: string, ...args: string[]) =>
+      helm('install', name, CHART, '--namespace', name, '--create-namespace', flag(), ...args);
+    await mustKubectl([flag(), 'create', 'namespace', 'garden']);
+    await expect(household('first', '--set', 'watchNamespaces={default}')).rejects.toThrow(
+      'invalid ownership metadata',
     );
-    expect(
-      await get('rolebinding', 'hub-operator', '--namespace=default', '--output=jsonpath={.subjects}'),
-    ).toBe(JSON.stringify([{ kind: 'ServiceAccount', name: 'hub-operator', namespace: 'elsewhere' }]));
+    const first = ['--set', 'watchNamespaces={default}', '--take-ownership'];
+    await household('first', ...first, '--set', 'webhook.certificate=cert-manager');
+    const second = ['--set', 'watchNamespaces={garden}', '--set', 'crds.install=false'];
+    await household('second', ...second, '--set', 'webhook.certificate=cert-manager');
+    for (const [name, watched] of [
+      ['first', 'default'],
+      ['second', 'garden'],
+    ] as const) {
+      const object = `${name}-hub-operator`;
+      const subjects = '--output=jsonpath={.subjects}';
+      expect(await get('rolebinding', object, `--namespace=${watched}`, subjects)).toBe(
+        JSON.stringify([{ kind: 'ServiceAccount', name: object, namespace: name }]),
+      );
+      const selected = '--output=jsonpath={.webhooks[0].namespaceSelector.matchExpressions[0].values}';
+      expect(await get('validatingwebhookconfiguration', object, selected)).toBe(JSON.stringify([watched]));
+      const bound = '--output=jsonpath={.spec.matchConditions[0].expression}';
+      expect(await get('validatingadmissionpolicy', object, bound)).toContain(
+        `^system:serviceaccount:${name}:${object}$`,
+      );
+    }
+    for (const name of ['second', 'first'])
+      await helm('uninstall', name, '--namespace', name, '--wait', flag());
     expect(await get(...hub)).toBe(hubUid);
   });
 });

@@ -147,7 +147,6 @@ async function request(url: URL, { signal, refuseLocal, token, what }: RequestOp
       httpsAgent: agent,
       responseType: 'stream',
       maxRedirects: 0,
-      proxy: false,
       decompress: false,
       validateStatus: () => true,
       headers: {
