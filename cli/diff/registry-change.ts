@@ -1,11 +1,13 @@
 import type { CustomResource } from '../../operator/kinds/resource';
 import { areas } from '../../operator/sync/registry/area';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
-import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
+import type { RegistryType } from '../../operator/client/connection/api-types';
+import type { RegistryEntries } from '../../operator/client/registries/registry';
+import { entryId, type EntryResource, type EntryType } from '../../operator/sync/registry/entry-type';
 import { floors } from '../../operator/sync/registry/floor';
 import { labels } from '../../operator/sync/registry/label';
 import { locate } from '../../operator/sync/registry/locate-entry';
-import { resolveReferences } from '../../operator/sync/registry/resolve';
+import { idByName, resolveReferences } from '../../operator/sync/registry/resolve';
 import { zones } from '../../operator/sync/registry/zone';
 import type { HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';
@@ -14,6 +16,20 @@ const ENTRY_TYPES: readonly EntryType[] = [floors, labels, areas, zones];
 
 export const entryTypeOf = (kind: string): EntryType | undefined =>
   ENTRY_TYPES.find(({ definition }) => definition.kind === kind);
+
+/** The resources with the ids of the entries that they will adopt, so that others can refer to them. */
+function withIds(
+  entryType: EntryType,
+  resources: readonly EntryResource[],
+  entries: RegistryEntries,
+): readonly EntryResource[] {
+  return resources.map((resource) => {
+    const id = entryId(entryType, resource) ?? idByName(entries, resource.spec.name);
+    return id === undefined
+      ? resource
+      : { ...resource, status: { ...resource.status, [entryType.idField]: id } };
+  });
+}
 
 /** The write that the sync module would make for a floor, label, area or zone. `others`: all resources of the same hub. */
 export async function registryChange(
@@ -26,9 +42,12 @@ export async function registryChange(
   const ofKind = (kind: string) =>
     others.filter((each) => each.kind === kind) as unknown as readonly EntryResource[];
   const entries = await stored.entries(entryType.type);
+  const adopting = new Map<RegistryType, readonly EntryResource[]>();
+  for (const other of ENTRY_TYPES)
+    adopting.set(other.type, withIds(other, ofKind(other.definition.kind), await stored.entries(other.type)));
   const references = await resolveReferences(entryType, entry, {
     entries: ({ type }) => stored.entries(type),
-    resources: ({ definition }) => ofKind(definition.kind),
+    resources: (other) => adopting.get(other.type) ?? [],
   });
   if ('outcome' in references) return { action: 'waits', fields: [], notes: references.missing };
   const desired = desiredEntry(entryType, entry, references.ids);

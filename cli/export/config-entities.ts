@@ -36,7 +36,7 @@ const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
  * The hub parses its whole file for each object that is read from it: beyond this number, objects whose id the hub itself
  * has made are read from its memory.
  */
-const MOST_READ_FROM_FILE = 150;
+const MOST_READ_FROM_FILE = 50;
 /** Ids that the hub gives: the milliseconds of the creation, or a random number in hexadecimal digits. */
 const ID_OF_HUB = /^(\d{13}|[0-9a-f]{32})$/;
 /** Requests in flight. */

@@ -7,17 +7,20 @@ import { defined } from './payload';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Traces that the hub keeps unless told otherwise. */
+const DEFAULT_TRACES = 5;
+
 /** The spec of an automation of the hub's file, without `hubRef` and id. */
 export function automationSpecOf(stored: EntityPayload): Fields {
   const { trigger, condition, action, ...rest } = stored;
   const { triggers = trigger, conditions = condition, actions = action } = rest as Fields;
-  const blueprint = rest['use_blueprint'] !== undefined;
+  const blueprint = usesBlueprint(stored);
   return defined({
     ...runSpecOf(rest),
     triggers: listOf(triggers, blueprint),
-    conditions: listOf(conditions, true),
+    conditions: blueprint ? listOf(conditions, true) : notEmpty(listOf(conditions, true)),
     actions: listOf(actions, blueprint),
-    triggerVariables: notEmpty(rest['trigger_variables']),
+    triggerVariables: notEmpty(rest['trigger_variables'], blueprint),
     initialState: booleanOf(rest['initial_state']),
   });
 }
@@ -28,8 +31,8 @@ export function scriptSpecOf(stored: EntityPayload, id: string): Fields {
   return defined({
     ...runSpecOf({ ...stored, alias }),
     icon,
-    fields: notEmpty(fields),
-    sequence: listOf(sequence, stored['use_blueprint'] !== undefined),
+    fields: notEmpty(fields, usesBlueprint(stored)),
+    sequence: listOf(sequence, usesBlueprint(stored)),
   });
 }
 
@@ -50,20 +53,25 @@ function sceneEntity(entityId: string, value: unknown): Fields {
 /** In the file on and off may stand without quotes. */
 const stateOf = (state: unknown): unknown => (typeof state === 'boolean' ? (state ? 'on' : 'off') : state);
 
+/** With a blueprint, an empty value overrides that of the blueprint: it is kept. */
+const usesBlueprint = (stored: Fields): boolean => stored['use_blueprint'] !== undefined;
+
 function runSpecOf(stored: Fields): Fields {
   const { alias, description, mode, max, max_exceeded: maxExceeded, variables, trace } = stored;
   const blueprint = stored['use_blueprint'];
-  const stored_traces = isObject(trace) ? trace['stored_traces'] : undefined;
+  // An empty one is the default of the hub, which overrides that of a blueprint.
+  const preset = usesBlueprint(stored) ? DEFAULT_TRACES : undefined;
+  const storedTraces = isObject(trace) ? (trace['stored_traces'] ?? preset) : undefined;
   // Without one of these modes, `max` means nothing to the hub.
   const counts = mode === 'queued' || mode === 'parallel' || (mode === undefined && blueprint !== undefined);
   return defined({
     alias,
-    description: description === '' ? undefined : description,
+    description: description === '' && !usesBlueprint(stored) ? undefined : description,
     mode,
     max: counts ? integerOf(max) : undefined,
     maxExceeded: typeof maxExceeded === 'string' ? maxExceeded.toLowerCase() : maxExceeded,
-    variables: notEmpty(variables),
-    trace: stored_traces === undefined ? undefined : { storedTraces: stored_traces },
+    variables: notEmpty(variables, usesBlueprint(stored)),
+    trace: storedTraces === undefined ? undefined : { storedTraces },
     useBlueprint: isObject(blueprint)
       ? defined({ path: blueprint['path'], input: notEmpty(blueprint['input']) })
       : blueprint,
@@ -72,12 +80,18 @@ function runSpecOf(stored: Fields): Fields {
 
 /** A list, of which the hub takes one item without brackets as well, and null for none. */
 function listOf(value: unknown, isOptional: boolean): unknown {
-  const list = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
-  return isOptional && list.length === 0 ? undefined : list;
+  if (Array.isArray(value)) return value;
+  if (value === undefined && isOptional) return undefined;
+  return value === undefined || value === null ? [] : [value];
 }
 
-const notEmpty = (value: unknown): unknown =>
-  isObject(value) && Object.keys(value).length === 0 ? undefined : value;
+/** @param isKept whether an empty map or list says something */
+function notEmpty(value: unknown, isKept = false): unknown {
+  const isEmpty = Array.isArray(value)
+    ? value.length === 0
+    : isObject(value) && Object.keys(value).length === 0;
+  return isEmpty && !isKept ? undefined : value;
+}
 
 const BOOLEANS: Readonly<Record<string, boolean>> = {
   ...{ on: true, true: true, yes: true, enable: true, '1': true },
