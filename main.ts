@@ -19,7 +19,11 @@ writeKustomization(app.outdir, ['install.yaml'], settings.webhook !== undefined)
 writeBase(join(app.outdir, 'namespaced'), (base) => [
   new Installation(base, 'install', namespaced(settings)),
 ]);
-writeBase(join(app.outdir, 'watched-namespace'), (base) => [new WatchedNamespace(base, settings.namespace)]);
+writeBase(
+  join(app.outdir, 'watched-namespace'),
+  (base) => [new WatchedNamespace(base, settings.namespace)],
+  'Apply with --namespace, or the operator gets the Secrets of the namespace `default`.',
+);
 writeChart(join(app.outdir, 'chart'), settings);
 writeMonitoring(app.outdir, settings.namespace);
 writeArgoSettings(app.outdir);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, type Chart, Yaml } from 'cdk8s';
 
@@ -30,11 +30,17 @@ export function writeKustomization(folder: string, resources: readonly string[],
  * Writes a folder of the synth that is a base of its own, since a kustomization reads no file outside of its folder.
  *
  * @param charts adds the charts; each is a file of its name, and they are listed in this order
+ * @param notice begins each file, as a comment
  */
-export function writeBase(folder: string, charts: (app: App) => readonly Chart[]): void {
+export function writeBase(folder: string, charts: (app: App) => readonly Chart[], notice?: string): void {
   mkdirSync(folder, { recursive: true });
   const app = new App({ outdir: folder, outputFileExtension: '.yaml' });
   const names = charts(app).map(({ node }) => `${node.id}.yaml`);
   app.synth();
   writeKustomization(folder, names);
+  if (notice === undefined) return;
+  for (const name of [...names, 'kustomization.yaml']) {
+    const file = join(folder, name);
+    writeFileSync(file, `# ${notice}\n${readFileSync(file, 'utf8')}`);
+  }
 }

@@ -2,6 +2,7 @@ import { area, automation, floor, hub, integration, kinds, scene, script } from 
 import { specRules } from '../../../operator/kinds/hub/rules';
 import { columnsOf } from '../../../operator/kinds/columns';
 import type { Schema } from '../../../operator/kinds/schema';
+import { readManifests } from '../../../manifests/read-manifests';
 import { resource } from '../resource';
 
 describe('kinds', () => {
@@ -26,6 +27,16 @@ describe('kinds', () => {
     const names = kinds.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames]);
     expect(names).toHaveLength(new Set(names).size);
   });
+});
+
+test('each list states how server-side apply merges it: another way later would break what is stored', () => {
+  const lists: Schema[] = [];
+  JSON.stringify(readManifests('dist/crds.yaml'), (_, value: unknown) => {
+    if ((value as Schema | null)?.type === 'array') lists.push(value as Schema);
+    return value;
+  });
+  expect(lists.length).toBeGreaterThan(20);
+  expect(lists.filter((schema) => !schema['x-kubernetes-list-type'])).toEqual([]);
 });
 
 describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (name, kind) => {

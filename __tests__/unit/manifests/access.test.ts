@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { merged, operatorRules } from '../../../manifests/access';
 import { kinds } from '../../../operator/kinds';
 import { readManifests } from '../../../manifests/read-manifests';
@@ -50,6 +52,14 @@ describe('the namespaced variant', () => {
     const kindsOf = (name: string) => synthesized(name).map(({ kind }) => kind);
     expect(kindsOf('install')).toContain('ClusterRoleBinding');
     expect(kindsOf('namespaced/install')).not.toContain('ClusterRoleBinding');
+  });
+
+  test('says at the head of each file of a watched namespace that it wants a namespace', () => {
+    const folder = 'dist/watched-namespace';
+    const files = readdirSync(folder);
+    expect(files).toContain('roles.yaml');
+    for (const file of files)
+      expect(readFileSync(join(folder, file), 'utf8')).toMatch(/^# Apply with --namespace, /);
   });
 
   test('gives the operator the same rights in a namespace that it has in the cluster otherwise', () => {
