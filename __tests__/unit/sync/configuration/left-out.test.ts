@@ -29,6 +29,26 @@ describe('an item that the hub leaves out', () => {
     expect(hub.events).not.toContain('template/reload');
   });
 
+  test('is none of this configuration in a file that the API of the hub writes', async () => {
+    const { hub, operator } = await started();
+    hub.leavesOut = () =>
+      "Invalid config for 'automation' at automations.yaml, line 3: 'nam' is an invalid option";
+    expect(await hub.settle(hub.desired(`${BASE}input_boolean:\n`), operator)).toBe('ConfigurationLoaded');
+  });
+
+  test('at a start is named with its line, and not as a section that could not be set up', async () => {
+    const hub = new FakeHub(new ManualClock());
+    hub.leavesOut = logsTypo;
+    hub.cannotSetUp.add('template');
+    const desired = hub.desired(TYPO);
+    hub.begin(desired);
+    const operator = hub.operator();
+    expect(await hub.settle(desired, operator)).toBe('CheckFailed');
+    expect((await operator.sync(desired)).message).toContain(
+      `leaves out a part of the configuration: ${PROBLEM}`,
+    );
+  });
+
   test('is a rejection again for the same text, which the hub has logged before', async () => {
     const { hub, operator } = await started();
     hub.leavesOut = logsTypo;

@@ -185,6 +185,16 @@ describe('ConfigurationReconciler', () => {
       expect(await hub.settle(hub.desired(RESTART), operator)).toBe('ConfigurationLoaded');
     });
 
+    test('for a new file is not written while the Hub has a mistake, since a hub that restarts by itself could not read it', async () => {
+      const hub = await started();
+      hub.setMistake('spec.podTemplate is wrong.');
+      const desired = hub.desired('input_boolean: !include switches.yaml\n', 'auto', {
+        'switches.yaml': 'second:\n',
+      });
+      expect(await hub.reconcile(desired, 5)).toMatchObject({ reason: 'RestartPending' });
+      expect(hub.events).not.toContain('write villa-configuration');
+    });
+
     test('is said to be in progress beside a problem of the Hub that does not hold it back', async () => {
       const hub = await started();
       hub.holdsRollouts = true;

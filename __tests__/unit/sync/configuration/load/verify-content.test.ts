@@ -5,15 +5,20 @@ import { aHub, services } from '../../fixtures';
 const MARKER = { configuration: 'sha256:new' };
 
 /** A hub whose check takes this long, in milliseconds, and that reads the files from this round on. */
-async function show(checkDuration: number, roundOfFiles: number) {
+async function show(
+  checkDuration: number,
+  roundOfFiles: number,
+  errorOfCheck: (count: number) => string | null = () => null,
+) {
   const clock = new ManualClock();
   let rounds = 0;
+  let checks = 0;
   const client = {
     rest: {
       redact: String,
       post: async () => {
         await clock.advance(checkDuration);
-        return { result: 'valid', errors: null, warnings: null };
+        return { result: 'valid', errors: errorOfCheck(++checks), warnings: null };
       },
     },
     connection: { command: () => Promise.resolve([]) },
@@ -46,6 +51,11 @@ async function show(checkDuration: number, roundOfFiles: number) {
 describe('verifyContent', () => {
   test('a check that takes longer than the limit leaves the hub rounds to read the files', async () => {
     expect(await show(31_000, 5)).toMatchObject({ type: 'seen' });
+  });
+
+  test('a problem of the files that were refreshed after the first check is a rejection', async () => {
+    const rejected = { type: 'rejected', problem: 'wrong', isWarning: false };
+    expect(await show(100, 1, (count) => (count === 2 ? 'wrong' : null))).toEqual(rejected);
   });
 
   test('a hub that reads other files for half a minute reads others', async () => {
