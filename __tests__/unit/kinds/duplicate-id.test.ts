@@ -9,6 +9,13 @@ describe('duplicateMessage', () => {
     );
   });
 
+  test('an id of the hub cannot be changed: another one is for a new resource', () => {
+    const second = ours('HubAutomation', 'second', { hubId: 'Bad Zimmer 1' });
+    expect(duplicateMessage(definitionOf('HubAutomation'), second, 'first')).toBe(
+      'HubAutomation first has the id Bad Zimmer 1 in the Hub villa already: delete it, or give this one another spec.hubId, as a new resource.',
+    );
+  });
+
   test('of a kind without such an id it names the other resource', () => {
     const floor = ours('HubFloor', 'second', { name: 'Ground floor' });
     expect(duplicateMessage(definitionOf('HubFloor'), floor, 'first')).toBe(

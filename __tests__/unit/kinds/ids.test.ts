@@ -1,4 +1,4 @@
-import { effectiveId, registryName, sceneEntityId, scriptId } from '../../../operator/kinds/ids';
+import { effectiveId, fieldOfId, registryName, sceneEntityId, scriptId } from '../../../operator/kinds/ids';
 import { resource } from '../resource';
 import fc from '../../fast-check';
 
@@ -10,6 +10,19 @@ describe('effectiveId, registryName, sceneEntityId, scriptId', () => {
     expect(effectiveId(entity('a-b'))).toBe('a-b');
     expect(effectiveId(entity('a-b', ''))).toBe('a-b');
     expect(effectiveId(entity('1700000000000'))).toBe('1700000000000');
+  });
+
+  test('hubId is taken verbatim, before all others', () => {
+    for (const hubId of ['1699999999999', 'Bad Zimmer 1', '光', 'a/b']) {
+      expect(effectiveId(resource('a-b', { hubId }))).toBe(hubId);
+      expect(fieldOfId(resource('a-b', { hubId }))).toBe('spec.hubId');
+    }
+    expect(scriptId(resource('a-b', { hubId: '1699999999999' }))).toBe('1699999999999');
+    expect([entity('a', 'b'), entity('a'), entity('a', '')].map(fieldOfId)).toEqual([
+      'spec.id',
+      'metadata.name',
+      'metadata.name',
+    ]);
   });
 
   test.each([

@@ -20,6 +20,18 @@ describe('review', () => {
     });
   });
 
+  test('an id of the hub is compared with those of resources and names', () => {
+    const second = (hubId: string) => creation(ours('HubAutomation', 'x', { hubId }));
+    const state = new FakeClusterState([
+      ours('HubAutomation', 'porch'),
+      ours('HubAutomation', 'first', { hubId: 'a/b' }),
+      ours('HubAutomation', 'other', { id: 'dusk' }),
+    ]);
+    for (const hubId of ['porch', 'a/b', 'dusk'])
+      expect(refusalOf(second(hubId), state)?.field).toBe('spec.hubId');
+    expect(refusalOf(second('a'), state)).toBeUndefined();
+  });
+
   test('the name is the id of a resource without one, and a script has a slug', () => {
     const state = new FakeClusterState([porch, ours('HubScript', 'good', { id: 'good_night' })]);
     expect(refusalOf(creation(ours('HubAutomation', 'x', { id: 'porch' })), state)?.field).toBe('spec.id');

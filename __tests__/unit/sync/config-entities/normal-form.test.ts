@@ -3,6 +3,12 @@ import { diff, hashOf } from '../../../../operator/sync/config-entities/diff';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import { scripts } from '../../../../operator/sync/config-entities/script';
 import {
+  automationSpecOf,
+  sceneSpecOf,
+  scriptSpecOf,
+} from '../../../../operator/sync/config-entities/spec-of';
+import { resource } from '../../resource';
+import {
   different,
   differentBesideBlueprint,
   equalBesideBlueprint,
@@ -32,6 +38,26 @@ describe('equal', () => {
       use_blueprint: { path: 'x', input },
     }));
     expect(diff(automations, 'a', forms[0]!, forms[1]!)).not.toEqual([]);
+  });
+});
+
+describe('the spec that describes a definition of the hub', () => {
+  const rows = [
+    equalByValidation,
+    equalByRun,
+    equalBesideBlueprint,
+    different,
+    differentBesideBlueprint,
+  ].flat();
+  const inverses = { automation: automationSpecOf, scene: sceneSpecOf, script: scriptSpecOf };
+
+  test.each(named(rows))('has an equal payload: %s', (_, { kind, forms }) => {
+    for (const form of forms) {
+      const spec = { hubRef: { name: 'villa' }, ...inverses[kind](form, 'a') };
+      const type = types[kind] as unknown as typeof automations;
+      const payload = type.payload(type.spec(resource('a', spec) as never));
+      expect(diff(type, 'a', form, payload)).toEqual([]);
+    }
   });
 });
 
