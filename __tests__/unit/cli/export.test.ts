@@ -221,6 +221,33 @@ describe('the files of an export', () => {
     expect(JSON.stringify(notExpressed)).not.toContain('hunter2');
   });
 
+  test('an object that the schema does not take is listed with the finding, and so is an integer that would lose digits', async () => {
+    const { described } = describeHub(
+      'villa',
+      content([stored('a', { alias: 5 }), stored('b', { alias: 'B', variables: { chat: 2 ** 60 } })]),
+    );
+    const { notExpressed } = await filesOf(described);
+    expect(notExpressed).toEqual([
+      {
+        object: 'automation.b',
+        reason: expect.stringContaining('spec.variables.chat is an integer') as string,
+      },
+      { object: 'automation.a', reason: expect.stringContaining('spec.alias') as string },
+    ]);
+  });
+
+  test('nulls, states and the id of the hub are kept, in the same text each time', async () => {
+    const triggers = [{ trigger: 'state', entity_id: 'light.sofa', from: null, to: 'on' }];
+    const { described } = describeHub('villa', content([stored('1699999999999', { alias: '光', triggers })]));
+    const first = await filesOf(described);
+    expect(await filesOf(described)).toEqual(first);
+    expect(first.files[0]).toMatchObject({
+      path: 'automations/1699999999999.yaml',
+      text: expect.stringContaining('hubId: "1699999999999"\n  alias: "光"') as string,
+    });
+    expect(first.files[0]!.text).toContain('from: null\n      to: "on"\n');
+  });
+
   test('files of former exports are named, and stay', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'export-'));
     try {
