@@ -1,3 +1,4 @@
+import { FLOW_REQUEST_LIMIT } from '../../base/limits';
 import { FollowedCollection } from '../connection/collection';
 import type { HubConnection } from '../connection/connection';
 import { HubRejected, NotFound } from '../connection/errors';
@@ -62,11 +63,11 @@ export class ConfigEntryRegistry {
     );
   }
 
-  /** Loads an entry again. One that cannot be unloaded stays as it is. */
+  /** Loads an entry again, which the hub cancels when the connection closes. One that cannot be unloaded stays as it is. */
   async reload(entryId: string): Promise<void> {
     try {
       await this.rest.post(`/api/config/config_entries/entry/${entryId}/reload`, undefined, {
-        timeout: this.rest.writeTimeout,
+        timeout: FLOW_REQUEST_LIMIT,
       });
     } catch (error) {
       if (!(error instanceof HubRejected)) throw error;

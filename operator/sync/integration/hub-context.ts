@@ -10,7 +10,7 @@ import { stillDesired } from '../still-desired';
 import type { Corrected } from '../objects/drift-policy';
 import type { Removable } from '../objects/removal';
 import type { Operation } from './operation';
-import { type FailureKind, RETRIES } from './retry';
+import { type Circumstances, type FailureKind, RETRIES } from './retry';
 
 export type IntegrationResource = CustomResource & HubIntegration;
 
@@ -23,6 +23,8 @@ export interface Failure {
   /** Hash of the answers, and of all that has to change before they are sent again. */
   readonly hash: string;
   readonly configHash: string;
+  /** As it was: the answers may be sent again when it changes, but not at once each time. */
+  readonly existing: Circumstances['existing'];
   readonly reason: 'ConfigFlowFailed' | 'AuthNeeded' | 'RecreateRequired';
   readonly message: string;
   /** By the monotonic clock. */
@@ -47,8 +49,12 @@ export interface Cached extends Corrected, Removable {
   secrets: ReadonlySet<string>;
 }
 
-/** Milliseconds until a resource checks again whether the flow of another one of its domain has ended. */
-export const DOMAIN_BUSY_REQUEUE = 2_000;
+/** When the same answers are sent again after a change in the hub that may solve the failure: the first time at once. */
+export const retryAfterEvent = ({ count, failedAt, retryAt }: Failure): number =>
+  count === 1 ? failedAt : Math.min(retryAt, failedAt + FLOW_RETRY_AFTER_EVENT);
+
+/** Milliseconds until something is checked again that lasts for a moment, such as the flow of another resource. */
+export const MOMENT = 2_000;
 
 /** The kinds of flows that make an entry: one of a domain at a time. */
 export const makesEntry = ({ kind }: PendingFlow): boolean => kind === undefined;
@@ -190,13 +196,11 @@ export class HubContext {
 
   /** Lets answers be sent again whose failure the hub may have solved. */
   private retry(): void {
-    const now = this.services.clock.monotonic();
     for (const resource of this.resources()) {
       const { failures } = this.of(resource);
       const failure = failures.get('flow');
       if (!failure || !RETRIES[failure.kind].isSolvedByHub) continue;
-      const retryAt = failure.count === 1 ? now : failure.failedAt + FLOW_RETRY_AFTER_EVENT;
-      failures.set('flow', { ...failure, retryAt: Math.min(failure.retryAt, Math.max(now, retryAt)) });
+      failures.set('flow', { ...failure, retryAt: retryAfterEvent(failure) });
       this.requeue(resource);
     }
   }

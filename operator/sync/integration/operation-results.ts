@@ -8,7 +8,7 @@ import { adopt, namedEntry, takeOwnership, replace } from './entry/acquisition';
 import { entriesOf } from './entry/adoption';
 import { reauthFailed } from './entry/reauthentication';
 import { appliedStatus, entryHash, entryHashes, NO_ENTRY } from './entry/status-fields';
-import type { FlowProblem } from './flow/navigator';
+import { type FlowProblem, isUnsure } from './flow/navigator';
 import { buttonHint, discoveredHint, existsHint, problemText, rejectedHint } from './flow/problem-text';
 import type { Failure } from './hub-context';
 import type { IntegrationReconcile } from './integration-reconcile';
@@ -140,22 +140,22 @@ async function failed(
   };
   const events = adoptionEvents(done);
   // Compared with the answers as they are now: they may have changed meanwhile.
-  const still = problem.kind === 'lost' ? undefined : stillFailed(reconcile, operation.type);
+  const still = isUnsure(problem) ? undefined : stillFailed(reconcile, operation.type);
   return still
     ? { ...withStatus(still, fields), events }
     : inProgress(reconcile, undefined, 0, fields, events);
 }
 
-/** After a lost response, status keeps the flow: the entry or the subentry that it may have made is looked for. */
+/** Without a response, status keeps the flow: it is ended, and the entry or the subentry that it may have made looked for. */
 function statusAfter(
   reconcile: IntegrationReconcile,
   operation: Operation,
   { problem, applied: done }: Failed,
 ): Readonly<Record<string, unknown>> {
-  const isLost = problem.kind === 'lost';
-  if (operation.type === 'create') return isLost ? {} : NO_ENTRY;
-  const status = appliedStatus(reconcile, operation, done);
-  return isLost ? { ...status, pendingFlow: reconcile.status.pendingFlow ?? null } : status;
+  const status = operation.type === 'create' ? NO_ENTRY : appliedStatus(reconcile, operation, done);
+  if (!isUnsure(problem)) return status;
+  const { pendingFlow = null } = reconcile.status;
+  return operation.type === 'create' ? {} : { ...status, pendingFlow };
 }
 
 /** What else a person has to know. */

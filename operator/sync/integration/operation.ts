@@ -72,8 +72,6 @@ export class Operation {
   flow: PendingFlow | undefined;
   /** Undefined: it runs. */
   end: OperationEnd | undefined;
-  /** Resolves when it has ended, with any result. */
-  readonly done: Promise<void>;
   private readonly stopping = new AbortController();
   readonly signal = this.stopping.signal;
   private admit: (() => void) | undefined;
@@ -91,7 +89,7 @@ export class Operation {
     private readonly isStillDesired: () => boolean,
     run: (operation: Operation) => Promise<OperationResult>,
   ) {
-    this.done = Promise.resolve()
+    void Promise.resolve()
       .then(() => run(this))
       .then(
         (result): OperationEnd => ({ type: 'completed', result }),
@@ -109,7 +107,8 @@ export class Operation {
     return end?.type === 'completed' && end.result.type === 'created' ? end.result.entry : undefined;
   }
 
-  private assertDesired(): void {
+  /** Called before each change in the hub. @throws the reason why the flow is given up */
+  assertDesired(): void {
     if (!this.isStillDesired()) this.stop();
     this.signal.throwIfAborted();
   }

@@ -3,11 +3,12 @@ import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import {
-  DOMAIN_BUSY_REQUEUE,
   type Failure,
   type FlowClass,
   type IntegrationResource,
   makesEntry,
+  MOMENT,
+  retryAfterEvent,
 } from './hub-context';
 import type { IntegrationReconcile } from './integration-reconcile';
 import { Operation, type OperationResult } from './operation';
@@ -24,9 +25,13 @@ export function stillFailed(
   const { cached, clock, hashes, key, previous, status } = reconcile;
   const now = circumstances(reconcile, type);
   const failure = cached.failures.get(classOf(type));
-  if (failure?.hash === rejectionHash(failure?.kind ?? 'other', hashes, now, key)) {
-    const after = failure.retryAt - clock.monotonic();
-    return after > 0 ? failed(failure, after) : undefined;
+  if (failure) {
+    const { hash, kind, existing } = failure;
+    const isSame = hash === rejectionHash(kind, hashes, now, key);
+    if (isSame || hash === rejectionHash(kind, hashes, { ...now, existing }, key)) {
+      const after = (isSame ? failure.retryAt : retryAfterEvent(failure)) - clock.monotonic();
+      return after > 0 ? failed(failure, after) : undefined;
+    }
   }
   const isRejected = (Object.keys(RETRIES) as FailureKind[])
     .filter(isFinal)
@@ -56,10 +61,22 @@ export function recordFailure(
   const before = failureBefore(reconcile, operation);
   const count = (before?.count ?? 0) + 1;
   const unknown = (before?.unknown ?? 0) + (kind === 'unknown' ? 1 : 0);
-  const hash = rejectionHash(kind, hashes, circumstances(reconcile, operation.type), key);
+  const now = circumstances(reconcile, operation.type);
+  const hash = rejectionHash(kind, hashes, now, key);
   const failedAt = clock.monotonic();
   const retryAt = failedAt + RETRIES[kind].delay(count);
-  const failure = { kind, hash, configHash, reason, message, failedAt, retryAt, count, unknown };
+  const failure = {
+    kind,
+    hash,
+    configHash,
+    existing: now.existing,
+    reason,
+    message,
+    failedAt,
+    retryAt,
+    count,
+    unknown,
+  };
   cached.failures.set(classOf(operation.type), failure);
   return isFinal(kind) ? { rejectedHash: hash } : {};
 }
@@ -151,7 +168,7 @@ function isRecorded(flow: PendingFlow, recorded: PendingFlow | undefined): boole
 
 export function domainBusy({ metadata: { name }, spec: { domain } }: IntegrationResource): Waiting {
   const message = `Waiting for the config flow of ${name}: one of ${domain} runs at a time.`;
-  return waiting('ConfigFlowInProgress', message, DOMAIN_BUSY_REQUEUE);
+  return waiting('ConfigFlowInProgress', message, MOMENT);
 }
 
 /** Adds status fields that the outcome does not have itself. */

@@ -91,7 +91,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
   }
 
   private async reconcile(reconcile: IntegrationReconcile): Promise<Outcome> {
-    const { cached, configHash, context, entries, key, resource, status, volume } = reconcile;
+    const { cached, client, configHash, context, entries, key, resource, status, volume } = reconcile;
     const { operation } = cached;
     if (operation && !context.dryRun) {
       if (operation.end) return recordResult(reconcile, operation, operation.end);
@@ -100,8 +100,10 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       return inProgress(reconcile, operation);
     }
     const { entryID } = status;
-    const isForgotten = isOnOtherVolume(resource, volume) && !context.dryRun && !(await hasEntry(reconcile));
-    if (isForgotten) return inProgress(reconcile, undefined, 0, forgottenEntry(reconcile));
+    // Ids of entries are random: one with that id is the same, as on a copy of the volume.
+    const isLost = async () => !(await client.configEntries.refreshed()).has(entryID ?? '');
+    if (isOnOtherVolume(resource, volume) && !context.dryRun && (await isLost()))
+      return inProgress(reconcile, undefined, 0, forgottenEntry(reconcile));
     if (context.dryRun) {
       const entry = entryID === undefined ? undefined : entries.get(entryID);
       return dryRun(reconcile, entry, entry ? undefined : await adoptable(reconcile));
@@ -173,12 +175,3 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
 
 /** Former values that are remembered of one resource: the oldest are forgotten. */
 const REMEMBERED_SECRETS = 200;
-
-/** Ids of entries are random: one with that id is the same, as on a copy of the volume. */
-async function hasEntry({
-  client,
-  entries,
-  status: { entryID = '' },
-}: IntegrationReconcile): Promise<boolean> {
-  return entries.has(entryID) || (await client.configEntries.refreshed()).has(entryID);
-}

@@ -8,6 +8,7 @@ import type {
   FlowStep,
 } from '../../../../operator/client/connection/flow-step';
 import type { HubClient } from '../../../../operator/client/hub-client';
+import type { HubEvent } from '../../../../operator/client/hub-events';
 
 /** A step, or the end of a flow, without the id of the flow. */
 export type Step = FlowStep extends infer Each
@@ -91,6 +92,8 @@ export class FakeHub {
   onEnabled: (id: string, enabled: boolean) => void = (id, enabled) =>
     this.set(id, { disabled_by: enabled ? null : 'user', state: enabled ? 'loaded' : 'not_loaded' });
   isSilent = false;
+  /** Reports an event to those that listen. */
+  emit: (event: HubEvent) => void = () => undefined;
   /** Milliseconds since 1970. */
   now = (): number => 0;
   private count = 0;
@@ -132,7 +135,13 @@ export class FakeHub {
         redact: (text: string) => text,
         get: () => (this.isSilent ? Promise.reject(new Error('silent')) : Promise.resolve({})),
       },
-      events: { watch: async () => undefined, onEvent: listen },
+      events: {
+        watch: async () => undefined,
+        onEvent: (listener: (event: HubEvent) => void) => {
+          this.emit = listener;
+          return () => undefined;
+        },
+      },
       connection: { command: async () => this.entities },
       translations: { ofFlow: async () => undefined },
       flowsInProgress: {

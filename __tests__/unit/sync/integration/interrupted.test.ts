@@ -74,8 +74,9 @@ describe('an operator that is killed while the hub sets an entry up', () => {
 
   test('enables it if it was killed again after it had disabled it', async () => {
     cutOnce({ state: 'not_loaded', disabled_by: 'user' });
-    await killedInTheLastAnswer({ configuration: texts({ host: 'a' }) });
+    await killedInTheLastAnswer({ configuration: texts({ host: 'a' }), driftPolicy: 'Warn' });
     expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(house.events).toEqual([]);
     expect(hub.calls.filter((call) => call.startsWith('enabled'))).toEqual(['enabled cut true']);
   });
 
@@ -207,15 +208,33 @@ describe('a response that does not arrive', () => {
     expect(count).toBeLessThanOrEqual(12);
   });
 
-  test('leads to the entry that the hub made', async () => {
+  const responses = [
+    ['no response', new HubUnreachable('the connection broke')],
+    ['a failure', new HubFailed('the answer has another form')],
+  ] as const;
+
+  test.each(responses)('leads to the entry that the hub made (%s)', async (_, error) => {
     hub.scriptOf = () => oneForm(() => hub.created());
     house.apply('one', { configuration: texts({ host: 'x' }) });
     hub.onCarriedOut = (call) => {
-      if (call.startsWith('submit')) throw new HubUnreachable('the connection broke');
+      if (call.startsWith('submit')) throw error;
     };
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(hub.entries.size).toBe(1);
     expect(submits()).toHaveLength(1);
+  });
+
+  test.each(responses)('while the flow is open takes no entry of a person (%s)', async (_, error) => {
+    hub.scriptOf = () => oneForm(() => form(['host']));
+    house.apply('one', { configuration: texts({ host: 'x' }) });
+    hub.onCarriedOut = (call) => {
+      if (!call.startsWith('submit')) return;
+      hub.entries.set('person', anEntry({ entry_id: 'person', created_at: seconds() }));
+      throw error;
+    };
+    expect(await settled()).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
+    expect(house.status('one')).not.toHaveProperty('entryID');
+    expect(hub.flows.size).toBe(0);
   });
 
   test('of a hub that was restarted while it worked on a step is no mistake of the spec', async () => {

@@ -112,6 +112,22 @@ describe('a request of the hub', () => {
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
   });
 
+  test('for what the spec does not have is a person’s, also if the hub suggests an answer', async () => {
+    const fields = [
+      { name: 'trust', type: 'boolean', required: true },
+      { name: 'zone', type: 'string', required: true, description: { suggested_value: 'home' } },
+    ];
+    hub.entries.set('cloud', anEntry({ entry_id: 'cloud', state: 'setup_error', title: 'Cloud' }));
+    hub.reauthFlows.set('cloud', 'reauth-1');
+    hub.scriptOf = () => () => form([], { step_id: 'trust', data_schema: fields });
+    house.apply('one', { title: 'Cloud', configuration: texts({ host: 'a' }) });
+    expect(await house.settle('one')).toMatchObject({
+      reason: 'AuthNeeded',
+      message: expect.stringContaining('the step trust'),
+    });
+    expect(submits()).toEqual([]);
+  });
+
   test('for a confirmation does not hold back changed answers', async () => {
     hub.scriptOf = (request) =>
       'entryId' in request

@@ -32,7 +32,8 @@ describe('failureKind', () => {
     ['unknown', error('unknown')],
     ['unknown', error('unknown', true), { count: 2 }],
     ['rejected', error('unknown', true), { count: 3 }],
-    ['unknown', { kind: 'error', text: 'the hub failed' }],
+    ['unknown', { kind: 'failed', text: 'the hub failed' }],
+    ['rejected', { kind: 'failed', text: 'the hub failed', withSecret: true }, { count: 3 }],
     ...[
       'invalid_auth',
       'login_failed',
@@ -241,6 +242,47 @@ describe('answers that fail', () => {
     hub.discovered = [];
     expect(await settle()).toMatchObject({ type: 'Ready' });
   });
+
+  test('since the hub has the device: devices that come and go cause at most twelve attempts an hour', async () => {
+    const found = { flow_id: 'd', handler: 'demo', context: { source: 'zeroconf' } };
+    hub.scriptOf = () => oneForm(['host'], () => ({ type: 'abort', reason: 'already_configured' }));
+    house.apply('one', { title: 'Mine', configuration: texts({ host: 'a' }) });
+    for (let minute = 0; minute < 60; minute++) {
+      hub.discovered = minute % 2 === 0 ? [] : [found];
+      expect(await settle()).toMatchObject({ reason: 'ConfigFlowFailed' });
+      await house.clock.advance(60_000);
+    }
+    expect(submits().length).toBeGreaterThan(2);
+    expect(submits().length).toBeLessThanOrEqual(12);
+    house.apply('one', { title: 'Yours', configuration: texts({ host: 'a' }) });
+    const before = submits().length;
+    await settle();
+    expect(submits()).toHaveLength(before + 1);
+  });
+
+  test.each([
+    ['may pass', 'no_devices_found', 12],
+    ['names an entry', 'already_configured', 1],
+    ['rejects the credentials', 'invalid_auth', 1],
+    ['does not fit the forms', undefined, 1],
+  ])(
+    'by an end that %s (%s): with devices that come all the time, at most %d times an hour',
+    async (_, reason, most) => {
+      hub.entries.set('person', anEntry({ entry_id: 'person' }));
+      hub.scriptOf = () =>
+        oneForm(['host'], () =>
+          reason === undefined ? form(['missing'], { step_id: 'next' }) : { type: 'abort', reason },
+        );
+      house.apply('one', { title: 'Mine', configuration: texts({ host: 'a' }) });
+      for (let minute = 0; minute < 60; minute++) {
+        await settle();
+        hub.emit({ type: 'device-added' });
+        await house.clock.advance(60_000);
+      }
+      expect(submits().length).toBeLessThanOrEqual(most);
+      expect(submits().length).toBeGreaterThanOrEqual(Math.min(most, 9));
+    },
+  );
 
   test('by a flow that changed the entry of a person: that is adopted', async () => {
     hub.entries.set('person', anEntry({ entry_id: 'person', title: 'NAS', modified_at: -3_600 }));

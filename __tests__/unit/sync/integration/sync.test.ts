@@ -415,6 +415,52 @@ describe('IntegrationSync', () => {
     });
   });
 
+  test('a resource that is suspended while a flow waits for the hub removes no subentry after it', async () => {
+    const types = { lamp: { supports_reconfigure: true } };
+    hub.scriptOf = (request) =>
+      oneForm(['host'], () => {
+        if (request.kind !== 'subentries') return hub.created({ supported_subentry_types: types });
+        if (!request.subentryId) hub.addSubentry('lamp', `Lamp ${hub.subentries.length + 1}`);
+        return { type: 'create_entry' };
+      });
+    const lamp = (n: number, host: string) => ({ type: 'lamp', title: `Lamp ${n}`, values: texts({ host }) });
+    const spec = (...subentries: ReturnType<typeof lamp>[]) => ({
+      configuration: texts({ host: 'a' }),
+      subentries,
+    });
+    house.apply('one', spec(lamp(1, 'a'), lamp(2, 'a')));
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(hub.subentries).toHaveLength(2);
+    let answer: () => void = () => undefined;
+    hub.onCarriedOut = (call) =>
+      call.startsWith('submit') ? new Promise((resolve) => (answer = resolve)) : undefined;
+    house.apply('one', spec(lamp(1, 'b')));
+    await house.until('one', () => hub.calls.at(-1) === 'submit {"host":"b"}');
+    house.apply('one', { ...spec(lamp(1, 'b')), suspend: true });
+    answer();
+    await house.clock.advance(0);
+    expect(hub.subentries).toHaveLength(2);
+  });
+
+  test('a resource that is suspended while a flow waits for the hub renames no entry after it', async () => {
+    hub.scriptOf = ({ kind }) =>
+      kind === 'options'
+        ? oneForm(['host'], () => ({ type: 'create_entry' }))
+        : oneForm(['name', 'host'], () => hub.created({ supports_options: true }));
+    const spec = (name: string, host: string) => ({ configuration: texts({ name, host }) });
+    house.apply('one', spec('Lamp', 'a'));
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    let answer: () => void = () => undefined;
+    hub.onCarriedOut = (call) =>
+      call.startsWith('submit') ? new Promise((resolve) => (answer = resolve)) : undefined;
+    house.apply('one', spec('Light', 'b'));
+    await house.until('one', () => hub.calls.at(-1) === 'submit {"host":"b"}');
+    house.apply('one', { ...spec('Light', 'b'), suspend: true });
+    answer();
+    await house.clock.advance(0);
+    expect(hub.calls.at(-1)).toBe('submit {"host":"b"}');
+  });
+
   test('options beside steps of the same name reach the options form', async () => {
     const fields = ['minimum', 'maximum'];
     hub.scriptOf = ({ kind }) => {

@@ -4,6 +4,7 @@ import type { EventSpec } from '../../../runtime/event-spec';
 import type { Outcome } from '../../../runtime/outcome';
 import { volumeStatus } from '../../hub-workload/hub-volume';
 import { type AnswerHashes, recorded } from '../answer-hashes';
+import { MOMENT } from '../hub-context';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import type { OperationResult } from '../operation';
 import { domainBusy, inProgress, startOperation, stillFailed } from '../progress';
@@ -22,9 +23,6 @@ import { endCreation, isCompleted, leftEntries } from './interrupted';
 import { entryHash, entryHashes, NO_ENTRY } from './status-fields';
 
 // Gets a resource its entry: one that exists is adopted, or a config flow makes one.
-
-/** Milliseconds until the entry of an interrupted flow that the hub sets up is checked again. */
-const CHANGING_REQUEUE = 2_000;
 
 /** No entry yet: one is adopted, or made. */
 export async function acquire(reconcile: IntegrationReconcile): Promise<Outcome> {
@@ -80,8 +78,7 @@ export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promi
   const { made, unclear } = await endCreation(resource, client, hub);
   const { entryID: former, pendingFlow, configHash, answerHashes } = status;
   const isDue = former === undefined || pendingFlow?.configHash === entryHash(hashes, key);
-  if (made && isDue && !(await isCompleted(client, made)))
-    return inProgress(reconcile, undefined, CHANGING_REQUEUE);
+  if (made && isDue && !(await isCompleted(client, made))) return inProgress(reconcile, undefined, MOMENT);
   const left = made && !isDue ? [...unclear, made] : unclear;
   const events = left.length > 0 ? [leftEntries(left)] : [];
   if (!made || !isDue) return inProgress(reconcile, undefined, 0, { pendingFlow: null }, events);

@@ -2,7 +2,7 @@ import type { ConfigEntry } from '../../../client/connection/flow-step';
 import type { PendingFlow } from '../../../kinds/integration';
 import { allAnswers } from '../answers';
 import { type FlowEnd, runFlow, SUCCESS } from '../flow/run';
-import { DOMAIN_BUSY_REQUEUE } from '../hub-context';
+import { MOMENT } from '../hub-context';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import { configurationFailed, noneApplied, type Operation, type OperationResult } from '../operation';
 import { entriesOf, idsOfDomain } from './adoption';
@@ -31,7 +31,7 @@ export async function runAgain(
 ): Promise<OperationResult> {
   const { client, clock, hub, resource, spec } = reconcile;
   const { signal, sent } = operation;
-  while (hub.acquireDomain(resource)) await clock.sleep(DOMAIN_BUSY_REQUEUE, signal);
+  while (hub.acquireDomain(resource)) await clock.sleep(MOMENT, signal);
   const before = await client.configEntries.refreshed();
   const { modified_at: modifiedAt } = before.get(entry.entry_id) ?? entry;
   const others = entriesOf(before.values(), spec.domain).length - 1;

@@ -15,7 +15,7 @@ import {
   withNewKey,
 } from '../answer-hashes';
 import type { IntegrationReconcile } from '../integration-reconcile';
-import { makesEntry } from '../hub-context';
+import { makesEntry, MOMENT } from '../hub-context';
 import { inProgress, startOperation, stillFailed, withStatus } from '../progress';
 import { rejectionHash } from '../retry';
 import { endInterruptedFlow } from './acquisition';
@@ -25,9 +25,6 @@ import { finishReplacement } from './removal';
 import { disabledOutcome, entryOutcome } from './state';
 import { appliedHash, DISABLED, NO_ENTRY, seenStatus } from './status-fields';
 import { EntryUpdate } from './update';
-
-/** Milliseconds until a corrected entry is checked again; the hub's event comes sooner. */
-const CORRECTION_PAUSE = 2_000;
 
 /** Keeps an entry as its resource asks: what differs is applied, drift is corrected or reported, its state decides. */
 export class EntryMaintenance {
@@ -159,7 +156,7 @@ export class EntryMaintenance {
     if (isTitleWrong) await client.configEntries.setTitle(entryId, spec.title);
     if (isSwitched) await client.configEntries.setEnabled(entryId, spec.enabled);
     const events = isDrift ? [this.drift.reportCorrected(`${what} It is changed back.`)] : [];
-    return { outcome: inProgress(reconcile, undefined, CORRECTION_PAUSE, {}, events) };
+    return { outcome: inProgress(reconcile, undefined, MOMENT, {}, events) };
   }
 }
 

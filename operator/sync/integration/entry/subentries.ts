@@ -39,6 +39,7 @@ export class SubentryUpdate {
     changed: readonly string[],
   ): Promise<SubentryProblem | undefined> {
     for (const id of changed) {
+      this.operation.assertDesired();
       const subentry = desired.find((each) => subentryId(each) === id);
       const problem = subentry ? await this.ensure(subentry) : await this.remove(id);
       if (problem) return { type: subentry!.type, problem };
@@ -128,10 +129,11 @@ export class SubentryUpdate {
       ...(replaced !== undefined && { replaces: replaced }),
     };
     const end = await this.flow(desired, {}, { subentry });
+    const isTaken = end.type === 'aborted' && /^already_/.test(end.problem.key ?? '');
     const isOnlyOne = present.filter((each) => each.subentry_type === type).length === 1;
     const hasSecret = desired.answers.some(({ isSecret }) => isSecret);
     // The hub does not say which of several subentries it means, and may not have tried a Secret's value.
-    if (replaced !== undefined && isOnlyOne && !hasSecret && isTaken(end)) {
+    if (replaced !== undefined && isOnlyOne && !hasSecret && isTaken) {
       await client.configEntries.removeSubentry(this.entry.entry_id, replaced);
       return this.create(desired, undefined);
     }
@@ -175,11 +177,6 @@ export class SubentryUpdate {
       this.operation.hooks(flow),
     );
   }
-}
-
-/** The hub allows no two such subentries. */
-function isTaken(end: FlowEnd): boolean {
-  return end.type === 'aborted' && /^already_/.test(end.problem.key ?? '');
 }
 
 function unusedProblem({ navigator }: FlowEnd): FlowProblem | undefined {

@@ -86,6 +86,7 @@ export class EntryUpdate {
     const all = [...answers.configuration, ...answers.steps.flatMap((step) => step.answers)];
     const value = all.find((answer) => answer.id === id)?.value;
     if (id === undefined || value?.type !== 'text') return undefined;
+    this.operation.assertDesired();
     if (spec.title === undefined) await client.configEntries.setTitle(this.entry.entry_id, value.text);
     this.done.ids.add(id);
     return undefined;

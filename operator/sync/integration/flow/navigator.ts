@@ -38,10 +38,10 @@ export interface FlowAnswers {
 export interface FlowProblem {
   /**
    * `error`: of a form. `abort`: the hub ended the flow. `answers`: the answers do not fit the flow. `unasked`: no form asks
-   * for an answer, and a person has to decide. `lost`: the hub's response to an answer did not arrive. `unavailable`: the
-   * hub did not start the flow.
+   * for an answer, and a person has to decide. `lost`: the hub's response to an answer did not arrive. `failed`: the hub
+   * failed at an answer, or its response has another form. `unavailable`: the hub did not start the flow.
    */
-  readonly kind: 'error' | 'abort' | 'answers' | 'unasked' | 'lost' | 'unavailable';
+  readonly kind: 'error' | 'abort' | 'answers' | 'unasked' | 'lost' | 'failed' | 'unavailable';
   readonly step?: string | undefined;
   readonly field?: string | undefined;
   /** The hub's key of the error or of the abort. */
@@ -54,6 +54,9 @@ export interface FlowProblem {
   /** Values of Secrets were sent before. */
   readonly withSecret?: boolean | undefined;
 }
+
+/** Whether the hub may have carried out the last answer. */
+export const isUnsure = ({ kind }: FlowProblem): boolean => kind === 'lost' || kind === 'failed';
 
 /** What to do about a step. */
 export type Move =

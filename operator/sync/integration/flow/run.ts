@@ -5,7 +5,7 @@ import type { HubClient } from '../../../client/hub-client';
 import type { Clock } from '../../../base/clock';
 import { messageOf } from '../../../base/errors';
 import { FLOW_LIMIT } from '../../../base/limits';
-import { type FlowAnswers, FlowNavigator, type FlowProblem } from './navigator';
+import { type FlowAnswers, FlowNavigator, type FlowProblem, isUnsure } from './navigator';
 import type { Upload } from '../../../client/entries/forms/fill-form';
 
 /** How a flow ended. */
@@ -32,7 +32,7 @@ export interface FlowHooks {
   readonly signal: AbortSignal;
   /** Called before each answer. @throws the reason why the flow is given up */
   readonly assertDesired: () => void;
-  /** Called once, before the first answer is sent. */
+  /** Called once, before the first answer is sent, so that a process after this one can end the flow. */
   readonly onOpen?: (flowId: string) => Promise<void>;
 }
 
@@ -105,6 +105,8 @@ export async function answerFlow(
   } catch (error) {
     const problem = lostAnswer(error, step);
     if (!problem) throw error;
+    // Ended by its record, which also shows whether it was still open.
+    if (onOpen && isUnsure(problem)) isOpen = false;
     return { type: 'failed', problem: { ...problem, withSecret: navigator.withSecret }, navigator };
   } finally {
     if (isOpen && !keepOpen) await abortIfReachable(flows, kind, flowId);
@@ -122,7 +124,7 @@ function lostAnswer(error: unknown, step: FlowStep): FlowProblem | undefined {
   if (error instanceof NotFound)
     return { ...at, kind: 'lost', text: 'the hub no longer has the flow, as after a restart' };
   if (error instanceof HubFailed)
-    return { ...at, kind: 'error', text: `the hub failed: ${messageOf(error)}` };
+    return { ...at, kind: 'failed', text: `the hub failed: ${messageOf(error)}` };
   return undefined;
 }
 

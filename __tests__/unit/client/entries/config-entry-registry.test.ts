@@ -1,0 +1,17 @@
+import { ConfigEntryRegistry } from '../../../../operator/client/entries/config-entry-registry';
+import type { HubConnection } from '../../../../operator/client/connection/connection';
+import type { CallOptions, RestClient } from '../../../../operator/client/connection/rest';
+
+describe('ConfigEntryRegistry', () => {
+  test('a reload waits for a set-up of minutes, which the hub would cancel with the connection', async () => {
+    const timeouts: unknown[] = [];
+    const rest = {
+      writeTimeout: 30_000,
+      post: async (_: string, __: unknown, { timeout }: CallOptions) => void timeouts.push(timeout),
+    } as unknown as RestClient;
+    const listen = () => () => undefined;
+    const connection = { onLost: listen, onReconnect: listen } as unknown as HubConnection;
+    await new ConfigEntryRegistry(rest, connection).reload('e1');
+    expect(timeouts).toEqual([600_000]);
+  });
+});
