@@ -21,6 +21,8 @@ export const bundle = join(repository, 'build', 'operator.cjs');
 const entry = join(__dirname, 'operator-entry.mjs');
 
 export interface OperatorOptions {
+  /** Path of another bundle, such as that of another version. */
+  readonly bundle?: string;
   /** Names its files. Default: `operator`. */
   readonly name?: string;
   /** Environment variables; they override those that a sandbox needs. */
@@ -38,9 +40,14 @@ export interface OperatorProcess {
 /**
  * Installs `dist/` with the Deployment scaled to 0: in a sandbox the operator is a process, not a pod. Without the
  * registration of the webhook: the API server would look for its Service with each write (`installWebhook`).
+ *
+ * @param dist that of another version
  */
-export async function installOperator(sandbox: ClusterAccess): Promise<void> {
-  const kinds = join(repository, 'dist', 'crds.yaml');
+export async function installOperator(
+  sandbox: ClusterAccess,
+  dist = join(repository, 'dist'),
+): Promise<void> {
+  const kinds = join(dist, 'crds.yaml');
   await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', kinds]);
   // `--for=condition=` fails on a kind that has no conditions yet.
   const established = '{.status.conditions[?(@.type=="Established")].status}';
@@ -51,7 +58,7 @@ export async function installOperator(sandbox: ClusterAccess): Promise<void> {
     '-f',
     kinds,
   ]);
-  const shipped = readManifests(join(repository, 'dist', 'install.yaml')) as { kind: string }[];
+  const shipped = readManifests(join(dist, 'install.yaml')) as { kind: string }[];
   const items = shipped.filter(({ kind }) => kind !== 'ValidatingWebhookConfiguration');
   await sandboxKubectl(
     sandbox,
@@ -94,7 +101,12 @@ export async function startOperator(
   const environment = await operatorEnvironment(sandbox, { ...options, port });
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
-    command: [...operatorCommand(), `--max-old-space-size=${shippedHeapLimit()}`, entry, bundle],
+    command: [
+      ...operatorCommand(),
+      `--max-old-space-size=${shippedHeapLimit()}`,
+      entry,
+      options.bundle ?? bundle,
+    ],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 120_000, // it ends by itself within 20 s, and later on a machine that has more to do
     env: { ...environment, ...options.settings },

@@ -614,6 +614,12 @@ export const eventReasons = {
     type: 'Warning',
     meaning: 'The new answers were accepted, and the config entry is replaced by another one.',
   },
+  HubRestarting: {
+    kinds: hub,
+    type: 'Normal',
+    meaning:
+      'The pod of the hub is replaced, since its template changed. The message names the cause: the spec, the configuration, the secrets, community integrations, or another version of the operator.',
+  },
   SelfUnban: {
     kinds: hub,
     type: 'Warning',

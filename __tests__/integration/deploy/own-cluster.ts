@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { type Sandbox, startSandbox } from '../../../sandbox';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbox';
 import { kubectl, type KubectlResult } from '../../cluster';
 
 const repository = join(__dirname, '..', '..', '..');
@@ -17,8 +17,8 @@ export interface Run {
 export class OwnCluster {
   private constructor(readonly sandbox: Sandbox) {}
 
-  static async start(): Promise<OwnCluster> {
-    return new OwnCluster(await startSandbox({ progress: 'silent' }));
+  static async start(options: Pick<SandboxOptions, 'hubs' | 'probePatience'> = {}): Promise<OwnCluster> {
+    return new OwnCluster(await startSandbox({ progress: 'silent', ...options }));
   }
 
   stop(): Promise<void> {

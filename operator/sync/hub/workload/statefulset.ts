@@ -15,6 +15,7 @@ import { ensureInitValues } from './init-values';
 import { GRACE_SECONDS, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
 import { hashesOf, type PodHashes, rolloutHashes } from '../../hub-workload/rollout-hashes';
+import { restartEvent } from './restart-event';
 import type { Rollouts } from './rollouts';
 
 /**
@@ -67,6 +68,8 @@ export function ensureStatefulSet(
         if (notice) notices.push(notice);
       } else {
         rollouts?.recordApplied(hub);
+        const restart = present && !context.reconcile.dryRun && restartEvent(hub, present, set);
+        if (restart) context.events.push(restart);
       }
       const applied = hashesOf(set);
       status['configHash'] = applied?.config ?? null;

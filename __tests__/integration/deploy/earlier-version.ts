@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { bundle } from '../../../sandbox/operator-process';
+
+const run = promisify(execFile);
+const repository = join(__dirname, '..', '..', '..');
+
+/** Its objects in a cluster are what the first users may have: their pods, ConfigMaps and records are of another form. */
+const COMMIT = 'cfb3f8eb5a73a86881a9b7b9a0642678172d40d8';
+
+/** What an operator is bundled and installed from. */
+const SOURCES = ['operator', 'dist', 'LICENSE', 'package.json', 'tsconfig.json'];
+
+export interface Version {
+  /** Folder of its manifests. */
+  readonly dist: string;
+  /** Path of its bundle. */
+  readonly bundle: string;
+}
+
+export const presentVersion: Version = { dist: join(repository, 'dist'), bundle };
+
+export interface EarlierVersion extends Version {
+  /** Removes its files. */
+  remove(): Promise<void>;
+}
+
+/** An earlier version of the operator, out of the history of the repository. Without a history it is the present one. */
+export async function earlierVersion(): Promise<EarlierVersion> {
+  const folder = await mkdtemp(join(tmpdir(), 'earlier-version-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const archive = join(folder, 'sources.tar');
+  try {
+    await run('git', ['archive', `--output=${archive}`, COMMIT, ...SOURCES], { cwd: repository });
+  } catch (error) {
+    console.log(`The earlier version is the present one, as there is no history: ${String(error)}`);
+    return { ...presentVersion, remove };
+  }
+  const sources = join(folder, 'sources');
+  await mkdir(sources);
+  await run('tar', ['--extract', `--file=${archive}`, `--directory=${sources}`]);
+  // Its own packages would have to be installed from npm, and are seldom others.
+  await symlink(join(repository, 'node_modules'), join(sources, 'node_modules'));
+  await run(process.execPath, [join(sources, 'operator', 'bundle.mjs'), join(folder, 'build')]);
+  return { dist: join(sources, 'dist'), bundle: join(folder, 'build', 'operator.cjs'), remove };
+}

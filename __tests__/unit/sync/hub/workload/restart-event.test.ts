@@ -1,0 +1,44 @@
+import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
+import type { StatefulSet } from '../../../../../operator/sync/hub-workload/owned-objects';
+import { restartEvent } from '../../../../../operator/sync/hub/workload/restart-event';
+import { aHub } from '../../fixtures';
+
+const { configHash, secretsHash, communityHash } = operatorAnnotations;
+
+const set = (annotations: Readonly<Record<string, string>>, spec: object = {}) =>
+  ({ metadata: { name: 'villa' }, spec: { template: { metadata: { annotations }, spec } } }) as StatefulSet;
+
+const before = set({ [configHash]: '1', [secretsHash]: '1' });
+const reported = aHub({ metadata: { generation: 2 }, status: { observedGeneration: 2 } });
+const edited = aHub({ metadata: { generation: 3 }, status: { observedGeneration: 2 } });
+
+describe('restartEvent', () => {
+  test.each([
+    ['its configuration', reported, set({ [configHash]: '2', [secretsHash]: '1' })],
+    ['its secrets', reported, set({ [configHash]: '1', [secretsHash]: '2' })],
+    [
+      'its community integrations',
+      reported,
+      set({ [configHash]: '1', [secretsHash]: '1', [communityHash]: '1' }),
+    ],
+    ['its configuration and its secrets', reported, set({ [configHash]: '2' })],
+    ['its spec', edited, set({ [configHash]: '1', [secretsHash]: '1' }, { hostNetwork: true })],
+  ])('names %s', (cause, hub, after) => {
+    expect(restartEvent(hub, before, after)).toEqual({
+      type: 'Normal',
+      reason: 'HubRestarting',
+      message: `The hub restarts, since ${cause} changed.`,
+    });
+  });
+
+  test('names the version of the operator where no person has changed a thing', () => {
+    const after = set({ [configHash]: '1', [secretsHash]: '1' }, { dnsPolicy: 'Default' });
+    expect(restartEvent(reported, before, after)?.message).toBe(
+      'The hub restarts, since this version of the operator has another pod for it.',
+    );
+  });
+
+  test('is none for a template that stays', () => {
+    expect(restartEvent(edited, before, set({ [configHash]: '1', [secretsHash]: '1' }))).toBeUndefined();
+  });
+});
