@@ -211,9 +211,9 @@ async function furnish(): Promise<Manifest[]> {
     });
     made.push(zone('villa', `zone-${index}`, { name: zoneName, latitude: '52.5', longitude: '13.25' }));
     const answers = { name: `Evening ${index}`, after_time: '18:00:00', before_time: '20:00:00' };
-    const { flow_id: flow } = (await rest.post('/api/config/config_entries/flow', { handler: 'tod' })) as {
-      flow_id: string;
-    };
+    const { flow_id: flow } = await rest.post<{ flow_id: string }>('/api/config/config_entries/flow', {
+      handler: 'tod',
+    });
     await rest.post(`/api/config/config_entries/flow/${flow}`, answers);
     const given = Object.entries(answers).map(([field, value]) => [field, { value }]);
     made.push(

@@ -23,6 +23,8 @@ describe('chartValues', () => {
     const { schema } = chartValues(defaultSettings).find(({ path }) => path === 'settings')!;
     const names = Object.keys(schema.properties!);
     expect(names).toEqual(expect.arrayContaining(['LOG_LEVEL', 'WORKERS', 'CODE_HOST_URL']));
-    expect(names.filter((name) => /^(POD_|WEBHOOK|WATCH_NAMESPACES|HTTP|FREEZE|HUB_URL)/.test(name))).toEqual([]);
+    expect(names.filter((name) => /^(POD_|WEBHOOK|WATCH_NAMESPACES|HTTP|FREEZE|HUB_URL)/.test(name))).toEqual(
+      [],
+    );
   });
 });
