@@ -14,13 +14,14 @@ import { repository } from '../../../../sandbox/image/bundle';
 
 const HOST = 'code.invalid';
 
-const download = `import('${repository}/operator/sync/community/download.ts').then(
-  async ({ downloadArchive }) => {
-    const { systemClock } = await import('${repository}/operator/base/clock.ts');
-    const request = { codeHost: 'https://${HOST}', repository: 'owner/name', ref: 'v1', token: undefined };
-    console.log(String(await downloadArchive(systemClock, request)));
-  },
-).catch((error) => console.log(error.message));`;
+const download = `
+  const { downloadArchive } = require('${repository}/operator/sync/community/download.ts');
+  const { systemClock } = require('${repository}/operator/base/clock.ts');
+  const request = { codeHost: 'https://${HOST}', repository: 'owner/name', ref: 'v1', token: undefined };
+  downloadArchive(systemClock, request).then(
+    (archive) => console.log(String(archive)),
+    (error) => console.log(error.message),
+  );`;
 
 const listening = async (server: Server): Promise<number> => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -57,7 +58,7 @@ afterAll(async () => {
 });
 
 async function outcome(environment: Readonly<Record<string, string>>): Promise<string> {
-  const args = ['--import', 'tsx', '--eval', download];
+  const args = ['--require', 'tsx/cjs', '--eval', download];
   const { PATH } = process.env;
   const options = { cwd: repository, env: { PATH, ...environment } };
   return (await promisify(execFile)(process.execPath, args, options)).stdout.trim();
