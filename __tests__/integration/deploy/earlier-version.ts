@@ -8,7 +8,7 @@ import { bundle } from '../../../sandbox/operator-process';
 const run = promisify(execFile);
 const repository = join(__dirname, '..', '..', '..');
 
-/** Its objects in a cluster are what the first users may have: their pods, ConfigMaps and records are of another form. */
+/** A version whose objects the first users may have: pods, ConfigMaps and records of another form. */
 const COMMIT = 'cfb3f8eb5a73a86881a9b7b9a0642678172d40d8';
 
 /** What an operator is bundled and installed from. */
@@ -42,7 +42,7 @@ export async function earlierVersion(): Promise<EarlierVersion> {
   const sources = join(folder, 'sources');
   await mkdir(sources);
   await run('tar', ['--extract', `--file=${archive}`, `--directory=${sources}`]);
-  // Its own packages would have to be installed from npm, and are seldom others.
+  // The packages of the earlier version would have to be installed from npm, and are seldom others.
   await symlink(join(repository, 'node_modules'), join(sources, 'node_modules'));
   await run(process.execPath, [join(sources, 'operator', 'bundle.mjs'), join(folder, 'build')]);
   return { dist: join(sources, 'dist'), bundle: join(folder, 'build', 'operator.cjs'), remove };

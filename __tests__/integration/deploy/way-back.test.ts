@@ -24,7 +24,7 @@ import { OwnCluster } from './own-cluster';
 
 const NAMESPACE = 'home';
 const hubs = ['first', 'second'] as const;
-/** What the operator writes in a hub: a restart of the hub changes none of it. */
+/** Files that the operator writes in a hub. A restart of the hub changes none of them. */
 const FILES = ['automations.yaml', 'scripts.yaml', 'scenes.yaml'];
 const REGISTRIES = ['floor', 'area', 'label', 'entity'].map((name) =>
   join('.storage', `core.${name}_registry`),
