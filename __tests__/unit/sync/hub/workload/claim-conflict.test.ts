@@ -26,20 +26,20 @@ const podOf = (name: string, claim: string) => ({
 });
 
 /** A cluster with these objects besides the Hubs. Only the API server has the pods. */
-function conflicts(hubs: readonly Hub[], ...objects: ClusterObject[]) {
+function conflicts(hubs: readonly Hub[], ...given: (ClusterObject | readonly ClusterObject[])[]) {
   const list = function* <T extends ClusterObject>(kind: string) {
-    yield* [...hubs, ...objects].filter((object) => object.kind === kind) as T[];
+    yield* [...hubs, ...given.flat()].filter((object) => object.kind === kind) as T[];
   };
   const get = <T extends ClusterObject>(kind: string, _: string, name: string) =>
     [...list<T>(kind)].find(({ metadata }) => metadata.name === name);
-  const given = {
+  const parts = {
     cache: { get, list },
     applier: { labels: ({ metadata }: CustomResource) => labels(metadata.name) },
     cluster: {
       request: () => Promise.resolve({ items: [...list('Pod')] } as never),
     },
   };
-  return new ClaimConflicts(services(given));
+  return new ClaimConflicts(services(parts));
 }
 
 describe('ClaimConflicts', () => {
@@ -113,6 +113,17 @@ describe('ClaimConflicts', () => {
     const subject = conflicts([b, two]);
     const found = await Promise.all([subject.find(b), subject.find(two)]);
     expect(found.filter((outcome) => outcome === undefined)).toHaveLength(1);
+  });
+
+  test('take a claim back from a Hub that waits for a pod: an older one gets it when the pod has ended', async () => {
+    const hubs = [b];
+    const pods: ClusterObject[] = [podOf('former', 'a-config')];
+    const subject = conflicts(hubs, pods);
+    expect(await subject.find(b)).toMatchObject({ reason: 'NameConflict' });
+    hubs.push(a);
+    pods.pop();
+    expect(await subject.find(a)).toBeUndefined();
+    expect(await subject.find(b)).toMatchObject({ reason: 'NameConflict' });
   });
 
   test('do not count an external Hub', async () => {

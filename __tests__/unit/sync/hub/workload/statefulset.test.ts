@@ -44,8 +44,8 @@ function setup() {
   const contact = () => Promise.resolve({ missing: 'no token' });
   const rollouts = new Rollouts(given, new PodRestarts(given, { contact }), () => false);
   const step = ensureStatefulSet(given, rollouts);
-  const reconcile = async () => {
-    const context = { ...aHubContext(hub), claim: undefined };
+  const reconcile = async (options: { readonly dryRun?: boolean } = {}) => {
+    const context = { ...aHubContext(hub, options), claim: undefined };
     return { context, outcome: await step.run(context) };
   };
   const annotations = () =>
@@ -102,6 +102,21 @@ describe('ensureStatefulSet', () => {
       'hub-operator.dev/config-hash': 'sha256:3',
       'hub-operator.dev/secrets-hash': 'sha256:4',
     });
+  });
+
+  test('names the restart in an event when the template is applied, not at its creation and not in a dry-run', async () => {
+    const { clock, hashes, reconcile } = setup();
+    hashes['hub-operator.dev/restart-hash'] = 'sha256:1';
+    expect((await reconcile()).context.events).toEqual([]);
+    const events = async (dryRun: boolean, hash: string) => {
+      hashes['hub-operator.dev/restart-hash'] = hash;
+      expect((await reconcile({ dryRun })).context.events).toEqual([]);
+      await clock.advance(3_000);
+      return (await reconcile({ dryRun })).context.events.map(({ reason }) => reason);
+    };
+    expect(await events(false, 'sha256:2')).toEqual(['HubRestarting']);
+    expect((await reconcile()).context.events).toEqual([]);
+    expect(await events(true, 'sha256:3')).toEqual([]);
   });
 
   test('reports what keeps the pod template from being changed, until that has gone', async () => {
