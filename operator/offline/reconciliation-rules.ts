@@ -53,7 +53,7 @@ export async function reportReconciliationProblems(resource: CustomResource, rep
     }
     case configuration.kind: {
       const spec = defaulted(configuration.spec, (resource as unknown as HubConfiguration).spec);
-      const generated = generateConfiguration(configurationSource(spec, true));
+      const generated = generateConfiguration(configurationSource(spec, { hasSecrets: true }));
       if (generated.type === 'invalid') return error(generated.message);
       for (const notice of generated.notices) report('warning', notice);
       const section = readHttpSection(generated.files);

@@ -1,3 +1,4 @@
+import { HubFailed, HubRejected } from '../connection/errors';
 import type { HubClient } from '../hub-client';
 
 /**
@@ -16,4 +17,17 @@ export async function scriptVariables(
   if (entity?.disabled_by) await entityRegistry.enable(entity.entity_id);
   const running = entity && (await entities.running(entity.entity_id));
   return running?.['variables'] as Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Has the hub read its files again and load the scripts in them. Resolves with the error of files that it cannot read. */
+export async function rereadScripts({
+  entities,
+}: Pick<HubClient, 'entities'>): Promise<HubRejected | HubFailed | undefined> {
+  try {
+    await entities.reload('script');
+    return undefined;
+  } catch (error) {
+    if (error instanceof HubRejected || error instanceof HubFailed) return error;
+    throw error;
+  }
 }

@@ -58,6 +58,8 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
       adopted: adopted || null,
       appliedHash: null,
       entityId: null,
+      // What is new is nowhere else.
+      delivery: work.isByFile && !exists && !entity ? 'File' : null,
       ...volumeStatus(work.volume),
     },
     events,
@@ -69,7 +71,7 @@ export function forgetObject<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
 ): Outcome {
-  const forgotten = [entityType.idField, 'entityId', 'formerIds', 'adopted', 'appliedHash', 'enabled'];
+  const forgotten = [entityType.idField, 'entityId', 'formerIds', 'adopted', 'appliedHash', 'enabled', 'delivery'];
   const status = Object.fromEntries(forgotten.map((field) => [field, null]));
   work.cached.operation = undefined;
   return inProgress(entityType, work, 0, { status: { ...status, ...volumeStatus(work.volume) } });

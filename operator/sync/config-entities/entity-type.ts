@@ -28,6 +28,8 @@ export interface EntityWork<R extends Child = Child, S extends ConfigEntitySpec 
   readonly hash: string;
   /** Volume of the hub; undefined: not known. */
   readonly volume: string | undefined;
+  /** `Hub.spec.delivery` is `File`. */
+  readonly isByFile: boolean;
 }
 
 /**

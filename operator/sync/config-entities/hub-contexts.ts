@@ -4,6 +4,7 @@ import { conditionOf } from '../../runtime/conditions';
 import type { Child } from '../objects/child';
 import type { Services } from '../services';
 import { isHeld } from '../still-desired';
+import { Delivery, type DeliveryServices } from './delivery/delivery';
 import { DriftDetector, type WatchedResource } from './drift';
 import { EntityCache } from './entity-cache';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
@@ -15,6 +16,7 @@ export interface HubContext {
   readonly fileReads: FileReadSchedule;
   readonly cache: EntityCache;
   readonly drift: DriftDetector;
+  readonly delivery: Delivery;
 }
 
 type WatchedEntityType = Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'definition' | 'idField'>;
@@ -24,27 +26,39 @@ export class HubContexts {
   private readonly contexts = new WeakMap<HubClient, HubContext>();
 
   constructor(
-    private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,
+    private readonly services: Pick<Services, 'log' | 'requeue'> & DeliveryServices,
     private readonly entityTypes: readonly WatchedEntityType[],
   ) {}
 
   /** The context of the hub of a resource. */
   of(client: HubClient, { metadata: { namespace }, spec: { hubRef } }: Child): HubContext {
+    return this.ofHub(client, { namespace, name: hubRef.name });
+  }
+
+  ofHub(client: HubClient, { namespace, name }: { readonly namespace: string; readonly name: string }): HubContext {
     let context = this.contexts.get(client);
     if (!context) {
       const { clock } = this.services;
       const cache = new EntityCache(clock);
-      const log = this.services.log.child({ hub: `${namespace}/${hubRef.name}` });
-      const resources = (kind: ConfigEntityKind) => this.resources(kind, namespace, hubRef.name, cache);
+      const log = this.services.log.child({ hub: `${namespace}/${name}` });
+      const resources = (kind: ConfigEntityKind) => this.resources(kind, namespace, name, cache);
+      const isExpecting = () =>
+        this.entityTypes.some(({ type }) => this.expectsWrites(type, namespace, name, cache));
       context = {
         cache,
         fileReads: new FileReadSchedule(clock),
         drift: new DriftDetector({ client, clock, log, resources }),
+        delivery: new Delivery(this.services, client, { namespace, name }, isExpecting),
       };
       this.contexts.set(client, context);
-      client.reloads.deferWhile((component) => this.expectsWrites(component, namespace, hubRef.name, cache));
+      client.reloads.deferWhile((component) => this.expectsWrites(component, namespace, name, cache));
     }
     return context;
+  }
+
+  /** Resolves when no definition is on its way into a file of the hub. */
+  async waitUntilDelivered(client: HubClient): Promise<void> {
+    await this.contexts.get(client)?.delivery.files.waitUntilIdle();
   }
 
   /** Whether a write to the hub has not been recorded in status yet. */

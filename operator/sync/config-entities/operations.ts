@@ -1,4 +1,6 @@
 import type { EntityPayload } from '../../client/connection/config-entity';
+import type { ConfigEntities } from '../../client/config-entities/config-entities';
+import type { HubRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import { errorOf } from '../../base/errors';
 import { incompleteContent } from '../../runtime/json';
@@ -14,6 +16,11 @@ import type { HubContexts } from './hub-contexts';
 import { ownedId } from './ownership';
 import { type Operation, recordObserved } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
+
+interface Write {
+  readonly correction: string | undefined;
+  readonly kept: EntityPayload;
+}
 
 /**
  * Operations that may take longer than a reconcile: writes and removals, which are queued per file of the hub, and
@@ -32,19 +39,63 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
    *
    * @param correction key of the differences that it corrects; absent: they are not counted
    * @param kept keys of the object in the hub that stay
+   * @param inHubFile it is delivered, and is taken out of the hub's own file
    */
   write(
     work: EntityWork<R, S>,
-    { correction, kept }: { readonly correction: string | undefined; readonly kept: EntityPayload },
+    { correction, kept, inHubFile }: Write & { readonly inHubFile: boolean },
   ): void {
+    const { type, reloads } = this.entityType;
     this.start(work, correction, async (operation) => {
-      const written = await this.writeLatest(work, kept, operation);
-      if (this.entityType.reloads && written?.autoReload) await this.reloadNow(work, operation);
+      const { delivery } = this.contexts.of(work.client, work.resource);
+      const written = await this.writeLatest(work, kept, operation, delivery.isByFile ? delivery : work.client.entities);
+      if (!written) return;
+      if (inHubFile) {
+        const shouldRemove = () => delivery.isByFile && this.latest(work.resource) !== undefined;
+        operation.reload = await delivery.leaveHubFile(type, work.id, shouldRemove);
+        work.cached.leftHubFile = true;
+      } else if (reloads && written.autoReload) await this.reloadNow(work, operation);
+    });
+  }
+
+  /** Writes a delivered definition into the hub's own file, then takes it out of the delivered ones. */
+  returnToHubFile(work: EntityWork<R, S>, kept: EntityPayload | undefined): void {
+    const { type } = this.entityType;
+    this.start(work, undefined, async (operation) => {
+      if (kept && !(await this.writeLatest(work, kept, operation, work.client.entities))) return;
+      await this.contexts.of(work.client, work.resource).delivery.leaveFiles(type, work.id);
+    });
+  }
+
+  /** Takes a delivered definition that the hub does not load out again. The operation ends with this error of the hub. */
+  takeBack(work: EntityWork<R, S>, error: HubRejected): void {
+    const { client, resource, id } = work;
+    this.start(work, undefined, async () => {
+      await this.contexts.of(client, resource).delivery.takeBack(this.entityType.type, id);
+      throw error;
     });
   }
 
   reload(work: EntityWork<R, S>): void {
     this.start(work, undefined, (operation) => this.reloadNow(work, operation));
+  }
+
+  /**
+   * Moves the delivered definition of a resource that leaves its object into the hub's own file. False: not done yet.
+   *
+   * @throws the error that it ended with
+   */
+  async ensureReturned(resource: R, client: HubClient, id: string): Promise<boolean> {
+    const { clock } = this.services;
+    const { type } = this.entityType;
+    const { cache, delivery } = this.contexts.of(client, resource);
+    await delivery.files.load();
+    const cached = cache.get(resource.metadata.uid);
+    const kind = `${type} that stays`;
+    if (!delivery.files.get(type, id) && cached.removal?.kind !== kind) return true;
+    const run = () => delivery.returnToHubFile(type, id);
+    const removal = { clock, client, run, onEnd: () => this.requeue(resource), answeredAt: cache.answeredAt };
+    return ensureRemoved(cached, { kind, ids: [id] }, removal);
   }
 
   /**
@@ -56,13 +107,13 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   async ensureRemoved(resource: R, client: HubClient, ids: readonly string[]): Promise<boolean> {
     const { clock } = this.services;
     const { type } = this.entityType;
-    const { cache } = this.contexts.of(client, resource);
+    const { cache, delivery } = this.contexts.of(client, resource);
     const reload = this.entityType.spec(resource).autoReload;
     const run = async () => {
       for (const id of ids) {
         const shouldRemove = () => !this.isOwned(id, resource);
         if (shouldRemove()) await unmark(client, type, id);
-        await client.removal.remove(type, id, { shouldRemove, reload });
+        await delivery.remove(type, id, { shouldRemove, reload });
         cache.answeredAt = clock.monotonic();
       }
     };
@@ -102,8 +153,10 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       .then(() => undefined, errorOf)
       .then((error) => {
         operation.end = { at: this.services.clock.monotonic(), error };
-        this.contexts.of(client, resource).drift.recheckAfterOwnWork(this.entityType.type);
-        const hubIsLoading = operation.wroteAt !== undefined && !operation.reload;
+        const { drift, delivery } = this.contexts.of(client, resource);
+        // What is delivered cannot be changed in the hub.
+        if (!delivery.isByFile) drift.recheckAfterOwnWork(this.entityType.type);
+        const hubIsLoading = operation.wroteAt !== undefined && !operation.reload && !delivery.isByFile;
         this.services.clock.after(hubIsLoading ? USUAL_LOAD_TIME : 0, () => this.requeue(resource));
       });
   }
@@ -113,9 +166,10 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     { cached, resource, client, id }: EntityWork<R, S>,
     kept: EntityPayload,
     operation: Operation,
+    writer: Pick<ConfigEntities, 'write'>,
   ): Promise<S | undefined> {
     let written: S | undefined;
-    const isAccepted = await client.entities.write(this.entityType.type, id, () => {
+    const isAccepted = await writer.write(this.entityType.type, id, () => {
       const latest = this.latest(resource);
       if (!latest || this.entityType.id(latest) !== id) return undefined;
       written = this.entityType.spec(latest);
@@ -134,8 +188,13 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return written;
   }
 
-  private async reloadNow({ client, cached }: EntityWork<R, S>, operation: Operation): Promise<void> {
-    operation.reload = await client.reloads.request(this.entityType.type);
+  private async reloadNow(
+    { client, cached, resource }: EntityWork<R, S>,
+    operation: Operation,
+  ): Promise<void> {
+    const { delivery } = this.contexts.of(client, resource);
+    const { type } = this.entityType;
+    operation.reload = await (delivery.isByFile ? delivery.reload(type) : client.reloads.request(type));
     cached.reloadFailedAt = operation.reload.ok ? undefined : this.services.clock.monotonic();
   }
 

@@ -1,18 +1,13 @@
-import { HubFailed, HubRejected } from '../../../client/connection/errors';
+import { rereadScripts } from '../../../client/config-entities/script-variables';
 import type { HubClient } from '../../../client/hub-client';
 import { Stopping } from '../../../base/errors';
-import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../../base/limits';
 import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
 import { checkInHub, type CheckSubject, problemOf } from './check';
 import { isSameMarker } from '../generate/configuration-content';
 import type { MarkerVariables } from '../generate/content-marker';
 import { readMarker } from '../record/read-marker';
-import { refreshVolumes } from './refresh';
-
-/** Milliseconds between two rounds. */
-const POLL_INTERVAL = 300;
-const LEAST_ROUNDS = 5;
+import { whileRefreshing } from '../../hub-workload/refresh';
 
 /** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */
 export const REFRESH_DURATION = 15_000;
@@ -49,26 +44,14 @@ export async function verifyContent(
   signal: AbortSignal,
 ): Promise<Verification> {
   const { hub, client, marker, knownWarnings, hasChanged, rejectAfter } = options;
-  const { clock } = services;
-  const { namespace, name } = hub.metadata;
   const check = async () => {
     const result = await checkInHub(options, knownWarnings ?? '');
     return knownWarnings === undefined ? { ...result, newWarnings: '' } : result;
   };
-  const began = clock.monotonic();
-  let refreshedAt = -Infinity;
-  // A check of a large file on a small machine takes long: some rounds there are in any case.
-  for (let rounds = 0; rounds < LEAST_ROUNDS || clock.monotonic() - began < CONTENT_SEEN_LIMIT; rounds++) {
-    signal.throwIfAborted();
-    const roundBegan = clock.monotonic();
-    if (clock.monotonic() - refreshedAt >= VOLUME_REFRESH_INTERVAL) {
-      refreshedAt = clock.monotonic();
-      await refreshVolumes(services, namespace, name);
-    }
+  const round = async (elapsed: () => number): Promise<Verification | undefined> => {
     const first = await check();
     const problem = problemOf(first);
-    const isFinal = clock.monotonic() - began >= rejectAfter;
-    if (problem && isFinal) return { type: 'rejected', problem, isWarning: !first.errors };
+    if (problem && elapsed() >= rejectAfter) return { type: 'rejected', problem, isWarning: !first.errors };
     const shown = problem || !(await reloadScripts(services, client)) ? undefined : await readMarker(client);
     if (shown && isSameMarker(shown, marker)) {
       // The check before may have read the files from before the refresh.
@@ -79,19 +62,14 @@ export async function verifyContent(
     }
     if (shown?.configuration === marker.configuration && (await hasChanged()))
       throw new Stopping('the secrets changed while the configuration was being loaded');
-    await clock.sleep(Math.max(POLL_INTERVAL, clock.monotonic() - roundBegan), signal);
-  }
-  return { type: 'unseen' };
+    return undefined;
+  };
+  return (await whileRefreshing(services, hub.metadata, round, signal)) ?? { type: 'unseen' };
 }
 
 /** False: the files became invalid after the check. The next check says why. */
 async function reloadScripts({ log }: Pick<Services, 'log'>, client: HubClient): Promise<boolean> {
-  try {
-    await client.entities.reload('script');
-    return true;
-  } catch (error) {
-    if (!(error instanceof HubRejected || error instanceof HubFailed)) throw error;
-    log.debug({ error }, 'the hub could not reload its scripts');
-    return false;
-  }
+  const error = await rereadScripts(client);
+  if (error) log.debug({ error }, 'the hub could not reload its scripts');
+  return !error;
 }
