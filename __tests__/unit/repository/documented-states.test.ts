@@ -80,7 +80,9 @@ const downgrade = (): string => {
 const notYaml = (): string => {
   const text = 'light:\n  - platform: [demo,\nswitch: []\n';
   const { spec } = resource('my-home', { hubRef, configuration: text }) as HubConfiguration;
-  const generated = generateConfiguration(configurationSource(defaulted(configuration.spec, spec), { hasSecrets: false }));
+  const generated = generateConfiguration(
+    configurationSource(defaulted(configuration.spec, spec), { hasSecrets: false }),
+  );
   if (generated.type !== 'invalid') throw new Error('the configuration is valid');
   return `InvalidConfiguration ${generated.message} The last good configuration stays.`;
 };

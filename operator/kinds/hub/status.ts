@@ -85,7 +85,11 @@ export const status = statusWith({
     type: 'object',
     description: 'How automations, scenes and scripts are delivered; absent: all by the hub’s API.',
     properties: {
-      files: { type: 'integer', format: 'int32', description: 'Number of resources whose object is delivered as a file.' },
+      files: {
+        type: 'integer',
+        format: 'int32',
+        description: 'Number of resources whose object is delivered as a file.',
+      },
       api: {
         type: 'integer',
         format: 'int32',

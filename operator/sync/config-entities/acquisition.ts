@@ -71,7 +71,15 @@ export function forgetObject<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
 ): Outcome {
-  const forgotten = [entityType.idField, 'entityId', 'formerIds', 'adopted', 'appliedHash', 'enabled', 'delivery'];
+  const forgotten = [
+    entityType.idField,
+    'entityId',
+    'formerIds',
+    'adopted',
+    'appliedHash',
+    'enabled',
+    'delivery',
+  ];
   const status = Object.fromEntries(forgotten.map((field) => [field, null]));
   work.cached.operation = undefined;
   return inProgress(entityType, work, 0, { status: { ...status, ...volumeStatus(work.volume) } });

@@ -70,8 +70,7 @@ export function notLoaded<R extends Child, S extends ConfigEntitySpec>(
     ? `Look for the reason in the log of the hub, correct it, and have it tried again by the annotation ${userAnnotations.reconcileAt}.`
     : `Check that configuration.yaml includes the file (${type}: !include ${file}, ` +
       `or ${type} hub_operator: !include ${file} beside a section of your own), and restart the hub.`;
-  const message =
-    `The ${type} ${work.id} is in ${work.isByFile ? `a mounted ${file}` : file}, and the hub does not load it. ${inclusion}`;
+  const message = `The ${type} ${work.id} is in ${work.isByFile ? `a mounted ${file}` : file}, and the hub does not load it. ${inclusion}`;
   const details = detailsOf(entityType, work, accepted);
   return stalled('NotLoaded', message, { ...details, ...(after !== undefined && { after }) });
 }
@@ -144,7 +143,10 @@ export function dryRun<R extends Child, S extends ConfigEntitySpec>(
     return ready('DryRun', `Nothing would be sent: the hub already has ${id} as specified.`);
   const { differences } = observation;
   if (differences.length === 0)
-    return stalled('DryRun', `Would move ${id} out of the hub’s own file. Remove the annotation to apply it.`);
+    return stalled(
+      'DryRun',
+      `Would move ${id} out of the hub’s own file. Remove the annotation to apply it.`,
+    );
   const fields = differences.map(({ field }) => field).join(', ');
   // A value that a person wrote there may come from a `!secret`: the hub shows it in clear, and it is not masked.
   const change = wasAccepted(entityType, work) ? ` (${formatDiff(differences, client.rest.redact)})` : '';

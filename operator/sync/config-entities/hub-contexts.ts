@@ -35,7 +35,10 @@ export class HubContexts {
     return this.ofHub(client, { namespace, name: hubRef.name });
   }
 
-  ofHub(client: HubClient, { namespace, name }: { readonly namespace: string; readonly name: string }): HubContext {
+  ofHub(
+    client: HubClient,
+    { namespace, name }: { readonly namespace: string; readonly name: string },
+  ): HubContext {
     let context = this.contexts.get(client);
     if (!context) {
       const { clock } = this.services;

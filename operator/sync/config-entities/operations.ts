@@ -48,7 +48,12 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const { type, reloads } = this.entityType;
     this.start(work, correction, async (operation) => {
       const { delivery } = this.contexts.of(work.client, work.resource);
-      const written = await this.writeLatest(work, kept, operation, delivery.isByFile ? delivery : work.client.entities);
+      const written = await this.writeLatest(
+        work,
+        kept,
+        operation,
+        delivery.isByFile ? delivery : work.client.entities,
+      );
       if (!written) return;
       if (inHubFile) {
         const shouldRemove = () => delivery.isByFile && this.latest(work.resource) !== undefined;

@@ -170,7 +170,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const { entityType } = this;
     const { client, id, payload, context } = work;
     if (context.dryRun)
-      return stalled('DryRun', `Would move ${id} into the hub’s own file. Remove the annotation to apply it.`);
+      return stalled(
+        'DryRun',
+        `Would move ${id} into the hub’s own file. Remove the annotation to apply it.`,
+      );
     const stored = await client.entities.read(entityType.type, id);
     if (stored && diff(entityType, id, stored, payload).length === 0) {
       this.operations.returnToHubFile(work, undefined);
@@ -290,7 +293,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       return stalled('InvalidSpec', `${id} is the id of a script of the operator’s own: choose another one.`);
     const problem = undeliverable(payload);
     if (problem !== undefined)
-      return stalled('InvalidSpec', `${problem} With delivery: File of the Hub it cannot be sent: simplify it.`);
+      return stalled(
+        'InvalidSpec',
+        `${problem} With delivery: File of the Hub it cannot be sent: simplify it.`,
+      );
     const { files } = this.contexts.of(client, resource).delivery;
     if (files.hasRoom(this.entityType.type, id, payload)) return undefined;
     const message =

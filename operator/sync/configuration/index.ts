@@ -118,7 +118,10 @@ async function prepare(
   if (url?.type === 'missing') return { outcome: waitForSecret(url) };
   const before = await readGeneratedSecrets(services, namespace, name);
   const hasSecrets = before !== undefined || url !== undefined;
-  const generated = generation.generate(resource, configurationSource(spec, { hasSecrets, readsDelivery: readsDelivery(services, namespace, name) }));
+  const generated = generation.generate(
+    resource,
+    configurationSource(spec, { hasSecrets, readsDelivery: readsDelivery(services, namespace, name) }),
+  );
   if (generated.type === 'invalid') {
     const message = `${generated.message} The last good configuration stays.`;
     return { outcome: stalled('InvalidConfiguration', message) };

@@ -75,11 +75,20 @@ describe('nextLoadStep', () => {
 describe('loadPolicyOf', () => {
   test.each<[string, boolean, boolean, LoadPolicy, LoadPolicy]>([
     ['an automation or scene is reloaded by the operator', true, true, 'OperatorReloads', 'OperatorReloads'],
-    ['with autoReload false the hub loads it, what is in a file at its start', true, false, 'HubLoads', 'NextStart'],
+    [
+      'with autoReload false the hub loads it, what is in a file at its start',
+      true,
+      false,
+      'HubLoads',
+      'NextStart',
+    ],
     ['a script is loaded by the hub, with any autoReload', false, true, 'HubLoads', 'OperatorReloads'],
     ['a script with autoReload false is no different', false, false, 'HubLoads', 'OperatorReloads'],
   ])('%s', (_, reloads, autoReload, byApi, byFile) => {
     const spec = { autoReload } as ConfigEntitySpec;
-    expect([loadPolicyOf({ reloads }, spec, false), loadPolicyOf({ reloads }, spec, true)]).toEqual([byApi, byFile]);
+    expect([loadPolicyOf({ reloads }, spec, false), loadPolicyOf({ reloads }, spec, true)]).toEqual([
+      byApi,
+      byFile,
+    ]);
   });
 });

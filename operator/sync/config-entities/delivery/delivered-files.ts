@@ -190,7 +190,8 @@ export class DeliveredFiles {
       for (const kind of CONFIG_ENTITY_KINDS) {
         for (const [id, payload] of readFileText(kind, found.data?.[deliveredFile(kind)] ?? '')) {
           // A crash while a definition moved may have left it in two: the second one is written without it.
-          if ((kind === 'script' && id === deliveryMarker(index)) || this.items.has(keyOf(kind, id))) continue;
+          if ((kind === 'script' && id === deliveryMarker(index)) || this.items.has(keyOf(kind, id)))
+            continue;
           this.items.set(keyOf(kind, id), this.itemOf(kind, id, payload, index));
         }
       }
@@ -290,7 +291,8 @@ export class DeliveredFiles {
     const mine = [...this.items.values()]
       .filter((item) => item.index === index)
       .sort((a, b) => (a.id < b.id ? -1 : 1));
-    const linesOf = (kind: ConfigEntityKind) => mine.filter((item) => item.kind === kind).map(({ text }) => text);
+    const linesOf = (kind: ConfigEntityKind) =>
+      mine.filter((item) => item.kind === kind).map(({ text }) => text);
     const sum = createHash('sha256');
     for (const kind of CONFIG_ENTITY_KINDS) sum.update(fileText(kind, linesOf(kind)));
     const hash = `sha256:${sum.digest('hex')}`;

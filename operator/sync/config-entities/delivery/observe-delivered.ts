@@ -24,7 +24,13 @@ export async function observeDelivered<R extends Child, S extends ConfigEntitySp
         : await client.entities.read(type, id);
     if (stored) {
       const differences = diff(entityType, id, stored, payload);
-      return { type: 'Different', entity, differences, kept: unexpressed(entityType, stored), inHubFile: true };
+      return {
+        type: 'Different',
+        entity,
+        differences,
+        kept: unexpressed(entityType, stored),
+        inHubFile: true,
+      };
     }
   }
   const delivered = files.get(type, id);
@@ -33,7 +39,8 @@ export async function observeDelivered<R extends Child, S extends ConfigEntitySp
   if (differences.length > 0)
     return { type: 'Different', entity, differences, kept: unexpressed(entityType, delivered) };
   const { operation } = cached;
-  const isLoaded = isAccepted(entityType, work) || (operation?.hash === hash && operation.reload?.ok === true);
+  const isLoaded =
+    isAccepted(entityType, work) || (operation?.hash === hash && operation.reload?.ok === true);
   switch (state) {
     case 'equal':
       return { type: 'InUse', entity: entity! };

@@ -9,11 +9,13 @@ export async function whyNotLoaded(
   kind: ConfigEntityKind,
   payload: EntityPayload,
 ): Promise<string> {
-  const name = String(payload[kind === 'scene' ? 'name' : 'alias'] ?? '');
+  const name = payload[kind === 'scene' ? 'name' : 'alias'];
   const texts = (await readLog(client))
     .filter(({ level }) => level === 'ERROR' || level === 'CRITICAL')
     .flatMap(({ message }) => message)
-    .filter((text) => text.includes(kind) && (text.includes(deliveredFile(kind)) || text.includes(`'${name}'`)));
+    .filter(
+      (text) => text.includes(kind) && (text.includes(deliveredFile(kind)) || (typeof name === 'string' && text.includes(`'${name}'`))),
+    );
   const [newest] = texts;
   const none = 'the hub has read it and does not load it. Look for the reason in its log.';
   return client.rest.redact(newest === undefined ? none : newest.replace(/\s+/g, ' '));
