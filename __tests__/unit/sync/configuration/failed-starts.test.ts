@@ -77,7 +77,7 @@ describe('ConfigurationReconciler', () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN);
     for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(desired, 1);
-    hub.setProblem({ reason: 'NotYetSupported', message: 'delivery: File is not supported.' });
+    hub.setProblem({ reason: 'InvalidSpec', message: 'spec.podTemplate is wrong.' });
     hub.holdsRollouts = true;
     const outcome = await hub.reconcile(desired, 1);
     expect(hub.text).not.toContain('unknown');
