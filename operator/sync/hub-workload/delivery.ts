@@ -7,9 +7,9 @@ import type { Services } from '../services';
 
 /**
  * ConfigMaps that a hub's pod mounts with `delivery: File`. All of them are in every pod template, so that neither a first nor a
- * further one restarts the hub.
+ * further one restarts the hub. A kubelet watches each of them for each pod: so no more than a house can need.
  */
-export const MOST_DELIVERIES = 16;
+export const MOST_DELIVERIES = 8;
 
 /** The numbers of the ConfigMaps, from 0. */
 export const DELIVERIES: readonly number[] = Array.from({ length: MOST_DELIVERIES }, (_, index) => index);

@@ -176,10 +176,12 @@ export class DeliveredFiles {
   }
 
   private async readAll(): Promise<void> {
+    const known = DELIVERIES.filter((index) => deliveryMetadata(this.services, this.at, index) !== undefined);
+    if (known.length === 0) return;
     const { applier, cache } = this.services;
     const hub = cache.get<Hub>('Hub', this.at.namespace, this.at.name);
     const read = new Map<number, DeliveryConfigMap['data']>();
-    for (const index of DELIVERIES) {
+    for (const index of known) {
       const metadata = deliveryMetadata(this.services, this.at, index);
       if (!hub || !metadata || !applier.isOurs(metadata, hub)) continue;
       const name = objectNames(this.at.name).delivery(index);
