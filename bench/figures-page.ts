@@ -40,6 +40,13 @@ const benches: Readonly<Record<string, Bench>> = {
       'restart: writes to the cluster, with those of the lease': '0',
       '100 edits: POSTs': '≤ 6',
       '100 edits: the last one won': 'yes',
+      '500 as files: all Ready, s': '≤ 10',
+      '500 as files: POSTs': '0',
+      '500 as files: times faster than the floor, for each': '≥ 20',
+      '500 as files: one change in use after, s': '≤ 3',
+      '2000 as files: all Ready, s': '≤ 40',
+      '2000 as files: POSTs': '0',
+      '2000 as files: one change in use after, s': '≤ 5',
     },
   },
   registries: {
@@ -65,6 +72,16 @@ const benches: Readonly<Record<string, Bench>> = {
       'idle: requests to the hub, of one alone → of each': '≤ 1.2 ×',
       'idle: requests to the cluster, of one alone → of each': '≤ 1.2 ×',
       'idle: CPU, ms, of one alone → of each': '≤ 1.2 ×',
+    },
+  },
+  fleet: {
+    about:
+      'One operator with hundreds of hubs of 50 automations (light stand-ins): memory, start, a line changed in all, one hub in ten that hangs, another leader. `make bench NAME=fleet`',
+    bars: {
+      'memory of the operator, MiB': '≤ 320',
+      'writes in a minute at rest': '0',
+      'start: all looked at after, s': '≤ 30',
+      'one line changed in all: in the hubs after, s': '≤ 120',
     },
   },
   webhook: {

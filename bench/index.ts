@@ -5,6 +5,7 @@ import { operatorNode } from '../sandbox/image/operator-node';
 import { formatError } from '../sandbox/sandbox-error';
 import { benchAutomations } from './automations';
 import { benchConfiguration } from './configuration';
+import { benchFleet } from './fleet';
 import { benchHostileInput } from './hostile-input';
 import { benchHubs } from './hubs';
 import { benchRegistries } from './registries';
@@ -21,6 +22,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   registries: () => benchRegistries(numberOf('N', 200)),
   configuration: () => benchConfiguration(numberOf('N', 5)),
   hubs: () => benchHubs(numberOf('N', 20)),
+  fleet: () => benchFleet(numberOf('N', 300)),
   webhook: () => benchWebhook(numberOf('N', 5_000)),
   'hostile-input': () => benchHostileInput(numberOf('N', 1_000)),
   soak: () => soak(numberOf('MINUTES', 20)),
