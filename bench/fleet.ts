@@ -153,8 +153,7 @@ async function changeAll(bench: HubBench, hubs: readonly FleetHub[], description
       await bench.patch(namespace, 'HubAutomation', `${name}-${index}`, { description });
   });
   const began = Date.now();
-  for (const { url } of hubs)
-    while ((await writesOf(url)) < before.get(url)! + RESOURCES) await sleep(100);
+  for (const { url } of hubs) while ((await writesOf(url)) < before.get(url)! + RESOURCES) await sleep(100);
   return seconds(Date.now() - began);
 }
 

@@ -103,7 +103,10 @@ describe('a hub on a real node', () => {
     expect(await home.inHub('villa', 'cat', '/config/automations.yaml')).not.toContain('lamp');
     await home.change('hubautomation', 'lamp', { alias: 'Lamp in a file' });
     await home.ready('hubautomation', 'lamp');
-    await until('the hub uses it', async () => (await nameOf('automation.the_automation_lamp')) === 'Lamp in a file');
+    await until(
+      'the hub uses it',
+      async () => (await nameOf('automation.the_automation_lamp')) === 'Lamp in a file',
+    );
     await home.change('hub', 'villa', { delivery: 'Api' });
     await until('it is in the file of the hub again', async () =>
       (await home.inHub('villa', 'cat', '/config/automations.yaml')).includes('Lamp in a file'),

@@ -58,7 +58,7 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
       adopted: adopted || null,
       appliedHash: null,
       entityId: null,
-      // What is new is nowhere else.
+      // A new one is nowhere else.
       delivery: work.isByFile && !exists && !entity ? 'File' : null,
       ...volumeStatus(work.volume),
     },

@@ -120,7 +120,7 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
   }
 }
 
-/** What the hub shows of the object without reading its file. */
+/** The object as the hub shows it without reading its file. */
 export async function lookAt<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,

@@ -159,7 +159,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       .then((error) => {
         operation.end = { at: this.services.clock.monotonic(), error };
         const { drift, delivery } = this.contexts.of(client, resource);
-        // What is delivered cannot be changed in the hub.
+        // Delivered definitions cannot be changed in the hub.
         if (!delivery.isByFile) drift.recheckAfterOwnWork(this.entityType.type);
         const hubIsLoading = operation.wroteAt !== undefined && !operation.reload && !delivery.isByFile;
         this.services.clock.after(hubIsLoading ? USUAL_LOAD_TIME : 0, () => this.requeue(resource));

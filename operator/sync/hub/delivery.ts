@@ -9,7 +9,7 @@ export type DeliveryOf = (
   client: HubClient,
 ) => Promise<{ readonly status: object | null; readonly notice?: string }>;
 
-/** Ensures the ConfigMaps of what is delivered as files, and says how much that is (rules.md, "Delivery"). */
+/** Ensures the ConfigMaps of the definitions that are delivered as files, and reports their amount (rules.md, "Delivery"). */
 export function reportDelivery(deliveryOf: DeliveryOf): HubStep<HubContext & Authenticated> {
   return {
     name: 'delivery',

@@ -30,7 +30,7 @@ export async function checkDefinition(
     const error = Object.values(answer).find((part) => part.error !== null)?.error;
     if (error !== undefined) throw new HubRejected('400', `Message malformed: ${error}`);
   } catch (error) {
-    if (!isUnknownCommand(error)) throw error; // what the hub does not load is taken out again
+    if (!isUnknownCommand(error)) throw error; // a definition that does not load is taken out again
   }
 }
 

@@ -35,7 +35,7 @@ interface Item {
   readonly index: number;
 }
 
-/** What is delivered to a hub, for the status of its Hub. */
+/** The amount of delivered definitions of a hub, for the status of its Hub. */
 export interface DeliverySize {
   readonly configMaps: number;
   /** Bytes of all definitions, and of those in the fullest ConfigMap. */
@@ -54,9 +54,9 @@ const REFRESH_BOUNDS = [100, 2_000] as const;
 type DeliveryServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock'>;
 
 /**
- * The definitions of one hub that are delivered as files: the ConfigMaps that its pod mounts. They are the record of what is
- * delivered, as `automations.yaml` is of what its API has written: a definition stays as it was last put, whatever becomes of its
- * resource, until it is taken out.
+ * The definitions of one hub that are delivered as files: the ConfigMaps that its pod mounts. They are the record of all delivered
+ * ones, as `automations.yaml` is of those that its API has written: a definition stays as it was last put until it is taken out, also
+ * without its resource.
  */
 export class DeliveredFiles {
   private items = new Map<string, Item>();
@@ -105,7 +105,7 @@ export class DeliveredFiles {
   }
 
   get(kind: ConfigEntityKind, id: string): EntityPayload | undefined {
-    return this.items.get(keyOf(kind, id))?.payload;
+    return this.items.get(itemKey(kind, id))?.payload;
   }
 
   /** Whether there is room for this definition in the place of a former one with its id. */
@@ -115,20 +115,20 @@ export class DeliveredFiles {
 
   /** The definition is delivered by the next {@link publish}. @throws HubFailed there is no room */
   put(kind: ConfigEntityKind, id: string, payload: EntityPayload): void {
-    const before = this.items.get(keyOf(kind, id));
+    const before = this.items.get(itemKey(kind, id));
     const item = this.placed(kind, id, payload);
     if (!item) throw new HubFailed('the ConfigMaps have no room for it');
     if (before?.text === item.text) return;
-    this.items.set(keyOf(kind, id), item);
+    this.items.set(itemKey(kind, id), item);
     this.changed.add(item.index);
     if (before) this.changed.add(before.index);
   }
 
   /** The definition is taken out by the next {@link publish}. */
   take(kind: ConfigEntityKind, id: string): void {
-    const before = this.items.get(keyOf(kind, id));
+    const before = this.items.get(itemKey(kind, id));
     if (!before) return;
-    this.items.delete(keyOf(kind, id));
+    this.items.delete(itemKey(kind, id));
     this.changed.add(before.index);
   }
 
@@ -192,9 +192,9 @@ export class DeliveredFiles {
       for (const kind of CONFIG_ENTITY_KINDS) {
         for (const [id, payload] of readFileText(kind, found.data?.[deliveredFile(kind)] ?? '')) {
           // A crash while a definition moved may have left it in two: the second one is written without it.
-          if ((kind === 'script' && id === deliveryMarker(index)) || this.items.has(keyOf(kind, id)))
+          if ((kind === 'script' && id === deliveryMarker(index)) || this.items.has(itemKey(kind, id)))
             continue;
-          this.items.set(keyOf(kind, id), this.itemOf(kind, id, payload, index));
+          this.items.set(itemKey(kind, id), this.itemOf(kind, id, payload, index));
         }
       }
     }
@@ -203,7 +203,7 @@ export class DeliveredFiles {
   }
 
   private placed(kind: ConfigEntityKind, id: string, payload: EntityPayload): Item | undefined {
-    const current = this.items.get(keyOf(kind, id));
+    const current = this.items.get(itemKey(kind, id));
     const sizes = this.sizes();
     const item = this.itemOf(kind, id, payload, 0);
     if (current) sizes[current.index]! -= current.bytes;
@@ -254,7 +254,7 @@ export class DeliveredFiles {
         await this.apply(hub, index);
       }
     } catch (error) {
-      // What the cluster has is what counts: it is read again.
+      // The content of the cluster counts: it is read again.
       this.forget();
       throw error;
     }
@@ -310,8 +310,8 @@ export class DeliveredFiles {
 
   /** Has the pod get the files and the hub read them. Scripts are loaded with that; automations and scenes are not. */
   private async untilSeen(client: HubClient): Promise<void> {
-    const wanted = new Map(this.applied);
-    const unseen = () => [...wanted].filter(([index, hash]) => this.seen.get(index) !== hash);
+    const expected = new Map(this.applied);
+    const unseen = () => [...expected].filter(([index, hash]) => this.seen.get(index) !== hash);
     if (unseen().length === 0) return;
     // By this process, or by the one before it.
     const look = async () => {
@@ -345,4 +345,4 @@ export class DeliveredFiles {
   }
 }
 
-const keyOf = (kind: ConfigEntityKind, id: string): string => `${kind} ${id}`;
+const itemKey = (kind: ConfigEntityKind, id: string): string => `${kind} ${id}`;

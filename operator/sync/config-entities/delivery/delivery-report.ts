@@ -25,7 +25,7 @@ export interface DeliveryState {
 /** A hub's ConfigMaps are said to be nearly full above this share. */
 const NEARLY_FULL = 0.8;
 
-/** Counts what is delivered how, and keeps the ConfigMaps as they are to be (rules.md, "Delivery"). */
+/** Counts the objects by their delivery, and keeps the ConfigMaps as they are to be (rules.md, "Delivery"). */
 export class DeliveryReport {
   private readonly cleaning = new WeakSet<Delivery>();
 

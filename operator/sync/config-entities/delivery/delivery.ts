@@ -70,7 +70,7 @@ export class Delivery {
     this.replaced.delete(`${kind} ${id}`);
   }
 
-  /** Takes a definition that the hub does not load out again: what was there before takes its place. */
+  /** Takes a definition that the hub does not load out again: the former one takes its place. */
   async takeBack(kind: ConfigEntityKind, id: string): Promise<void> {
     const former = this.replaced.get(`${kind} ${id}`);
     this.replaced.delete(`${kind} ${id}`);
@@ -81,7 +81,7 @@ export class Delivery {
     if (!former) await this.client.entities.removeRegistration(kind, id);
   }
 
-  /** Reloads a kind once the hub has read what is delivered. */
+  /** Reloads a kind once the hub has read the delivered files. */
   async reload(kind: ConfigEntityKind): Promise<ReloadResult> {
     await this.files.publish(this.client);
     return this.client.reloads.request(kind, 0);

@@ -10,7 +10,7 @@ interface Removal {
   readonly reject: (error: unknown) => void;
 }
 
-/** Milliseconds of removals after which the hub is reloaded: what is removed does not run before that. */
+/** Milliseconds of removals after which the hub is reloaded: the removed objects do not run before that. */
 const LONGEST_GAP = 1_000;
 
 /**

@@ -6,8 +6,8 @@ import { isAccepted, ownsId } from '../ownership';
 import type { DeliveredFiles } from './delivered-files';
 
 /**
- * As `observe` (`observe.ts`), of a definition that is delivered as a file: what is delivered is known, so no file of the hub is read,
- * but for an object that may be in the hub's own file as well. The hub uses that one then.
+ * As `observe` (`observe.ts`), of a definition that is delivered as a file: the delivered content is known, so no file of the hub is
+ * read, but for an object that may be in the hub's own file as well. The hub uses that one then.
  */
 export async function observeDelivered<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,

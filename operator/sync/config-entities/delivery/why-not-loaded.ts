@@ -14,7 +14,9 @@ export async function whyNotLoaded(
     .filter(({ level }) => level === 'ERROR' || level === 'CRITICAL')
     .flatMap(({ message }) => message)
     .filter(
-      (text) => text.includes(kind) && (text.includes(deliveredFile(kind)) || (typeof name === 'string' && text.includes(`'${name}'`))),
+      (text) =>
+        text.includes(kind) &&
+        (text.includes(deliveredFile(kind)) || (typeof name === 'string' && text.includes(`'${name}'`))),
     );
   const [newest] = texts;
   const none = 'the hub has read it and does not load it. Look for the reason in its log.';

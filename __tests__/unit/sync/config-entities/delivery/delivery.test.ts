@@ -8,7 +8,8 @@ const automation = (house: House, name: string, spec: object = {}) =>
   house.apply('HubAutomation', name, { alias: `The ${name}`, ...AUTOMATION, ...spec });
 const names = (count: number) => Array.from({ length: count }, (_, index) => `n-${index}`);
 const writes = (house: House) => house.asked.filter((what) => /^(POST|DELETE|remove) /.test(what));
-const reloads = (house: House, kind: string) => house.asked.filter((what) => what === `reload ${kind}`).length;
+const reloads = (house: House, kind: string) =>
+  house.asked.filter((what) => what === `reload ${kind}`).length;
 const runs = (house: House, key: string): EntityPayload | undefined => house.loaded.get(key);
 
 let house: House;
@@ -31,7 +32,10 @@ describe('a burst', () => {
     expect(house.asked.filter((what) => what.startsWith('write '))).toHaveLength(1);
     expect([reloads(house, 'automation'), reloads(house, 'scene')]).toEqual([1, 1]);
     expect(house.delivered).toHaveLength(43); // with the marker
-    expect(house.status('HubAutomation', 'n-0')).toMatchObject({ delivery: 'File', entityId: 'automation.n-0' });
+    expect(house.status('HubAutomation', 'n-0')).toMatchObject({
+      delivery: 'File',
+      entityId: 'automation.n-0',
+    });
     expect(await house.report()).toMatchObject({ files: 42, api: 0, configMaps: 1 });
   });
 
@@ -46,7 +50,9 @@ describe('a burst', () => {
     expect(house.asked.slice(since)).toEqual([]);
     automation(house, 'n-3', { description: 'short' });
     await allReady(5);
-    expect(house.asked.slice(since).filter((what) => what.startsWith('write '))).toEqual(['write villa-delivery-1']);
+    expect(house.asked.slice(since).filter((what) => what.startsWith('write '))).toEqual([
+      'write villa-delivery-1',
+    ]);
     expect(runs(house, 'automation n-3')).toMatchObject({ description: 'short' });
   });
 });
@@ -75,7 +81,7 @@ describe('what the hub does not take', () => {
     automation(house, 'a', { alias: 'Disabled' });
     automation(house, 'b');
     expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready' });
-    expect(house.delivered.sort()).toEqual(['b', 'hub_operator_delivery_0']);
+    expect([...house.delivered].sort()).toEqual(['b', 'hub_operator_delivery_0']);
     expect(house.registry.has('automation a')).toBe(false);
     const { conditions } = house.status('HubAutomation', 'a') as { conditions: { message: string }[] };
     expect(conditions[0]!.message).toContain('Invalid device');
@@ -121,7 +127,10 @@ describe('the move', () => {
     for (const entity of house.registry.values()) entity.area = 'kitchen';
   }
   const isMoved = (to: 'Api' | 'File', count: number) => {
-    const [own, delivered] = [house.ownFiles.size, house.delivered.filter((id) => !id.startsWith('hub_')).length];
+    const [own, delivered] = [
+      house.ownFiles.size,
+      house.delivered.filter((id) => !id.startsWith('hub_')).length,
+    ];
     expect([own, delivered]).toEqual(to === 'Api' ? [count, 0] : [0, count]);
     expect(house.loaded.size - Number(house.loaded.has('script hub_operator_delivery_0'))).toBe(count);
     for (const name of names(count - 1)) {
@@ -194,7 +203,7 @@ describe('the end', () => {
     await allReady(1);
     automation(house, 'a', { id: 'b' });
     await allReady(1);
-    expect(house.delivered.sort()).toEqual(['b', 'hub_operator_delivery_0']);
+    expect([...house.delivered].sort()).toEqual(['b', 'hub_operator_delivery_0']);
     expect(house.registry.has('automation a')).toBe(false);
     expect(house.status('HubAutomation', 'a')).not.toHaveProperty('formerIds');
   });

@@ -1,4 +1,7 @@
-import type { ConfigEntityKind, EntityPayload } from '../../../../../operator/client/connection/config-entity';
+import type {
+  ConfigEntityKind,
+  EntityPayload,
+} from '../../../../../operator/client/connection/config-entity';
 import { HubFailed, HubRejected } from '../../../../../operator/client/connection/errors';
 import { Reloads } from '../../../../../operator/client/config-entities/reloads';
 import type { HubClient } from '../../../../../operator/client/hub-client';
@@ -42,11 +45,11 @@ interface Entity {
 export class House {
   readonly clock = new ManualClock();
   delivery: 'Api' | 'File' = 'File';
-  /** What the hub was asked for: `POST a`, `DELETE a`, `reload automation`. */
+  /** Requests to the hub and writes to the cluster: `POST a`, `DELETE a`, `reload automation`. */
   readonly asked: string[] = [];
   readonly configMaps = new Map<string, StoredMap>();
   applyError: Error | undefined;
-  /** The kubelet gives the pod what it is asked for. */
+  /** The kubelet brings ConfigMaps into the pod. */
   refreshes = true;
   /** Names of the objects that the hub disables when it loads them. */
   readonly disabledBy: Record<string, string> = {};
@@ -74,7 +77,10 @@ export class House {
     this.given = this.services(gone);
     this.contexts = new HubContexts(this.given, Object.values(TYPES));
     this.modules = Object.fromEntries(
-      Object.entries(TYPES).map(([kind, type]) => [kind, new ConfigEntitySync(type, this.given, this.contexts)]),
+      Object.entries(TYPES).map(([kind, type]) => [
+        kind,
+        new ConfigEntitySync(type, this.given, this.contexts),
+      ]),
     );
   }
 
@@ -164,7 +170,10 @@ export class House {
 
   async report() {
     const types = Object.values(TYPES);
-    const { status } = await new DeliveryReport(this.given, this.contexts, types).of(this.hubResource, this.client);
+    const { status } = await new DeliveryReport(this.given, this.contexts, types).of(
+      this.hubResource,
+      this.client,
+    );
     await this.clock.advance(5_000);
     return status;
   }
@@ -194,12 +203,14 @@ export class House {
       },
       applier: {
         isOurs: () => true,
-        find: (async (_type: unknown, _namespace: string, name: string) => this.configMaps.get(name)) as never,
+        find: (async (_type: unknown, _namespace: string, name: string) =>
+          this.configMaps.get(name)) as never,
         apply: (async (_type: unknown, object: StoredMap) => {
           if (gone()) return stop();
           if (this.applyError) throw this.applyError;
           const { name } = object.metadata;
-          if (JSON.stringify(this.configMaps.get(name)) !== JSON.stringify(object)) this.asked.push(`write ${name}`);
+          if (JSON.stringify(this.configMaps.get(name)) !== JSON.stringify(object))
+            this.asked.push(`write ${name}`);
           this.configMaps.set(name, object);
           return object;
         }) as never,
@@ -224,11 +235,12 @@ export class House {
       return of === kind ? [[id, payload] as const] : [];
     });
     for (const key of [...this.loaded.keys()]) if (key.startsWith(`${kind} `)) this.loaded.delete(key);
-    // Of two with one id, the hub uses that of its own file.
+    // The hub uses that of its own file where two have one id.
     for (const [id, payload] of [...delivered, ...own]) {
       const key = `${kind} ${id}`;
       this.loaded.set(key, payload);
-      if (!this.registry.has(key)) this.registry.set(key, { entity_id: `${kind}.${id}`, labels: [], area: '' });
+      if (!this.registry.has(key))
+        this.registry.set(key, { entity_id: `${kind}.${id}`, labels: [], area: '' });
     }
   }
 
@@ -245,20 +257,29 @@ export class House {
     const find = living((kind: string, id: string) => {
       const entity = this.registry.get(`${kind} ${id}`);
       const payload = this.loaded.get(`${kind} ${id}`);
-      return entity && { ...entity, disabled_by: null, original_name: payload?.['name'], original_icon: payload?.['icon'] ?? null };
+      return (
+        entity && {
+          ...entity,
+          disabled_by: null,
+          original_name: payload?.['name'],
+          original_icon: payload?.['icon'] ?? null,
+        }
+      );
     });
-    const keyOf = (entityId: string) =>
+    const keyBy = (entityId: string) =>
       [...this.registry].find(([, { entity_id: id }]) => id === entityId)?.[0] ?? '';
     const shouldRemoveByDefault = () => true;
     return {
       components: { isLoaded: () => Promise.resolve(true) },
       events: { watch: () => Promise.resolve(), onEvent: () => undefined },
       connection: {
-        command: living((type: string, { triggers = [] }: { triggers?: readonly { trigger: string }[] } = {}) => {
-          if (type === 'system_log/list') return [];
-          const isBad = triggers.some(({ trigger }) => trigger === 'bad');
-          return { triggers: { error: isBad ? 'Invalid trigger bad' : null } };
-        }),
+        command: living(
+          (type: string, { triggers = [] }: { triggers?: readonly { trigger: string }[] } = {}) => {
+            if (type === 'system_log/list') return [];
+            const isBad = triggers.some(({ trigger }) => trigger === 'bad');
+            return { triggers: { error: isBad ? 'Invalid trigger bad' : null } };
+          },
+        ),
       },
       entityRegistry: {
         find,
@@ -270,7 +291,7 @@ export class House {
       labels: { find: async (name: string) => name, ensure: async ({ name }: { name: string }) => name },
       repairIssues: {
         validationErrorOf: async (entityId: string) => {
-          const payload = this.loaded.get(keyOf(entityId));
+          const payload = this.loaded.get(keyBy(entityId));
           return this.disabledBy[String(payload?.['alias'])];
         },
         onChange: () => undefined,
@@ -278,19 +299,25 @@ export class House {
       entities: {
         isWriting: () => false,
         lastCutAt: -Infinity,
-        running: living((entityId: string) => this.loaded.get(keyOf(entityId))),
+        running: living((entityId: string) => this.loaded.get(keyBy(entityId))),
         read: living((kind: string, id: string) => this.ownFiles.get(`${kind} ${id}`)),
         reload,
-        write: living((kind: ConfigEntityKind, id: string, payload: EntityPayload | (() => EntityPayload)) => {
-          const desired = typeof payload === 'function' ? payload() : payload;
-          if (!isObject(desired)) return false;
-          this.asked.push(`POST ${id}`);
-          this.ownFiles.set(`${kind} ${id}`, desired);
-          this.load(kind);
-          return true;
-        }),
+        write: living(
+          (kind: ConfigEntityKind, id: string, payload: EntityPayload | (() => EntityPayload)) => {
+            const desired = typeof payload === 'function' ? payload() : payload;
+            if (!isObject(desired)) return false;
+            this.asked.push(`POST ${id}`);
+            this.ownFiles.set(`${kind} ${id}`, desired);
+            this.load(kind);
+            return true;
+          },
+        ),
         remove: living(
-          (kind: string, id: string, { shouldRemove = shouldRemoveByDefault }: { shouldRemove?: () => boolean }) => {
+          (
+            kind: string,
+            id: string,
+            { shouldRemove = shouldRemoveByDefault }: { shouldRemove?: () => boolean },
+          ) => {
             if (!shouldRemove()) return false;
             this.asked.push(`DELETE ${id}`);
             // The hub unregisters the entity, and gives it back all of it at the next reload.
@@ -318,7 +345,7 @@ export class House {
       rest: {
         redact: (text: string) => text,
         get: living((path: string) => {
-          const payload = this.loaded.get(keyOf(decodeURIComponent(path.split('/').at(-1)!)));
+          const payload = this.loaded.get(keyBy(decodeURIComponent(path.split('/').at(-1)!)));
           if (!payload) throw new HubRejected('404', 'unknown');
           return {
             state: 'on',

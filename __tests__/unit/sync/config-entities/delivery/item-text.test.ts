@@ -14,7 +14,9 @@ describe('the file of delivered definitions', () => {
   test('has one line for each, and gives them back', () => {
     const lines = ['a', 'b'].map((id) => itemText('automation', id, { alias: id, triggers: [] }));
     const text = fileText('automation', lines);
-    expect(text).toBe('[\n{"alias": "a", "triggers": [], "id": "a"},\n{"alias": "b", "triggers": [], "id": "b"}\n]\n');
+    expect(text).toBe(
+      '[\n{"alias": "a", "triggers": [], "id": "a"},\n{"alias": "b", "triggers": [], "id": "b"}\n]\n',
+    );
     expect([...readFileText('automation', text)]).toEqual([
       ['a', { alias: 'a', triggers: [] }],
       ['b', { alias: 'b', triggers: [] }],
@@ -61,6 +63,8 @@ describe('the file of delivered definitions', () => {
     expect(undeliverable(nested(100))).toBeUndefined();
     expect(undeliverable(nested(101))).toMatch(/more than 100 lists and mappings/);
     expect(undeliverable({ ['k'.repeat(1_000)]: 1 })).toBeUndefined();
-    expect(undeliverable({ list: [{ ['k'.repeat(1_001)]: 1 }] })).toMatch(/a key of more than 1000 characters \(kkk/);
+    expect(undeliverable({ list: [{ ['k'.repeat(1_001)]: 1 }] })).toMatch(
+      /a key of more than 1000 characters \(kkk/,
+    );
   });
 });
