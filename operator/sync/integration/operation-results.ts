@@ -141,8 +141,9 @@ async function failed(
   const events = adoptionEvents(done);
   // Compared with the answers as they are now: they may have changed meanwhile.
   const still = isUnsure(problem) ? undefined : stillFailed(reconcile, operation.type);
+  // The hub may have asked for credentials while the operation ran, and its event found that: all is looked at once more.
   return still
-    ? { ...withStatus(still, fields), events }
+    ? { ...withStatus(still, fields), events, after: 0 }
     : inProgress(reconcile, undefined, 0, fields, events);
 }
 

@@ -65,6 +65,15 @@ describe('a password that was changed at the device', () => {
     expect(house.status('one').entryID).toBe(id);
   });
 
+  test('is sent, too, if the hub asks for it while an update runs', async () => {
+    hub.reauthFlows.clear();
+    house.secrets['login'] = { password: 'new' };
+    await house.reconcile('one'); // starts and ends the update, whose result no reconcile has seen
+    hub.reauthFlows.set(id, 'reauth-1');
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(submits()).toEqual(['submit {"password":"new"}']);
+  });
+
   test('and mistyped in the Secret is sent once, and removes nothing', async () => {
     house.secrets['login'] = { password: 'nwe' };
     const rejected = {
