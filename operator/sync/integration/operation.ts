@@ -39,8 +39,8 @@ export interface Applied {
   readonly ids: Set<string>;
   /** The subentries among them that were in the hub before. */
   readonly adopted: Set<string>;
-  /** The subentries among them with a value that no form asked for. */
-  readonly incomplete: Set<string>;
+  /** The subentries among them with a value that no form asked for: the hashes without it, by id. */
+  readonly incomplete: Map<string, string>;
 }
 
 /** How an operation ended. */
@@ -51,7 +51,7 @@ export type OperationEnd =
 export const noneApplied = (ids: Iterable<string> = []): Applied => ({
   ids: new Set(ids),
   adopted: new Set(),
-  incomplete: new Set(),
+  incomplete: new Map(),
 });
 
 /** The failure of a flow of the integration's configuration, after which the entry is as before. */

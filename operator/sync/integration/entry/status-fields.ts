@@ -62,7 +62,10 @@ export function appliedStatus(
   const kept = Object.entries(before).filter(([id]) => !ids.has(id));
   const set = Object.entries(sent.hashes)
     .filter(([id]) => ids.has(id))
-    .map(([id, hash]): [string, string] => [id, incomplete.has(id) ? incompleteHash(hash) : hash]);
+    .map(([id, hash]): [string, string] => {
+      const used = incomplete.get(id);
+      return [id, used === undefined ? hash : incompleteHash(hash, used)];
+    });
   const now: AnswerHashes = Object.fromEntries([...kept, ...set]);
   const others = (status.adoptedSubentries ?? []).filter((id) => now[id] !== undefined);
   const subentries = [...new Set([...others, ...adopted])].sort();
