@@ -3,7 +3,8 @@ import { areas } from '../../operator/sync/registry/area';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
 import type { RegistryType } from '../../operator/client/connection/api-types';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
-import { entryId, type EntryResource, type EntryType } from '../../operator/sync/registry/entry-type';
+import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
+import { recordedId } from '../../operator/sync/objects/ownership';
 import { floors } from '../../operator/sync/registry/floor';
 import { labels } from '../../operator/sync/registry/label';
 import { locate } from '../../operator/sync/registry/locate-entry';
@@ -24,7 +25,7 @@ function withIds(
   entries: RegistryEntries,
 ): readonly EntryResource[] {
   return resources.map((resource) => {
-    const id = entryId(entryType, resource) ?? idByName(entries, resource.spec.name);
+    const id = recordedId(entryType, resource) ?? idByName(entries, resource.spec.name);
     return id === undefined
       ? resource
       : { ...resource, status: { ...resource.status, [entryType.idField]: id } };

@@ -5,7 +5,8 @@ import type { CustomResource } from '../../operator/kinds/resource';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import type { Child } from '../../operator/sync/objects/child';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
-import { type EntryResource, type EntryType, entryId } from '../../operator/sync/registry/entry-type';
+import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
+import { recordedId } from '../../operator/sync/objects/ownership';
 import { idByName, resolveReferences } from '../../operator/sync/registry/resolve';
 import { entrySpecOf } from '../../operator/sync/registry/spec-of';
 import { CommandError } from '../command-error';
@@ -72,7 +73,7 @@ async function pulledEntry(
   const registries = new Map<RegistryType, RegistryEntries>();
   for (const type of types) registries.set(type, await stored.entries(type));
   const entries = registries.get(entryType.type)!;
-  const id = entryId(entryType, resource) ?? idByName(entries, resource.spec.name);
+  const id = recordedId(entryType, resource) ?? idByName(entries, resource.spec.name);
   const record = id === undefined ? undefined : entries.get(id);
   if (!record) throw missing(`${entryType.type} “${resource.spec.name}”`);
   const references = await resolveReferences(entryType, resource, {
