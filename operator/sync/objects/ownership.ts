@@ -50,6 +50,9 @@ export function forgottenStatus(
   fields: readonly string[],
   volume: string | undefined,
 ): Readonly<Record<string, unknown>> {
-  const forgotten = [idField, 'adopted', 'appliedHash', ...fields].map((field): [string, null] => [field, null]);
+  const forgotten = [idField, 'adopted', 'appliedHash', ...fields].map((field): [string, null] => [
+    field,
+    null,
+  ]);
   return { ...Object.fromEntries(forgotten), ...volumeStatus(volume) };
 }
