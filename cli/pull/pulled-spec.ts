@@ -1,5 +1,5 @@
 import type { RegistryEntries } from '../../operator/client/registries/registry';
-import type { RegistryType } from '../../operator/client/connection/api-types';
+import { type RegistryType, registryTypes } from '../../operator/client/connection/registry-types';
 import { type HubIntegration, integration } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
@@ -69,9 +69,8 @@ async function pulledEntry(
   resources: readonly CustomResource[],
   stored: StoredObjects,
 ): Promise<PulledFields> {
-  const types: readonly RegistryType[] = ['floor', 'label', 'area', 'zone'];
   const registries = new Map<RegistryType, RegistryEntries>();
-  for (const type of types) registries.set(type, await stored.entries(type));
+  for (const type of registryTypes) registries.set(type, await stored.entries(type));
   const entries = registries.get(entryType.type)!;
   const id = recordedId(entryType, resource) ?? idByName(entries, resource.spec.name);
   const record = id === undefined ? undefined : entries.get(id);

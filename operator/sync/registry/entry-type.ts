@@ -1,4 +1,4 @@
-import type { RegistryType } from '../../client/connection/api-types';
+import type { RegistryType } from '../../client/connection/registry-types';
 import type { HubClient } from '../../client/hub-client';
 import type { ReadyReason } from '../../kinds/reasons';
 import type { Resource } from '../../kinds/resource';

@@ -1,4 +1,5 @@
-import type { RegistryRecord, RegistryType } from '../../client/connection/api-types';
+import type { RegistryRecord } from '../../client/connection/api-types';
+import type { RegistryType } from '../../client/connection/registry-types';
 import type { HubClient } from '../../client/hub-client';
 import { isReady } from '../../runtime/conditions';
 import type { Corrected } from '../objects/drift-policy';
