@@ -20,7 +20,7 @@ import { redactor, type Redact } from './connection/redact';
 import { callService, listComponents } from './services';
 import { HubEvents } from './hub-events';
 import { AuthBackoff } from './connection/auth-backoff';
-import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './connection/config-entity';
+import { isConfigEntityKind } from './connection/config-entity';
 
 /** The address of a hub and the token to authenticate with. */
 export interface HubAccess extends HubAddress {
@@ -115,8 +115,4 @@ export class HubClient {
       ? this.entities.reload(component)
       : callService(this.rest, component, 'reload');
   }
-}
-
-function isConfigEntityKind(component: string): component is ConfigEntityKind {
-  return CONFIG_ENTITY_KINDS.some((kind) => kind === component);
 }

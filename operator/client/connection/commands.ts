@@ -178,7 +178,7 @@ export interface Commands extends AnsweredCommands, RegistryDeletions {
 }
 
 /** All registries and collections have the same commands. `update` and `delete` have the id in `<type>_id`. */
-type RegistryCommands = Readonly<
+export type RegistryCommands = Readonly<
   Record<`${RegistryPrefix}/list`, Command<NoFields, readonly RegistryRecord[]>> &
     Record<`${RegistryPrefix}/${'create' | 'update'}`, Command<RegistryFields, RegistryRecord>>
 >;
@@ -192,7 +192,7 @@ const WRITES =
 
 export const requestTypeOf = (type: string): RequestType => (WRITES.test(type) ? 'write' : 'read');
 
-type CollectionStreams = {
+export type CollectionStreams = {
   readonly [T in CollectionType as `${T}/subscribe`]: Stream<NoFields, CollectionChanges<T>>;
 };
 
