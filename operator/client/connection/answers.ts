@@ -79,11 +79,7 @@ export const yamlZones = list(object<YamlZone>({ entityId: text, name: text }));
 export const authCode = object<{ readonly auth_code: string }>({ auth_code: text });
 export const uploadedFile = object<{ readonly file_id: string }>({ file_id: text });
 
-export interface RefreshedTokens {
-  readonly access_token: string;
-}
-export const refreshedTokens = object<RefreshedTokens>({ access_token: text });
-export const tokens = object<RefreshedTokens & { readonly refresh_token: string }>({
+export const tokens = object<{ readonly access_token: string; readonly refresh_token: string }>({
   access_token: text,
   refresh_token: text,
 });

@@ -5,8 +5,7 @@ import { Operation } from '../objects/operation';
 import { DownloadFailed } from './download';
 import { FairQueue } from './fair-queue';
 import { fetchPackage, type Source } from './fetch-package';
-import { InstallRejected } from './install-rejected';
-import { RepositoryRefused } from './refused';
+import { InstallRejected, RepositoryRefused } from './errors';
 import type { RepositoryPackage } from './repository-package';
 
 /** The state of a download with its checks. */

@@ -2,7 +2,7 @@ import { systemClock } from '../../../../operator/base/clock';
 import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../../../operator/base/limits';
 import { type Preparation, Preparations } from '../../../../operator/sync/community/preparation';
 import { digestOf } from '../../../../operator/sync/community/repository-package';
-import { RepositoryRefused } from '../../../../operator/sync/community/refused';
+import { RepositoryRefused } from '../../../../operator/sync/community/errors';
 import { CodeHost } from '../../../../sandbox/code-host';
 import { repositoryZip } from '../../../../sandbox/zip';
 import { ManualClock } from '../../manual-clock';
