@@ -24,7 +24,7 @@ import type {
 } from './commands';
 import type { EntityPayload } from './config-entity';
 import type { ConfigEntry, FlowInProgress, FlowStep, FormField, Placeholders } from './flow-step';
-import { collectionTypes, configRegistryTypes } from './registry-types';
+import { type CollectionChanges, collectionTypes, configRegistryTypes } from './registry-types';
 import {
   byType,
   checked,
@@ -299,7 +299,7 @@ export function checkedResult<K extends keyof Commands>(
 const collectionMessages = Object.fromEntries(
   collectionTypes.map((type) => [
     `${type}/subscribe`,
-    list(object({ change_type: word, [`${type}_id`]: text })),
+    list(object<CollectionChanges[number]>({ change_type: word, [`${type}_id`]: text })),
   ]),
 ) as { readonly [K in keyof CollectionStreams]: Shape<StreamMessage<K>> };
 

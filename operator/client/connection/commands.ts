@@ -193,7 +193,7 @@ const WRITES =
 export const requestTypeOf = (type: string): RequestType => (WRITES.test(type) ? 'write' : 'read');
 
 export type CollectionStreams = {
-  readonly [T in CollectionType as `${T}/subscribe`]: Stream<NoFields, CollectionChanges<T>>;
+  readonly [T in CollectionType as `${T}/subscribe`]: Stream<NoFields, CollectionChanges>;
 };
 
 /** The commands that the hub answers with a stream of messages until they are cancelled. */

@@ -13,7 +13,7 @@ export type RegistryType = ConfigRegistryType | CollectionType;
 /** The first part of the names of these commands. */
 export type RegistryPrefix = `config/${ConfigRegistryType}_registry` | CollectionType;
 
-/** A message of `<type>/subscribe`; the first has all entries as `added`. */
-export type CollectionChanges<T extends CollectionType> = readonly ({
+/** A message of `<type>/subscribe`, with the id in `<type>_id`; the first has all entries as `added`. */
+export type CollectionChanges = readonly ({
   readonly change_type: 'added' | 'updated' | 'removed';
-} & Readonly<Record<`${T}_id`, string>>)[];
+} & Readonly<Partial<Record<`${CollectionType}_id`, string>>>)[];

@@ -43,7 +43,7 @@ const collection = (type: CollectionType): RegistryProtocol => ({
   idField: 'id',
   subscribe: (connection, onUpdated) =>
     connection.subscribe(`${type}/subscribe`, {}, (changes) => {
-      for (const change of changes) onUpdated(ACTIONS[change.change_type], change[`${type}_id`]);
+      for (const change of changes) onUpdated(ACTIONS[change.change_type], change[`${type}_id`] ?? '');
     }),
 });
 

@@ -136,7 +136,7 @@ describe('Registry', () => {
   });
 
   test('of zones it has the id of a record in zone_id, and follows the stream of the collection', async () => {
-    let tell!: (changes: CollectionChanges<'zone'>) => void;
+    let tell!: (changes: CollectionChanges) => void;
     const sent: unknown[] = [];
     const zones = new Map<string, RegistryRecord>([['work', { id: 'work', name: 'Work' }]]);
     const connection = {
