@@ -297,11 +297,11 @@ export function checkedResult<K extends keyof Commands>(
 }
 
 const collectionMessages = Object.fromEntries(
-  collectionTypes.map((type) => [
+  collectionTypes.map((type): [string, Shape<CollectionChanges>] => [
     `${type}/subscribe`,
     list(object<CollectionChanges[number]>({ change_type: word, [`${type}_id`]: text })),
   ]),
-) as { readonly [K in keyof CollectionStreams]: Shape<StreamMessage<K>> };
+) as { readonly [K in keyof CollectionStreams]: Shape<CollectionChanges> };
 
 export const messages: { readonly [K in keyof Streams]: Shape<StreamMessage<K>> } = {
   subscribe_trigger: object({
