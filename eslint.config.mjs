@@ -1,6 +1,7 @@
 import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
 import { importX } from 'eslint-plugin-import-x';
 import jest from 'eslint-plugin-jest';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import tseslint from 'typescript-eslint';
 
@@ -13,17 +14,11 @@ const ofOperator = (target, ...allowed) => ({
   ...(allowed.length > 0 && { except: allowed.map((path) => `./${path}`) }),
 });
 
-/** Folders of `operator/sync` that hold a kind, and those below them: each imports only those before it. */
-const syncKinds = [
-  'community',
-  'config-entities',
-  'configuration',
-  'hub',
-  'integration',
-  'registry',
-  'secrets',
-];
+/** Folders of `operator/sync` below those of the kinds: each imports only those before it. */
 const belowKinds = ['secrets-yaml', 'hub-access', 'hub-workload', 'objects'];
+const syncKinds = readdirSync(join(import.meta.dirname, 'operator', 'sync'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !belowKinds.includes(entry.name))
+  .map(({ name }) => name);
 const ofSync = (folder) => `operator/sync/${folder}`;
 const syncZones = [
   // A kind imports no other kind.

@@ -12,16 +12,19 @@ import type {
   TriggerEventData,
 } from './api-types';
 import type {
+  AnsweredCommands,
+  CollectionStreams,
   CommandResult,
   Commands,
-  StreamMessage,
-  Streams,
-  AnsweredCommands,
   Events,
   EventsWithData,
+  RegistryCommands,
+  StreamMessage,
+  Streams,
 } from './commands';
 import type { EntityPayload } from './config-entity';
 import type { ConfigEntry, FlowInProgress, FlowStep, FormField, Placeholders } from './flow-step';
+import { type CollectionChanges, collectionTypes, configRegistryTypes } from './registry-types';
 import {
   byType,
   checked,
@@ -76,11 +79,7 @@ export const yamlZones = list(object<YamlZone>({ entityId: text, name: text }));
 export const authCode = object<{ readonly auth_code: string }>({ auth_code: text });
 export const uploadedFile = object<{ readonly file_id: string }>({ file_id: text });
 
-export interface RefreshedTokens {
-  readonly access_token: string;
-}
-export const refreshedTokens = object<RefreshedTokens>({ access_token: text });
-export const tokens = object<RefreshedTokens & { readonly refresh_token: string }>({
+export const tokens = object<{ readonly access_token: string; readonly refresh_token: string }>({
   access_token: text,
   refresh_token: text,
 });
@@ -199,11 +198,19 @@ const httpSlot = nullable(
 );
 const moment = nullable(time);
 const running = object<{ readonly config: EntityPayload }>({ config: entityPayload });
-const registryRecord = (idField: string) => object<RegistryRecord>({ name: text, [idField]: text });
-const label = registryRecord('label_id');
-const floor = registryRecord('floor_id');
-const area = registryRecord('area_id');
-const zone = registryRecord('id');
+const registryAnswers = Object.fromEntries(
+  [
+    ...configRegistryTypes.map((type) => [`config/${type}_registry`, `${type}_id`] as const),
+    ...collectionTypes.map((type) => [type, 'id'] as const),
+  ].flatMap(([prefix, idField]) => {
+    const entry = object<RegistryRecord>({ name: text, [idField]: text });
+    return [
+      [`${prefix}/list`, list(entry)],
+      [`${prefix}/create`, entry],
+      [`${prefix}/update`, entry],
+    ] as const;
+  }),
+) as { readonly [K in keyof RegistryCommands]: Shape<CommandResult<K>> };
 
 const triggerEventData = object<TriggerEventData>({
   action: optional(text),
@@ -277,18 +284,7 @@ export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandRes
   'blueprint/list': record(object()),
   'search/related': record(list(text)),
   'blueprint/substitute': object({ substituted_config: entityPayload }),
-  'config/floor_registry/list': list(floor),
-  'config/floor_registry/create': floor,
-  'config/floor_registry/update': floor,
-  'config/label_registry/list': list(label),
-  'config/label_registry/create': label,
-  'config/label_registry/update': label,
-  'config/area_registry/list': list(area),
-  'config/area_registry/create': area,
-  'config/area_registry/update': area,
-  'zone/list': list(zone),
-  'zone/create': zone,
-  'zone/update': zone,
+  ...registryAnswers,
 };
 
 /** @throws HubFailed the hub answered in another form */
@@ -300,12 +296,19 @@ export function checkedResult<K extends keyof Commands>(
   return shape ? checked(command, result, shape) : result;
 }
 
+const collectionMessages = Object.fromEntries(
+  collectionTypes.map((type): [string, Shape<CollectionChanges>] => [
+    `${type}/subscribe`,
+    list(object<CollectionChanges[number]>({ change_type: word, [`${type}_id`]: text })),
+  ]),
+) as { readonly [K in keyof CollectionStreams]: Shape<CollectionChanges> };
+
 export const messages: { readonly [K in keyof Streams]: Shape<StreamMessage<K>> } = {
   subscribe_trigger: object({
     variables: object({ trigger: object({ id: text, event: object({ data: triggerEventData }) }) }),
   }),
   'backup/subscribe_events': object({ manager_state: optional(text) }),
-  'zone/subscribe': list(object({ change_type: word, zone_id: text })),
+  ...collectionMessages,
   'config_entries/subscribe': list(object({ type: nullable(word), entry: configEntry })),
   'config_entries/flow/subscribe': list(
     object({ type: nullable(word), flow_id: text, flow: optional(flowInProgress) }),

@@ -7,7 +7,7 @@ import type { SubentryAnswers } from '../answers';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import type { FlowProblem } from '../flow/navigator';
 import { type FlowEnd, isSuccess, problemOf, runFlow } from '../flow/run';
-import type { Applied, Operation } from '../operation';
+import type { Applied, FlowOperation } from '../operation';
 
 /** Why a subentry is not as desired. */
 export interface SubentryProblem {
@@ -29,7 +29,7 @@ export class SubentryUpdate {
     private readonly reconcile: IntegrationReconcile,
     private readonly entry: ConfigEntry,
     private readonly before: AnswerHashes,
-    private readonly operation: Operation,
+    private readonly operation: FlowOperation,
     private readonly done: Applied,
   ) {}
 
