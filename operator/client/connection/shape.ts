@@ -20,8 +20,14 @@ export interface Shape<out T> {
   readonly of?: T;
 }
 
-/** Fields that are not named here are not used, or as they are. */
-type Fields<T> = { readonly [K in keyof T]?: Shape<T[K]> };
+/** Whether code that is given another value than this type says can fail. */
+type NeedsShape<V> = unknown extends V ? false : [V] extends [boolean | null | undefined] ? false : true;
+
+/** The compiler asks for the shape of each field of the type, but for those of any value and booleans. */
+type Fields<T> = { readonly [K in keyof T]?: Shape<T[K]> } & {
+  readonly [K in keyof T as NeedsShape<T[K]> extends true ? K : never]-?: Shape<T[K]>;
+};
+type FieldsOf<T> = object extends Fields<T> ? [fields?: NoInfer<Fields<T>>] : [fields: NoInfer<Fields<T>>];
 
 const matched =
   (expected: string, matches: (value: unknown) => boolean): Shape<never> =>
@@ -44,11 +50,13 @@ export const time: Shape<string> = matched(
   'a time',
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
 );
+/** The field is compared or passed on, or the code that reads it looks itself what it is: a hub may send any value. */
+export const anything: Shape<never> = () => undefined;
 const anyObject = matched('an object', isObject);
 const anyList = matched('a list', Array.isArray);
 
 /** An object with these fields, and others. */
-export function object<T extends object>(fields: NoInfer<Fields<T>> = {}): Shape<T> {
+export function object<T extends object>(...[fields = {} as Fields<T>]: FieldsOf<T>): Shape<T> {
   const known = Object.entries(fields) as [string, Shape<unknown>][];
   return (value) => {
     const mismatch = anyObject(value);
@@ -100,7 +108,7 @@ type OfType<T, K> = T extends { readonly type: infer Types } ? (K extends Types 
 
 /** One of several objects that their field `type` tells apart. */
 export function byType<T extends { readonly type: string }>(shapes: {
-  readonly [K in T['type']]: Shape<OfType<T, K>>;
+  readonly [K in T['type']]: Shape<Omit<OfType<T, K>, 'type'>>;
 }): Shape<T> {
   const known = object<{ readonly type: string }>({
     type: matched(`one of ${Object.keys(shapes).join(', ')}`, (type) => Object.hasOwn(shapes, String(type))),
