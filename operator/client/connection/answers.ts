@@ -26,6 +26,7 @@ import {
   anything,
   byType,
   checked,
+  fieldName,
   length,
   list,
   nullable,
@@ -168,7 +169,7 @@ const flowInProgress = object<FlowInProgress>({
 const limit = optional(nullable(number));
 const formField: Shape<FormField> = (value) => formFieldShape(value);
 const formFieldShape = object<FormField>({
-  name: text,
+  name: fieldName,
   description: anything,
   type: optional(text),
   options: anything,
@@ -244,7 +245,7 @@ const triggerEventData = object<TriggerEventData>({
   domain: optional(text),
   service: optional(text),
   component: optional(text),
-  service_data: optional(object({ id: anything })),
+  service_data: optional(object()),
 });
 
 export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandResult<K>> } = {
@@ -390,7 +391,7 @@ const events: { readonly [K in keyof EventsWithData]: Shape<EventsWithData[K]> }
   call_service: object({
     domain: text,
     service: text,
-    service_data: object({ id: anything, entity_id: anything }),
+    service_data: object(),
   }),
   component_loaded: object({ component: text }),
 };

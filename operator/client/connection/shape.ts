@@ -40,6 +40,11 @@ const within = (place: string, mismatch: Mismatch | undefined): Mismatch | undef
 export const text: Shape<string> = matched('a text', (value) => typeof value === 'string');
 /** A text of several known ones. Another text counts as none of them. */
 export const word = matched('a text', (value) => typeof value === 'string');
+/** A name that data is stored under. To JavaScript, `__proto__` is another one. */
+export const fieldName: Shape<string> = matched(
+  'the name of a field',
+  (value) => typeof value === 'string' && value !== '__proto__',
+);
 export const number: Shape<number> = matched('a number', (value) => typeof value === 'number');
 export const length: Shape<number> = matched(
   'a length',
@@ -56,8 +61,8 @@ const anyObject = matched('an object', isObject);
 const anyList = matched('a list', Array.isArray);
 
 /** An object with these fields, and others. */
-export function object<T extends object>(...[fields = {} as Fields<T>]: FieldsOf<T>): Shape<T> {
-  const known = Object.entries(fields) as [string, Shape<unknown>][];
+export function object<T extends object>(...[fields]: FieldsOf<T>): Shape<T> {
+  const known = Object.entries(fields ?? {}) as [string, Shape<unknown>][];
   return (value) => {
     const mismatch = anyObject(value);
     if (mismatch) return mismatch;
@@ -111,7 +116,10 @@ export function byType<T extends { readonly type: string }>(shapes: {
   readonly [K in T['type']]: Shape<Omit<OfType<T, K>, 'type'>>;
 }): Shape<T> {
   const known = object<{ readonly type: string }>({
-    type: matched(`one of ${Object.keys(shapes).join(', ')}`, (type) => Object.hasOwn(shapes, String(type))),
+    type: matched(
+      `one of ${Object.keys(shapes).join(', ')}`,
+      (type) => typeof type === 'string' && Object.hasOwn(shapes, type),
+    ),
   });
   return (value) => known(value) ?? shapes[(value as T).type as T['type']](value);
 }

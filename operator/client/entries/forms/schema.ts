@@ -108,8 +108,8 @@ function valuesOf(options: unknown): readonly unknown[] {
 
 /** A hub may show no options, as of devices that are not there, or one twice. */
 function oneOf(values: readonly unknown[]): JsonSchema {
-  const texts = new Set(values.filter((value) => !isObject(value) && !Array.isArray(value)));
-  return texts.size > 0 ? { enum: [...texts] } : ANY;
+  const scalars = new Set(values.filter((value) => value !== undefined && !(value instanceof Object)));
+  return scalars.size > 0 ? { enum: [...scalars] } : ANY;
 }
 
 function defined(fields: Readonly<Record<string, unknown>>): JsonSchema {
