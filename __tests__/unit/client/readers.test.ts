@@ -1,7 +1,7 @@
 import { ManualClock } from '../manual-clock';
 import { RepairIssues } from '../../../operator/client/setup/repair-issues';
-import { checkedResult } from '../../../operator/client/connection/answers';
-import type { Commands } from '../../../operator/client/connection/commands';
+import { checkedResult, eventShape, messages } from '../../../operator/client/connection/answers';
+import type { Commands, Events, Streams } from '../../../operator/client/connection/commands';
 import type { HubConnection } from '../../../operator/client/connection/connection';
 import { HubError } from '../../../operator/client/connection/errors';
 import { ConfigEntryRegistry } from '../../../operator/client/entries/config-entry-registry';
@@ -11,7 +11,12 @@ import type { HubClient } from '../../../operator/client/hub-client';
 import { EntityRegistry } from '../../../operator/client/registries/entity-registry';
 import { LabelRegistry } from '../../../operator/client/registries/label-registry';
 import { Registry } from '../../../operator/client/registries/registry';
-import { getBackupConfig, isBackupRunning, listBackupAgents } from '../../../operator/client/setup/backup';
+import {
+  getBackupConfig,
+  isBackupRunning,
+  listBackupAgents,
+  onBackupEnded,
+} from '../../../operator/client/setup/backup';
 import { lastBannedAddress } from '../../../operator/client/setup/ban-notice';
 import {
   customIntegration,
@@ -34,6 +39,9 @@ import { backupDifference, backupStatus, chooseAgents } from '../../../operator/
 import { completeSettings, nextHttpStep } from '../../../operator/sync/configuration/load/http-settings';
 import { entryDiff } from '../../../operator/sync/registry/desired';
 import { formatDiff } from '../../../operator/sync/objects/field-diff';
+import { OwnReloadTracker } from '../../../operator/client/config-entities/own-reload-tracker';
+import type { Shape } from '../../../operator/client/connection/shape';
+import { HubEvents } from '../../../operator/client/hub-events';
 import { withWrongParts } from './wrong-values';
 
 // A hub answers each command with any JSON: what reads the answer returns something, or throws an error that names the hub's fault.
@@ -279,4 +287,102 @@ describe('any answer to a command is read, or is an error of the hub', () => {
       expect(bugs).toEqual([]);
     },
   );
+});
+
+test('a hub that names a slot of settings that it does not show has none', async () => {
+  const other = { ...http, other: { trusted_proxies: 5 }, active_config_type: 'other' };
+  expect(await getReverseProxySettings(connectionWith('http/config', other))).toEqual({
+    enabled: false,
+    trustedProxies: [],
+  });
+});
+
+describe('any message of a subscription is used, or has another form', () => {
+  const trigger = (id: string, data: object) => ({ variables: { trigger: { id, event: { data } } } });
+  const written = { domain: 'automation', service: 'reload', service_data: { id: NAME } };
+
+  /** What is told to the one who follows, by the name of the subscription. */
+  type Followers = Map<string, { readonly shape: Shape<unknown>; readonly tell: (message: unknown) => void }>;
+  function following(): { readonly followers: Followers; readonly connection: HubConnection } {
+    const followers: Followers = new Map();
+    const connection = {
+      ...connectionWith(undefined, undefined),
+      subscribe: (type: keyof Streams, _fields: object, tell: (message: unknown) => void) =>
+        Promise.resolve(followers.set(type, { shape: messages[type], tell })),
+      subscribeEvents: (type: keyof Events, onEvent: (data: unknown) => void) =>
+        Promise.resolve(
+          followers.set(type, {
+            shape: eventShape(type),
+            tell: (event) => onEvent((event as { data: unknown }).data),
+          }),
+        ),
+    } as unknown as HubConnection;
+    return { followers, connection };
+  }
+
+  test.each<[string, unknown, (connection: HubConnection) => Promise<unknown>]>([
+    [
+      'subscribe_trigger',
+      trigger('reload', written),
+      (connection) => new HubEvents(connection, new OwnReloadTracker(clock)).watch(),
+    ],
+    [
+      'subscribe_trigger',
+      trigger('script', { service: NAME }),
+      (connection) => new HubEvents(connection, new OwnReloadTracker(clock)).watch(),
+    ],
+    [
+      'zone/subscribe',
+      [{ change_type: 'added', zone_id: NAME }],
+      (connection) => new Registry(connection, 'zone').entries(),
+    ],
+    [
+      'label_registry_updated',
+      { data: { action: 'create', label_id: NAME } },
+      (connection) => new Registry(connection, 'label').entries(),
+    ],
+    [
+      'backup/subscribe_events',
+      { manager_state: 'idle' },
+      (connection) => onBackupEnded(connection, () => undefined),
+    ],
+    [
+      'config_entries/subscribe',
+      [{ type: 'added', entry }],
+      (connection) => new ConfigEntryRegistry(rest, connection).all(),
+    ],
+    [
+      'config_entries/flow/subscribe',
+      [{ type: 'added', flow_id: NAME, flow }],
+      (connection) => new FlowsInProgress(connection).reauthOf(NAME),
+    ],
+    [
+      'entity_registry_updated',
+      { data: { action: 'update', entity_id: 'automation.a', changes: { disabled_by: null } } },
+      (connection) => new EntityRegistry(connection).find('automation', NAME),
+    ],
+    [
+      'repairs_issue_registry_updated',
+      { data: { domain: 'automation', issue_id: 'automation.a_validation_failed_b' } },
+      (connection) => new RepairIssues(connection).validationErrorOf(NAME),
+    ],
+  ])('%s', async (type, right, follow) => {
+    const { followers, connection } = following();
+    await follow(connection);
+    const { shape, tell } = followers.get(type)!;
+    const bugs: unknown[] = [];
+    let used = 0;
+    for (const message of [right, ...withWrongParts(right)]) {
+      if (shape(message)) continue;
+      used += 1;
+      try {
+        tell(message);
+      } catch (error) {
+        bugs.push([message, error]);
+      }
+    }
+    expect(bugs).toEqual([]);
+    expect(used).toBeGreaterThan(0);
+    await follow(connection);
+  });
 });

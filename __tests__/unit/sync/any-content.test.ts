@@ -6,6 +6,7 @@ import { diff, hashOf, unexpressed } from '../../../operator/sync/config-entitie
 import { scenes } from '../../../operator/sync/config-entities/scene';
 import { scripts } from '../../../operator/sync/config-entities/script';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../../operator/sync/config-entities/spec-of';
+import { readMarker } from '../../../operator/sync/configuration/record/read-marker';
 import { FlowNavigator } from '../../../operator/sync/integration/flow/navigator';
 import { withUploads } from '../../../operator/sync/integration/flow/run';
 import { formatDiff } from '../../../operator/sync/objects/field-diff';
@@ -59,6 +60,19 @@ test.each(definitions)('any definition of the kind %s is compared, shown and exp
     ];
   };
   expect(definitionsOf.map(show)).toHaveLength(definitionsOf.length);
+});
+
+test('variables of any value are a marker, or none', async () => {
+  const right = { variables: { configuration: 'a', secrets: 'b' } };
+  for (const running of withWrongParts(right)) {
+    if (entityPayload(running)) continue;
+    const client = {
+      entityRegistry: { findNow: () => Promise.resolve({ entity_id: 'script.a', disabled_by: null }) },
+      entities: { running: () => Promise.resolve(running) },
+    };
+    const { configuration = '', secrets = '' } = (await readMarker(client as never)) ?? {};
+    expect([typeof configuration, typeof secrets]).toEqual(['string', 'string']);
+  }
 });
 
 const open = { flow_id: 'f', step_id: 'user', description_placeholders: { a: 'b' } };
