@@ -128,7 +128,7 @@ interface LeaseSpec {
   readonly renewTime: string;
 }
 
-/** What is created and asked in the cluster. */
+/** Objects in the cluster, and questions about them. */
 class Load {
   private created = 0;
 

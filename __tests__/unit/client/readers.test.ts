@@ -115,7 +115,7 @@ const automation = {
 };
 const label = { label_id: NAME, name: 'A label', icon: null };
 
-/** The right answers to what the readers ask. */
+/** Right answers to the commands of the readers. */
 const answers: Partial<Record<keyof Commands, unknown>> = {
   get_config: { version: '2026.11.0', state: 'RUNNING', unit_system: {} },
   get_services: { python_script: { reload: {} } },
@@ -301,7 +301,7 @@ describe('any message of a subscription is used, or has another form', () => {
   const trigger = (id: string, data: object) => ({ variables: { trigger: { id, event: { data } } } });
   const written = { domain: 'automation', service: 'reload', service_data: { id: NAME } };
 
-  /** What is told to the one who follows, by the name of the subscription. */
+  /** Listeners by the name of their subscription. */
   type Followers = Map<string, { readonly shape: Shape<unknown>; readonly tell: (message: unknown) => void }>;
   function following(): { readonly followers: Followers; readonly connection: HubConnection } {
     const followers: Followers = new Map();

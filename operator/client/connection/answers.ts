@@ -204,7 +204,7 @@ export const flowStep = byType<FlowStep>({
   }),
 });
 
-/** Of an entity of another integration it may be a number, or missing: it can stand in a text all the same. */
+/** Entities of other integrations may have a number or nothing there, which can stand in a text all the same. */
 const nearlyText: Shape<never> = (value) => scalar(value);
 const entity = object<RegistryEntity>({
   entity_id: text,

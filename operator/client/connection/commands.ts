@@ -223,7 +223,7 @@ export interface EventsWithData extends RegistryEvents {
   call_service: {
     readonly domain: string;
     readonly service: string;
-    /** Those of an automation name it in `id`. */
+    /** A reload of one automation names it in `id`. */
     readonly service_data: { readonly id?: unknown; readonly entity_id?: unknown };
   };
   component_loaded: { readonly component: string };

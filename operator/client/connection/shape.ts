@@ -55,7 +55,7 @@ export const time: Shape<string> = matched(
   'a time',
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
 );
-/** The field is compared or passed on, or the code that reads it looks itself what it is: a hub may send any value. */
+/** The field is compared or passed on, or the code that reads it looks at its type itself: a hub may send any value. */
 export const anything: Shape<never> = () => undefined;
 const anyObject = matched('an object', isObject);
 const anyList = matched('a list', Array.isArray);
