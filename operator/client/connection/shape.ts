@@ -62,7 +62,7 @@ const anyList = matched('a list', Array.isArray);
 
 /** An object with these fields, and others. */
 export function object<T extends object>(...[fields]: FieldsOf<T>): Shape<T> {
-  const known = Object.entries(fields ?? {}) as [string, Shape<unknown>][];
+  const known = Object.entries<Shape<unknown>>(fields ?? {});
   return (value) => {
     const mismatch = anyObject(value);
     if (mismatch) return mismatch;
