@@ -262,7 +262,7 @@ export interface TriggerEventData {
   readonly domain?: string;
   readonly service?: string;
   readonly component?: string;
-  readonly service_data?: { readonly id?: string };
+  readonly service_data?: { readonly id?: unknown };
 }
 /** An issue of the `repairs` integration. */
 /** A notification that the hub shows to everyone who is logged in, until someone dismisses it or the hub restarts. */

@@ -224,7 +224,8 @@ export interface EventsWithData extends RegistryEvents {
   call_service: {
     readonly domain: string;
     readonly service: string;
-    readonly service_data: { readonly id?: string; readonly entity_id?: string | readonly string[] };
+    /** A reload of one automation names it in `id`. */
+    readonly service_data: { readonly id?: unknown; readonly entity_id?: unknown };
   };
   component_loaded: { readonly component: string };
 }

@@ -32,7 +32,7 @@ const flow = {
   handler: NAME,
   context: { source: NAME, entry_id: NAME, title_placeholders: { [NAME]: NAME } },
 };
-const entity = { entity_id: NAME, platform: NAME, labels: [NAME] };
+const entity = { entity_id: NAME, unique_id: NAME, platform: NAME, disabled_by: NAME, labels: [NAME] };
 const slot = { trusted_proxies: [NAME], ssl_profile: NAME, error: NAME, error_message: NAME };
 
 const run = {
