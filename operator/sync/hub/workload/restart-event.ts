@@ -3,12 +3,26 @@ import { operatorAnnotations } from '../../../kinds/annotations';
 import type { Hub } from '../../../kinds/index';
 import type { EventSpec } from '../../../runtime/event-spec';
 import type { StatefulSet } from '../../hub-workload/owned-objects';
+import type { PodRestarts } from '../../hub-workload/pod-restarts';
+import type { HubStep } from '../steps';
 
 const CAUSES = {
   configHash: 'its configuration',
   secretsHash: 'its secrets',
   communityHash: 'its community integrations',
 } as const satisfies Partial<Record<keyof typeof operatorAnnotations, string>>;
+
+/** Names why the pod of the hub was deleted, which its HubConfiguration or the recovery from a fault has asked for. */
+export function reportRestart(restarts: Pick<PodRestarts, 'takeReason'>): HubStep {
+  return {
+    name: 'restart',
+    run({ hub, events }) {
+      const reason = restarts.takeReason(hub);
+      if (reason !== undefined) events.push(event(`The hub restarts: ${reason}.`));
+      return Promise.resolve({});
+    },
+  };
+}
 
 /** Names the cause of a rollout. Undefined: the pod template stays, and so does the pod. */
 export function restartEvent(
@@ -28,5 +42,7 @@ export function restartEvent(
     changed.length > 0
       ? `since ${changed.join(' and ')} changed`
       : 'since this version of the operator has another pod for it';
-  return { type: 'Normal', reason: 'HubRestarting', message: `The hub restarts, ${cause}.` };
+  return event(`The hub restarts, ${cause}.`);
 }
+
+const event = (message: string): EventSpec => ({ type: 'Normal', reason: 'HubRestarting', message });

@@ -3,10 +3,14 @@ import { HubRejected, HubUnreachable } from '../../../../../operator/client/conn
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import type { Hub } from '../../../../../operator/kinds';
 import type { Manifest } from '../../../../../operator/runtime/apply';
+import { ApiError } from '../../../../../operator/runtime/api-errors';
+import type { EventSpec } from '../../../../../operator/runtime/event-spec';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { StatefulSet } from '../../../../../operator/sync/hub-workload/owned-objects';
 import type { Pod } from '../../../../../operator/sync/hub-workload/pod';
 import { PodRestarts } from '../../../../../operator/sync/hub-workload/pod-restarts';
+import type { HubContext } from '../../../../../operator/sync/hub/steps';
+import { reportRestart } from '../../../../../operator/sync/hub/workload/restart-event';
 import { Rollouts } from '../../../../../operator/sync/hub/workload/rollouts';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, services } from '../../fixtures';
@@ -24,6 +28,8 @@ class Cluster {
   readonly sets = new Map<string, StatefulSet>();
   readonly deleted: string[] = [];
   readonly requeued: string[] = [];
+  /** The API server's answer to a deletion. */
+  failure: ApiError | undefined;
   /** The hubs' answer to /api/core/state. */
   answer: unknown = { state: 'RUNNING' };
   /** What they answer to backup/info. */
@@ -51,6 +57,7 @@ class Cluster {
       },
       cluster: {
         request: ({ path }) => {
+          if (this.failure) return Promise.reject(this.failure);
           this.deleted.push(path.slice(path.lastIndexOf('/') + 1));
           return Promise.resolve(undefined as never);
         },
@@ -308,6 +315,23 @@ describe('PodRestarts', () => {
     await cluster.delay(cluster.hubs[0], template('old'));
     expect(await cluster.restart()).toBe('deleted');
     expect(cluster.deleted).toEqual(['villa-0']);
+  });
+
+  test('name the reason of a deleted pod once in an event of its Hub, and none of a pod that was gone', async () => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    await cluster.delay(villa, template('old'));
+    const events: EventSpec[] = [];
+    const report = () => reportRestart(cluster.restarts).run({ hub: villa, events } as unknown as HubContext);
+    cluster.failure = new ApiError(404, 'NotFound', 'gone');
+    await cluster.restart();
+    await report();
+    expect(events).toEqual([]);
+    cluster.failure = undefined;
+    await cluster.restart();
+    await report();
+    await report();
+    expect(events).toEqual([{ type: 'Normal', reason: 'HubRestarting', message: 'The hub restarts: a test.' }]);
   });
 
   test('know nothing before the Hub was reconciled, and tell its HubConfiguration when it was', async () => {
