@@ -18,7 +18,6 @@ import { checkTrustedProxies } from './exposure/trusted-proxies';
 import { type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
 import type { PodRestarts } from '../hub-workload/pod-restarts';
 import { releaseRetained } from '../hub-workload/retain';
-import { reportRestart } from './workload/restart-event';
 import { Rollouts } from './workload/rollouts';
 import { ensureStatefulSet } from './workload/statefulset';
 import { ensureStorage } from './workload/storage';
@@ -44,7 +43,6 @@ export function hubModule(
   const externalSteps = Steps.none().add(externalStep(services, hubs)).add(backup).add(leftBehind);
   const waitForChildren = awaitChildren(services);
   const steps = workloadSteps(services, rollouts)
-    .add(reportRestart(restarts))
     .add({ name: 'bootstrap', run: (context) => connector.connect(context) })
     .add(checkTrustedProxies)
     .add(checkClusterBans(services))

@@ -3,8 +3,6 @@ import { operatorAnnotations } from '../../../kinds/annotations';
 import type { Hub } from '../../../kinds/index';
 import type { EventSpec } from '../../../runtime/event-spec';
 import type { StatefulSet } from '../../hub-workload/owned-objects';
-import type { PodRestarts } from '../../hub-workload/pod-restarts';
-import type { HubStep } from '../steps';
 
 const CAUSES = {
   configHash: 'its configuration',
@@ -12,17 +10,8 @@ const CAUSES = {
   communityHash: 'its community integrations',
 } as const satisfies Partial<Record<keyof typeof operatorAnnotations, string>>;
 
-/** Names why the pod of the hub was deleted, which its HubConfiguration or the recovery from a fault has asked for. */
-export function reportRestart(restarts: Pick<PodRestarts, 'takeReason'>): HubStep {
-  return {
-    name: 'restart',
-    run({ hub, events }) {
-      const reason = restarts.takeReason(hub);
-      if (reason !== undefined) events.push(event(`The hub restarts: ${reason}.`));
-      return Promise.resolve({});
-    },
-  };
-}
+/** Names why the pod of a hub was deleted, as its HubConfiguration has asked for. */
+export const deletionEvent = (reason: string): EventSpec => event(`The hub restarts: ${reason}.`);
 
 /** Names the cause of a rollout. Undefined: the pod template stays, and so does the pod. */
 export function restartEvent(

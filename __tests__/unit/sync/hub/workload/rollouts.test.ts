@@ -4,13 +4,10 @@ import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import type { Hub } from '../../../../../operator/kinds';
 import type { Manifest } from '../../../../../operator/runtime/apply';
 import { ApiError } from '../../../../../operator/runtime/api-errors';
-import type { EventSpec } from '../../../../../operator/runtime/event-spec';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { StatefulSet } from '../../../../../operator/sync/hub-workload/owned-objects';
 import type { Pod } from '../../../../../operator/sync/hub-workload/pod';
 import { PodRestarts } from '../../../../../operator/sync/hub-workload/pod-restarts';
-import type { HubContext } from '../../../../../operator/sync/hub/steps';
-import { reportRestart } from '../../../../../operator/sync/hub/workload/restart-event';
 import { Rollouts } from '../../../../../operator/sync/hub/workload/rollouts';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, services } from '../../fixtures';
@@ -317,21 +314,16 @@ describe('PodRestarts', () => {
     expect(cluster.deleted).toEqual(['villa-0']);
   });
 
-  test('name the reason of a deleted pod once in an event of its Hub, and none of a pod that was gone', async () => {
+  test('know the reason of a deletion once, and none of a pod that was gone', async () => {
     const cluster = new Cluster();
     const [villa] = cluster.hubs;
     await cluster.delay(villa, template('old'));
-    const events: EventSpec[] = [];
-    const report = () => reportRestart(cluster.restarts).run({ hub: villa, events } as unknown as HubContext);
     cluster.failure = new ApiError(404, 'NotFound', 'gone');
     await cluster.restart();
-    await report();
-    expect(events).toEqual([]);
+    expect(cluster.restarts.takeReason(villa)).toBeUndefined();
     cluster.failure = undefined;
     await cluster.restart();
-    await report();
-    await report();
-    expect(events).toEqual([{ type: 'Normal', reason: 'HubRestarting', message: 'The hub restarts: a test.' }]);
+    expect([1, 2].map(() => cluster.restarts.takeReason(villa))).toEqual(['a test', undefined]);
   });
 
   test('know nothing before the Hub was reconciled, and tell its HubConfiguration when it was', async () => {

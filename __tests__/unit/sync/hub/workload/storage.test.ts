@@ -63,13 +63,13 @@ describe('claimSpec', () => {
 
 describe('ensureStorage', () => {
   /** A cluster with a claim whose class cannot expand: the API server refuses a larger request with 403. */
-  function rigid(present: Claim, hubs: readonly Hub[] = []) {
+  function rigid(present: Claim | undefined, hubs: readonly Hub[] = []) {
     const applied: { manifest: Manifest; options: ApplyOptions }[] = [];
     const apply = <T extends ClusterObject>(_: unknown, manifest: Manifest, options: ApplyOptions) => {
       if (sizeOf(manifest['spec'] as ReturnType<typeof claimSpec>) !== '5Gi')
         return Promise.reject(new ObjectRejected('the class must support resize', {}, true));
       applied.push({ manifest, options });
-      return Promise.resolve(present as ClusterObject as T);
+      return Promise.resolve(present as unknown as T);
     };
     const find = () => Promise.resolve(present as never);
     const given = services({
@@ -122,13 +122,19 @@ describe('ensureStorage', () => {
     const given = services({
       applier: {
         find: (_: unknown, namespace: string, name: string) =>
-          Promise.resolve({ metadata: { namespace, name, ownerReferences: [{ uid: 'house' }] } } as never),
+          Promise.resolve({
+            metadata: {
+              namespace,
+              name,
+              ownerReferences: [{ uid: name.startsWith('house') ? 'house' : 'shed' }],
+            },
+          } as never),
         labels: () => ({}),
       },
       cache: {
         get: () => undefined,
         list: function* <T>() {
-          yield* [house, lodger] as T[];
+          yield* [house, aHub({ metadata: { name: 'shed', uid: 'shed' } }), lodger] as T[];
         },
       },
       cluster: {
@@ -147,6 +153,14 @@ describe('ensureStorage', () => {
       '/api/v1/namespaces/home/persistentvolumeclaims/house-config',
       '/api/v1/namespaces/home/secrets/house-admin',
     ]);
+  });
+
+  test('starts no pod on an existingClaim that does not exist', async () => {
+    const { step } = rigid(undefined);
+    const context = aHubContext(aHub({ spec: { storage: { existingClaim: 'attic' } } }));
+    const message = 'The PersistentVolumeClaim attic of storage.existingClaim does not exist: create it.';
+    expect(await step.run(context)).toMatchObject({ claimProblem: { type: 'Waiting', message } });
+    expect(context.conditions['StorageReady']).toMatchObject({ status: 'False', message });
   });
 
   test('reports a claim without a volume as pending', async () => {
