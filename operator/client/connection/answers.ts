@@ -26,6 +26,7 @@ import type { EntityPayload } from './config-entity';
 import type { ConfigEntry, FlowInProgress, FlowStep, FormField, Placeholders } from './flow-step';
 import { type CollectionChanges, collectionTypes, configRegistryTypes } from './registry-types';
 import {
+  type Fields,
   anything,
   byType,
   checked,
@@ -357,7 +358,12 @@ export function checkedResult<K extends keyof Commands>(
 const collectionMessages = Object.fromEntries(
   collectionTypes.map((type): [string, Shape<CollectionChanges>] => [
     `${type}/subscribe`,
-    list(object<CollectionChanges[number]>({ change_type: word, [`${type}_id`]: text })),
+    // The compiler does not know the name of a field that is made of a type.
+    list(
+      object<CollectionChanges[number]>({ change_type: word, [`${type}_id`]: text } as unknown as Fields<
+        CollectionChanges[number]
+      >),
+    ),
   ]),
 ) as { readonly [K in keyof CollectionStreams]: Shape<CollectionChanges> };
 

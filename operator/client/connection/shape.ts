@@ -24,7 +24,7 @@ export interface Shape<out T> {
 type NeedsShape<V> = unknown extends V ? false : [V] extends [boolean | null | undefined] ? false : true;
 
 /** The compiler asks for the shape of each field of the type, but for those of any value and booleans. */
-type Fields<T> = { readonly [K in keyof T]?: Shape<T[K]> } & {
+export type Fields<T> = { readonly [K in keyof T]?: Shape<T[K]> } & {
   readonly [K in keyof T as NeedsShape<T[K]> extends true ? K : never]-?: Shape<T[K]>;
 };
 type FieldsOf<T> = object extends Fields<T> ? [fields?: NoInfer<Fields<T>>] : [fields: NoInfer<Fields<T>>];
