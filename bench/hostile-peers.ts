@@ -17,7 +17,7 @@ const manyKeys = (count: number, value: string): Buffer =>
 const manyEvents = Buffer.from(`[${Array(230_000).fill('{"type":"event"}').join(',')}]`);
 
 /** More values than are read; as many as are just read; many messages. */
-const tooMany = Buffer.from(`[${'{},'.repeat(4 * MIB - 10)}{}]`);
+const tooMany = Buffer.from(`[${'{},'.repeat(4 * MIB - 30)}{}]`);
 const messages = [tooMany, manyKeys(230_000, 'x'.repeat(28))].map((result) =>
   Buffer.concat([Buffer.from('{"type":"result","result":'), result, Buffer.from('}')]),
 );

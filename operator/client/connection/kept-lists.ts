@@ -14,7 +14,7 @@ export interface KeptList {
 }
 
 /**
- * The lists that the operator keeps of all hubs. The limits of a message bound one of them: several, or those of several hubs, may
+ * The lists that the operator keeps of all hubs (rules.md, "Large resources"). The limits of a message bound one of them: several, or those of several hubs, may
  * be more than fits. Then the largest is dropped, which is that of a hub that has more than others.
  */
 export class KeptLists {
