@@ -70,7 +70,7 @@ export class FollowedCollection<State> implements KeptList {
   /**
    * Applies a change that the hub reported.
    *
-   * @param added what the state keeps of it: of much, the whole state is read again instead
+   * @param added the part that the state keeps: of much, the whole state is read again instead
    */
   change(apply: (state: State) => void, added?: unknown): void {
     this.added += weightOf(added);

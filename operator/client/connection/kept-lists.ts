@@ -1,6 +1,6 @@
 import { HubUnreachable } from './errors';
 
-/** What the lists of all hubs may take together, in bytes: those of a hub with 10,000 automations take 13 MB. */
+/** Bytes of the lists of all hubs together: those of a hub with 10,000 automations take 13 MB. */
 const MOST = 40 * 1024 * 1024;
 /** Bytes that a value takes beside its text. */
 const PER_VALUE = 70;
@@ -9,7 +9,7 @@ const PER_VALUE = 70;
 export interface KeptList {
   /** About how many bytes it takes. */
   readonly weight: number;
-  /** Forgets what it has; it is read again before its next use. */
+  /** Forgets the content, which is read again before its next use. */
   drop(): void;
 }
 
@@ -49,7 +49,7 @@ export class KeptLists {
   }
 }
 
-/** Those of this process. */
+/** Lists of all hubs of this process. */
 export const keptLists = new KeptLists();
 
 /** About how many bytes a value takes, with all that is in it. */
