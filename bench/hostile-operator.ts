@@ -31,6 +31,12 @@ const PLACES = ['rest', 'first-frame', 'later-frame'] as const;
 /** Hubs of each place. */
 const HUBS = 10;
 const LARGE = 6;
+const AUTOMATION = {
+  hubRef: { name: 'usual' },
+  alias: 'At noon',
+  triggers: [{ trigger: 'time', at: '12:00:00' }],
+  actions: [{ delay: 1 }],
+};
 /** Creations before the floods: how long one takes on this machine now. */
 const ROUNDS_BEFORE = 20;
 // Milliseconds.
@@ -143,15 +149,14 @@ class Load {
   /** 1.4 MiB of the content that takes the most memory. */
   async addLarge(name: string): Promise<void> {
     const actions = [{ x: Array.from({ length: 450_000 }, () => ({})) }];
-    await this.create(typeOf('HubAutomation'), name, { spec: { hubRef: { name: 'usual' }, actions } });
+    await this.create(typeOf('HubAutomation'), name, { spec: { ...AUTOMATION, actions } });
   }
 
   /** Milliseconds until a new automation of the usual hub is Ready. */
   async creation(): Promise<number> {
     const name = `usual-${this.created++}`;
-    const spec = { hubRef: { name: 'usual' }, triggers: [{ trigger: 'time', at: '12:00:00' }], actions: [] };
     const began = performance.now();
-    await this.create(typeOf('HubAutomation'), name, { spec });
+    await this.create(typeOf('HubAutomation'), name, { spec: AUTOMATION });
     while ((await this.ready(name))?.status !== 'True') {
       if (performance.now() - began > READY_TIMEOUT)
         throw new Error(`${name}: ${JSON.stringify(await this.ready(name))}`);

@@ -367,8 +367,8 @@ export class HubConnection {
 }
 
 /**
- * The library answers an event of no subscription with a command that it keeps, and a hub may send any number of them. What is thrown
- * here ends the connection.
+ * The library answers an event of no subscription with a command that it keeps, and a hub may send any number of them. An
+ * exception here ends the connection.
  */
 function refuseUnknownEvents(connection: Connection): void {
   const send = connection.sendMessagePromise.bind(connection);
