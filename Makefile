@@ -52,9 +52,13 @@ synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the
 validate: node_modules/.ready ## Checks resources in FILES (default: samples) without a cluster (STRICT=1: warnings fail as well)
 	@exec node_modules/.bin/tsx cli/index.ts validate $(if $(STRICT),--strict) $(or $(FILES),samples)
 
+.PHONY: version
+version: node_modules/.ready ## Sets the version of all packages and pages (VERSION=x.y.z), before the image of a release is built
+	@node_modules/.bin/tsx release/index.ts --version-only
+
 .PHONY: release
-release: synth ## Records the CRDs of a release: tests fail when a later change breaks objects that are valid under them
-	@exec node_modules/.bin/tsx manifests/release.ts
+release: node_modules/.ready ## All that a release publishes, into build/release, each file tried (VERSION=x.y.z IMAGE=name@sha256:…; NOTES=file)
+	@exec node_modules/.bin/tsx release/index.ts
 
 .PHONY: bench
 bench: node_modules/.ready ## Figures of the operator's runtime (N=10000), into bench/results
