@@ -36,6 +36,7 @@ lint: node_modules/.ready ## Types, lint and format
 	@node_modules/.bin/tsc --noEmit
 	@npm run --silent lint
 	@node_modules/.bin/tsx sandbox/python-lint.ts
+	@node_modules/.bin/tsx sandbox/workflow-lint.ts
 
 .PHONY: format
 format: node_modules/.ready ## Puts all files into their format
