@@ -44,10 +44,7 @@ format: node_modules/.ready ## Puts all files into their format
 
 .PHONY: synth
 synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the sources (WEBHOOK_CERTIFICATE=cert-manager or none)
-	@rm -rf dist
-	@node_modules/.bin/cdk8s synth --no-check-upgrade
-	@node_modules/.bin/cdk8s import --no-check-upgrade --no-save
-	@node_modules/.bin/tsx manifests/reference.ts
+	@npm run --silent synth
 
 .PHONY: validate
 validate: node_modules/.ready ## Checks resources in FILES (default: samples) without a cluster (STRICT=1: warnings fail as well)

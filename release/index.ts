@@ -41,7 +41,9 @@ async function main(args: readonly string[]): Promise<void> {
       },
       {
         title: 'Writing dist/, imports/ and the reference',
-        run: async () => void (await run('Writing dist/', ['make', 'synth'], { env: { IMAGE: image } })),
+        // Without make, which would install all packages again: the version has changed their manifests.
+        run: async () =>
+          void (await run('Writing dist/', ['npm', 'run', 'synth'], { env: { IMAGE: image } })),
       },
       {
         title: 'Writing CHANGELOG.md and recording the CRDs',
@@ -97,7 +99,7 @@ async function subjectsSinceRelease(run: Run, version: string): Promise<string[]
     'tag',
     '--list',
     'v*',
-    '--merged',
+    '--merged=HEAD',
     '--sort=-v:refname',
   ]);
   const last = tags.split('\n').find((tag) => tag !== '' && tag !== `v${version}`);
