@@ -7,6 +7,7 @@ import { benchAutomations } from './automations';
 import { benchConfiguration } from './configuration';
 import { benchFleet } from './fleet';
 import { benchHostileInput } from './hostile-input';
+import { benchHostileOperator } from './hostile-operator';
 import { benchHubs } from './hubs';
 import { benchRegistries } from './registries';
 import { benchRuntime, type Figures } from './runtime';
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   fleet: () => benchFleet(numberOf('N', 300)),
   webhook: () => benchWebhook(numberOf('N', 5_000)),
   'hostile-input': () => benchHostileInput(numberOf('N', 1_000)),
+  'hostile-operator': () => benchHostileOperator(numberOf('N', 1_000)),
   soak: () => soak(numberOf('MINUTES', 20)),
 };
 

@@ -130,7 +130,10 @@ test('one bad object never takes the others with it, and keeps its former defini
   await apply(automation('villa', 'after'));
   const odd = 'b\u2028c 🛋 !secret x: "y" #';
   await apply(
-    automation('villa', 'odd', { description: odd, variables: { large: 1.5e300, small: 1e-7, text: '1e21' } }),
+    automation('villa', 'odd', {
+      description: odd,
+      variables: { large: 1.5e300, small: 1e-7, text: '1e21' },
+    }),
   );
   expect(await running('automation.the_automation_odd')).toMatchObject({
     description: odd,

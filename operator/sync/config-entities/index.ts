@@ -30,9 +30,17 @@ export function configEntityModules(services: Services, hubs: HubClients) {
       const { clock } = services;
       await Promise.all(
         hubs.all.map(async (client) => {
-          await runWhileResponsive(client, clock, contexts.waitUntilDelivered(client));
+          await runWhileResponsive(
+            client,
+            clock,
+            Promise.resolve(contexts.find(client)?.delivery.files.waitUntilIdle()),
+          );
           await runWhileResponsive(client, clock, client.drain());
-          await waitUntilRecorded(client, clock, () => contexts.hasUnrecordedResults(client));
+          await waitUntilRecorded(
+            client,
+            clock,
+            () => contexts.find(client)?.cache.hasUnrecordedResults() ?? false,
+          );
         }),
       );
     },

@@ -91,6 +91,11 @@ export class DeliveredFiles {
     return this.items.size === 0;
   }
 
+  /** The cluster has ConfigMaps of this hub. */
+  get exists(): boolean {
+    return this.applied.size > 0;
+  }
+
   get isBusy(): boolean {
     return this.next !== undefined || this.running !== undefined;
   }

@@ -4,7 +4,7 @@ import type { Child } from '../../objects/child';
 import type { Services } from '../../services';
 import type { ConfigEntitySpec, EntityType } from '../entity-type';
 import type { HubContexts } from '../hub-contexts';
-import { ownedId } from '../ownership';
+import { recordedId } from '../../objects/ownership';
 import { LARGEST_TOTAL } from './assignment';
 import type { Delivery } from './delivery';
 
@@ -20,10 +20,15 @@ export interface DeliveryState {
   } | null;
   /** A sentence for the message of `Ready`. */
   readonly notice?: string;
+  /** Milliseconds until the next look, when sooner than the resync. */
+  readonly after?: number;
 }
 
 /** A hub's ConfigMaps are said to be nearly full above this share. */
 const NEARLY_FULL = 0.8;
+
+/** Milliseconds between two looks whether the empty ConfigMaps are gone: the last definition may still be on its way out. */
+const CLEAN_UP_POLL = 3_000;
 
 /** Counts the objects by their delivery, and keeps the ConfigMaps as they are to be (rules.md, "Delivery"). */
 export class DeliveryReport {
@@ -44,7 +49,7 @@ export class DeliveryReport {
     await files.restore(hub);
     if (!delivery.isByFile && files.isEmpty) {
       this.cleanUp(hub, client, delivery);
-      return { status: null };
+      return { status: null, ...(files.exists && { after: CLEAN_UP_POLL }) };
     }
     const { size } = files;
     const status = { ...this.counts(hub, delivery), ...size };
@@ -59,7 +64,7 @@ export class DeliveryReport {
     let [delivered, others] = [0, 0];
     for (const entityType of this.entityTypes) {
       for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, name)) {
-        const id = ownedId(entityType, resource);
+        const id = recordedId(entityType, resource);
         if (id === undefined) continue;
         if (files.get(entityType.type, id)) delivered += 1;
         else others += 1;
