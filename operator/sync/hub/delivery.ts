@@ -3,7 +3,7 @@ import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds';
 import { type Authenticated, type HubContext, type HubStep, requeueAfter } from './steps';
 
-/** How a hub's automations, scenes and scripts are delivered: fields of status, a sentence, and when to look again. */
+/** How a hub's automations, scenes and scripts are delivered: fields of status, a sentence, and the time of the next reconcile. */
 export type DeliveryOf = (
   hub: Hub,
   client: HubClient,

@@ -20,14 +20,14 @@ export interface DeliveryState {
   } | null;
   /** A sentence for the message of `Ready`. */
   readonly notice?: string;
-  /** Milliseconds until the next look, when sooner than the resync. */
+  /** Milliseconds until the next reconcile, when sooner than the resync. */
   readonly after?: number;
 }
 
 /** A hub's ConfigMaps are said to be nearly full above this share. */
 const NEARLY_FULL = 0.8;
 
-/** Milliseconds between two looks whether the empty ConfigMaps are gone: the last definition may still be on its way out. */
+/** Milliseconds between two checks whether the empty ConfigMaps are gone: the last definition may still be on its way out. */
 const CLEAN_UP_POLL = 3_000;
 
 /** Counts the objects by their delivery, and keeps the ConfigMaps as they are to be (rules.md, "Delivery"). */
