@@ -13,8 +13,7 @@ import { Outcomes, withHttp } from './conditions';
 import { decide } from './decide';
 import { observeUnusable, observeUsable } from './record/observe';
 import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './record/record';
-import { UnusableSteps } from './unusable-steps';
-import { UsableSteps } from './usable-steps';
+import { Steps } from './steps';
 
 /** A hub that can be used, or the reason why it cannot be, with its fields of status. */
 export type HubAccess =
@@ -28,8 +27,7 @@ export type HubAccess =
 export class ConfigurationReconciler {
   /** The resource that is reconciled when a client is connected again. */
   private readonly followed = new WeakMap<HubClient, string>();
-  private readonly usable: UsableSteps;
-  private readonly unusable: UnusableSteps;
+  private readonly steps: Steps;
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'applier' | 'secrets' | 'clock' | 'requeue'>,
@@ -38,9 +36,7 @@ export class ConfigurationReconciler {
     private readonly records: ConfigurationRecords,
     private readonly loads: LoadJobs,
   ) {
-    const given = { services, restarts, records };
-    this.usable = new UsableSteps(given, loads);
-    this.unusable = new UnusableSteps(given);
+    this.steps = new Steps(services, restarts, records, loads);
   }
 
   async sync(desired: DesiredContent, access: HubAccess, forced: boolean): Promise<Outcome> {
@@ -54,14 +50,8 @@ export class ConfigurationReconciler {
     const status = { ...unusable.status, ...outcomes.generated };
     // The hub may not have answered when it was asked for its mode.
     const after = observed.mode === 'recovery' ? { after: DEPENDENCY_REQUEUE } : {};
-    const step = decide(situation);
-    return this.unusable.take({
-      ...situation,
-      step,
-      outcomes,
-      hub,
-      unusable: { ...unusable, ...after, status },
-    });
+    const work = { ...situation, outcomes, hub, unusable: { ...unusable, ...after, status } };
+    return this.steps.takeUnusable(decide(situation), work);
   }
 
   /** Beside a configuration that cannot be generated: a trial of the settings has to be ended within minutes. */
@@ -99,8 +89,7 @@ export class ConfigurationReconciler {
     const observed = await observeUsable(this.services, resource, hub, client);
     const last = this.loads.result(desired, hub, observed.start);
     const situation = { ...desired, observed, record, last, forced };
-    const step = decide(situation);
-    const outcome = await this.usable.take({ ...situation, step, outcomes, hub, client });
+    const outcome = await this.steps.takeUsable(decide(situation), { ...situation, outcomes, hub, client });
     // One restart at a time.
     const mayRestart = outcome.reason !== 'RestartPending' || outcome.type === 'Stalled';
     return this.syncHttp(resource, outcome, desired.policy, hub, client, { forced, mayRestart });

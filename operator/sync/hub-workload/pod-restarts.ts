@@ -59,10 +59,11 @@ export class PodRestarts {
   }
 
   /** Deletes the pod, unless a rollout is about to do so or its hub must not be interrupted. */
-  async restart(hub: Hub, pod: Pod, reason: string): Promise<RestartResult> {
+  async restart(hub: Hub, reason: string): Promise<RestartResult> {
     const template = this.templates.get(hub);
     if (template === undefined) return 'unknown';
-    if (pod.metadata.deletionTimestamp) return 'deleted';
+    const pod = this.podOf(hub);
+    if (!pod || pod.metadata.deletionTimestamp) return 'deleted';
     if (template === 'pending' || this.isOutdated(hub, pod)) return 'rollout';
     if (await this.occupation(hub)) return 'busy';
     const { namespace, name } = hub.metadata;
