@@ -17,8 +17,7 @@ import {
   configurationSource,
   generateConfiguration,
 } from '../../../operator/sync/configuration/generate/generate';
-import { missingSecrets } from '../../../operator/sync/configuration/generate/missing-secrets';
-import { secretUses } from '../../../operator/sync/configuration/generate/secret-uses';
+import { missingSecrets, secretUses } from '../../../operator/sync/configuration/generate/secret-uses';
 import { podProblem } from '../../../operator/sync/hub/health/pod-state';
 import { refuseDowngrade } from '../../../operator/sync/hub/workload/downgrade';
 import { HubClients } from '../../../operator/sync/hub-access/hub-clients';

@@ -1,6 +1,7 @@
 import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../base/limits';
-import { addedFiles, type Content, isSameMarker } from './generate/configuration-content';
-import type { LoadResult } from './load/load-result';
+import { addedFiles, type Content } from './generate/configuration-content';
+import { isSameMarker } from './generate/content-marker';
+import type { LoadResult } from './load/hub-loader';
 import { decideReload, type ReloadPolicy } from './load/reload-decision';
 import type { HubMode, Observed } from './record/observe';
 import { isSameRestart } from './record/publish';

@@ -24,11 +24,10 @@ import { configurationSource } from './generate/generate';
 import { LoadJobs } from './load/load-jobs';
 import { ConfigurationReconciler } from './reconcile';
 import { ConfigurationRecords } from './record/record';
-import { missingSecrets } from './generate/missing-secrets';
-import { publishConfiguration } from './record/publish';
+import { missingSecrets } from './generate/secret-uses';
+import { autoRestartOf, publishConfiguration, restartForAll } from './record/publish';
 import { ensureRecorderSecret, type MissingUrl } from './record/recorder-secret';
 import { GeneratedConfigurationCache } from './generate/generated-configuration-cache';
-import { autoRestartOf, restartForAll } from './record/restart-hashes';
 
 export interface ConfigurationModule {
   readonly module: SyncModule<HubConfiguration>;

@@ -10,12 +10,11 @@ import { SECRETS_HASH_KEY } from '../secrets-yaml/secrets-yaml';
 import type { Services } from '../services';
 import { Outcomes } from './conditions';
 import { type Known, knownOf, type Situation, type Step } from './decide';
-import { addedFiles, isSameMarker } from './generate/configuration-content';
-import type { MarkerVariables } from './generate/content-marker';
+import { addedFiles } from './generate/configuration-content';
+import { isSameMarker, type MarkerVariables } from './generate/content-marker';
 import { notSetUp } from './load/components';
-import type { LoadTask } from './load/hub-loader';
+import type { LoadResult, LoadTask } from './load/hub-loader';
 import type { DesiredContent, LoadJobs } from './load/load-jobs';
-import type { LoadResult } from './load/load-result';
 import type { Observed } from './record/observe';
 import {
   isSameRestart,

@@ -16,7 +16,6 @@ import { checkInHub, newLines, problemOf } from './check';
 import { partsNotSetUp } from './components';
 import { leftOutBetween } from './left-out';
 import { decideReload, type HubCapabilities, type ReloadPolicy, type SectionReload } from './reload-decision';
-import type { LoadResult } from './load-result';
 import { reloadSections } from './reload-sections';
 import { RunningContents, type RunningHub } from './running-content';
 import { REFRESH_DURATION, verifyContent, type Verification } from './verify-content';
@@ -27,6 +26,20 @@ import { REFRESH_DURATION, verifyContent, type Verification } from './verify-con
  * - `load`: the hub is to get the content.
  */
 export type LoadTask = 'adopt' | 'check' | 'load';
+
+export type LoadResult =
+  /** The hub has loaded the content, but for what `pending` names. */
+  | { readonly type: 'loaded'; readonly pending: readonly string[] }
+  /** Nothing was loaded: these files are linked when the pod starts. */
+  | { readonly type: 'new-files'; readonly names: readonly string[] }
+  /** The named sections need a restart, which is published unless the Hub cannot begin with one. */
+  | { readonly type: 'restart'; readonly because: readonly string[] }
+  /** The hub rejected the content; the one before is back. */
+  | { readonly type: 'rejected'; readonly problem: string }
+  /** A service failed and only a restart is left, which the strategy does not allow. */
+  | { readonly type: 'failed'; readonly sections: readonly string[]; readonly message: string }
+  /** In this start, the hub does not read the files that its pod mounts. */
+  | { readonly type: 'unseen' };
 
 export interface LoadJob extends RunningHub {
   readonly task: LoadTask;

@@ -10,8 +10,7 @@ import type { Services } from '../../services';
 import type { Content } from '../generate/configuration-content';
 import type { Observed } from '../record/observe';
 import type { ConfigurationRecord, ConfigurationRecords, HubStart } from '../record/record';
-import { HubLoader, type LoadTask } from './hub-loader';
-import type { LoadResult } from './load-result';
+import { HubLoader, type LoadResult, type LoadTask } from './hub-loader';
 import type { ReloadPolicy } from './reload-decision';
 
 /** A content that a hub is to have. */
