@@ -59,7 +59,7 @@ export class Steps {
 
   /** For a hub that can be used. */
   async takeUsable(step: Step, work: UsableWork): Promise<Outcome> {
-    const { outcomes, record, observed, hub } = work;
+    const { outcomes, record, hub } = work;
     switch (step) {
       case 'ReportInUse':
         return this.reportInUse(work);
@@ -72,7 +72,7 @@ export class Steps {
       case 'AwaitRestart':
         return this.awaitRestart(work);
       default:
-        this.loads.start(work, hub, work.client, TASKS[knownOf(work)] ?? 'load', observed, record);
+        this.loads.start({ ...work, task: TASKS[knownOf(work)] ?? 'load' });
         return outcomes.loading();
     }
   }
@@ -117,7 +117,8 @@ export class Steps {
     const empty =
       observed.pod?.createdFiles.filter((name) => texts.some((text) => text.includes(name))) ?? [];
     if (empty.length > 0) return outcomes.includesNothing(empty);
-    const missing = await notSetUp(client, sections, await hubRedactor(this.services, hub));
+    const redact = await hubRedactor(this.services, hub);
+    const missing = await notSetUp(client, sections, (text) => redact(client.rest.redact(text)));
     return missing ? outcomes.notLoaded(missing.sections, missing.words) : outcomes.loaded();
   }
 

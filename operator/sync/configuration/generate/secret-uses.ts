@@ -49,5 +49,5 @@ export function missingSecrets(
   if (missing.length === 0) return undefined;
   const named = missing.slice(0, MOST_KEYS).map(([key, place]) => `${key} (${place})`);
   const rest = missing.length > MOST_KEYS ? [`${missing.length - MOST_KEYS} more`] : [];
-  return `The configuration uses !secret with keys that no HubSecrets of the Hub ${hub} gives: ${[...named, ...rest].join('; ')}. Add them to a HubSecrets. The last configuration stays.`;
+  return `The configuration uses !secret with keys that no HubSecrets of the Hub ${hub} gives: ${[...named, ...rest].join('; ')}. Add them to a HubSecrets.`;
 }

@@ -2,7 +2,6 @@ import { timestamp } from '../../../base/clock';
 import type { HubClient } from '../../../client/hub-client';
 import { HubUnreachable } from '../../../client/connection/errors';
 import { hubStartId } from '../../../client/setup/hub-start-id';
-import { readLog } from '../../../client/setup/log-records';
 import type { Redact } from '../../../client/connection/redact';
 import { listServices } from '../../../client/services';
 import { HTTP_BY_API, isLower } from '../../../base/hub-version';
@@ -14,11 +13,11 @@ import { publishConfiguration, publishWithoutRestart } from '../record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, LastLoad, LoadMethod } from '../record/record';
 import { checkInHub, newLines, problemOf } from './check';
 import { partsNotSetUp } from './components';
-import { leftOutBetween } from './left-out';
+import { leftOutSince, withLeftOut } from './left-out';
 import { decideReload, type HubCapabilities, type ReloadPolicy, type SectionReload } from './reload-decision';
 import { reloadSections } from './reload-sections';
 import { RunningContents, type RunningHub } from './running-content';
-import { REFRESH_DURATION, verifyContent, type Verification } from './verify-content';
+import { REFRESH_DURATION, verifyContent } from './verify-content';
 
 /**
  * - `adopt`: the hub has begun with the content, and this start is not in the record.
@@ -79,20 +78,19 @@ export class HubLoader {
   private async adopt(job: LoadJob): Promise<LoadResult> {
     const { hub, client, content, record, observed, redact, task } = job;
     const { files, marker, sections: loaded } = content;
-    const result = await checkInHub({ client, redact, files }, '');
-    const problem = problemOf(result);
-    if (result.errors) return { type: 'rejected', problem: problem! };
+    const subject = { client, redact, files };
+    const result = await checkInHub(subject, '');
+    if (result.errors) return { type: 'rejected', problem: problemOf(result)! };
     const isLoadedBefore =
       record?.marker.configuration === marker.configuration && record.pending.length === 0;
-    const atStart = task === 'adopt' ? leftOutBetween([], await readLog(client), files).join('\n') : '';
-    const logged = newLines(redact(client.rest.redact(atStart)), result.warnings);
+    const atStart = task === 'adopt' ? await leftOutSince([], subject) : '';
     await this.records.set(hub, {
       files,
       marker,
       loaded,
       pending: [],
       start: observed.start,
-      warnings: [result.warnings, logged].filter(Boolean).join('\n'),
+      warnings: [result.warnings, newLines(atStart, result.warnings)].filter(Boolean).join('\n'),
       sentSettings: record?.sentSettings,
       lastLoad: isLoadedBefore && record.lastLoad ? record.lastLoad : this.loadedNow('restart'),
     });
@@ -135,7 +133,9 @@ export class HubLoader {
     await publishConfiguration(this.services, resource, content);
     // Warnings of the former files are known, but a changed secret may be the cause of one.
     const rejectAfter = content.marker.secrets === base.marker.secrets ? 0 : REFRESH_DURATION;
-    const shown = await this.verify(job, content, { knownWarnings: base.warnings, rejectAfter }, signal);
+    const { files, marker } = content;
+    const options = { ...job, files, marker, knownWarnings: base.warnings, rejectAfter };
+    const shown = await verifyContent(this.services, options, signal);
     if (shown.type === 'rejected') return this.reject(job, base, shown, [], signal);
     if (shown.type === 'unseen') return shown;
     if ((await hubStartId(client.connection)) !== observed.start.id)
@@ -173,11 +173,11 @@ export class HubLoader {
       await accept([], 'none');
       return { type: 'loaded', pending: [] };
     }
-    const before = await readLog(client);
     const change = { before: base.files, after: files };
-    const failure = await reloadSections(this.services, client, decision.reloads, change, signal);
-    const leftOut = leftOutBetween(before, await readLog(client), files).join('\n');
-    const problem = newLines(redact(client.rest.redact(leftOut)), warnings);
+    const [failure, leftOut] = await withLeftOut({ client, redact, files }, () =>
+      reloadSections(this.services, client, decision.reloads, change, signal),
+    );
+    const problem = newLines(leftOut, warnings);
     if (problem) return this.reject(job, base, { problem, isWarning: true }, decision.reloads, signal);
     if (failure && policy.strategy === 'auto') return this.restart(job, failure.sections);
     const pending = [...decision.pending, ...(failure?.sections ?? [])];
@@ -200,11 +200,11 @@ export class HubLoader {
   ): Promise<LoadResult> {
     const { hub, client, content, resource } = job;
     await publishConfiguration(this.services, resource, base);
-    const former = { files: base.files, marker: withSecretsOf(base.marker, content.marker) };
     // The way back also ends while the operator stops.
     const unaborted = new AbortController().signal;
-    const options = { knownWarnings: undefined, rejectAfter: REFRESH_DURATION };
-    const shown = await this.verify(job, former, options, unaborted);
+    const former = { files: base.files, marker: withSecretsOf(base.marker, content.marker) };
+    const options = { ...job, ...former, knownWarnings: undefined, rejectAfter: REFRESH_DURATION };
+    const shown = await verifyContent(this.services, options, unaborted);
     if (shown.type !== 'seen')
       this.services.log.warn(
         { hub: `${hub.metadata.namespace}/${hub.metadata.name}`, shown: shown.type },
@@ -227,19 +227,6 @@ export class HubLoader {
       rejected: { marker: content.marker, problem },
     });
     return { type: 'rejected', problem };
-  }
-
-  private verify(
-    { hub, client, redact, hasChanged }: LoadJob,
-    { files, marker }: Pick<Content, 'files' | 'marker'>,
-    options: { readonly knownWarnings: string | undefined; readonly rejectAfter: number },
-    signal: AbortSignal,
-  ): Promise<Verification> {
-    return verifyContent(
-      this.services,
-      { hub, client, redact, hasChanged, files, marker, ...options },
-      signal,
-    );
   }
 
   private loadedNow(method: LoadMethod): LastLoad {

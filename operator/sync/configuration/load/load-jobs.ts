@@ -1,4 +1,3 @@
-import type { HubClient } from '../../../client/hub-client';
 import { errorOf, Stopping } from '../../../base/errors';
 import type { Hub, HubConfiguration } from '../../../kinds';
 import { REJECTED_WRITE_RETRY_INTERVAL } from '../../../base/limits';
@@ -8,9 +7,8 @@ import { PerHub } from '../../hub-access/per-hub';
 import { readGeneratedSecrets } from '../../secrets-yaml/generated-secrets';
 import type { Services } from '../../services';
 import type { Content } from '../generate/configuration-content';
-import type { Observed } from '../record/observe';
-import type { ConfigurationRecord, ConfigurationRecords, HubStart } from '../record/record';
-import { HubLoader, type LoadResult, type LoadTask } from './hub-loader';
+import type { ConfigurationRecords, HubStart } from '../record/record';
+import { HubLoader, type LoadJob, type LoadResult } from './hub-loader';
 import type { ReloadPolicy } from './reload-decision';
 
 /** A content that a hub is to have. */
@@ -20,19 +18,19 @@ export interface DesiredContent {
   readonly policy: ReloadPolicy;
 }
 
+/** A load that is to be made. */
+export type LoadOrder = Omit<LoadJob, 'redact' | 'hasChanged' | 'assertStillDesired'>;
+
 /** A load of a content into a hub. */
 interface Load {
   /** Identifies the content, the reload policy, and the start of the hub. */
   readonly key: string;
-  state: LoadState;
+  /** Absent: it goes on. */
+  ended?: Ended;
 }
 
-type LoadState =
-  | { readonly type: 'running' }
-  /** `at`: when it ended, by the monotonic clock. */
-  | { readonly type: 'completed'; readonly result: LoadResult; readonly at: number }
-  /** Nothing is known of the content. */
-  | { readonly type: 'failed'; readonly error: Error };
+/** `at`: by the monotonic clock. After an error, nothing is known of the content. */
+type Ended = { readonly result: LoadResult; readonly at: number } | { readonly error: Error };
 
 /** The last load of each hub. A load outlives the reconcile that starts it, and requeues its resource when it ends. */
 export class LoadJobs {
@@ -54,7 +52,8 @@ export class LoadJobs {
   }
 
   isLoading(hub: Hub): boolean {
-    return this.loads.get(hub)?.state.type === 'running';
+    const load = this.loads.get(hub);
+    return load !== undefined && !load.ended;
   }
 
   /**
@@ -65,52 +64,41 @@ export class LoadJobs {
   result(desired: DesiredContent, hub: Hub, start: HubStart): LoadResult | undefined {
     const load = this.loads.get(hub);
     if (load?.key !== loadKey(desired, start)) return undefined;
-    const { state } = load;
-    if (state.type === 'failed') {
+    const { ended } = load;
+    if (!ended) return undefined;
+    if ('error' in ended) {
       this.loads.delete(hub);
-      throw state.error;
+      throw ended.error;
     }
-    if (state.type !== 'completed') return undefined;
-    const { type } = state.result;
+    const { type } = ended.result;
     const mayPass = type === 'failed' || type === 'unseen' || type === 'restart';
-    const age = this.services.clock.monotonic() - state.at;
-    return !mayPass || age < REJECTED_WRITE_RETRY_INTERVAL ? state.result : undefined;
+    const age = this.services.clock.monotonic() - ended.at;
+    return !mayPass || age < REJECTED_WRITE_RETRY_INTERVAL ? ended.result : undefined;
   }
 
-  start(
-    desired: DesiredContent,
-    hub: Hub,
-    client: HubClient,
-    task: LoadTask,
-    observed: Observed & { readonly start: HubStart },
-    record: ConfigurationRecord | undefined,
-  ): void {
+  start(order: LoadOrder): void {
     const { services } = this;
-    const { namespace, name } = desired.resource.metadata;
-    const load: Load = { key: loadKey(desired, observed.start), state: { type: 'running' } };
+    const { hub, client, resource } = order;
+    const load: Load = { key: loadKey(order, order.observed.start) };
     this.loads.set(hub, load);
     const run = async () => {
+      const redact = await hubRedactor(services, hub);
       const job = {
-        ...desired,
-        hub,
-        client,
-        task,
-        observed,
-        record,
-        redact: await hubRedactor(services, hub),
-        hasChanged: () => this.hasChanged(desired),
-        assertStillDesired: () => assertStillDesired(services, desired.resource),
+        ...order,
+        redact: (text: string) => redact(client.rest.redact(text)),
+        hasChanged: () => this.hasChanged(order),
+        assertStillDesired: () => assertStillDesired(services, resource),
       };
       return this.loader.load(job, this.closing.signal);
     };
-    const end = (state: LoadState) => {
-      load.state = state;
-      services.requeue(desired.resource.kind, namespace, name);
+    const end = (ended: Ended) => {
+      load.ended = ended;
+      services.requeue(resource.kind, resource.metadata.namespace, resource.metadata.name);
     };
     run().then(
-      (result) => end({ type: 'completed', result, at: services.clock.monotonic() }),
+      (result) => end({ result, at: services.clock.monotonic() }),
       (error: unknown) => {
-        end({ type: 'failed', error: errorOf(error) });
+        end({ error: errorOf(error) });
         if (error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
       },
     );

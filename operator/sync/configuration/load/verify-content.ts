@@ -9,7 +9,8 @@ import { isNotFound } from '../../../runtime/api-errors';
 import { pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { checkInHub, type CheckSubject, problemOf } from './check';
+import { checkInHub, problemOf } from './check';
+import type { CheckSubject } from './left-out';
 import { isSameMarker, type MarkerVariables, readMarker } from '../generate/content-marker';
 
 /** Milliseconds between two rounds. */

@@ -86,26 +86,17 @@ export async function publishWithoutRestart(
   resource: HubConfiguration,
   content: PublishedFiles,
 ): Promise<void> {
-  const withdrawn = await withdrawnRestart(services, resource);
+  const published = publishedConfiguration(services, resource)?.restart;
+  const isDecided = published && !isDeepStrictEqual(published, restartOfTemplate(services, resource));
+  // The cache may be older than the rollout: to withdraw one that has begun would be another one.
+  const current = isDecided ? await restartOfWorkload(services, resource) : undefined;
+  const withdrawn = isDeepStrictEqual(published, current) ? undefined : current;
   await publishConfiguration(services, resource, content, withdrawn);
   if (!withdrawn) return;
   // The Hub may have copied the former decision in between: to go back from it would be another rollout.
   const begun = await restartOfWorkload(services, resource);
   if (begun && !isDeepStrictEqual(begun, withdrawn))
     await publishConfiguration(services, resource, content, begun);
-}
-
-/** The decision of the pod template. Undefined: the Hub has copied the present one, or there is none. */
-async function withdrawnRestart(
-  services: Pick<Services, 'applier' | 'cache'>,
-  resource: HubConfiguration,
-): Promise<RestartHashes | undefined> {
-  const published = publishedConfiguration(services, resource)?.restart;
-  const cached = restartOfTemplate(services, resource);
-  if (!published || !cached || isDeepStrictEqual(published, cached)) return undefined;
-  // The cache may be older than the rollout: to withdraw one that has begun would be another one.
-  const current = await restartOfWorkload(services, resource);
-  return current && !isDeepStrictEqual(published, current) ? current : undefined;
 }
 
 /** Like {@link restartOfTemplate}, as the API server has it. */
