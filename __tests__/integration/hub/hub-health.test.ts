@@ -119,6 +119,7 @@ describe('a hub that answers no more, or answers as another', () => {
     await home.ready('hub', 'h');
     await home.ready('hubconfiguration', 'h');
     expect((await home.get('pod', 'h-0')).metadata.uid).toBe(healed);
+    await home.event('Hub', 'h', /^Normal HubRestarting: The hub restarts: recovery mode with a configuration/);
   });
 
   test('is in recovery mode: it is told in the hub’s words, nothing is written, and a repair heals', async () => {

@@ -36,6 +36,8 @@ export class PodRestarts {
   private readonly templates: PerHub<TemplateState>;
   /** When a backup was first seen in progress, by the monotonic clock. */
   private readonly backups: PerHub<number>;
+  /** Why the pod was deleted, until the Hub has an event of it. */
+  private readonly reasons: PerHub<string>;
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'cluster' | 'log' | 'requeue'>,
@@ -43,6 +45,7 @@ export class PodRestarts {
   ) {
     this.templates = new PerHub(services.cache);
     this.backups = new PerHub(services.cache);
+    this.reasons = new PerHub(services.cache);
   }
 
   /** The Hub has compared its pod template. Its HubConfiguration may wait for that. */
@@ -69,6 +72,7 @@ export class PodRestarts {
     const { namespace, name } = hub.metadata;
     const { log, cluster } = this.services;
     log.warn({ kind: hub.kind, namespace, name, pod: pod.metadata.name, reason }, 'deleting pod of hub');
+    this.reasons.set(hub, reason); // before the request: its effect requeues the Hub
     try {
       await cluster.request({
         method: 'DELETE',
@@ -76,9 +80,17 @@ export class PodRestarts {
         body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: pod.metadata.uid } },
       });
     } catch (error) {
+      this.reasons.delete(hub);
       if (!isNotFound(error) && !isConflict(error)) throw error; // it is gone already
     }
     return 'deleted';
+  }
+
+  /** Why a pod was deleted since the last call. */
+  takeReason(hub: Hub): string | undefined {
+    const reason = this.reasons.get(hub);
+    this.reasons.delete(hub);
+    return reason;
   }
 
   /**

@@ -1,9 +1,10 @@
-import { errorOf, Stopping } from '../../../base/errors';
+import { Stopping } from '../../../base/errors';
 import type { Hub, HubConfiguration } from '../../../kinds';
 import { REJECTED_WRITE_RETRY_INTERVAL } from '../../../base/limits';
 import { assertStillDesired } from '../../still-desired';
 import { hubRedactor } from '../../hub-access/hub-secrets';
 import { PerHub } from '../../hub-access/per-hub';
+import { Operation } from '../../objects/operation';
 import { readGeneratedSecrets } from '../../secrets-yaml/generated-secrets';
 import type { Services } from '../../services';
 import type { Content } from '../generate/configuration-content';
@@ -25,14 +26,11 @@ export type LoadOrder = Omit<LoadJob, 'redact' | 'hasChanged' | 'assertStillDesi
 interface Load {
   /** Identifies the content, the reload policy, and the start of the hub. */
   readonly key: string;
-  /** Absent: it goes on. */
-  ended?: Ended;
+  /** Failed: nothing is known of the content. */
+  readonly operation: Operation<LoadResult>;
 }
 
-/** `at`: by the monotonic clock. After an error, nothing is known of the content. */
-type Ended = { readonly result: LoadResult; readonly at: number } | { readonly error: Error };
-
-/** The last load of each hub. A load outlives the reconcile that starts it, and requeues its resource when it ends. */
+/** The last load of each hub. */
 export class LoadJobs {
   private readonly loader: HubLoader;
   private readonly loads: PerHub<Load>;
@@ -53,7 +51,7 @@ export class LoadJobs {
 
   isLoading(hub: Hub): boolean {
     const load = this.loads.get(hub);
-    return load !== undefined && !load.ended;
+    return load !== undefined && !load.operation.end;
   }
 
   /**
@@ -64,23 +62,21 @@ export class LoadJobs {
   result(desired: DesiredContent, hub: Hub, start: HubStart): LoadResult | undefined {
     const load = this.loads.get(hub);
     if (load?.key !== loadKey(desired, start)) return undefined;
-    const { ended } = load;
-    if (!ended) return undefined;
-    if ('error' in ended) {
+    const { end } = load.operation;
+    if (!end) return undefined;
+    if (end.type === 'failed') {
       this.loads.delete(hub);
-      throw ended.error;
+      throw end.error;
     }
-    const { type } = ended.result;
+    const { type } = end.result;
     const mayPass = type === 'failed' || type === 'unseen' || type === 'restart';
-    const age = this.services.clock.monotonic() - ended.at;
-    return !mayPass || age < REJECTED_WRITE_RETRY_INTERVAL ? ended.result : undefined;
+    const age = this.services.clock.monotonic() - end.at;
+    return !mayPass || age < REJECTED_WRITE_RETRY_INTERVAL ? end.result : undefined;
   }
 
   start(order: LoadOrder): void {
     const { services } = this;
     const { hub, client, resource } = order;
-    const load: Load = { key: loadKey(order, order.observed.start) };
-    this.loads.set(hub, load);
     const run = async () => {
       const redact = await hubRedactor(services, hub);
       const job = {
@@ -91,17 +87,11 @@ export class LoadJobs {
       };
       return this.loader.load(job, this.closing.signal);
     };
-    const end = (ended: Ended) => {
-      load.ended = ended;
+    const operation = new Operation<LoadResult>(services.clock).start(run, () => {
       services.requeue(resource.kind, resource.metadata.namespace, resource.metadata.name);
-    };
-    run().then(
-      (result) => end({ result, at: services.clock.monotonic() }),
-      (error: unknown) => {
-        end({ error: errorOf(error) });
-        if (error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
-      },
-    );
+      if (operation.error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
+    });
+    this.loads.set(hub, { key: loadKey(order, order.observed.start), operation });
   }
 
   /** Whether the next reconcile has another content, since the resource or a secret has changed. */

@@ -68,6 +68,11 @@ export class Rollouts {
     this.restarts.recordTemplate(hub, 'current');
   }
 
+  /** Why the pod was deleted since the last call, without a changed template. */
+  takeDeletion(hub: Hub): string | undefined {
+    return this.restarts.takeReason(hub);
+  }
+
   /** The pod template cannot be applied now. */
   recordHeld(hub: Hub): void {
     this.restarts.recordTemplate(hub, 'held');

@@ -3,6 +3,7 @@ import { HubRejected, HubUnreachable } from '../../../../../operator/client/conn
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import type { Hub } from '../../../../../operator/kinds';
 import type { Manifest } from '../../../../../operator/runtime/apply';
+import { ApiError } from '../../../../../operator/runtime/api-errors';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { StatefulSet } from '../../../../../operator/sync/hub-workload/owned-objects';
 import type { Pod } from '../../../../../operator/sync/hub-workload/pod';
@@ -24,6 +25,8 @@ class Cluster {
   readonly sets = new Map<string, StatefulSet>();
   readonly deleted: string[] = [];
   readonly requeued: string[] = [];
+  /** The API server's answer to a deletion. */
+  failure: ApiError | undefined;
   /** The hubs' answer to /api/core/state. */
   answer: unknown = { state: 'RUNNING' };
   /** What they answer to backup/info. */
@@ -52,6 +55,7 @@ class Cluster {
       },
       cluster: {
         request: ({ path }) => {
+          if (this.failure) return Promise.reject(this.failure);
           this.deleted.push(path.slice(path.lastIndexOf('/') + 1));
           return Promise.resolve(undefined as never);
         },
@@ -340,6 +344,18 @@ describe('PodRestarts', () => {
     await cluster.delay(cluster.hubs[0], template('old'));
     expect(await cluster.restart()).toBe('deleted');
     expect(cluster.deleted).toEqual(['villa-0']);
+  });
+
+  test('know the reason of a deletion once, and none of a pod that was gone', async () => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    await cluster.delay(villa, template('old'));
+    cluster.failure = new ApiError(404, 'NotFound', 'gone');
+    await cluster.restart();
+    expect(cluster.restarts.takeReason(villa)).toBeUndefined();
+    cluster.failure = undefined;
+    await cluster.restart();
+    expect([1, 2].map(() => cluster.restarts.takeReason(villa))).toEqual(['a test', undefined]);
   });
 
   test('know nothing before the Hub was reconciled, and tell its HubConfiguration when it was', async () => {
