@@ -6,7 +6,7 @@ import type { Redact } from '../../../client/connection/redact';
 import { listServices } from '../../../client/services';
 import { HTTP_BY_API, isLower } from '../../../base/hub-version';
 import type { Services } from '../../services';
-import { addedFiles, type Content } from '../generate/configuration-content';
+import { addedFiles } from '../generate/configuration-content';
 import type { MarkerVariables } from '../generate/content-marker';
 import type { Sections } from '../generate/sections';
 import { publishConfiguration, publishWithoutRestart } from '../record/publish';
