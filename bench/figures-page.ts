@@ -54,7 +54,7 @@ const benches: Readonly<Record<string, Bench>> = {
   configuration: {
     about:
       'Changes of a HubConfiguration on a real hub: from the request to the API server until the hub has the new entity, with check, proof and reload. `make bench NAME=configuration`',
-    bars: { 'change to effect in the hub, median, s': '< 5' },
+    bars: { 'change to effect in the hub, median, s': '< 1' },
   },
   hubs: {
     about: 'Many hubs beside each other (light stand-ins) against one alone, per hub. `make bench NAME=hubs`',
