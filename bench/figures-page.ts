@@ -87,6 +87,20 @@ const benches: Readonly<Record<string, Bench>> = {
       ]),
     ),
   },
+  'hostile-operator': {
+    about:
+      'The operator as it ships while thirty hostile hubs flood it (ten over REST, ten with their first frames, ten with later ones), a pod sends ten POSTs of 4 and 6 MB at once to the webhook again and again, and six automations have 1.4 MiB: whether new automations of another hub, a light stand-in, wait for them. `make bench NAME=hostile-operator`',
+    bars: {
+      'a new automation of another hub is Ready during the floods: median, longest, ms': '< 2,000',
+      'large automations that are InvalidSpec': 'all',
+      'ends of the operator': '0',
+      'changes of the leader': '0',
+      'longest time since the lease was renewed, s': '< 10',
+      'longest answer of a probe, ms': '< 5,000, the timeout of the liveness probe',
+      'probes that failed': '0',
+      'peak RSS, MB': '< 268, the limit of the container',
+    },
+  },
   soak: {
     about:
       'Changes, deletions and creations of 500 automations on light stand-ins of hubs, and changes of five configurations, while connections to the API server are reset every 5 s and it is killed every 45 s. `make soak`',

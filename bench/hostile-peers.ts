@@ -13,9 +13,15 @@ const AT_ONCE = 10;
 const manyKeys = (count: number, value: string): Buffer =>
   Buffer.from(`[${Array.from({ length: count }, (_, index) => `{"${index}":"${value}"}`).join(',')}]`);
 
-/** Each has more values than are read; and as many as are just read. */
-const tooMany = Buffer.from(`[${'{},'.repeat(4 * MIB - 10)}{}]`);
-const frames = [tooMany, manyKeys(230_000, 'x'.repeat(28))];
+/** Each message is an event of no subscription. */
+const manyEvents = Buffer.from(`[${Array(230_000).fill('{"type":"event"}').join(',')}]`);
+
+/** More values than are read; as many as are just read; many messages. */
+const tooMany = Buffer.from(`[${'{},'.repeat(4 * MIB - 30)}{}]`);
+const messages = [tooMany, manyKeys(230_000, 'x'.repeat(28))].map((result) =>
+  Buffer.concat([Buffer.from('{"type":"result","result":'), result, Buffer.from('}')]),
+);
+const frames = [...messages, manyEvents];
 const answers = [tooMany, manyKeys(33_000, 'x'.repeat(100))];
 
 const core = {

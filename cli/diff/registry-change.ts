@@ -1,21 +1,17 @@
 import type { CustomResource } from '../../operator/kinds/resource';
-import { areas } from '../../operator/sync/registry/area';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
-import type { RegistryType } from '../../operator/client/connection/api-types';
+import type { RegistryType } from '../../operator/client/connection/registry-types';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
-import { entryId, type EntryResource, type EntryType } from '../../operator/sync/registry/entry-type';
-import { floors } from '../../operator/sync/registry/floor';
-import { labels } from '../../operator/sync/registry/label';
+import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
+import { entryTypes } from '../../operator/sync/registry/entry-types';
+import { recordedId } from '../../operator/sync/objects/ownership';
 import { locate } from '../../operator/sync/registry/locate-entry';
 import { idByName, resolveReferences } from '../../operator/sync/registry/resolve';
-import { zones } from '../../operator/sync/registry/zone';
 import type { HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';
 
-const ENTRY_TYPES: readonly EntryType[] = [floors, labels, areas, zones];
-
 export const entryTypeOf = (kind: string): EntryType | undefined =>
-  ENTRY_TYPES.find(({ definition }) => definition.kind === kind);
+  entryTypes.find(({ definition }) => definition.kind === kind);
 
 /** The resources with the ids of the entries that they will adopt, so that others can refer to them. */
 function withIds(
@@ -24,7 +20,7 @@ function withIds(
   entries: RegistryEntries,
 ): readonly EntryResource[] {
   return resources.map((resource) => {
-    const id = entryId(entryType, resource) ?? idByName(entries, resource.spec.name);
+    const id = recordedId(entryType, resource) ?? idByName(entries, resource.spec.name);
     return id === undefined
       ? resource
       : { ...resource, status: { ...resource.status, [entryType.idField]: id } };
@@ -43,7 +39,7 @@ export async function registryChange(
     others.filter((each) => each.kind === kind) as unknown as readonly EntryResource[];
   const entries = await stored.entries(entryType.type);
   const adopting = new Map<RegistryType, readonly EntryResource[]>();
-  for (const other of ENTRY_TYPES)
+  for (const other of entryTypes)
     adopting.set(other.type, withIds(other, ofKind(other.definition.kind), await stored.entries(other.type)));
   const references = await resolveReferences(entryType, entry, {
     entries: ({ type }) => stored.entries(type),

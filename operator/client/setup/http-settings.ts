@@ -1,5 +1,5 @@
 import { HTTP_BY_API, isLower } from '../../base/hub-version';
-import type { HttpConfig, HttpSettings } from '../connection/api-types';
+import type { HttpConfig, HttpSettings, HttpSlot } from '../connection/api-types';
 import type { HubConnection } from '../connection/connection';
 import { isUnknownCommand } from '../connection/errors';
 
@@ -18,9 +18,23 @@ export async function getReverseProxySettings(
 ): Promise<ReverseProxySettings | undefined> {
   const config = await readHttpConfig(connection);
   if (!config) return undefined;
-  const slot = config.active_config_type === 'default_legacy_port' ? 'default' : config.active_config_type;
-  const active = config[slot] ?? {};
+  const active = activeSlot(config) ?? {};
   return { enabled: active.use_x_forwarded_for ?? false, trustedProxies: active.trusted_proxies ?? [] };
+}
+
+/** The settings that the server was started with; null: the hub names a slot that it does not show. */
+export function activeSlot({ active_config_type: active, stable, pending, ...rest }: HttpConfig): HttpSlot | null {
+  switch (active) {
+    case 'stable':
+      return stable;
+    case 'pending':
+      return pending;
+    case 'default':
+    case 'default_legacy_port':
+      return rest.default;
+    default:
+      return null;
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import type { HttpConfig, HttpSettings, HttpSlot } from '../../../client/connect
 import type { HubConnection } from '../../../client/connection/connection';
 import { HubRejected, isUnknownCommand } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { configureHttp, promoteHttp, readHttpConfig } from '../../../client/setup/http-settings';
+import { activeSlot, configureHttp, promoteHttp, readHttpConfig } from '../../../client/setup/http-settings';
 import { HTTP_SETTINGS_ATTEMPTS } from '../../../base/limits';
 import type { ConditionValue } from '../../../runtime/outcome';
 import type { SentSettings } from '../record/record';
@@ -104,7 +104,7 @@ export async function syncHttpSettings(
   if (!config) return { source: 'Yaml', condition: null };
   if (section.type === 'invalid') return result('Rejected', section.message);
   const desired = completeSettings(config, section.settings);
-  const port = activeOf(config)?.server_port;
+  const port = activeSlot(config)?.server_port;
   if (port !== undefined && desired.server_port !== port)
     return result(
       'Rejected',
@@ -215,11 +215,6 @@ const goesOn = (reason: HttpReason, message: string): HttpResult => ({
 });
 
 const inProgress = goesOn('InProgress', 'The hub is restarting to try the settings of the section http:.');
-
-function activeOf(config: HttpConfig): HttpSlot | null {
-  const { active_config_type: active } = config;
-  return config[active === 'default_legacy_port' ? 'default' : active];
-}
 
 const isSame = (slot: HttpSlot, desired: HttpSettings): boolean =>
   isDeepStrictEqual(sorted(withoutMeta(slot)), sorted(desired));

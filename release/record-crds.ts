@@ -2,11 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 
-/**
- * `make release`: records the CRDs of this version. A later version must accept every object that is valid under them:
- * a test compares the CRDs with this file.
- */
-export const RELEASED = join(__dirname, 'released', 'crds.yaml');
+/** The CRDs of the last release, below the folder of the sources. A test compares those of today with them. */
+export const RELEASED = join('manifests', 'released', 'crds.yaml');
 
 /** Without descriptions, which no object depends on. */
 export function withoutDescriptions(value: unknown): unknown {
@@ -19,12 +16,13 @@ export function withoutDescriptions(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, child]) => [key, withoutDescriptions(child)]));
 }
 
-async function main(): Promise<void> {
-  const text = await readFile(join(__dirname, '..', 'dist', 'crds.yaml'), 'utf8');
+/** Records the CRDs of `dist/`. A later version must accept every object that is valid under them. */
+export async function recordCrds(source: string): Promise<void> {
+  const text = await readFile(join(source, 'dist', 'crds.yaml'), 'utf8');
   const definitions = parseAllDocuments(text).map((document) => withoutDescriptions(document.toJS()));
   const options = { lineWidth: 0, aliasDuplicateObjects: false };
-  await writeFile(RELEASED, definitions.map((definition) => stringify(definition, options)).join('---\n'));
-  console.log(`Wrote ${RELEASED}.`);
+  await writeFile(
+    join(source, RELEASED),
+    definitions.map((definition) => stringify(definition, options)).join('---\n'),
+  );
 }
-
-if (require.main === module) void main();
