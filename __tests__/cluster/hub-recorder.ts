@@ -47,7 +47,7 @@ export class HubRecorder {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** What was sent that may change something in the hub. */
+  /** The requests and commands that may change something in the hub. */
   changes(): readonly string[] {
     return this.sent.filter(
       (what) => what !== 'POST /api/template' && (CHANGING_REQUEST.test(what) || CHANGING_COMMAND.test(what)),

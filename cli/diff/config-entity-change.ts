@@ -64,7 +64,7 @@ function workOn(entityType: AnyEntityType, resource: Child, { client, clock }: S
   };
 }
 
-/** Those of the file, since the hub shows blueprints expanded. */
+/** The fields as the file has them, since the hub shows blueprints expanded. */
 async function changedFields(
   entityType: AnyEntityType,
   { id, payload }: EntityWork,

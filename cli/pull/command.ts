@@ -77,7 +77,7 @@ function refuseSecrets(fields: PulledFields): void {
     );
 }
 
-/** `line`: what was done, for people. */
+/** `line` tells people. */
 async function change(
   file: string,
   kind: string,

@@ -5,7 +5,7 @@ import { Home } from '../../cluster/home';
 import { HubToExport } from '../../cluster/hub-to-export';
 import { startTestOperator } from '../../cluster/operator';
 
-// What the hub's own editor saves comes into Git and under the operator, and stays as it is, to the byte.
+// Objects of the hub's own editor come into Git and under the operator, and stay as they are, to the byte.
 
 const found = findBrowser();
 const inBrowser = 'path' in found ? describe : describe.skip;

@@ -16,7 +16,7 @@ import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { randomNumbers, seed } from '../../seed';
 
-// What `kubectl hub diff` says of random changes, in the files and in the hub, and what the operator then does.
+// `kubectl hub diff` is asked about random changes, in the files and in the hub; then the operator is watched making them.
 
 const ENTITY_TYPES = { automation: automations, scene: scenes, script: scripts };
 const REGISTRIES = {
@@ -127,7 +127,7 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
 
 const typeOf = ({ kind }: Manifest) => kind.slice('Hub'.length).toLowerCase() as ConfigEntityKind | Registry;
 const isEntity = (type: ConfigEntityKind | Registry): type is ConfigEntityKind => type in ENTITY_TYPES;
-const idOf = ({ metadata, spec }: Manifest) => (spec['id'] as string | undefined) ?? metadata.name;
+const objectId = ({ metadata, spec }: Manifest) => (spec['id'] as string | undefined) ?? metadata.name;
 
 /** The entry in the registry of the hub that belongs to the resource. */
 async function entryOf(type: Registry, { kind, metadata }: Manifest): Promise<Fields | undefined> {
@@ -141,7 +141,7 @@ async function entryOf(type: Registry, { kind, metadata }: Manifest): Promise<Fi
 
 async function objectOf(resource: Manifest): Promise<Fields | undefined> {
   const type = typeOf(resource);
-  return isEntity(type) ? client.entities.read(type, idOf(resource)) : entryOf(type, resource);
+  return isEntity(type) ? client.entities.read(type, objectId(resource)) : entryOf(type, resource);
 }
 
 /** Another client than the operator, which does not run now. */
@@ -160,7 +160,7 @@ async function changeInHub(resource: Manifest, how: 'edited' | 'removed'): Promi
       );
     return;
   }
-  const id = idOf(resource);
+  const id = objectId(resource);
   if (how === 'removed') {
     await client.entities.remove(type, id);
     return void (await until(
@@ -214,7 +214,7 @@ function changedFields(resource: Manifest, before: Fields, after: Fields): reado
   const type = typeOf(resource);
   if (isEntity(type)) {
     const form = ENTITY_TYPES[type] as unknown as typeof automations;
-    return diff(form, idOf(resource), before as EntityPayload, after as EntityPayload).map(
+    return diff(form, objectId(resource), before as EntityPayload, after as EntityPayload).map(
       ({ field }) => field,
     );
   }

@@ -31,7 +31,10 @@ async function written(files: Readonly<Record<string, string>>): Promise<string>
 }
 
 const noInput = () => Promise.reject(new Error('the standard input is read'));
-const ofInput = (text: string, options = {}) => validate(['-'], options, () => Promise.resolve(text));
+const ofInput = async (text: string, options = {}) => {
+  const { code, output } = await validate(['-'], options, () => Promise.resolve(text));
+  return { code, output };
+};
 const ofFiles = async (files: Readonly<Record<string, string>>) => {
   const { code, output } = await validate([await written(files)], {}, noInput);
   return { code, output: output.replaceAll(`${directory}/`, '') };
@@ -52,6 +55,19 @@ describe('validate', () => {
     const { output } = await ofInput(documentedYaml(page, 'name: porch'));
     expect(output).toBe(shown('docker run'));
     expect((await validate([join(repository, 'samples')], {}, noInput)).output).toBe(shown('make validate'));
+  });
+
+  test('-o json has the findings with their places', async () => {
+    const { code, stdout } = await new CommandLine().run('validate - -o json', { input: `${bad}---\n{` });
+    expect(JSON.parse(stdout)).toEqual({
+      checked: 1,
+      findings: [
+        expect.objectContaining({ file: 'stdin', severity: 'error' }),
+        expect.objectContaining({ line: 4, severity: 'error', field: 'spec.name' }),
+        expect.objectContaining({ line: 4, severity: 'error', field: 'spec.nam' }),
+      ],
+    });
+    expect(code).toBe(1);
   });
 
   test('an error is one line with its place, and fails', async () => {
@@ -102,7 +118,7 @@ describe('validate', () => {
     await symlink(elsewhere, join(home, 'directory'));
     await symlink(elsewhere, join(home, 'directory.yaml'));
     await symlink('.', join(home, 'itself'));
-    expect(await validate([home], {}, noInput)).toEqual({
+    expect(await validate([home], {}, noInput)).toMatchObject({
       code: 0,
       output: '1 resource checked, 0 of other kinds ignored: 0 errors, 0 warnings\n',
     });
