@@ -190,10 +190,10 @@ function mergedWith(
 
 /** The name of an older resource with the object in the hub; of new ones the first is the older. */
 function ownerOfObject(resource: CustomResource, siblings: readonly CustomResource[]): string | undefined {
-  const { identity, keptObject } = kindsByName.get(resource.kind)!;
-  const id = identity?.(resource);
-  if (!identity || id === undefined || keptObject?.(resource) !== undefined) return undefined;
-  const same = siblings.filter((each) => each.kind === resource.kind && identity(each) === id);
+  const definition = kindsByName.get(resource.kind)!;
+  const id = definition.identity?.(resource);
+  if (id === undefined || definition.keptObject?.(resource) !== undefined) return undefined;
+  const same = siblings.filter((each) => each.kind === resource.kind && definition.identity?.(each) === id);
   const [oldest] = same.toSorted((a, b) => byAge(a.metadata, b.metadata));
   return oldest && oldest.metadata.name !== resource.metadata.name ? oldest.metadata.name : undefined;
 }
