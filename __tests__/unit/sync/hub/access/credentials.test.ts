@@ -36,7 +36,7 @@ describe('ownerCredentials', () => {
     const bodies: unknown[] = [];
     const given = services({
       applier: { labels: () => ({}) },
-      cache: { get: () => undefined, list: function* () {}, recordWrite: () => undefined },
+      cache: { get: () => undefined, list: function* () {}, recordWrite: (object) => object },
       secrets: { get: () => Promise.resolve(undefined) },
       cluster: {
         request: <T>({ body }: ApiRequest) => {
