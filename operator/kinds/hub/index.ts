@@ -112,6 +112,8 @@ export const hub = defineKind({
     return [
       ...(elsewhere ? [] : [{ kind: 'ConfigMap', name: names.configuration }]),
       ...secretReferences(...secrets, backups?.passwordSecretRef?.name),
+      // Their entries provide destinations of backups.
+      ...(backups?.agents ?? []).map(({ integrationRef: { name } }) => ({ kind: 'HubIntegration', name })),
     ];
   },
   // Progress of bootstrap and backups concerns no child: a Hub with hundreds of them would wake them for nothing.
