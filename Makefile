@@ -48,6 +48,10 @@ synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the
 	@node_modules/.bin/cdk8s import --no-check-upgrade --no-save
 	@node_modules/.bin/tsx manifests/reference.ts
 
+.PHONY: docs
+docs: node_modules/.ready ## The site of docs/, build/site, with its links checked (VERSION=… VERSIONS="…": in a folder of its own; DOCS_REPOSITORY=URL)
+	@exec node_modules/.bin/vitepress build docs
+
 .PHONY: validate
 validate: node_modules/.ready ## Checks resources in FILES (default: samples) without a cluster (STRICT=1: warnings fail as well)
 	@exec node_modules/.bin/tsx cli/index.ts validate $(if $(STRICT),--strict) $(or $(FILES),samples)
