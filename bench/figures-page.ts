@@ -119,7 +119,8 @@ async function section(name: string, file: string): Promise<string> {
   const { about, bars } = benches[name]!;
   const rows = Object.entries(figures).map(
     // Else the label `<error>` of a metric is a tag of HTML.
-    ([figure, value]) => `| ${figure} | ${String(value).replaceAll(/<(?=\w)/g, '&lt;')} | ${bars[figure] ?? ''} |`,
+    ([figure, value]) =>
+      `| ${figure} | ${String(value).replaceAll(/<(?=\w)/g, '&lt;')} | ${bars[figure] ?? ''} |`,
   );
   const table = ['| Figure | Measured | To reach |', '|---|---|---|', ...rows].join('\n');
   return [`## ${basename(name)}`, about, table].join('\n\n');

@@ -46,6 +46,13 @@ function pagesOf(folder) {
   }));
 }
 
+/** The anchor of a heading, as where the pages are read in the repository. */
+const slugify = (title) =>
+  title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
+
 /** Links to files outside of `docs` lead to the repository. */
 function outside(md) {
   md.core.ruler.push('outside', ({ tokens, env }) => {
@@ -71,7 +78,11 @@ export default {
   cleanUrls: false,
   lastUpdated: false,
   // The nearest grammar that the highlighter has.
-  markdown: { config: outside, languageAlias: { promql: 'sql', console: 'shellsession' } },
+  markdown: {
+    config: outside,
+    anchor: { slugify },
+    languageAlias: { promql: 'sql', console: 'shellsession' },
+  },
   themeConfig: {
     nav: [
       { text: 'First steps', link: '/tutorial' },
