@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     failed = !(error instanceof Interrupted);
     throw error;
   } finally {
-    // It takes some seconds, without a word.
+    // The end takes some seconds.
     console.log('\nStopping …');
     resourceStates.close();
     await codeHost.stop();

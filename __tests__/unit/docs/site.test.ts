@@ -66,7 +66,7 @@ describe('the site of the documentation', () => {
   function isAlive(page: string, href: string): boolean {
     const inRepository = new RegExp(`^${REPOSITORY}/(?:blob|edit)/main/([^#]*)`).exec(href);
     if (inRepository) return existsSync(join(repository, inRepository[1]!));
-    // Those of other programs, and the other version, which is another build.
+    // Links to other programs, and to the other version, which is another build, are not followed.
     if (/^https?:/.test(href) || href.startsWith('../')) return true;
     const { pathname, hash } = new URL(href, `http://site${BASE}${page}`);
     const path = posix.relative(BASE, pathname) || 'index.html';

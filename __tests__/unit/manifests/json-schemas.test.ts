@@ -29,7 +29,7 @@ async function checked(resources: readonly object[]) {
   return kubeconform(join(repository, LOCATION), [file]);
 }
 
-/** By what the API server would say of it. */
+/** Resources that the API server refuses, or warns of, by the cause. */
 const wrong: readonly (readonly [string, Sample])[] = [
   ['a field that does not exist', changed(fullSample('HubAutomation'), { 'spec.trigers': [] })],
   ['a value that is none of the choices', changed(fullSample('HubAutomation'), { 'spec.mode': 'fast' })],

@@ -112,7 +112,7 @@ export const hub = defineKind({
     return [
       ...(elsewhere ? [] : [{ kind: 'ConfigMap', name: names.configuration }]),
       ...secretReferences(...secrets, backups?.passwordSecretRef?.name),
-      // Their entries provide destinations of backups.
+      // Entries of integrations provide destinations of backups.
       ...(backups?.agents ?? []).map(({ integrationRef: { name } }) => ({ kind: 'HubIntegration', name })),
     ];
   },
