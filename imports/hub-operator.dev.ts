@@ -2678,7 +2678,7 @@ export function toJson_HubCommunityRepositorySpecTokenSecretRef(obj: HubCommunit
 
 
 /**
- * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap <hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active. A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.
+ * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap `<hub>-configuration`, which the Hub needs to start. A configuration that the hub would not load does not become active. A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.
  *
  * @schema HubConfiguration
  */
@@ -2732,7 +2732,7 @@ export class HubConfiguration extends ApiObject {
 }
 
 /**
- * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap <hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active. A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.
+ * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap `<hub>-configuration`, which the Hub needs to start. A configuration that the hub would not load does not become active. A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.
  *
  * @schema HubConfiguration
  */
