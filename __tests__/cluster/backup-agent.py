@@ -4,6 +4,7 @@ import json
 
 from homeassistant.components.backup import AgentBackup, BackupAgent, BackupNotFound
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED
+from homeassistant.core import callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
 DOMAIN = __package__.rpartition(".")[2]
@@ -14,7 +15,12 @@ async def async_get_backup_agents(hass, **kwargs):
 
 
 def async_register_backup_agents_listener(hass, *, listener, **kwargs):
-    return async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, lambda *_: listener())
+    # In the event loop: without the mark it would be called in a thread.
+    @callback
+    def on_change(*_):
+        listener()
+
+    return async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, on_change)
 
 
 class FolderAgent(BackupAgent):

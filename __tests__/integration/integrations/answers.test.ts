@@ -113,5 +113,6 @@ describe('answers', () => {
       integration('villa', 'mqtt', domain, { configuration: { ...configuration, ...address } }),
     );
     await loaded('mqtt');
+    expect((await home.get(KIND, 'mqtt')).status).toMatchObject({ entryID: expect.any(String) });
   });
 });

@@ -20,7 +20,7 @@ let site: string;
 /** Contents of the pages, by path: `how-to/install.html`. */
 let pages: ReadonlyMap<string, string>;
 
-beforeAll(async () => {
+async function build(): Promise<void> {
   site = await mkdtemp(join(tmpdir(), 'site-'));
   await promisify(execFile)('node_modules/.bin/vitepress', ['build', 'docs', '--outDir', site], {
     cwd: repository,
@@ -35,9 +35,50 @@ beforeAll(async () => {
     name.endsWith('.html'),
   );
   pages = new Map(names.map((name) => [name, readFileSync(join(site, name), 'utf8')]));
+}
+
+const found = findBrowser();
+const obstacle = 'obstacle' in found ? `: ${found.obstacle}` : '';
+let server: Server;
+let browser: Browser | undefined;
+let page: Page;
+let url: string;
+
+async function open(executablePath: string): Promise<void> {
+  const types: Readonly<Record<string, string>> = {
+    html: 'text/html',
+    js: 'text/javascript',
+    css: 'text/css',
+    json: 'application/json',
+    png: 'image/png',
+  };
+  server = createServer(({ url: asked = '/' }, response) => {
+    const path = join(site, posix.relative(BASE, new URL(asked, 'http://site').pathname) || 'index.html');
+    if (!existsSync(path)) return void response.writeHead(404).end();
+    const type = types[path.split('.').at(-1)!] ?? 'application/octet-stream';
+    response.writeHead(200, { 'content-type': type }).end(readFileSync(path));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}`;
+  // The sandbox of Chromium does not run as root.
+  browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox'],
+  });
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  page.setDefaultTimeout(120_000);
+}
+
+beforeAll(async () => {
+  await build();
+  if ('path' in found) await open(found.path);
 });
 
-afterAll(() => rm(site, { recursive: true, force: true }));
+afterAll(async () => {
+  await browser?.close();
+  server?.close();
+  await rm(site, { recursive: true, force: true });
+});
 
 describe('the site of the documentation', () => {
   test('has each page of docs, and its menu leads to it', () => {
@@ -75,44 +116,7 @@ describe('the site of the documentation', () => {
   }
 });
 
-const found = findBrowser();
-const obstacle = 'obstacle' in found ? `: ${found.obstacle}` : '';
 (obstacle === '' ? describe : describe.skip)(`the site in a browser${obstacle}`, () => {
-  let server: Server;
-  let browser: Browser;
-  let page: Page;
-  let url: string;
-
-  beforeAll(async () => {
-    const types: Readonly<Record<string, string>> = {
-      html: 'text/html',
-      js: 'text/javascript',
-      css: 'text/css',
-      json: 'application/json',
-      png: 'image/png',
-    };
-    server = createServer(({ url: asked = '/' }, response) => {
-      const path = join(site, posix.relative(BASE, new URL(asked, 'http://site').pathname) || 'index.html');
-      if (!existsSync(path)) return void response.writeHead(404).end();
-      const type = types[path.split('.').at(-1)!] ?? 'application/octet-stream';
-      response.writeHead(200, { 'content-type': type }).end(readFileSync(path));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}`;
-    // The sandbox of Chromium does not run as root.
-    browser = await chromium.launch({
-      executablePath: (found as { path: string }).path,
-      args: ['--no-sandbox'],
-    });
-    page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-    page.setDefaultTimeout(120_000);
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-  });
-
   test('its search finds trusted proxies', async () => {
     await page.goto(url);
     await page.locator('.DocSearch-Button').first().click();
@@ -134,7 +138,7 @@ const obstacle = 'obstacle' in found ? `: ${found.obstacle}` : '';
   });
 
   test('pages with long lines, code and tables are readable on a phone: only those scroll sideways', async () => {
-    const phone = await browser.newPage({ viewport: { width: 375, height: 700 } });
+    const phone = await browser!.newPage({ viewport: { width: 375, height: 700 } });
     const wide: string[] = [];
     for (const name of [
       'index',

@@ -174,7 +174,7 @@ describe('agentsOfIntegrations', () => {
   const found = (...names: string[]) =>
     agentsOfIntegrations(
       filled({ agents: names.map((name) => ({ integrationRef: { name } })) }),
-      aHub({ metadata: { name: 'villa' } } as never),
+      aHub(),
       { get: (_kind: string, _namespace: string | undefined, name: string) => integrations[name] as never },
       present,
     );
