@@ -132,7 +132,9 @@ async function section(name: string, file: string): Promise<string> {
   const figures = JSON.parse(await readFile(file, 'utf8')) as Record<string, number | string>;
   const { about, bars } = benches[name]!;
   const rows = Object.entries(figures).map(
-    ([figure, value]) => `| ${figure} | ${value} | ${bars[figure] ?? ''} |`,
+    // Else the label `<error>` of a metric is a tag of HTML.
+    ([figure, value]) =>
+      `| ${figure} | ${String(value).replaceAll(/<(?=\w)/g, '&lt;')} | ${bars[figure] ?? ''} |`,
   );
   const table = ['| Figure | Measured | To reach |', '|---|---|---|', ...rows].join('\n');
   return [`## ${basename(name)}`, about, table].join('\n\n');
