@@ -276,7 +276,7 @@ const readers: Partial<Record<keyof Commands, readonly ((connection: HubConnecti
         const integration = { spec: { hubRef: { name: NAME } }, status: { entryID: NAME, title: NAME } };
         const hub = { metadata: { namespace: NAME, name: NAME } };
         return agentsOfIntegrations(
-          { recurrence: 'daily', agents } as BackupSpec,
+          { recurrence: 'daily', includeDatabase: true, agents },
           hub as Hub,
           { get: () => integration as never },
           await listBackupAgents(connection),
