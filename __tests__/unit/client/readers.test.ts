@@ -36,11 +36,7 @@ import { loggedBetween, readLog } from '../../../operator/client/setup/log-recor
 import { createToken, revokeOldTokens } from '../../../operator/client/setup/tokens';
 import { analyticsDifference } from '../../../operator/sync/hub/access/core-settings';
 import { backupDifference, backupStatus } from '../../../operator/sync/hub/backup';
-import {
-  agentsOfIntegrations,
-  type BackupSpec,
-  chooseAgents,
-} from '../../../operator/sync/hub/backup-agents';
+import { agentsOfIntegrations, chooseAgents } from '../../../operator/sync/hub/backup-agents';
 import { completeSettings, nextHttpStep } from '../../../operator/sync/configuration/load/http-settings';
 import { entryDiff } from '../../../operator/sync/registry/desired';
 import { formatDiff } from '../../../operator/sync/objects/field-diff';
