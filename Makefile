@@ -46,6 +46,14 @@ format: node_modules/.ready ## Puts all files into their format
 synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the sources (WEBHOOK_CERTIFICATE=cert-manager or none)
 	@npm run --silent synth
 
+.PHONY: docs
+docs: node_modules/.ready ## The site of docs/, build/site, with its links checked (VERSION=… VERSIONS="…": in a folder of its own; DOCS_REPOSITORY=URL)
+	@exec node_modules/.bin/vitepress build docs
+
+.PHONY: picture
+picture: node_modules/.ready ## The picture of the README, from `make run` in another terminal and a real browser
+	@exec node_modules/.bin/tsx bench/picture.ts
+
 .PHONY: validate
 validate: node_modules/.ready ## Checks resources in FILES (default: samples) without a cluster (STRICT=1: warnings fail as well)
 	@exec node_modules/.bin/tsx cli/index.ts validate $(if $(STRICT),--strict) $(or $(FILES),samples)

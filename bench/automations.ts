@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HubAutomation } from '../operator/kinds';
 import { automationParts } from './automation-spec';
-import { type BenchHub, cpuSeconds, HubBench, traffic } from './hub-bench';
+import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
+import { type BenchHub, HubBench, traffic } from './hub-bench';
 import { scrapeStarting, sum } from './operator-metrics';
 import type { Figures } from './runtime';
 

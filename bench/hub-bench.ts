@@ -199,16 +199,6 @@ export async function traffic({ client }: BenchHub): Promise<Traffic> {
   return seen;
 }
 
-/** Seconds of CPU that a process has used so far (Linux). */
-export async function cpuSeconds(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const [user, system] = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13);
-  return (Number(user) + Number(system)) / 100;
-}
-
 async function isLeading(operator: OperatorProcess): Promise<boolean> {
   const metrics = await scrapeStarting(operator);
   return sum(metrics, 'leader_election_master_status') === 1;

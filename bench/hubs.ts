@@ -4,7 +4,8 @@ import type { Hub } from '../operator/kinds';
 import { builtin } from '../operator/runtime/types';
 import { objectNames } from '../operator/kinds/object-names';
 import { pathOf } from '../operator/runtime/objects';
-import { cpuSeconds, HubBench } from './hub-bench';
+import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
+import { HubBench } from './hub-bench';
 import { scrape, sum } from './operator-metrics';
 import type { Figures } from './runtime';
 

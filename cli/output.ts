@@ -26,6 +26,25 @@ export function printResult(
   terminal.print(formatResult(output, result, table));
 }
 
+/** The results of a command that come one after the other: a line each, at once, or all of them as data at its end. */
+export class Results {
+  private readonly results: unknown[] = [];
+
+  constructor(
+    private readonly terminal: Terminal,
+    private readonly options: OutputOptions,
+  ) {}
+
+  add(result: object, line: string): void {
+    this.results.push(result);
+    if (this.options.output === 'table') this.terminal.print(line);
+  }
+
+  end(): void {
+    if (this.options.output !== 'table') printResult(this.terminal, this.options, this.results, () => '');
+  }
+}
+
 export function formatResult(output: OutputFormat, result: unknown, table: () => string): string {
   if (output === 'json') return `${JSON.stringify(result, undefined, 2)}\n`;
   return output === 'yaml' ? stringify(result, { lineWidth: 0 }) : table();

@@ -5,7 +5,7 @@ import type { Report } from '../sandbox/progress';
 import { archiveOf } from './archive';
 import type { Run } from './run';
 
-/** Where `make release` puts what is published, below the folder of the sources. */
+/** The folder of the published files, below the folder of the sources. */
 export const ARTIFACTS = join('build', 'release');
 
 const names = (version: string) => ({
@@ -54,7 +54,7 @@ export async function makeArtifacts(
   await writeFile(at(chart), await archiveOf(dist('chart'), 'hub-operator'));
 
   report('packing the command line');
-  // Its prepack script makes both bundles.
+  // The script prepack of the package makes both bundles.
   await run('Packing the command line', ['npm', 'pack', '--pack-destination', folder], {
     cwd: join(source, 'cli'),
   });

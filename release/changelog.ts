@@ -1,7 +1,7 @@
 /** What a section of CHANGELOG.md says. */
 export interface Section {
   readonly version: string;
-  /** Of the release, `2026-11-25`. */
+  /** The day of the release, `2026-11-25`. */
   readonly date: string;
   /** Markdown. */
   readonly notes: string;

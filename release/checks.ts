@@ -8,7 +8,7 @@ import type { Report } from '../sandbox/progress';
 import type { Artifacts } from './artifacts';
 import type { Run } from './run';
 
-/** Tries each file of a release as its users do. @throws Error the first that does not do what it is for */
+/** Tries each file of a release as its users do. @throws Error the first that cannot be used */
 export async function checkArtifacts(
   artifacts: Artifacts,
   { version, image }: { readonly version: string; readonly image: string },

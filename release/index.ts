@@ -12,8 +12,9 @@ import { readReleaseSettings } from './settings';
 import { setVersion, versionMistake } from './version';
 
 /**
- * `make release`: makes `build/release/`, all that a release publishes beside its image, and what is committed with it: version,
- * `dist/` with the image by digest, CHANGELOG.md and the CRDs that later versions are compared with. Run again, it makes the same.
+ * `make release`: makes the files of `build/release/`, which a release publishes beside its image, and the changes that are
+ * committed with it: version, `dist/` with the image by digest, CHANGELOG.md, and the CRDs that later versions are compared
+ * with. A second run makes the same.
  *
  * `--version-only` is `make version`: the image is built after the version is set, and has its digest before the rest.
  */

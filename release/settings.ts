@@ -13,7 +13,7 @@ const BY_DIGEST = /^[\w.-]+(:\d+)?(\/[\w.-]+)+(:[\w.-]+)?@sha256:[0-9a-f]{64}$/;
 /**
  * Reads the variables `VERSION`, `IMAGE` and `NOTES`.
  *
- * @throws Error with the sentences that say what is wrong with them
+ * @throws Error with a sentence for each mistake in them
  */
 export function readReleaseSettings(
   environment: Readonly<Record<string, string | undefined>>,

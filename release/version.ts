@@ -8,7 +8,7 @@ interface Manifest {
   version: string;
 }
 
-/** @returns what is wrong with a version, as a sentence; undefined when it is one */
+/** @returns the mistake in a version, as a sentence; undefined: there is none */
 export function versionMistake(version: string): string | undefined {
   if (SEMANTIC_VERSION.test(version)) return undefined;
   return `VERSION=${version} is no version: give one such as 1.2.3 or 1.2.3-rc.1.`;

@@ -72,7 +72,7 @@ async function issue(
       signingKey: (await asPair(issuer?.key ?? key)).privateKey,
       extensions,
     },
-    webcrypto as unknown as Parameters<typeof x509.X509CertificateGenerator.create>[1],
+    webcrypto,
   );
   return { certificate, key };
 }

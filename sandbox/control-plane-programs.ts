@@ -60,7 +60,7 @@ async function officialPrograms(report: Report): Promise<string | undefined> {
   const machine = PLATFORMS[arch()];
   if (hosts.kubernetes === 'none' || hosts.etcd === 'none' || platform() !== 'linux' || machine === undefined)
     return undefined;
-  const versions = await versionsOf(await readFile(join(goModule, 'go.mod'), 'utf8'));
+  const versions = versionsOf(await readFile(join(goModule, 'go.mod'), 'utf8'));
   const etcdName = `etcd-${versions.etcd}-linux-${machine}.tar.gz`;
   const kubernetes = `${hosts.kubernetes}/release/${versions.kubernetes}/bin/linux/${machine}`;
   const etcd = `${hosts.etcd}/${versions.etcd}`;
@@ -98,7 +98,6 @@ async function textOf(url: string): Promise<string> {
     .get<string>(url, {
       responseType: 'text',
       timeout: REACH_TIMEOUT,
-      signal: AbortSignal.timeout(REACH_TIMEOUT),
     })
     .catch((error: unknown) => {
       throw new Unreachable(`cannot read ${url} (${error instanceof Error ? error.message : String(error)})`);

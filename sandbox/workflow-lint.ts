@@ -21,7 +21,7 @@ async function main(): Promise<number> {
   });
   if (folder === undefined) return 0;
   try {
-    // Its checks of shell scripts need shellcheck, which few machines have.
+    // The checks of shell scripts need shellcheck, which few machines have.
     await promisify(execFile)(join(folder, 'actionlint'), ['-color', '-shellcheck='], {
       cwd: join(__dirname, '..'),
     });

@@ -4,6 +4,10 @@ import WebSocket, { WebSocketServer } from 'ws';
 
 const UNKNOWN_COMMAND = { code: 'unknown_command', message: 'Unknown command.' };
 
+const CHANGING_REQUEST = /^(POST|PUT|PATCH|DELETE) /;
+const CHANGING_COMMAND =
+  /^command (.*(create|update|remove|delete|reload|save|promote)|call_service|execute_script)$/;
+
 /** Stands in front of a hub and records all that is sent to it: requests, and commands of the WebSocket. */
 export class HubRecorder {
   /** `POST /api/…`, or `command config/auth/list`, in the order of their arrival. */
@@ -41,6 +45,13 @@ export class HubRecorder {
 
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** The requests and commands that may change something in the hub. */
+  changes(): readonly string[] {
+    return this.sent.filter(
+      (what) => what !== 'POST /api/template' && (CHANGING_REQUEST.test(what) || CHANGING_COMMAND.test(what)),
+    );
   }
 
   /** Ends all connections: the operator connects again. */

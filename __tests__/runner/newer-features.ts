@@ -51,6 +51,11 @@ export const newerFeatures: readonly NewerFeature[] = [
     ...FORMS,
   },
   {
+    file: 'integration/cli/editor.test.ts',
+    since: '2026.11.0',
+    because: 'it clicks on the editor of 2026.11',
+  },
+  {
     file: 'integration/sandbox/fork-server.test.ts',
     since: '2026.11.0',
     because: 'only the pinned hub is forked',

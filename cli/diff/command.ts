@@ -7,10 +7,13 @@ import {
   integration,
   kindsByName,
 } from '../../operator/kinds';
+import { duplicateMessage } from '../../operator/kinds/duplicate-id';
 import type { CustomResource } from '../../operator/kinds/resource';
+import { byAge } from '../../operator/runtime/age';
 import { filesOf, read } from '../../operator/offline/files';
 import { isOurs } from '../../operator/offline/findings';
 import { type FieldDiff, formatDiff } from '../../operator/sync/objects/field-diff';
+import { isHeld } from '../../operator/sync/still-desired';
 import type { Cluster } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
@@ -101,7 +104,7 @@ async function compareWithHub(
 ): Promise<readonly ResourceDiff[]> {
   const hub = await openNamed(environment, options);
   try {
-    const stored = new StoredObjects(hub.client);
+    const stored = new StoredObjects(hub.client, environment.clock);
     const all = given.map(({ resource }) => resource);
     const diffs: ResourceDiff[] = [];
     for (const { file, resource } of given) {
@@ -150,7 +153,7 @@ async function compareWithCluster(
         diffs.push(shown);
         continue;
       }
-      const objects = stored.get(hub) ?? new StoredObjects(hub.client);
+      const objects = stored.get(hub) ?? new StoredObjects(hub.client, environment.clock);
       stored.set(hub, objects);
       const siblings = afterwards.filter((each) => each.kind !== hubKind.kind && hubNameOf(each) === name);
       const inHub = await changeInHub(after, before, siblings, objects);
@@ -185,6 +188,16 @@ function mergedWith(
   return [...new Map([...present, ...applied].map((each) => [key(each), each])).values()];
 }
 
+/** The name of an older resource with the object in the hub; of new ones the first is the older. */
+function ownerOfObject(resource: CustomResource, siblings: readonly CustomResource[]): string | undefined {
+  const definition = kindsByName.get(resource.kind)!;
+  const id = definition.identity?.(resource);
+  if (id === undefined || definition.keptObject?.(resource) !== undefined) return undefined;
+  const same = siblings.filter((each) => each.kind === resource.kind && definition.identity?.(each) === id);
+  const [oldest] = same.toSorted((a, b) => byAge(a.metadata, b.metadata));
+  return oldest && oldest.metadata.name !== resource.metadata.name ? oldest.metadata.name : undefined;
+}
+
 /** Undefined: the kind has no object in the hub that its API shows. */
 async function changeInHub(
   resource: CustomResource,
@@ -192,7 +205,12 @@ async function changeInHub(
   siblings: readonly CustomResource[],
   stored: StoredObjects,
 ): Promise<HubChange | undefined> {
-  if (resource.spec.suspend) return { action: 'none', fields: [], notes: [] };
+  if (isHeld(resource)) return { action: 'none', fields: [], notes: [] };
+  const owner = ownerOfObject(resource, siblings);
+  if (owner !== undefined) {
+    const definition = kindsByName.get(resource.kind)!;
+    return { action: 'refused', fields: [], notes: [duplicateMessage(definition, resource, owner)] };
+  }
   const entityType = entityTypeOf(resource.kind);
   if (entityType) return configEntityChange(entityType, resource, stored);
   const entryType = entryTypeOf(resource.kind);

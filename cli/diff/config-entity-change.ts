@@ -1,11 +1,23 @@
-import type { Child } from '../../operator/sync/objects/child';
+import type { CustomResource } from '../../operator/kinds/resource';
 import { automations } from '../../operator/sync/config-entities/automation';
 import { diff, hashOf } from '../../operator/sync/config-entities/diff';
-import type { ConfigEntitySpec, EntityType } from '../../operator/sync/config-entities/entity-type';
+import type {
+  ConfigEntitySpec,
+  EntityType,
+  EntityWork,
+} from '../../operator/sync/config-entities/entity-type';
+import { FileReadSchedule } from '../../operator/sync/config-entities/file-read-schedule';
+import { type Observation, observe } from '../../operator/sync/config-entities/observe';
+import { isAccepted } from '../../operator/sync/config-entities/ownership';
 import { scenes } from '../../operator/sync/config-entities/scene';
 import { scripts } from '../../operator/sync/config-entities/script';
-import type { CustomResource } from '../../operator/kinds/resource';
-import type { HubChange } from './hub-change';
+import type { Child } from '../../operator/sync/objects/child';
+import { isDriftLeft } from '../../operator/sync/objects/drift-policy';
+import type { FieldDiff } from '../../operator/sync/objects/field-diff';
+import { recordedId } from '../../operator/sync/objects/ownership';
+import { shouldDelete } from '../../operator/sync/objects/removal';
+import { silentLog } from '../hub/silent-log';
+import { DRIFT_IS_LEFT, type HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';
 
 type AnyEntityType = EntityType<Child, ConfigEntitySpec>;
@@ -15,41 +27,64 @@ const ENTITY_TYPES = [automations, scenes, scripts] as unknown as readonly AnyEn
 export const entityTypeOf = (kind: string): AnyEntityType | undefined =>
   ENTITY_TYPES.find(({ definition }) => definition.kind === kind);
 
-/** The write that the sync module would make for an automation, scene or script. */
+/** The write that the operator would make for an automation, scene or script. */
 export async function configEntityChange(
   entityType: AnyEntityType,
   resource: CustomResource,
   stored: StoredObjects,
 ): Promise<HubChange> {
   const child = resource as Child;
-  const spec = entityType.spec(child);
-  const invalid = entityType.validate?.(spec);
+  const invalid = entityType.validate?.(entityType.spec(child));
   if (invalid !== undefined) return { action: 'refused', fields: [], notes: [invalid] };
-  const id = entityType.id(child);
-  const payload = entityType.payload(spec);
-  const actual = await stored.entity(entityType.type, id);
-  const notes = [...formerObject(entityType, child, id), ...switchNotes(child)];
-  if (!actual) return { action: 'create', fields: [], notes };
-  const fields = diff(entityType, id, actual, payload);
-  if (fields.length === 0) return { action: 'none', fields, notes };
-  const wasAccepted = child.status?.['appliedHash'] === hashOf(entityType, id, payload);
-  if (wasAccepted && spec.driftPolicy === 'Warn')
-    return {
-      action: 'none',
-      fields: [],
-      notes: [...notes, 'It was changed in the hub, and driftPolicy is Warn: the change is kept.'],
-    };
-  return { action: 'update', fields, notes };
+  const work = workOn(entityType, child, stored);
+  const { clock } = stored;
+  const observation = await observe(entityType, work, new FileReadSchedule(clock), clock);
+  const notes = [...formerObject(entityType, child, work.id), ...switchNotes(child)];
+  if (!('differences' in observation)) return { action: 'none', fields: [], notes };
+  if (isDriftLeft(child, isAccepted(entityType, work)))
+    return { action: 'none', fields: [], notes: [...notes, DRIFT_IS_LEFT] };
+  if (observation.type === 'Absent') return { action: 'create', fields: [], notes };
+  return { action: 'update', fields: await changedFields(entityType, work, observation, stored), notes };
 }
 
-/** A changed id makes another object; the former one goes if the operator created it. */
-function formerObject({ idField, type }: AnyEntityType, { status }: Child, id: string): readonly string[] {
-  const former = status?.[idField];
-  if (typeof former !== 'string' || former === id) return [];
+/** As the operator does after a restart: it knows what status says, and asks the hub for the rest. */
+function workOn(entityType: AnyEntityType, resource: Child, { client, clock }: StoredObjects): EntityWork {
+  const spec = entityType.spec(resource);
+  const payload = entityType.payload(spec);
+  const id = entityType.id(resource);
+  return {
+    resource,
+    client,
+    context: { signal: new AbortController().signal, log: silentLog, forced: true, dryRun: true },
+    cached: { observed: { source: 'none', at: clock.monotonic() } },
+    spec,
+    id,
+    payload,
+    hash: hashOf(entityType, id, payload),
+    volume: undefined,
+  };
+}
+
+/** The fields as the file has them, since the hub shows blueprints expanded. */
+async function changedFields(
+  entityType: AnyEntityType,
+  { id, payload }: EntityWork,
+  { differences }: Observation & { readonly type: 'Different' },
+  stored: StoredObjects,
+): Promise<readonly FieldDiff[]> {
+  const inFile = diff(entityType, id, (await stored.entity(entityType.type, id)) ?? {}, payload);
+  return inFile.length > 0 ? inFile : differences;
+}
+
+/** A changed id makes another object. */
+function formerObject(entityType: AnyEntityType, resource: Child, id: string): readonly string[] {
+  const { type } = entityType;
+  const former = recordedId(entityType, resource);
+  if (former === undefined || former === id) return [];
   return [
-    status?.['adopted'] === true
-      ? `The ${type} ${former} stays in the hub: it was adopted.`
-      : `The ${type} ${former} is removed: the id is ${id} now.`,
+    shouldDelete(resource)
+      ? `The ${type} ${former} is removed: the id is ${id} now.`
+      : `The ${type} ${former} stays in the hub beside ${id}.`,
   ];
 }
 

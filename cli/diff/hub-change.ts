@@ -10,3 +10,5 @@ export interface HubChange {
 }
 
 export const isChange = ({ action, notes }: HubChange): boolean => action !== 'none' || notes.length > 0;
+
+export const DRIFT_IS_LEFT = 'It was changed in the hub, and driftPolicy is Warn: the change is kept.';

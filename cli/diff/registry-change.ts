@@ -4,10 +4,11 @@ import type { RegistryType } from '../../operator/client/connection/registry-typ
 import type { RegistryEntries } from '../../operator/client/registries/registry';
 import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
 import { entryTypes } from '../../operator/sync/registry/entry-types';
-import { recordedId } from '../../operator/sync/objects/ownership';
-import { locate } from '../../operator/sync/registry/locate-entry';
+import { hasAccepted, recordedId } from '../../operator/sync/objects/ownership';
+import { locate, nameConflict } from '../../operator/sync/registry/locate-entry';
+import { isDriftLeft } from '../../operator/sync/objects/drift-policy';
 import { idByName, resolveReferences } from '../../operator/sync/registry/resolve';
-import type { HubChange } from './hub-change';
+import { DRIFT_IS_LEFT, type HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';
 
 export const entryTypeOf = (kind: string): EntryType | undefined =>
@@ -27,7 +28,7 @@ function withIds(
   });
 }
 
-/** The write that the sync module would make for a floor, label, area or zone. `others`: all resources of the same hub. */
+/** The write that the operator would make for a floor, label, area or zone. `others`: all resources of the same hub. */
 export async function registryChange(
   entryType: EntryType,
   resource: CustomResource,
@@ -46,24 +47,29 @@ export async function registryChange(
     resources: (other) => adopting.get(other.type) ?? [],
   });
   if ('outcome' in references) return { action: 'waits', fields: [], notes: references.missing };
+  const { client } = stored;
   const desired = desiredEntry(entryType, entry, references.ids);
   const siblings = ofKind(resource.kind).filter((each) => each.metadata.name !== resource.metadata.name);
   const located = locate(entryType, entry, entries, siblings);
-  if (located.type === 'Absent') return { action: 'create', fields: [], notes: [] };
-  if (located.type === 'OfOther')
-    return {
-      action: 'refused',
-      fields: [],
-      notes: [`It belongs to ${resource.kind} ${located.owner.metadata.name}.`],
-    };
+  if (located.type === 'OfOther') return waitsFor(located.owner);
+  const isLeft = isDriftLeft(entry, hasAccepted(entry, desired.hash));
+  if (located.type === 'Absent') {
+    const conflict = await entryType.conflict?.(client, entry.spec.name);
+    if (conflict !== undefined) return { action: 'refused', fields: [], notes: [conflict] };
+    const wasThere = recordedId(entryType, entry) !== undefined;
+    return wasThere && isLeft ? left : { action: 'create', fields: [], notes: [] };
+  }
   const fields = entryDiff(entries.get(located.id)!, desired);
   if (fields.length === 0) return { action: 'none', fields, notes: [] };
-  const isDrift = entry.status?.['appliedHash'] === desired.hash;
-  if (isDrift && entry.spec.driftPolicy === 'Warn')
-    return {
-      action: 'none',
-      fields: [],
-      notes: ['It was changed in the hub, and driftPolicy is Warn: the change is kept.'],
-    };
-  return { action: 'update', fields, notes: [] };
+  if (isLeft) return left;
+  const conflict = nameConflict(entryType, entry, located.id, entries, siblings);
+  return conflict.type === 'Held' ? waitsFor(conflict.owner) : { action: 'update', fields, notes: [] };
 }
+
+const left: HubChange = { action: 'none', fields: [], notes: [DRIFT_IS_LEFT] };
+
+const waitsFor = ({ kind, metadata }: EntryResource): HubChange => ({
+  action: 'waits',
+  fields: [],
+  notes: [`The entry of this name belongs to ${kind} ${metadata.name}, which must rename it or be deleted.`],
+});

@@ -1,6 +1,7 @@
 import type { ConfigEntityKind, EntityPayload } from '../../operator/client/connection/config-entity';
 import type { RegistryType } from '../../operator/client/connection/registry-types';
 import type { ConfigEntry } from '../../operator/client/connection/flow-step';
+import type { Clock } from '../../operator/base/clock';
 import type { HubClient } from '../../operator/client/hub-client';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
 import { readEntities } from '../export/config-entities';
@@ -13,7 +14,10 @@ export class StoredObjects {
   private readonly all = new Map<ConfigEntityKind, Promise<ReadonlyMap<string, EntityPayload>>>();
   private reads = 0;
 
-  constructor(readonly client: HubClient) {}
+  constructor(
+    readonly client: HubClient,
+    readonly clock: Clock,
+  ) {}
 
   /** The definition in the hub's file; undefined: there is none. */
   async entity(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {

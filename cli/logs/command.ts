@@ -12,9 +12,9 @@ import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
 import { type ExitCode, exitCodes } from '../exit-codes';
 import { openHub } from '../hub/access';
-import { oneLine } from '../output';
+import { oneLine, type OutputOptions, Results, withOutput } from '../output';
 
-interface LogsOptions {
+interface LogsOptions extends OutputOptions {
   readonly follow?: true;
   readonly tail?: string;
   readonly previous?: true;
@@ -25,7 +25,7 @@ interface LogsOptions {
 const CONTAINER = 'hub';
 
 export function logsCommand(context: CommandContext): Command {
-  return clusterCommand('logs')
+  return withOutput(clusterCommand('logs'))
     .summary('show the log of a hub')
     .description(
       'Shows the log of the hub’s container. Of an external hub, and with --system, the warnings and errors that the hub ' +
@@ -39,9 +39,10 @@ export function logsCommand(context: CommandContext): Command {
     .action(
       context.clusterAction(async (cluster, name: string, options: LogsOptions) => {
         const { spec } = (await cluster.get(definition, name)) as unknown as Hub;
-        return spec.external || options.system
-          ? systemLog(cluster, context, name, options)
-          : podLog(cluster, context, name, options);
+        if (spec.external || options.system) return systemLog(cluster, context, name, options);
+        if (options.output !== 'table')
+          throw new CommandError('the log of a container is lines of text: -o is for --system');
+        return podLog(cluster, context, name, options);
       }),
     );
 }
@@ -79,7 +80,7 @@ async function systemLog(
   cluster: Cluster,
   { environment: { clock, terminal } }: CommandContext,
   name: string,
-  { follow, previous, tail }: LogsOptions,
+  { follow, previous, tail, output }: LogsOptions,
 ): Promise<ExitCode> {
   if (follow || previous)
     throw new CommandError(
@@ -88,15 +89,30 @@ async function systemLog(
   const hub = await openHub(cluster, name, clock);
   try {
     const records = [...(await readLog(hub.client))].reverse().slice(tail === undefined ? 0 : -Number(tail));
-    for (const record of records) terminal.print(hub.client.rest.redact(formatRecord(record)));
+    const { redact } = hub.client.rest;
+    const results = new Results(terminal, { output });
+    for (const record of records) results.add(dataOf(record, redact), redact(formatRecord(record)));
+    results.end();
     return exitCodes.success;
   } finally {
     hub.close();
   }
 }
 
+const timeOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().replace(/\.\d+Z/, 'Z');
+
+const dataOf = (
+  { first_occurred: first, level, name, message, count }: LogRecord,
+  redact: (text: string) => string,
+) => ({
+  time: timeOf(first),
+  level,
+  name,
+  message: message.map(redact),
+  count,
+});
+
 function formatRecord({ first_occurred: first, level, name, message, count }: LogRecord): string {
-  const time = new Date(first * 1_000).toISOString().replace(/\.\d+Z/, 'Z');
   const times = count > 1 ? ` (${count} times)` : '';
-  return `${time} ${level} ${name}: ${message.map(oneLine).join(' | ')}${times}`;
+  return `${timeOf(first)} ${level} ${name}: ${message.map(oneLine).join(' | ')}${times}`;
 }

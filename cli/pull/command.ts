@@ -10,13 +10,14 @@ import { exitCodes } from '../exit-codes';
 import { likelySecrets } from '../export/likely-secrets';
 import { yamlText } from '../export/yaml-text';
 import { StoredObjects } from '../diff/stored-objects';
+import { type OutputOptions, printResult, withOutput } from '../output';
 import { openHub } from '../hub/access';
 import { parseTarget } from '../kind-names';
 import { hubNameOf } from '../status/causes';
 import { withFields } from './file-text';
 import { type PulledFields, pulledFields } from './pulled-spec';
 
-interface PullOptions {
+interface PullOptions extends OutputOptions {
   readonly write?: string;
 }
 
@@ -24,7 +25,7 @@ interface PullOptions {
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export function pullCommand(context: CommandContext): Command {
-  return clusterCommand('pull')
+  return withOutput(clusterCommand('pull'))
     .summary('take over into a file what was edited in the hub')
     .description(
       'Prints the resource as its object is in the hub now, such as after an edit in the browser. With --write it changes the ' +
@@ -34,7 +35,8 @@ export function pullCommand(context: CommandContext): Command {
     .argument('<resource>', 'KIND/NAME of a resource with an object in the hub')
     .option('--write <file>', 'file with the resource, which is changed')
     .action(
-      context.clusterAction(async (cluster, argument: string, { write }: PullOptions) => {
+      context.clusterAction(async (cluster, argument: string, options: PullOptions) => {
+        const { write } = options;
         const { clock, terminal } = context.environment;
         const { definition, name } = parseTarget(argument);
         const resource = await cluster.get(definition, name);
@@ -46,11 +48,18 @@ export function pullCommand(context: CommandContext): Command {
           const fields = await pulledFields(
             { ...resource, kind: definition.kind },
             siblings,
-            new StoredObjects(hub.client),
+            new StoredObjects(hub.client, clock),
           );
           refuseSecrets(fields);
-          if (write === undefined) terminal.print(yamlText(pulled(resource, definition.kind, fields)));
-          else terminal.print(await change(write, definition.kind, name, fields));
+          const { kind } = definition;
+          if (write === undefined) {
+            const inHub = pulled(resource, kind, fields);
+            printResult(terminal, options, inHub, () => yamlText(inHub));
+          } else {
+            const file = await change(write, kind, name, fields);
+            const changed = file.isChanged ? Object.keys(fields) : [];
+            printResult(terminal, options, { kind, name, file: write, changed }, () => file.line);
+          }
           return exitCodes.success;
         } finally {
           hub.close();
@@ -68,16 +77,23 @@ function refuseSecrets(fields: PulledFields): void {
     );
 }
 
-async function change(file: string, kind: string, name: string, fields: PulledFields): Promise<string> {
+/** `line` tells people. */
+async function change(
+  file: string,
+  kind: string,
+  name: string,
+  fields: PulledFields,
+): Promise<{ readonly isChanged: boolean; readonly line: string }> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CommandError(`cannot read ${file}: ${messageOf(error)}`);
   });
   const names = Object.keys(fields);
-  if (names.length === 0) return `${kind} ${name}: the hub has it as the resource says`;
+  if (names.length === 0)
+    return { isChanged: false, line: `${kind} ${name}: the hub has it as the resource says` };
   const changed = withFields(file, text, kind, name, fields);
-  if (changed === text) return `${kind} ${name}: ${file} has it as the hub does`;
+  if (changed === text) return { isChanged: false, line: `${kind} ${name}: ${file} has it as the hub does` };
   await writeFile(file, changed);
-  return `${kind} ${name}: ${names.join(', ')} changed in ${file}`;
+  return { isChanged: true, line: `${kind} ${name}: ${names.join(', ')} changed in ${file}` };
 }
 
 /** The resource as a person would write it: without status and the defaults of the API server. */

@@ -11,10 +11,10 @@ import { builtin } from '../../operator/runtime/types';
 import type { Cluster } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
-import { type ExitCode, exitCodes } from '../exit-codes';
+import { exitCodes } from '../exit-codes';
 import { openHub, type OpenHub } from '../hub/access';
-import { oneLine } from '../output';
-import { describeState, waitFor, type WaitOptions, withWait } from './wait';
+import { oneLine, Results } from '../output';
+import { addState, describeState, waitFor, type WaitOptions, withWait } from './wait';
 import { stateOf } from '../status/state';
 
 /** As `kubectl rollout restart`; the operator leaves it on the pod template. */
@@ -45,14 +45,20 @@ export function restartCommand(context: CommandContext): Command {
       const hub = (await cluster.get(definition, name)) as unknown as Hub;
       if (hub.spec.external) await restartExternal(cluster, context, name, options);
       else await restartPod(cluster, context, name, options);
-      return options.wait ? reportReady(cluster, context, name, options) : requested(context, name);
+      const results = new Results(context.environment.terminal, options);
+      const isReady = options.wait
+        ? await reportReady(cluster, context, name, options, results)
+        : reportRequested(name, results);
+      results.end();
+      return isReady ? exitCodes.success : exitCodes.negative;
     }),
   );
 }
 
-function requested({ environment: { terminal } }: CommandContext, name: string): ExitCode {
-  terminal.print(`Hub ${name}: restart requested`);
-  return exitCodes.success;
+function reportRequested(name: string, results: Results): true {
+  const { kind } = definition;
+  results.add({ kind, name, state: 'Requested' }, `${kind} ${name}: restart requested`);
+  return true;
 }
 
 async function reportReady(
@@ -60,12 +66,12 @@ async function reportReady(
   { environment }: CommandContext,
   name: string,
   { timeout }: WaitOptions,
-): Promise<ExitCode> {
+  results: Results,
+): Promise<boolean> {
   const resource = await waitFor(cluster, environment, definition, name, timeout, (each) =>
     stateOf(each).state === 'Progressing' ? describeState(each) : true,
   );
-  environment.terminal.print(`Hub ${name}: ${describeState(resource)}`);
-  return stateOf(resource).state === 'Ready' ? exitCodes.success : exitCodes.negative;
+  return addState(results, resource, definition);
 }
 
 async function restartPod(

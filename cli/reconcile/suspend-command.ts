@@ -1,10 +1,11 @@
 import { Argument, type Command } from 'commander';
 import { type Cluster, resourceType } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
-import { type ExitCode, exitCodes } from '../exit-codes';
+import { exitCodes } from '../exit-codes';
 import { parseTarget } from '../kind-names';
+import { Results } from '../output';
 import { conditionOf, stateOf } from '../status/state';
-import { describeState, type Expectation, waitFor, type WaitOptions, withWait } from './wait';
+import { addState, describeState, type Expectation, waitFor, type WaitOptions, withWait } from './wait';
 
 export function suspendCommand(context: CommandContext): Command {
   return switchCommand(context, 'suspend', true)
@@ -28,32 +29,47 @@ function switchCommand(context: CommandContext, name: string, suspend: boolean):
     clusterCommand(name).addArgument(new Argument('<resource...>', 'KIND/NAME, or the name of a Hub')),
   ).action(
     context.clusterAction(async (cluster, names: string[], options: WaitOptions) => {
-      const codes = await Promise.all(names.map((each) => apply(cluster, context, each, suspend, options)));
-      return codes.includes(exitCodes.negative) ? exitCodes.negative : exitCodes.success;
+      const results = new Results(context.environment.terminal, options);
+      const given = { suspend, options, results };
+      const done = await Promise.all(names.map((each) => apply(cluster, context, each, given))).finally(() =>
+        results.end(),
+      );
+      return done.includes(false) ? exitCodes.negative : exitCodes.success;
     }),
   );
 }
 
+interface Given {
+  readonly suspend: boolean;
+  readonly options: WaitOptions;
+  readonly results: Results;
+}
+
+/** False: a resource that is not Ready after it was resumed. */
 async function apply(
   cluster: Cluster,
   { environment }: CommandContext,
   argument: string,
-  suspend: boolean,
-  { wait, timeout }: WaitOptions,
-): Promise<ExitCode> {
+  { suspend, options: { wait, timeout }, results }: Given,
+): Promise<boolean> {
   const { definition, name } = parseTarget(argument);
   const patched = await cluster.patch(resourceType(definition), name, { spec: { suspend } });
-  const { terminal } = environment;
+  const { kind } = definition;
   if (!wait) {
-    terminal.print(`${definition.kind} ${name}: ${suspend ? 'suspend' : 'resume'} requested`);
-    return exitCodes.success;
+    results.add(
+      { kind, name, state: 'Requested' },
+      `${kind} ${name}: ${suspend ? 'suspend' : 'resume'} requested`,
+    );
+    return true;
   }
   const expected = suspend ? isSuspended : isSettled(patched.metadata.generation);
   const resource = await waitFor(cluster, environment, definition, name, timeout, expected);
-  terminal.print(
-    `${definition.kind} ${name}: ${suspend ? 'Suspended: the operator changes nothing for it' : describeState(resource)}`,
+  if (!suspend) return addState(results, resource, definition);
+  results.add(
+    { kind, name, ...stateOf(resource) },
+    `${kind} ${name}: Suspended: the operator changes nothing for it`,
   );
-  return suspend || stateOf(resource).state === 'Ready' ? exitCodes.success : exitCodes.negative;
+  return true;
 }
 
 const isSuspended: Expectation = (resource) =>

@@ -4,11 +4,12 @@ import { hub, kindsByName } from '../../operator/kinds';
 import { userAnnotations } from '../../operator/kinds/annotations';
 import { type Cluster, resourceType } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
-import { type ExitCode, exitCodes } from '../exit-codes';
+import { exitCodes } from '../exit-codes';
 import { parseTarget, type Target } from '../kind-names';
+import { Results } from '../output';
 import { hubNameOf } from '../status/causes';
 import { stateOf } from '../status/state';
-import { describeState, waitFor, type WaitOptions, withWait } from './wait';
+import { addState, describeState, waitFor, type WaitOptions, withWait } from './wait';
 
 interface SyncOptions extends WaitOptions {
   readonly withResources?: true;
@@ -28,35 +29,39 @@ export function syncCommand(context: CommandContext): Command {
     context.clusterAction(async (cluster, names: string[], options: SyncOptions) => {
       const named = names.map(parseTarget);
       const targets = options.withResources ? await withChildren(cluster, named) : named;
-      const codes = await Promise.all(targets.map((target) => sync(cluster, context, target, options)));
-      return codes.includes(exitCodes.negative) ? exitCodes.negative : exitCodes.success;
+      const results = new Results(context.environment.terminal, options);
+      const done = await Promise.all(
+        targets.map((target) => sync(cluster, context, target, options, results)),
+      ).finally(() => results.end());
+      return done.includes(false) ? exitCodes.negative : exitCodes.success;
     }),
   );
 }
 
+/** False: the resource is not Ready. */
 async function sync(
   cluster: Cluster,
   { environment }: CommandContext,
   { definition, name }: Target,
   { wait, timeout }: WaitOptions,
-): Promise<ExitCode> {
-  const { clock, terminal } = environment;
+  results: Results,
+): Promise<boolean> {
+  const { clock } = environment;
   await cluster.get(definition, name);
   const requested = `${timestamp(clock.now())} ${Math.round(clock.monotonic())}`;
   await cluster.patch(resourceType(definition), name, {
     metadata: { annotations: { [userAnnotations.reconcileAt]: requested } },
   });
   if (!wait) {
-    terminal.print(`${definition.kind} ${name}: requested`);
-    return exitCodes.success;
+    const { kind } = definition;
+    results.add({ kind, name, state: 'Requested' }, `${kind} ${name}: requested`);
+    return true;
   }
   const resource = await waitFor(cluster, environment, definition, name, timeout, (each) => {
     if (each.status?.lastHandledReconcileAt !== requested) return 'waiting for the operator';
     return stateOf(each).state === 'Progressing' ? describeState(each) : true;
   });
-  const { state } = stateOf(resource);
-  terminal.print(`${definition.kind} ${name}: ${describeState(resource)}`);
-  return state === 'Ready' ? exitCodes.success : exitCodes.negative;
+  return addState(results, resource, definition);
 }
 
 async function withChildren(cluster: Cluster, targets: readonly Target[]): Promise<readonly Target[]> {

@@ -6,22 +6,24 @@ import { CommandError } from '../command-error';
 import { parseDuration } from '../duration';
 import type { Environment } from '../environment';
 import { exitCodes } from '../exit-codes';
-import { oneLine } from '../output';
+import { oneLine, type OutputOptions, type Results, withOutput } from '../output';
 import { stateOf } from '../status/state';
 
 /** Milliseconds between two reads of a resource that is waited for. */
 const INTERVAL = 1_000;
 
-export interface WaitOptions {
+export interface WaitOptions extends OutputOptions {
   readonly wait: boolean;
   /** Milliseconds. */
   readonly timeout: number;
 }
 
 export function withWait(command: Command): Command {
-  return command
-    .option('--no-wait', 'return at once')
-    .option('--timeout <duration>', 'longest wait, such as 90s or 5m', parseDuration, 5 * 60_000);
+  return withOutput(
+    command
+      .option('--no-wait', 'return at once')
+      .option('--timeout <duration>', 'longest wait, such as 90s or 5m', parseDuration, 5 * 60_000),
+  );
 }
 
 /** True: the resource is as expected; else the missing part in a few words. */
@@ -54,6 +56,14 @@ export async function waitFor(
     terminal.progress(`${object}: ${oneLine(answer)}`);
     await clock.sleep(INTERVAL, signal);
   }
+}
+
+/** Adds the state of a resource, in which a wait has ended. @returns whether it is Ready */
+export function addState(results: Results, resource: CustomResource, { kind }: KindDefinition): boolean {
+  const { name } = resource.metadata;
+  const state = stateOf(resource);
+  results.add({ kind, name, ...state }, `${kind} ${name}: ${describeState(resource)}`);
+  return state.state === 'Ready';
 }
 
 /** The state of a resource in a few words. */

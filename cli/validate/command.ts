@@ -1,10 +1,11 @@
 import { Command } from 'commander';
 import { API_GROUP } from '../../operator/kinds/group';
 import type { CommandContext } from '../command-context';
+import { type OutputOptions, printResult, withOutput } from '../output';
 import type { ValidateOptions } from './validate';
 
 export function validateCommand(context: CommandContext): Command {
-  return new Command('validate')
+  return withOutput(new Command('validate'))
     .summary('check resources in files, without a cluster')
     .description(
       `Checks the resources of ${API_GROUP} in files of YAML or JSON, without a cluster. A directory stands for the files in it ` +
@@ -14,12 +15,14 @@ export function validateCommand(context: CommandContext): Command {
     .argument('<file...>', 'files, directories, or - for the standard input')
     .option('--strict', 'a warning fails as well')
     .action(
-      context.action(async (paths: string[], options: ValidateOptions) => {
+      context.action(async (paths: string[], options: ValidateOptions & OutputOptions) => {
         const { environment } = context;
         // The schemas and rules take a while to load, and no other command needs them.
         const { validate } = await import('./validate');
-        const { code, output } = await validate(paths, options, () => environment.readStandardInput());
-        environment.terminal.print(output);
+        const { code, output, result } = await validate(paths, options, () =>
+          environment.readStandardInput(),
+        );
+        printResult(environment.terminal, options, result, () => output);
         return code;
       }),
     );

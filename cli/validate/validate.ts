@@ -9,10 +9,14 @@ export interface ValidateOptions {
   readonly strict?: boolean;
 }
 
-/** The output of the command, and its exit code: negative if there is an error. */
+/** The output of the command, the same as data, and its exit code: negative if there is an error. */
 export interface Validation {
   readonly output: string;
   readonly code: ExitCode;
+  readonly result: {
+    readonly checked: number;
+    readonly findings: readonly (Finding | (SyntaxProblem & { readonly severity: 'error' }))[];
+  };
 }
 
 /**
@@ -44,7 +48,13 @@ export async function validate(
     `${count(ours, 'resource')} checked, ${manifests.length - ours} of other kinds ignored: ${count(errors, 'error')}, ${count(warnings, 'warning')}`,
   ];
   const fails = errors > 0 || (strict && warnings > 0);
-  return { output: `${lines.join('\n')}\n`, code: fails ? exitCodes.negative : exitCodes.success };
+  const code = fails ? exitCodes.negative : exitCodes.success;
+  const syntax = unreadable.map((each) => ({ ...each, severity: 'error' as const }));
+  return {
+    output: `${lines.join('\n')}\n`,
+    code,
+    result: { checked: ours, findings: [...syntax, ...findings] },
+  };
 }
 
 /** As compilers print it, so that editors find the place. */

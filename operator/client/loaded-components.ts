@@ -12,7 +12,7 @@ export class LoadedComponents {
       fetch: async () => new Set(await listComponents(rest)),
       subscribe: () =>
         connection.subscribeEvents('component_loaded', ({ component }) =>
-          this.components.change((loaded) => loaded.add(component), component),
+          this.components.change((loaded) => loaded.add(component)),
         ),
     });
   }

@@ -89,10 +89,15 @@ export class RealNode {
     const namespaces = await Namespaces.start(directory, [software.pause]);
     try {
       const { address, enter } = namespaces;
-      const controlPlane = await ControlPlane.start(software.controlPlane, join(directory, 'cluster'), report, {
-        address,
-        enter,
-      });
+      const controlPlane = await ControlPlane.start(
+        software.controlPlane,
+        join(directory, 'cluster'),
+        report,
+        {
+          address,
+          enter,
+        },
+      );
       const node = new RealNode(software, directory, namespaces, cgroup, controlPlane);
       await node.join(report);
       return node;

@@ -228,16 +228,6 @@ async function furnish(): Promise<Manifest[]> {
 
 const nameOf = ({ kind, metadata }: Manifest) => [kind.toLowerCase(), metadata.name] as const;
 const files = () => Promise.all(FILES.map((name) => readFile(join(volume, name), 'utf8')));
-/** Everything that may change something. */
-const changes = () =>
-  recorder.sent.filter(
-    (what) =>
-      /^(POST|PUT|PATCH|DELETE) /.test(what) ||
-      /^command (.*(create|update|remove|delete|reload|save|promote)|call_service|execute_script)$/.test(
-        what,
-      ),
-  );
-
 beforeAll(async () => {
   home = new Home(await freshNamespace('adoption'));
   await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
@@ -272,7 +262,7 @@ test('200 objects that the hub has are adopted, and the hub is asked to change n
   for (const resource of resources) await home.ready(...nameOf(resource));
   for (const { id, kind, resource } of pairs)
     expect((await home.get(...nameOf(resource))).status).toMatchObject({ adopted: true, [`${kind}Id`]: id });
-  expect(changes()).toEqual([]);
+  expect(recorder.changes()).toEqual([]);
 
   // Nor when all is read again.
   for (const resource of resources)
@@ -283,7 +273,7 @@ test('200 objects that the hub has are adopted, and the hub is asked to change n
       return status?.['lastHandledReconcileAt'] === '1';
     });
   for (const resource of resources) await home.ready(...nameOf(resource));
-  expect(changes()).toEqual([]);
+  expect(recorder.changes()).toEqual([]);
   expect(await files()).toEqual(before);
 });
 
@@ -297,7 +287,7 @@ test('an automation that was adopted says that no reload was needed', async () =
 test('keys that the spec cannot express stay when the object is changed', async () => {
   await home.change('hubscene', 'scene-0', { icon: 'mdi:film' });
   await home.ready('hubscene', 'scene-0');
-  expect(changes()).toEqual([
+  expect(recorder.changes()).toEqual([
     `POST /api/config/scene/config/${encodeURIComponent(oddId(0))}`,
     'POST /api/services/scene/reload',
   ]);

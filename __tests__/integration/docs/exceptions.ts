@@ -20,6 +20,9 @@ const gitTest = '__tests__/integration/cli/git.test.ts';
 const plugin = 'the plugin is not installed on the machine';
 const variantsTest = '__tests__/integration/deploy/variants.test.ts';
 const releaseTest = '__tests__/integration/helm/release.test.ts';
+const packages = 'installs packages into the folder of the reader';
+const typescriptTest = '__tests__/unit/docs/typescript.test.ts';
+const companionsTest = '__tests__/schema/companions.test.ts';
 const operatorProcess = 'in the sandbox the operator is a process and no pod';
 
 /** Commands that a test file runs in a cluster of its own. */
@@ -97,6 +100,33 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'kubectl hub pull haauto/porch --write home/automations/porch.yaml': { by: gitTest, why: plugin },
     'git diff': { why: 'the folder is that of the reader' },
     'kubectl hub diff -f home/automations/porch.yaml': { by: gitTest, why: plugin },
+  },
+  'docs/how-to/instead-of-add-ons.md': {
+    'kubectl apply -f samples/companions/mosquitto.yaml': {
+      by: companionsTest,
+      why: 'the sandbox has neither its image nor Deployments',
+    },
+    'kubectl -n home rollout status deployment/mosquitto': { why: 'the sandbox runs no Deployments' },
+    ...runBy('__tests__/integration/integrations/answers.test.ts', 'needs the broker', [
+      'kubectl -n home wait --for=condition=Ready --timeout=5m haint/mqtt',
+      'kubectl -n home get haint mqtt',
+    ]),
+  },
+  'docs/how-to/typescript.md': {
+    'npm init -y': { why: packages },
+    'npm install cdk8s constructs': { why: packages },
+    'npm install --save-dev cdk8s-cli tsx typescript': { why: packages },
+    ...runBy(typescriptTest, 'needs these packages', [
+      'npx cdk8s import dist/crds.yaml --language typescript --output imports',
+      'npx tsc --noEmit --strict --skipLibCheck --module nodenext --target es2022 main.ts',
+      'npx tsx main.ts',
+      'kubectl apply --dry-run=server -f dist/home.k8s.yaml',
+      "npx cdk8s synth --app 'npx tsx main.ts' --stdout | kubectl hub validate --strict -",
+    ]),
+  },
+  'docs/how-to/editor.md': {
+    "kubeconform -strict -summary -skip Secret,Namespace -schema-location 'dist/schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json' samples/*.yaml":
+      { by: '__tests__/unit/manifests/json-schemas.test.ts', why: 'the program is not installed' },
   },
   'docs/how-to/install.md': {
     'make image IMAGE=REGISTRY/hub-operator:0.1.0 PUSH=1': { why: docker },

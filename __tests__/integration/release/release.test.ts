@@ -67,7 +67,7 @@ describe('make release', () => {
       expect(listed.map((line) => line.split('  ')[1])).toEqual(
         names.filter((name) => name !== 'SHA256SUMS'),
       );
-      // What the bundle consists of, with commander in that of the command line alone.
+      // Packages of the bundles: commander is in that of the command line alone.
       const components = async (name: string) =>
         (JSON.parse(await released(name)) as { components: { name: string }[] }).components.map(
           ({ name }) => name,
@@ -77,7 +77,7 @@ describe('make release', () => {
       );
       expect(await components('kubectl-hub.cdx.json')).toContain('commander');
 
-      // What is committed with it.
+      // Files that are committed with the release.
       for (const name of ['dist/install.yaml', 'dist/namespaced/install.yaml', 'dist/chart/values.yaml'])
         expect(await readFile(join(folder, name), 'utf8')).not.toContain('registry.invalid');
       expect(await readFile(join(folder, 'README.md'), 'utf8')).toContain(`hub-operator:${VERSION}`);

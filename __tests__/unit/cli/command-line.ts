@@ -6,6 +6,7 @@ import { ApiError } from '../../../operator/runtime/api-errors';
 import { Cluster, type ClusterOptions } from '../../../cli/cluster';
 import type { HubFacts } from '../../../cli/doctor/hub-facts';
 import { HubUnreachable } from '../../../operator/client/connection/errors';
+import type { Environment } from '../../../cli/environment';
 import { runProgram } from '../../../cli/program';
 import { Terminal } from '../../../cli/terminal';
 import { ManualClock } from '../manual-clock';
@@ -43,7 +44,16 @@ export class CommandLine {
   async run(line: string, { isTerminal = false, input = '', env = {} } = {}): Promise<Ran> {
     this.stdout = '';
     this.stderr = '';
-    const environment = {
+    const environment = this.environment({ isTerminal, input, env });
+    let isOver = false;
+    const args = line.split(' ').filter((word) => word !== '');
+    const running = runProgram('kubectl hub', args, environment).finally(() => (isOver = true));
+    while (!isOver) await this.clock.advance(1_000);
+    return { code: await running, stdout: this.stdout, stderr: this.stderr };
+  }
+
+  environment({ isTerminal = false, input = '', env = {} } = {}): Environment {
+    return {
       terminal: new Terminal({
         stdout: { write: (text) => (this.stdout += text), isTTY: isTerminal },
         stderr: { write: (text) => (this.stderr += text), isTTY: isTerminal },
@@ -58,11 +68,6 @@ export class CommandLine {
       readStandardInput: () => Promise.resolve(input),
       readHub: (_: Cluster, name: string) => this.readHub(name),
     };
-    let isOver = false;
-    const args = line.split(' ').filter((word) => word !== '');
-    const running = runProgram('kubectl hub', args, environment).finally(() => (isOver = true));
-    while (!isOver) await this.clock.advance(1_000);
-    return { code: await running, stdout: this.stdout, stderr: this.stderr };
   }
 
   /** As Ctrl-C. */

@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { version } from '../../../package.json';
 import cliPackage from '../../../cli/package.json';
+import { CommandContext } from '../../../cli/command-context';
+import { createProgram } from '../../../cli/program';
 import { formatRuns, stepsOf } from '../../../cli/trace/command';
 import { formatTable } from '../../../cli/output';
 import { CommandLine, ofHub, resource } from './command-line';
@@ -123,6 +125,29 @@ describe('trace', () => {
   test('only automations and scripts have runs', async () => {
     const { code, stderr } = await new CommandLine().run('trace hubscene/dusk');
     expect(stderr).toContain('a HubScene has no runs');
+    expect(code).toBe(2);
+  });
+});
+
+describe('the form of a result', () => {
+  test('is a choice of every command that has one; -o of export is its folder', () => {
+    const program = createProgram('kubectl hub', new CommandContext(new CommandLine().environment()));
+    const forms = Object.fromEntries(
+      program.commands
+        .filter((each) => !['__complete', 'completion', 'help'].includes(each.name()))
+        .map((each) => [
+          each.name(),
+          each.options.find(({ long }) => long === (each.name() === 'export' ? '--format' : '--output'))
+            ?.argChoices,
+        ]),
+    );
+    expect(Object.keys(forms)).toContain('doctor');
+    for (const choices of Object.values(forms)) expect(choices).toEqual(['table', 'json', 'yaml']);
+  });
+
+  test('the log of a container has none', async () => {
+    const { code, stderr } = await new CommandLine(villa).run('logs villa -o json');
+    expect(stderr).toContain('-o is for --system');
     expect(code).toBe(2);
   });
 });

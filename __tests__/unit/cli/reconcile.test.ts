@@ -55,6 +55,17 @@ describe('sync', () => {
     ]);
   });
 
+  test('-o json has the states of all, when all are done', async () => {
+    const line = new CommandLine(villa, porch);
+    operate(line, 3);
+    const { code, stdout } = await line.run('sync villa --with-resources -o json');
+    expect(JSON.parse(stdout)).toEqual([
+      { kind: 'Hub', name: 'villa', state: 'Ready', reason: 'HubRunning', message: 'The hub runs.' },
+      expect.objectContaining({ kind: 'HubAutomation', name: 'porch', state: 'Ready' }),
+    ]);
+    expect(code).toBe(0);
+  });
+
   test('a resource that is not Ready afterwards is the exit code 1', async () => {
     const line = new CommandLine(villa, porch);
     operate(line, 1, {

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bundleOperator, repository } from '../../../sandbox/image/bundle';
+import cliPackage from '../../../cli/package.json';
 import { NotRead } from '../../../operator/offline/files';
 import { validate } from '../../../cli/validate/validate';
 import { CommandLine } from './command-line';
@@ -31,7 +32,10 @@ async function written(files: Readonly<Record<string, string>>): Promise<string>
 }
 
 const noInput = () => Promise.reject(new Error('the standard input is read'));
-const ofInput = (text: string, options = {}) => validate(['-'], options, () => Promise.resolve(text));
+const ofInput = async (text: string, options = {}) => {
+  const { code, output } = await validate(['-'], options, () => Promise.resolve(text));
+  return { code, output };
+};
 const ofFiles = async (files: Readonly<Record<string, string>>) => {
   const { code, output } = await validate([await written(files)], {}, noInput);
   return { code, output: output.replaceAll(`${directory}/`, '') };
@@ -52,6 +56,19 @@ describe('validate', () => {
     const { output } = await ofInput(documentedYaml(page, 'name: porch'));
     expect(output).toBe(shown('docker run'));
     expect((await validate([join(repository, 'samples')], {}, noInput)).output).toBe(shown('make validate'));
+  });
+
+  test('-o json has the findings with their places', async () => {
+    const { code, stdout } = await new CommandLine().run('validate - -o json', { input: `${bad}---\n{` });
+    expect(JSON.parse(stdout)).toEqual({
+      checked: 1,
+      findings: [
+        expect.objectContaining({ file: 'stdin', severity: 'error' }),
+        expect.objectContaining({ line: 4, severity: 'error', field: 'spec.name' }),
+        expect.objectContaining({ line: 4, severity: 'error', field: 'spec.nam' }),
+      ],
+    });
+    expect(code).toBe(1);
   });
 
   test('an error is one line with its place, and fails', async () => {
@@ -102,7 +119,7 @@ describe('validate', () => {
     await symlink(elsewhere, join(home, 'directory'));
     await symlink(elsewhere, join(home, 'directory.yaml'));
     await symlink('.', join(home, 'itself'));
-    expect(await validate([home], {}, noInput)).toEqual({
+    expect(await validate([home], {}, noInput)).toMatchObject({
       code: 0,
       output: '1 resource checked, 0 of other kinds ignored: 0 errors, 0 warnings\n',
     });
@@ -201,6 +218,27 @@ describe('the bundle of the operator', () => {
       expect(stdout).not.toContain('process.exit is called');
     },
   );
+
+  test('as the package for npm is one file, which needs no other package', async () => {
+    const listed = [...cliPackage.files, 'LICENSE'];
+    for (const name of listed)
+      await copyFile(join(name === 'LICENSE' ? repository : bundle, name), join(directory, name));
+    await writeFile(join(directory, 'package.json'), JSON.stringify(cliPackage));
+    const npm = (...args: string[]) =>
+      spawnSync('npm', [...args, '--offline', '--no-audit', '--no-fund', '--no-update-notifier'], {
+        cwd: directory,
+        encoding: 'utf8',
+      });
+    expect(npm('pack', '--ignore-scripts')).toMatchObject({ status: 0 });
+    const archive = `kubectl-hub-${cliPackage.version}.tgz`;
+    const installed = join(directory, 'installed');
+    expect(npm('install', `--prefix=${installed}`, join(directory, archive))).toMatchObject({ status: 0 });
+    const program = join(installed, 'node_modules', '.bin', 'kubectl-hub');
+    expect(spawnSync(program, ['validate', '-'], { input: good, encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('1 resource checked') as string,
+    });
+  });
 
   test('ends also when something is left that keeps it alive', async () => {
     expect(run(good, await first('setInterval(() => undefined, 1_000);'), 'validate', '-')).toMatchObject({

@@ -35,13 +35,15 @@ import {
 import { loggedBetween, readLog } from '../../../operator/client/setup/log-records';
 import { createToken, revokeOldTokens } from '../../../operator/client/setup/tokens';
 import { analyticsDifference } from '../../../operator/sync/hub/access/core-settings';
-import { backupDifference, backupStatus, chooseAgents } from '../../../operator/sync/hub/backup';
+import { backupDifference, backupStatus } from '../../../operator/sync/hub/backup';
+import { agentsOfIntegrations, chooseAgents } from '../../../operator/sync/hub/backup-agents';
 import { completeSettings, nextHttpStep } from '../../../operator/sync/configuration/load/http-settings';
 import { entryDiff } from '../../../operator/sync/registry/desired';
 import { formatDiff } from '../../../operator/sync/objects/field-diff';
 import { OwnReloadTracker } from '../../../operator/client/config-entities/own-reload-tracker';
 import type { Shape } from '../../../operator/client/connection/shape';
 import { HubEvents } from '../../../operator/client/hub-events';
+import type { Hub } from '../../../operator/kinds';
 import { withWrongParts } from './wrong-values';
 
 // A hub answers each command with any JSON: what reads the answer returns something, or throws an error that names the hub's fault.
@@ -260,7 +262,22 @@ const readers: Partial<Record<keyof Commands, readonly ((connection: HubConnecti
     'backup/info': [isBackupRunning],
     'backup/agents/info': [
       async (connection) =>
-        chooseAgents(desired, await getBackupConfig(connection), await listBackupAgents(connection)),
+        chooseAgents(
+          desired,
+          await getBackupConfig(connection),
+          (await listBackupAgents(connection)).map(({ agent_id: id }) => id),
+        ),
+      async (connection) => {
+        const agents = [{ integrationRef: { name: NAME } }];
+        const integration = { spec: { hubRef: { name: NAME } }, status: { entryID: NAME, title: NAME } };
+        const hub = { metadata: { namespace: NAME, name: NAME } };
+        return agentsOfIntegrations(
+          { recurrence: 'daily', includeDatabase: true, agents },
+          hub as Hub,
+          { get: () => integration as never },
+          await listBackupAgents(connection),
+        );
+      },
     ],
     'backup/config/info': [
       async (connection) => {

@@ -1,9 +1,5 @@
 import type { HubConnection } from './connection';
-import { type KeptList, keptLists, weightOf } from './kept-lists';
 import { SharedAttempt } from './shared-attempt';
-
-/** Bytes. */
-const MOST_ADDED = 1024 * 1024;
 
 /** The source of the state of a {@link FollowedCollection}. */
 export interface CollectionSource<State> {
@@ -12,21 +8,16 @@ export interface CollectionSource<State> {
   fetch(): Promise<State>;
   /** Reads these keys again into the state. Absent: an invalid key causes a fetch of the whole state. */
   refresh?(state: State, keys: readonly string[]): Promise<void>;
-  /** The parts of the state that take memory. Absent: all of it. */
-  content?(state: State): unknown;
 }
 
 /**
  * A copy of a part of the hub's state. It is fetched at first use and kept current by the hub's events. After a lost
  * connection it is fetched again, because events were missed.
  */
-export class FollowedCollection<State> implements KeptList {
-  weight = 0;
+export class FollowedCollection<State> {
   private state: State | undefined;
   private isCurrent = false;
   private staleKeys = new Set<string>();
-  /** Bytes that changes have added since the last fetch. */
-  private added = 0;
   /** Changes that arrive during a fetch, applied to its result, which may be older. */
   private pendingChanges: ((state: State) => void)[] = [];
   private readonly subscription: SharedAttempt<unknown>;
@@ -35,7 +26,6 @@ export class FollowedCollection<State> implements KeptList {
   constructor(
     connection: Pick<HubConnection, 'onLost' | 'onReconnect'>,
     private readonly source: CollectionSource<State>,
-    private readonly kept = keptLists,
   ) {
     this.subscription = new SharedAttempt(() => source.subscribe());
     const invalidate = () => this.invalidate();
@@ -61,28 +51,15 @@ export class FollowedCollection<State> implements KeptList {
     return this.state!;
   }
 
-  drop(): void {
-    this.state = undefined;
-    this.isCurrent = false;
-    this.weight = 0;
-  }
-
-  /**
-   * Applies a change that the hub reported.
-   *
-   * @param added the part that the state keeps: of much, the whole state is read again instead
-   */
-  change(apply: (state: State) => void, added?: unknown): void {
-    this.added += weightOf(added);
-    if (this.added > MOST_ADDED) return this.invalidate();
+  /** Applies a change that the hub reported. */
+  change(apply: (state: State) => void): void {
     if (this.reading) this.pendingChanges.push(apply);
     if (this.state !== undefined) apply(this.state);
   }
 
   /** Marks the state, or only a key if the source can refresh keys, to be read again before its next use. */
   invalidate(key?: string): void {
-    this.added += weightOf(key);
-    if (key !== undefined && this.source.refresh && this.added <= MOST_ADDED) this.staleKeys.add(key);
+    if (key !== undefined && this.source.refresh) this.staleKeys.add(key);
     else this.isCurrent = false;
   }
 
@@ -97,12 +74,10 @@ export class FollowedCollection<State> implements KeptList {
     this.isCurrent = true; // a later invalidation resets it
     this.staleKeys = new Set();
     this.pendingChanges = [];
-    this.added = 0;
     try {
       const state = await this.source.fetch();
       for (const apply of this.pendingChanges) apply(state);
       this.state = state;
-      this.keep(state);
     } catch (error) {
       this.isCurrent = false;
       throw error;
@@ -117,16 +92,9 @@ export class FollowedCollection<State> implements KeptList {
     this.staleKeys = new Set();
     try {
       await refresh(state, [...keys]);
-      this.keep(state);
     } catch (error) {
       for (const key of keys) this.staleKeys.add(key);
       throw error;
     }
-  }
-
-  /** @throws HubUnreachable */
-  private keep(state: State): void {
-    this.weight = weightOf(this.source.content ? this.source.content(state) : state);
-    this.kept.add(this);
   }
 }

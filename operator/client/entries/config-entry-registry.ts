@@ -119,7 +119,7 @@ export class ConfigEntryRegistry {
     this.entries.change((entries) => {
       if (type === 'removed') entries.delete(entry.entry_id);
       else entries.set(entry.entry_id, entry);
-    }, entry);
+    });
     for (const listener of this.listeners) listener(entry);
   }
 }

@@ -48,7 +48,7 @@ export class FlowsInProgress {
   }
 
   private onAdded(flow: FlowInProgress): void {
-    this.flows.change((flows) => void flows.set(flow.flow_id, flow), flow);
+    this.flows.change((flows) => void flows.set(flow.flow_id, flow));
     this.emit(flow);
   }
 

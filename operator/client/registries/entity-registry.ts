@@ -71,7 +71,6 @@ export class EntityRegistry {
       subscribe: () => connection.subscribeEvents('entity_registry_updated', (data) => this.onUpdated(data)),
       fetch: () => this.list(),
       refresh: (index, entityIds) => this.refresh(index, entityIds),
-      content: (index) => [...index.all], // it has each twice
     });
   }
 

@@ -131,7 +131,7 @@ export class Registry {
       const record = this.withId(await send());
       const id = this.entryIdOf(record);
       this.dropReported(action, id);
-      this.collection.change((entries) => entries.set(id, record), record);
+      this.collection.change((entries) => entries.set(id, record));
       return record;
     });
   }

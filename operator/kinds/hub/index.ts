@@ -113,6 +113,8 @@ export const hub = defineKind({
       ...(elsewhere ? [] : [{ kind: 'ConfigMap', name: names.configuration }]),
       ...hubOfClaim(volume?.existingClaim),
       ...secretReferences(...secrets, backups?.passwordSecretRef?.name),
+      // Entries of integrations provide destinations of backups.
+      ...(backups?.agents ?? []).map(({ integrationRef: { name } }) => ({ kind: 'HubIntegration', name })),
     ];
   },
   // Progress of bootstrap and backups concerns no child: a Hub with hundreds of them would wake them for nothing.

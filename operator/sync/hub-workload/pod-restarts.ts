@@ -4,7 +4,7 @@ import { getCoreState } from '../../client/setup/core';
 import { HubError, HubUnreachable } from '../../client/connection/errors';
 import type { Hub, HubConfiguration } from '../../kinds/index';
 import { objectNames } from '../../kinds/object-names';
-import { LONGEST_BACKUP, LONGEST_START } from '../../base/limits';
+import { LONGEST_BACKUP, LONGEST_START, ROLLOUT_TURN } from '../../base/limits';
 import { isConflict, isNotFound } from '../../runtime/api-errors';
 import { pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
@@ -62,10 +62,11 @@ export class PodRestarts {
   }
 
   /** Deletes the pod, unless a rollout is about to do so or its hub must not be interrupted. */
-  async restart(hub: Hub, pod: Pod, reason: string): Promise<RestartResult> {
+  async restart(hub: Hub, reason: string): Promise<RestartResult> {
     const template = this.templates.get(hub);
     if (template === undefined) return 'unknown';
-    if (pod.metadata.deletionTimestamp) return 'deleted';
+    const pod = this.podOf(hub);
+    if (!pod || pod.metadata.deletionTimestamp) return 'deleted';
     if (template === 'pending' || this.isOutdated(hub, pod)) return 'rollout';
     if (await this.occupation(hub)) return 'busy';
     const { namespace, name } = hub.metadata;
@@ -146,6 +147,15 @@ export class PodRestarts {
     const pod = this.podOf(hub);
     if (!pod || this.templates.get(hub) === 'pending' || this.isOutdated(hub, pod)) return false;
     return isReadyPod(pod) && (await this.occupation(hub)) !== 'start';
+  }
+
+  /** Whether the pod is being replaced, or is a new one whose hub has not started. */
+  async isRestarting(hub: Hub): Promise<boolean> {
+    const pod = this.podOf(hub);
+    if (!pod) return false;
+    if (pod.metadata.deletionTimestamp || this.isOutdated(hub, pod)) return true;
+    const isNew = this.services.clock.now() - Date.parse(pod.metadata.creationTimestamp ?? '') < ROLLOUT_TURN;
+    return isNew && (!isReadyPod(pod) || (await this.occupation(hub)) === 'start');
   }
 
   /** The template was applied, and the StatefulSet controller has not replaced the pod yet. */

@@ -37,6 +37,10 @@ const CORRECTION_WINDOW = 3_600_000;
 /** Milliseconds after which a correction counts as successful. */
 const CORRECTION_LASTED = 10_000;
 
+/** @param drifted another client changed the object, or removed it */
+export const isDriftLeft = ({ spec }: Pick<Child, 'spec'>, drifted: boolean): boolean =>
+  drifted && spec.driftPolicy === 'Warn';
+
 /** Decides which differences of objects of one kind are written; reports drift, and counts it (rules.md, "Drift"). */
 export class DriftPolicy {
   constructor(
@@ -50,7 +54,7 @@ export class DriftPolicy {
     cached: Corrected,
     { change, correction, drifted, left }: Difference,
   ): Stalled | undefined {
-    if (drifted && resource.spec.driftPolicy === 'Warn')
+    if (isDriftLeft(resource, drifted))
       return this.reportLeft(resource, `${change} driftPolicy is Warn: ${left}.`);
     if (!correction || this.correctionsOf(cached, correction.key) < MAX_EQUAL_CORRECTIONS) return undefined;
     return this.reportLeft(

@@ -64,7 +64,7 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
   'config/auth/list': [{ id: NAME, username: NAME }],
   'person/list': { storage: [{ ...person, user_id: NAME }] },
   'backup/info': { state: NAME },
-  'backup/agents/info': { agents: [{ agent_id: NAME }] },
+  'backup/agents/info': { agents: [{ agent_id: NAME, name: NAME }] },
   'backup/config/info': {
     config: {
       create_backup: { agent_ids: [NAME], password: NAME },

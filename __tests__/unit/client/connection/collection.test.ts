@@ -1,6 +1,4 @@
 import { FollowedCollection } from '../../../../operator/client/connection/collection';
-import { HubUnreachable } from '../../../../operator/client/connection/errors';
-import { KeptLists, weightOf } from '../../../../operator/client/connection/kept-lists';
 
 type State = Map<string, number>;
 
@@ -9,7 +7,7 @@ let fetches: (() => void)[];
 let subscribe: jest.Mock<Promise<void>>;
 let source: Map<string, number>;
 
-function collection({ refreshes = false, kept = new KeptLists() } = {}): FollowedCollection<State> {
+function collection({ refreshes = false } = {}): FollowedCollection<State> {
   const connection = {
     onLost: (listener: () => void) => {
       lose = listener;
@@ -17,24 +15,20 @@ function collection({ refreshes = false, kept = new KeptLists() } = {}): Followe
     },
     onReconnect: () => () => undefined,
   };
-  return new FollowedCollection<State>(
-    connection,
-    {
-      subscribe,
-      fetch: () =>
-        new Promise((resolve) => {
-          const read = new Map(source);
-          fetches.push(() => resolve(read));
-        }),
-      ...(refreshes && {
-        refresh: (state: State, keys: readonly string[]) => {
-          for (const key of keys) state.set(key, source.get(key)!);
-          return Promise.resolve();
-        },
+  return new FollowedCollection<State>(connection, {
+    subscribe,
+    fetch: () =>
+      new Promise((resolve) => {
+        const read = new Map(source);
+        fetches.push(() => resolve(read));
       }),
-    },
-    kept,
-  );
+    ...(refreshes && {
+      refresh: (state: State, keys: readonly string[]) => {
+        for (const key of keys) state.set(key, source.get(key)!);
+        return Promise.resolve();
+      },
+    }),
+  });
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -108,26 +102,5 @@ describe('FollowedCollection', () => {
     states.invalidate('a');
     expect(Object.fromEntries(await states.get())).toEqual({ a: 2 });
     expect(fetches).toHaveLength(1);
-  });
-
-  test('of the lists of all hubs, the largest are dropped when they are more than fits', async () => {
-    const kept = new KeptLists(3 * weightOf(source));
-    const [first, second] = [collection({ kept }), collection({ kept })];
-    await read(first);
-    source = new Map([...source, ['b', 1], ['c', 1]]);
-    await expect(read(second)).rejects.toThrow(HubUnreachable);
-    source = new Map([['a', 1]]);
-    expect(await read(second)).toEqual({ a: 1 });
-    expect(Object.fromEntries(await first.get())).toEqual({ a: 1 });
-  });
-
-  test('is read again when changes have added much', async () => {
-    const states = collection();
-    await read(states);
-    for (let change = 0; change < 3; change++)
-      states.change((present) => present.set('b', 1), 'x'.repeat(500_000));
-    expect(Object.fromEntries(states.lastKnown!)).toEqual({ a: 1, b: 1 });
-    expect(await read(states)).toEqual({ a: 1 });
-    expect(fetches).toHaveLength(2);
   });
 });

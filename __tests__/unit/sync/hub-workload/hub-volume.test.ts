@@ -3,7 +3,7 @@ import { isOnOtherVolume } from '../../../../operator/sync/hub-workload/hub-volu
 import { resource } from '../../resource';
 
 const recorded = (volumeID?: string): CustomResource =>
-  resource('porch', {}, { status: { ...(volumeID !== undefined && { volumeID }) } }) as CustomResource;
+  resource('porch', {}, { status: { ...(volumeID !== undefined && { volumeID }) } });
 
 describe('isOnOtherVolume', () => {
   test.each([

@@ -1,4 +1,3 @@
-import type { HubClient } from '../../../client/hub-client';
 import { Stopping } from '../../../base/errors';
 import type { Hub, HubConfiguration } from '../../../kinds';
 import { REJECTED_WRITE_RETRY_INTERVAL } from '../../../base/limits';
@@ -9,10 +8,8 @@ import { Operation } from '../../objects/operation';
 import { readGeneratedSecrets } from '../../secrets-yaml/generated-secrets';
 import type { Services } from '../../services';
 import type { Content } from '../generate/configuration-content';
-import type { Observed } from '../record/observe';
-import type { ConfigurationRecord, ConfigurationRecords, HubStart } from '../record/record';
-import { HubLoader, type LoadTask } from './hub-loader';
-import type { LoadResult } from './load-result';
+import type { ConfigurationRecords, HubStart } from '../record/record';
+import { HubLoader, type LoadJob, type LoadResult } from './hub-loader';
 import type { ReloadPolicy } from './reload-decision';
 
 /** A content that a hub is to have. */
@@ -21,6 +18,9 @@ export interface DesiredContent {
   readonly content: Content;
   readonly policy: ReloadPolicy;
 }
+
+/** A load that is to be made. */
+export type LoadOrder = Omit<LoadJob, 'redact' | 'hasChanged' | 'assertStillDesired'>;
 
 /** A load of a content into a hub. */
 interface Load {
@@ -74,35 +74,24 @@ export class LoadJobs {
     return !mayPass || age < REJECTED_WRITE_RETRY_INTERVAL ? end.result : undefined;
   }
 
-  start(
-    desired: DesiredContent,
-    hub: Hub,
-    client: HubClient,
-    task: LoadTask,
-    observed: Observed & { readonly start: HubStart },
-    record: ConfigurationRecord | undefined,
-  ): void {
+  start(order: LoadOrder): void {
     const { services } = this;
-    const { namespace, name } = desired.resource.metadata;
+    const { hub, client, resource } = order;
     const run = async () => {
+      const redact = await hubRedactor(services, hub);
       const job = {
-        ...desired,
-        hub,
-        client,
-        task,
-        observed,
-        record,
-        redact: await hubRedactor(services, hub),
-        hasChanged: () => this.hasChanged(desired),
-        assertStillDesired: () => assertStillDesired(services, desired.resource),
+        ...order,
+        redact: (text: string) => redact(client.rest.redact(text)),
+        hasChanged: () => this.hasChanged(order),
+        assertStillDesired: () => assertStillDesired(services, resource),
       };
       return this.loader.load(job, this.closing.signal);
     };
     const operation = new Operation<LoadResult>(services.clock).start(run, () => {
-      services.requeue(desired.resource.kind, namespace, name);
+      services.requeue(resource.kind, resource.metadata.namespace, resource.metadata.name);
       if (operation.error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
     });
-    this.loads.set(hub, { key: loadKey(desired, observed.start), operation });
+    this.loads.set(hub, { key: loadKey(order, order.observed.start), operation });
   }
 
   /** Whether the next reconcile has another content, since the resource or a secret has changed. */

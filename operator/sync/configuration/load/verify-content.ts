@@ -3,10 +3,9 @@ import type { HubClient } from '../../../client/hub-client';
 import { Stopping } from '../../../base/errors';
 import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
-import { checkInHub, type CheckSubject, problemOf } from './check';
-import { isSameMarker } from '../generate/configuration-content';
-import type { MarkerVariables } from '../generate/content-marker';
-import { readMarker } from '../record/read-marker';
+import { checkInHub, problemOf } from './check';
+import type { CheckSubject } from './left-out';
+import { isSameMarker, type MarkerVariables, readMarker } from '../generate/content-marker';
 import { whileRefreshing } from '../../hub-workload/refresh';
 
 /** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */

@@ -55,7 +55,7 @@ export class Rollouts {
     if (remaining > 0) return { delay: remaining };
     const occupation = await this.restarts.occupation(hub);
     if (occupation) return { delay: API_NOT_LOADED_REQUEUE, notice: NOTICES[occupation] };
-    if (this.isRequested.get(hub) || this.turns.take(hub)) return { delay: 0 };
+    if (this.isRequested.get(hub) || (await this.turns.take(hub))) return { delay: 0 };
     return {
       delay: ROLLOUT_TURN,
       notice: 'A pending change of its pod waits for the restart of another hub.',

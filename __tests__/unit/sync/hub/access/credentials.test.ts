@@ -1,6 +1,10 @@
 import type { ApiRequest } from '../../../../../operator/runtime/api-client';
-import { ensureCredentialsOwner } from '../../../../../operator/sync/hub/access/credentials';
-import { aHub, services } from '../../fixtures';
+import type { ClusterObject } from '../../../../../operator/runtime/objects';
+import {
+  ensureCredentialsOwner,
+  ownerCredentials,
+} from '../../../../../operator/sync/hub/access/credentials';
+import { aHub, aHubContext, services } from '../../fixtures';
 
 /** Whether the Hub owns its generated credentials after a reconcile, as the last request to the cluster says. */
 async function isOwned(storage: object, isOwnedBefore: boolean): Promise<boolean> {
@@ -21,6 +25,34 @@ async function isOwned(storage: object, isOwnedBefore: boolean): Promise<boolean
   await ensureCredentialsOwner(given, hub);
   return owned;
 }
+
+describe('ownerCredentials', () => {
+  test.each([
+    [{}, true],
+    [{ retain: true }, false],
+    [{ existingClaim: 'attic' }, false],
+  ])('generates a login that a Hub with the storage %j owns: %s', async (storage, owned) => {
+    const context = aHubContext(aHub({ spec: { storage } }));
+    const bodies: unknown[] = [];
+    const given = services({
+      applier: { labels: () => ({}) },
+      cache: { get: () => undefined, list: function* () {}, recordWrite: (object) => object },
+      secrets: { get: () => Promise.resolve(undefined) },
+      cluster: {
+        request: <T>({ body }: ApiRequest) => {
+          bodies.push(body);
+          return Promise.resolve({ metadata: { uid: 'secret' } } as T);
+        },
+      },
+    });
+    expect(await ownerCredentials(given, context.hub, context.spec, true)).toMatchObject({
+      credentials: { username: 'admin' },
+    });
+    const ownerReferences = owned ? [expect.objectContaining({ uid: context.hub.metadata.uid })] : undefined;
+    expect(bodies).toMatchObject([{ metadata: { name: 'villa-admin' } }]);
+    expect((bodies[0] as ClusterObject).metadata.ownerReferences).toEqual(ownerReferences);
+  });
+});
 
 describe('ensureCredentialsOwner', () => {
   test.each([

@@ -48,6 +48,7 @@ class Cluster {
           if (kind === 'StatefulSet') return this.sets.get(name) as never;
           return this.hubs.find(({ metadata }) => metadata.name === name) as never;
         },
+        list: () => this.hubs.values() as never,
         ofHub: function* (_kind: string, _namespace: string, name: string) {
           yield { kind: 'HubConfiguration', metadata: { name } } as never;
         },
@@ -78,7 +79,12 @@ class Cluster {
   /** The pod of a hub is another one, and ready. */
   runs(hub: string, uid = `${hub}-first`, revision = 'old'): void {
     this.pods.set(`${hub}-0`, {
-      metadata: { name: `${hub}-0`, uid, labels: { 'controller-revision-hash': revision } },
+      metadata: {
+        name: `${hub}-0`,
+        uid,
+        creationTimestamp: this.now(),
+        labels: { 'controller-revision-hash': revision },
+      },
       status: {
         conditions: [{ type: 'Ready', status: 'True' }],
         containerStatuses: [{ name: 'hub', started: true, state: { running: { startedAt: this.now() } } }],
@@ -124,7 +130,7 @@ class Cluster {
   }
 
   restart(hub = this.hubs[0]) {
-    return this.restarts.restart(hub, this.pods.get(`${hub.metadata.name}-0`)!, 'a test');
+    return this.restarts.restart(hub, 'a test');
   }
 }
 
@@ -240,6 +246,8 @@ describe('Rollouts', () => {
 
   test('interrupt the first start in a container that does not listen: the change may be what mends it', async () => {
     const cluster = new Cluster();
+    // The pods are no new ones: the other hub, which answers likewise, is not waited for.
+    await cluster.clock.advance(300_000);
     cluster.isNotReady('villa', { started: false });
     cluster.answer = new HubUnreachable('refused', true);
     expect(await cluster.stable(cluster.hubs[0])).toEqual({ delay: 0 });
@@ -267,6 +275,30 @@ describe('Rollouts', () => {
     cluster.answer = { state: 'RUNNING' };
     expect(await next()).toBe(true);
     expect(await cluster.delay(cabin)).toEqual({ delay: 0 });
+  });
+
+  test.each<[string, (cluster: Cluster) => void]>([
+    ['is about to be replaced', (cluster) => cluster.rolls('villa')],
+    ['starts', (cluster) => cluster.isNotReady('villa', { started: false })],
+  ])(
+    'wait for a hub whose pod %s because of a process before this one, for five minutes',
+    async (_, happens) => {
+      const cluster = new Cluster();
+      const [, cabin] = cluster.hubs;
+      happens(cluster);
+      expect(await cluster.stable(cabin)).toMatchObject({ delay: 300_000 });
+      await cluster.clock.advance(300_000);
+      cluster.runs('villa', 'villa-second');
+      cluster.sets.set('villa', template('old') as unknown as StatefulSet);
+      expect(await cluster.delay(cabin)).toEqual({ delay: 0 });
+    },
+  );
+
+  test('do not wait for a hub that has been down for long', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(300_000);
+    cluster.isNotReady('villa');
+    expect(await cluster.stable(cluster.hubs[1])).toEqual({ delay: 0 });
   });
 
   test('do not wait for a hub whose pod has the template already', async () => {

@@ -52,7 +52,7 @@ function setup() {
   };
   const annotations = () =>
     applied.map((set) => (set as unknown as StatefulSet).spec.template.metadata?.annotations);
-  const deletePod = () => restarts.restart(hub, { metadata: { name: 'villa-0' } }, 'a test');
+  const deletePod = () => restarts.restart(hub, 'a test');
   return { clock, hashes, applied, deletePod, dryRuns, annotations, reconcile, step };
 }
 

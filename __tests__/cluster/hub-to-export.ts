@@ -1,0 +1,111 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { API_GROUP } from '../../operator/kinds/group';
+import { mustKubectl } from '.';
+import { kubectlHub } from './command-line';
+import { type Home, hub } from './home';
+import { HubProcess } from './hub-process';
+import { HubRecorder } from './hub-recorder';
+import { onboardedVolume } from './onboarded-volume';
+
+const FILES = ['automations.yaml', 'scripts.yaml', 'scenes.yaml'];
+
+/** What `kubectl hub export` printed. */
+export interface Exported {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly written: readonly { readonly path: string; readonly kind: string; readonly name: string }[];
+  readonly notExpressed: readonly { readonly object: string; readonly reason: string }[];
+  /** The contents of the files, by their paths. */
+  readonly contents: Readonly<Record<string, string>>;
+}
+
+/** A real hub outside of the cluster, whose content comes into Git. */
+export class HubToExport {
+  private constructor(
+    readonly process: HubProcess,
+    readonly token: string,
+    private readonly folder: string,
+  ) {}
+
+  /**
+   * A hub that runs with these files; JSON is YAML.
+   *
+   * @param configuration further lines of configuration.yaml
+   */
+  static async start(files: Readonly<Record<string, string>>, configuration = ''): Promise<HubToExport> {
+    const { directory, token } = await onboardedVolume();
+    const hubProcess = await HubProcess.create(directory);
+    for (const [name, content] of Object.entries(files))
+      await writeFile(join(hubProcess.configDir, name), content);
+    await appendFile(join(hubProcess.configDir, 'configuration.yaml'), configuration);
+    const folder = await mkdtemp(join(tmpdir(), 'export-'));
+    await writeFile(join(folder, 'token'), `${token}\n`);
+    await hubProcess.start();
+    await hubProcess.running(token);
+    return new HubToExport(hubProcess, token, folder);
+  }
+
+  /** Options by which the command line finds this hub. */
+  get address(): readonly string[] {
+    return [`--url=${this.process.url}`, `--token-file=${join(this.folder, 'token')}`];
+  }
+
+  /** The folder of an export. */
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** Exports the content for a Hub `villa`. */
+  async export(namespace: string, to: string): Promise<Exported> {
+    const report = ['--format=json', `--output=${this.path(to)}`];
+    const ran = await kubectlHub(namespace, ['export', ...this.address, '--hub=villa', ...report]);
+    const { written, notExpressed } = JSON.parse(ran.stdout || '{}') as Exported;
+    const names = (await readdir(this.path(to), { recursive: true })).filter((name) =>
+      name.endsWith('.yaml'),
+    );
+    const contents: Record<string, string> = {};
+    for (const name of names.sort()) contents[name] = await readFile(join(this.path(to), name), 'utf8');
+    return { ...ran, written, notExpressed, contents };
+  }
+
+  /** The files of the hub's editor. */
+  stored(): Promise<readonly string[]> {
+    return Promise.all(FILES.map((name) => readFile(join(this.process.configDir, name), 'utf8')));
+  }
+
+  /**
+   * Applies an export beside a Hub `villa` for this hub, whose operator runs, and waits until all is Ready.
+   *
+   * @returns all that the hub was asked to change: requests, and commands of the WebSocket
+   */
+  async adopt(home: Home, folder: string, written: Exported['written']): Promise<readonly string[]> {
+    const recorder = await HubRecorder.start(this.process.url);
+    try {
+      const tokenSecretRef = { name: 'villa-token' };
+      await home.apply(
+        {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: 'villa-token', labels: { [`${API_GROUP}/hub`]: 'villa' } },
+          stringData: { token: this.token },
+        },
+        { ...hub('villa'), spec: { external: { url: recorder.url, tokenSecretRef }, markManaged: false } },
+      );
+      await home.ready('hub', 'villa');
+      const { namespace } = home;
+      await mustKubectl(['apply', '--server-side', '--recursive', `--filename=${folder}`], { namespace });
+      for (const { kind, name } of written) await home.ready(kind, name);
+      return recorder.changes();
+    } finally {
+      await recorder.stop();
+    }
+  }
+
+  async dispose(): Promise<void> {
+    await this.process.dispose();
+    await rm(this.folder, { recursive: true });
+  }
+}
