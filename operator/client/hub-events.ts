@@ -130,7 +130,11 @@ export class HubEvents {
         const kind = domain as ConfigEntityKind;
         const writtenId = typeof data?.id === 'string' ? data.id : undefined;
         if (this.ownReloads.consume(kind, writtenId)) return;
-        return this.emit({ type: 'external-reload', kind, ...(writtenId !== undefined && { id: writtenId }) });
+        return this.emit({
+          type: 'external-reload',
+          kind,
+          ...(writtenId !== undefined && { id: writtenId }),
+        });
       }
       case 'script':
         return this.emit({ type: 'reloaded', kind: id, ...(service !== undefined && { id: service }) });
