@@ -16,12 +16,11 @@ const manyKeys = (count: number, value: string): Buffer =>
 /** Each message is an event of no subscription. */
 const manyEvents = Buffer.from(`[${Array(230_000).fill('{"type":"event"}').join(',')}]`);
 
-/** More values than are read; as many as are just read; many messages. */
 const tooMany = Buffer.from(`[${'{},'.repeat(4 * MIB - 30)}{}]`);
-const messages = [tooMany, manyKeys(230_000, 'x'.repeat(28))].map((result) =>
-  Buffer.concat([Buffer.from('{"type":"result","result":'), result, Buffer.from('}')]),
-);
-const frames = [...messages, manyEvents];
+const tooManyInOne = Buffer.concat([Buffer.from('{"type":"result","result":'), tooMany, Buffer.from('}')]);
+/** A message with more values than are read; two with many messages. */
+const frames = [tooManyInOne, manyKeys(230_000, 'x'.repeat(28)), manyEvents];
+/** Answers with more values than are read, and with as many as are just read. */
 const answers = [tooMany, manyKeys(33_000, 'x'.repeat(100))];
 
 const core = {

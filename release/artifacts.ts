@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { digestOf, hexOf } from '../sandbox/image/layer';
 import type { Report } from '../sandbox/progress';
 import { archiveOf } from './archive';
 import type { Run } from './run';
@@ -80,7 +80,9 @@ export async function makeArtifacts(
 
   await writeFile(at('NOTES.md'), `${notes}\n`);
   const files = (await readdir(folder)).sort();
-  const sums = await Promise.all(files.map(async (name) => `${await sha256(at(name))}  ${name}\n`));
+  const sums = await Promise.all(
+    files.map(async (name) => `${hexOf(digestOf(await readFile(at(name))))}  ${name}\n`),
+  );
   await writeFile(at('SHA256SUMS'), sums.join(''));
   return {
     folder,
@@ -94,10 +96,4 @@ export async function makeArtifacts(
     notes: at('NOTES.md'),
     checksums: at('SHA256SUMS'),
   };
-}
-
-async function sha256(file: string): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(file))
-    .digest('hex');
 }

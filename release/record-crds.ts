@@ -6,7 +6,7 @@ import { parseAllDocuments, stringify } from 'yaml';
 export const RELEASED = join('manifests', 'released', 'crds.yaml');
 
 /** Without descriptions, which no object depends on. */
-export function withoutDescriptions(value: unknown): unknown {
+function withoutDescriptions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDescriptions);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).filter(

@@ -47,6 +47,21 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'node --inspect-brk --import tsx sandbox/debug.ts': { why: 'waits for a debugger' },
   },
   'docs/contributing/real-node.md': { 'make test-node': { why: 'needs Linux and root; runs for minutes' } },
+  'docs/contributing/before-a-release.md': {
+    'release/try-image.sh': { why: docker },
+    'release/try-image.sh kindest/node:v1.33.4': { why: docker },
+    'make version VERSION=0.1.0': {
+      by: '__tests__/unit/release/version.test.ts',
+      why: 'changes the files of the clone',
+    },
+    "git commit --all --message 'Version 0.1.0'": { why: 'commits to the clone' },
+    'make image IMAGE=REGISTRY/hub-operator:0.1.0 PUSH=1': { why: docker },
+    'docker buildx imagetools inspect REGISTRY/hub-operator:0.1.0': { why: docker },
+    'make release VERSION=0.1.0 IMAGE=REGISTRY/hub-operator:0.1.0@sha256:DIGEST': {
+      by: '__tests__/integration/release/release.test.ts',
+      why: 'changes the files of the clone',
+    },
+  },
   'docs/tutorial.md': {
     'make run': { by: '__tests__/integration/docs/make-run.test.ts', why: 'started before all others' },
   },
