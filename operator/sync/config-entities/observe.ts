@@ -14,14 +14,14 @@ import { isAccepted, ownsId, wasAccepted } from './ownership';
 export type Observation = { readonly entity?: RegistryEntity | undefined } & (
   | { readonly type: 'Absent'; readonly differences: readonly FieldDiff[] }
   /**
-   * `kept`: keys of the object that the spec cannot express. `inHubFile`: the object is delivered as a file, and the hub's own file
-   * has it as well: it is taken out there, also if nothing differs.
+   * `kept`: keys of the object that the spec cannot express. `inHubFile`: the object is delivered as a file, and this is its definition in
+   * the hub's own file: it is taken out there, also if nothing differs.
    */
   | {
       readonly type: 'Different';
       readonly differences: readonly FieldDiff[];
       readonly kept: EntityPayload;
-      readonly inHubFile?: true;
+      readonly inHubFile?: EntityPayload;
     }
   /** The desired payload is in the hub's file, but not in use. */
   | { readonly type: 'NotLoaded' }

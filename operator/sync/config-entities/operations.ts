@@ -1,5 +1,4 @@
-import type { EntityPayload } from '../../client/connection/config-entity';
-import type { ConfigEntities } from '../../client/config-entities/config-entities';
+import type { ConfigEntityKind, EntityPayload } from '../../client/connection/config-entity';
 import type { HubRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import { incompleteContent } from '../../runtime/json';
@@ -11,6 +10,7 @@ import type { WritePacing } from '../objects/write-pacing';
 import type { Services } from '../services';
 import { stillDesired } from '../still-desired';
 import { hashOf } from './diff';
+import { appliedHash } from './ownership';
 import { unmark } from './ownership-label';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
@@ -20,7 +20,20 @@ import { USUAL_LOAD_TIME } from './load';
 interface Write {
   readonly correction: string | undefined;
   readonly kept: EntityPayload;
+  readonly inHubFile: EntityPayload | undefined;
 }
+
+/** Writes a definition into the files of the hub. Resolves with whether it did. */
+type Writer = (
+  kind: ConfigEntityKind,
+  id: string,
+  payload: () => EntityPayload | undefined,
+) => Promise<boolean>;
+
+const byApi =
+  ({ entities }: Pick<HubClient, 'entities'>): Writer =>
+  (kind, id, payload) =>
+    entities.write(kind, id, payload);
 
 /**
  * Operations that may take longer than a reconcile: writes and removals, which are queued per file of the hub, and
@@ -40,23 +53,22 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
    *
    * @param correction key of the differences that it corrects; absent: they are not counted
    * @param kept keys of the object in the hub that stay
-   * @param inHubFile it is delivered, and is taken out of the hub's own file
+   * @param inHubFile it is delivered, and this is its definition in the hub's own file, where it is taken out
    */
-  write(
-    work: EntityWork<R, S>,
-    { correction, kept, inHubFile }: Write & { readonly inHubFile: boolean },
-  ): void {
+  write(work: EntityWork<R, S>, { correction, kept, inHubFile }: Write): void {
     const { type, reloads } = this.entityType;
     this.start(work, correction, async (operation) => {
       const { delivery } = this.contexts.of(work.client, work.resource);
+      const replaced = { accepted: appliedHash(work.resource), inHubFile };
+      const deliver: Writer = (kind, id, payload) => delivery.write(kind, id, payload, replaced);
       const written = await this.writeLatest(
         work,
         kept,
         operation,
-        delivery.isByFile ? delivery : work.client.entities,
+        delivery.isByFile ? deliver : byApi(work.client),
       );
       if (!written) return;
-      if (inHubFile) {
+      if (inHubFile && delivery.isByFile) {
         const shouldRemove = () => delivery.isByFile && this.latest(work.resource) !== undefined;
         operation.reload = await delivery.leaveHubFile(type, work.id, shouldRemove);
         work.cached.leftHubFile = true;
@@ -68,18 +80,26 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   returnToHubFile(work: EntityWork<R, S>, kept: EntityPayload | undefined): void {
     const { type } = this.entityType;
     this.start(work, undefined, async (operation) => {
-      if (kept && !(await this.writeLatest(work, kept, operation, work.client.entities))) return;
+      if (kept && !(await this.writeLatest(work, kept, operation, byApi(work.client)))) return;
       await this.contexts.of(work.client, work.resource).delivery.leaveFiles(type, work.id);
     });
   }
 
-  /** Takes a delivered definition that the hub does not load out again. The operation ends with this error of the hub. */
-  takeBack(work: EntityWork<R, S>, error: HubRejected): void {
+  /**
+   * Takes a delivered definition that the hub does not load out again. The operation ends with this error of the hub. False: it stays,
+   * as it is not known what it replaced.
+   */
+  takeBack(work: EntityWork<R, S>, error: HubRejected): boolean {
     const { client, resource, id } = work;
+    const { type } = this.entityType;
+    const { delivery } = this.contexts.of(client, resource);
+    const fallback = delivery.fallback(type, id, appliedHash(resource));
+    if (!fallback) return false;
     this.start(work, undefined, async () => {
-      await this.contexts.of(client, resource).delivery.takeBack(this.entityType.type, id);
+      await delivery.takeBack(type, id, fallback);
       throw error;
     });
+    return true;
   }
 
   reload(work: EntityWork<R, S>): void {
@@ -167,10 +187,10 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     { cached, resource, client, id }: EntityWork<R, S>,
     kept: EntityPayload,
     operation: EntityOperation,
-    writer: Pick<ConfigEntities, 'write'>,
+    write: Writer,
   ): Promise<S | undefined> {
     let written: S | undefined;
-    const isAccepted = await writer.write(this.entityType.type, id, () => {
+    const isAccepted = await write(this.entityType.type, id, () => {
       const latest = this.latest(resource);
       if (!latest || this.entityType.id(latest) !== id) return undefined;
       written = this.entityType.spec(latest);

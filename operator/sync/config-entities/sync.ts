@@ -128,7 +128,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const { client, id, resource } = work;
     if (ownsId(entityType, work)) return undefined;
-    const { cache } = this.contexts.of(client, resource);
+    const { cache, delivery } = this.contexts.of(client, resource);
     // The object in the hub is about to be removed by another resource: no person made it, so it is not adopted.
     if (cache.isBeingRemoved(entityType.type, id)) return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
     const former = recordedId(entityType, resource);
@@ -136,7 +136,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (stays && !(await this.operations.ensureReturned(resource, client, former)))
       return inProgress(entityType, work);
     const ownerOf = (each: string) => this.operations.ownerOf(each, resource);
-    return acquire(entityType, work, observation, { clock: this.services.clock, ownerOf });
+    const isDelivered = delivery.files.get(entityType.type, id) !== undefined;
+    return acquire(entityType, work, observation, { clock: this.services.clock, ownerOf, isDelivered });
   }
 
   protected override async ensure(work: EntityWork<R, S>, observation: Observation): Promise<Outcome> {
@@ -287,7 +288,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       type === 'Absent' && (await this.replacesAdopted(work)) ? { status: { adopted: null } } : {};
     this.pacing.mark(cached);
     const kept = type === 'Different' ? observation.kept : {};
-    const inHubFile = type === 'Different' && observation.inHubFile === true;
+    const inHubFile = type === 'Different' ? observation.inHubFile : undefined;
     this.operations.write(work, { correction: key, kept, inHubFile });
     if (!drifted) return inProgress(this.entityType, work, undefined, details);
     const event = this.drift.reportCorrected(
@@ -343,7 +344,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       this.operations.reload(work);
       return inProgress(this.entityType, work);
     }
-    if (work.isByFile && !isAccepted(this.entityType, work)) return this.takeBack(work, observation.error);
+    const taken =
+      work.isByFile && !isAccepted(this.entityType, work) && this.takeBack(work, observation.error);
+    if (taken) return taken;
     return this.completion.finish(work, { observation }, (accepted) => ({
       ...disabledAsInvalid(this.entityType, work, observation.error, accepted),
       ...blueprintRecheck(work),
@@ -378,7 +381,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
 
   /**
    * The hub has loaded its files without a delivered definition, perhaps since a person has made one with its id: the hub uses that
-   * one. Undefined: it was accepted before.
+   * one. Undefined: the definition stays, as it was accepted before, or what it replaced is not known.
    */
   private async onDeliveredNotLoaded(
     work: EntityWork<R, S>,
@@ -390,15 +393,15 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (stored) {
       const differences = diff(entityType, id, stored, payload);
       const kept = unexpressed(entityType, stored);
-      return this.correct(work, { type: 'Different', entity, differences, kept, inHubFile: true });
+      return this.correct(work, { type: 'Different', entity, differences, kept, inHubFile: stored });
     }
     if (isAccepted(entityType, work)) return undefined;
     return this.takeBack(work, await whyNotLoaded(client, entityType.type, payload));
   }
 
-  private takeBack(work: EntityWork<R, S>, words: string): Outcome {
-    this.operations.takeBack(work, new HubRejected('400', truncate(words, LONGEST_WORDS)));
-    return inProgress(this.entityType, work);
+  private takeBack(work: EntityWork<R, S>, words: string): Outcome | undefined {
+    const isTaken = this.operations.takeBack(work, new HubRejected('400', truncate(words, LONGEST_WORDS)));
+    return isTaken ? inProgress(this.entityType, work) : undefined;
   }
 
   /** The payload is in use. The entity is enabled and its component reloaded as the spec says. */
@@ -409,7 +412,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const { client, cached, spec, resource } = work;
     const { entity } = observation;
-    if (work.isByFile) this.contexts.of(client, resource).delivery.confirm(entityType.type, work.id);
+    if (work.isByFile) this.contexts.of(client, resource).delivery.files.confirm(entityType.type, work.id);
     if (entity.disabled_by !== null && (isNew(work) || entityType.shouldEnable?.(work))) {
       await client.entityRegistry.enable(entity.entity_id);
       this.operations.reload(work);

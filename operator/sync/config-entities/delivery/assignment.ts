@@ -1,11 +1,14 @@
 import { MOST_DELIVERIES } from '../../hub-workload/delivery';
 
 /**
- * Bytes of the definitions in one ConfigMap that new ones are added up to, and the most that it holds: the API server takes 1 MiB of
- * data, and a definition that grows stays where it is.
+ * Bytes of the definitions in one ConfigMap that new ones are added up to, and the most that it holds: a definition that grows
+ * stays where it is, and beside each one that changes its former one has to find room.
  */
-export const USUAL_SIZE = 512 * 1_024;
+export const USUAL_SIZE = 400 * 1_024;
 export const LARGEST_SIZE = 900 * 1_024;
+
+/** Bytes of data in one ConfigMap at most: the API server takes 1 MiB, with the keys and the operator's own script. */
+export const LARGEST_DATA = 1_000 * 1_024;
 
 /** Bytes of the definitions of all ConfigMaps of a hub at most. */
 export const LARGEST_TOTAL = MOST_DELIVERIES * LARGEST_SIZE;

@@ -19,6 +19,7 @@ import { DELIVERIES, deliveredFile, deliveryMetadata } from '../../hub-workload/
 import { whileRefreshing } from '../../hub-workload/refresh';
 import type { Services } from '../../services';
 import { assign } from './assignment';
+import { type Former, FORMER_FILE, formerText, readFormerText } from './former-definitions';
 import { fileText, itemText, readFileText } from './item-text';
 
 interface DeliveryConfigMap extends ClusterObject {
@@ -60,6 +61,10 @@ type DeliveryServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock'
  */
 export class DeliveredFiles {
   private items = new Map<string, Item>();
+  /** What definitions replaced that the hub was not seen to use yet, by their keys. */
+  private formers = new Map<string, Former>();
+  /** The formers in each ConfigMap as they were last written. They are no content of the hub. */
+  private readonly formerTexts = new Map<number, string>();
   private loading: Promise<void> | undefined;
   /** The content of each ConfigMap in the cluster, by its hash. */
   private readonly applied = new Map<number, string>();
@@ -118,11 +123,28 @@ export class DeliveredFiles {
     return this.placed(kind, id, payload) !== undefined;
   }
 
-  /** The definition is delivered by the next {@link publish}. @throws HubFailed there is no room */
-  put(kind: ConfigEntityKind, id: string, payload: EntityPayload): void {
+  /** What a definition replaced that the hub was not seen to use yet; undefined: nothing, or it is used. */
+  formerOf(kind: ConfigEntityKind, id: string): Former | undefined {
+    return this.formers.get(itemKey(kind, id));
+  }
+
+  /** The hub uses the definition: what it replaced is needed no more. The next write of its ConfigMap leaves that out. */
+  confirm(kind: ConfigEntityKind, id: string): void {
+    this.formers.delete(itemKey(kind, id));
+  }
+
+  /**
+   * The definition is delivered by the next {@link publish}.
+   *
+   * @param former what it replaces, written together with it
+   * @throws HubFailed there is no room
+   */
+  put(kind: ConfigEntityKind, id: string, payload: EntityPayload, former?: Former): void {
     const before = this.items.get(itemKey(kind, id));
     const item = this.placed(kind, id, payload);
     if (!item) throw new HubFailed('the ConfigMaps have no room for it');
+    if (former) this.formers.set(itemKey(kind, id), former);
+    else this.formers.delete(itemKey(kind, id));
     if (before?.text === item.text) return;
     this.items.set(itemKey(kind, id), item);
     this.changed.add(item.index);
@@ -134,6 +156,7 @@ export class DeliveredFiles {
     const before = this.items.get(itemKey(kind, id));
     if (!before) return;
     this.items.delete(itemKey(kind, id));
+    this.formers.delete(itemKey(kind, id));
     this.changed.add(before.index);
   }
 
@@ -177,6 +200,7 @@ export class DeliveredFiles {
       await client.entities.removeRegistration('script', deliveryMarker(index));
       this.applied.delete(index);
       this.seen.delete(index);
+      this.formerTexts.delete(index);
     }
   }
 
@@ -193,6 +217,9 @@ export class DeliveredFiles {
       const found = await applier.find<DeliveryConfigMap>(builtin.ConfigMap, this.at.namespace, name);
       if (!found) continue;
       read.set(index, found.data);
+      const formers = found.data?.[FORMER_FILE];
+      if (formers !== undefined) this.formerTexts.set(index, formers);
+      for (const [key, former] of readFormerText(formers)) this.formers.set(key, former);
       this.applied.set(index, found.metadata.annotations?.[operatorAnnotations.contentHash] ?? '');
       for (const kind of CONFIG_ENTITY_KINDS) {
         for (const [id, payload] of readFileText(kind, found.data?.[deliveredFile(kind)] ?? '')) {
@@ -256,6 +283,7 @@ export class DeliveredFiles {
     try {
       for (const index of indices) {
         this.changed.delete(index);
+        this.renewFormers(index);
         await this.apply(hub, index);
       }
     } catch (error) {
@@ -268,9 +296,21 @@ export class DeliveredFiles {
 
   private forget(): void {
     this.items = new Map();
+    this.formers = new Map();
+    this.formerTexts.clear();
     this.applied.clear();
     this.changed.clear();
     this.loading = undefined;
+  }
+
+  private renewFormers(index: number): void {
+    const keys = [...this.formers.keys()].filter((key) => this.items.get(key)?.index === index);
+    const text = formerText(
+      keys.map((key) => [key, this.formers.get(key)!]),
+      this.sizes()[index]!,
+    );
+    if (text === undefined) this.formerTexts.delete(index);
+    else this.formerTexts.set(index, text);
   }
 
   private async apply(hub: Hub, index: number): Promise<void> {
@@ -310,7 +350,8 @@ export class DeliveredFiles {
         fileText(kind, [...(kind === 'script' ? [marker] : []), ...linesOf(kind)]),
       ]),
     );
-    return { data, hash };
+    const formers = this.formerTexts.get(index);
+    return { data: { ...data, ...(formers !== undefined && { [FORMER_FILE]: formers }) }, hash };
   }
 
   /** Has the pod get the files and the hub read them. Scripts are loaded with that; automations and scenes are not. */
@@ -350,4 +391,5 @@ export class DeliveredFiles {
   }
 }
 
+/** Also the key of what a definition replaced, in its ConfigMap. */
 const itemKey = (kind: ConfigEntityKind, id: string): string => `${kind} ${id}`;

@@ -7,9 +7,18 @@ import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
 import { checkDefinition } from './check-definition';
 import { DeliveredFiles } from './delivered-files';
+import type { Former } from './former-definitions';
 import { HubFileRemovals } from './hub-file-removals';
 
 export type DeliveryServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock'>;
+
+/** What a definition replaces. */
+export interface Replaced {
+  /** `status.appliedHash` of its resource. */
+  readonly accepted: string | undefined;
+  /** The object in the hub's own file, which is taken out there; undefined: there is none, or it is equal. */
+  readonly inHubFile?: EntityPayload | undefined;
+}
 
 /**
  * How the definitions of one hub get there: into its own files, which its API writes, or into ConfigMaps that its pod mounts
@@ -18,8 +27,6 @@ export type DeliveryServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 
 export class Delivery {
   readonly files: DeliveredFiles;
   private readonly hubFiles: HubFileRemovals;
-  /** What a definition replaced that the hub was not seen to use yet; undefined: nothing. */
-  private readonly replaced = new Map<string, EntityPayload | undefined>();
 
   constructor(
     private readonly services: DeliveryServices,
@@ -41,6 +48,7 @@ export class Delivery {
    * Creates or replaces a definition among the delivered ones. Resolves once the hub has read it; scripts it has loaded by then.
    *
    * @param payload if it returns undefined, nothing is written
+   * @param replaced what the hub uses until then
    * @returns whether it was written
    * @throws HubRejected with the hub's validation error; HubFailed
    */
@@ -48,6 +56,7 @@ export class Delivery {
     kind: ConfigEntityKind,
     id: string,
     payload: () => EntityPayload | undefined,
+    replaced: Replaced,
   ): Promise<boolean> {
     await this.files.load();
     for (;;) {
@@ -56,29 +65,28 @@ export class Delivery {
       await checkDefinition(this.client, kind, checked);
       // Many edits meanwhile are one write.
       if (!isDeepStrictEqual(payload(), checked)) continue;
-      const key = `${kind} ${id}`;
-      const former = this.files.get(kind, id);
-      if (!this.replaced.has(key) && !isDeepStrictEqual(former, checked)) this.replaced.set(key, former);
-      this.files.put(kind, id, checked);
+      this.files.put(kind, id, checked, this.formerBeside(kind, id, checked, replaced));
       await this.files.publish(this.client);
       return true;
     }
   }
 
-  /** The hub uses the delivered definition. */
-  confirm(kind: ConfigEntityKind, id: string): void {
-    this.replaced.delete(`${kind} ${id}`);
+  /**
+   * What takes the place of a definition that the hub does not load. Undefined: it stays, as the former one is not known any more.
+   *
+   * @param accepted `status.appliedHash` of its resource
+   */
+  fallback(kind: ConfigEntityKind, id: string, accepted: string | undefined): Former | undefined {
+    const former = this.files.formerOf(kind, id);
+    return former?.accepted === (accepted ?? '') ? former : undefined;
   }
 
-  /** Takes a definition that the hub does not load out again: the former one takes its place. */
-  async takeBack(kind: ConfigEntityKind, id: string): Promise<void> {
-    const former = this.replaced.get(`${kind} ${id}`);
-    this.replaced.delete(`${kind} ${id}`);
-    if (former) this.files.put(kind, id, former);
+  /** Takes a definition that the hub does not load out again. */
+  async takeBack(kind: ConfigEntityKind, id: string, { definition }: Former): Promise<void> {
+    if (definition) this.files.put(kind, id, definition);
     else this.files.take(kind, id);
-    await this.files.publish(this.client);
     await this.reload(kind);
-    if (!former) await this.client.entities.removeRegistration(kind, id);
+    if (!definition) await this.client.entities.removeRegistration(kind, id);
   }
 
   /** Reloads a kind once the hub has read the delivered files. */
@@ -121,5 +129,18 @@ export class Delivery {
         return client.entities.removeRegistration(kind, id, { shouldRemove });
     }
     await client.removal.remove(kind, id, options);
+  }
+
+  /** What stays beside a new definition until the hub uses that: several in a row may fail. */
+  private formerBeside(
+    kind: ConfigEntityKind,
+    id: string,
+    definition: EntityPayload,
+    { accepted = '', inHubFile }: Replaced,
+  ): Former | undefined {
+    const present = this.files.formerOf(kind, id);
+    if (present?.accepted === accepted) return present;
+    const replaced = this.files.get(kind, id) ?? inHubFile ?? null;
+    return isDeepStrictEqual(replaced, definition) ? undefined : { definition: replaced, accepted };
   }
 }

@@ -24,13 +24,11 @@ export async function observeDelivered<R extends Child, S extends ConfigEntitySp
         : await client.entities.read(type, id);
     if (stored) {
       const differences = diff(entityType, id, stored, payload);
-      return {
-        type: 'Different',
-        entity,
-        differences,
-        kept: unexpressed(entityType, stored),
-        inHubFile: true,
-      };
+      const kept = unexpressed(entityType, stored);
+      // The hub shows secrets of its file in clear: what may be set back is read there.
+      const inHubFile =
+        differences.length === 0 ? { ...kept, ...payload } : await client.entities.read(type, id);
+      if (inHubFile) return { type: 'Different', entity, differences, kept, inHubFile };
     }
   }
   const delivered = files.get(type, id);

@@ -12,6 +12,9 @@ const reloads = (house: House, kind: string) =>
   house.asked.filter((what) => what === `reload ${kind}`).length;
 const runs = (house: House, key: string): EntityPayload | undefined => house.loaded.get(key);
 
+/** After which a process is killed. */
+const STEPS = Array.from({ length: 12 }, (_, index) => index + 1);
+
 let house: House;
 beforeEach(() => {
   house = new House();
@@ -20,6 +23,11 @@ beforeEach(() => {
 async function allReady(count: number): Promise<void> {
   const reasons = Object.values(await house.settle());
   expect(reasons).toEqual(Array<string>(count).fill('Ready'));
+}
+
+async function untilWritten(text: string): Promise<void> {
+  while (!JSON.stringify([...house.configMaps.values()]).includes(text))
+    await house.settle(1).catch(() => undefined);
 }
 
 describe('a burst', () => {
@@ -74,6 +82,57 @@ describe('what the hub does not take', () => {
     automation(house, 'a', { alias: 'The a', description: 'mended', ...AUTOMATION });
     await allReady(2);
     expect(runs(house, 'automation a')).toMatchObject({ description: 'mended' });
+  });
+
+  test.each(STEPS)(
+    'also if the operator is killed at step %i: the former one stays, and of a new one nothing',
+    async (steps) => {
+      house.disabledBy['Disabled'] = 'Invalid device';
+      automation(house, 'a');
+      automation(house, 'b');
+      await allReady(2);
+      house.registry.get('automation a')!.area = 'kitchen';
+      automation(house, 'a', { alias: 'Disabled' });
+      automation(house, 'b', { description: 'new' });
+      automation(house, 'c', { alias: 'Disabled' });
+      await house.settleUntilKilled(steps);
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready', c: 'RejectedByHub' });
+      expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+      expect(house.registry.get('automation a')).toMatchObject({ area: 'kitchen' });
+      expect(runs(house, 'automation b')).toMatchObject({ description: 'new' });
+      expect([...house.delivered].sort()).toEqual(['a', 'b', 'hub_operator_delivery_0']);
+      expect(house.registry.has('automation c')).toBe(false);
+    },
+  );
+
+  test('several in a row: the last that the hub has used stays', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { description: 'second' });
+    await allReady(1);
+    automation(house, 'a', { alias: 'Disabled' });
+    await untilWritten('Disabled');
+    house.start();
+    automation(house, 'a', { alias: 'Disabled', description: 'fourth' });
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a', description: 'second' });
+  });
+
+  test('one that the hub disables while what it replaced is not known stays as it is', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { alias: 'Disabled' });
+    await untilWritten('Disabled');
+    const [name, map] = [...house.configMaps][0]!;
+    const { 'former.json': former, ...data } = map.data;
+    expect(former).toContain('The a');
+    house.configMaps.set(name, { ...map, data });
+    house.start();
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    expect(house.registry.has('automation a')).toBe(true);
+    expect(house.delivered).toContain('a');
   });
 
   test('a new one is taken out again, with its entity', async () => {
@@ -153,20 +212,27 @@ describe('the move', () => {
     expect(house.configMaps.size).toBe(0);
   });
 
-  test.each(Array.from({ length: 12 }, (_, index) => index + 1))(
-    'goes on after the operator was killed at step %i',
-    async (steps) => {
-      await byApi(4);
-      house.delivery = 'File';
-      await house.settleUntilKilled(steps);
-      await allReady(5);
-      isMoved('File', 5);
-      house.delivery = 'Api';
-      await house.settleUntilKilled(steps);
-      await allReady(5);
-      isMoved('Api', 5);
-    },
-  );
+  test.each(STEPS)('goes on after the operator was killed at step %i', async (steps) => {
+    await byApi(4);
+    house.delivery = 'File';
+    await house.settleUntilKilled(steps);
+    await allReady(5);
+    isMoved('File', 5);
+    house.delivery = 'Api';
+    await house.settleUntilKilled(steps);
+    await allReady(5);
+    isMoved('Api', 5);
+  });
+
+  test('of one that is changed at the same time to what the hub disables leaves the former one', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    await byApi(2);
+    house.delivery = 'File';
+    automation(house, 'n-0', { alias: 'Disabled' });
+    expect(await house.settle()).toEqual({ 'n-0': 'RejectedByHub', 'n-1': 'Ready', film: 'Ready' });
+    expect(runs(house, 'automation n-0')).toMatchObject({ alias: 'The n-0' });
+    expect(house.registry.get('automation n-0')).toMatchObject({ area: 'kitchen' });
+  });
 
   test('a suspended one stays where it is, and a dry run says what would move', async () => {
     await byApi(1);
@@ -174,6 +240,20 @@ describe('the move', () => {
     const outcome = await house.reconcile('HubAutomation n-0', { dryRun: true });
     expect(outcome.message).toMatch(/^Would move n-0 out of the hub’s own file/);
     expect(house.configMaps.size).toBe(0);
+  });
+});
+
+describe('a resource without status, as after a restore', () => {
+  test('has what is delivered as its own, and removes it at its end', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    house.forgetStatus('HubAutomation', 'a');
+    house.start();
+    await allReady(1);
+    expect(house.status('HubAutomation', 'a')).not.toHaveProperty('adopted');
+    await house.delete('HubAutomation a');
+    expect(house.delivered).not.toContain('a');
+    expect(house.registry.has('automation a')).toBe(false);
   });
 });
 

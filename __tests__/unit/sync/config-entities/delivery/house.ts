@@ -101,6 +101,12 @@ export class House {
     } as unknown as Child);
   }
 
+  forgetStatus(kind: string, name: string): void {
+    const key = `${kind} ${name}`;
+    const { status: _, ...resource } = this.resources.get(key)!;
+    this.resources.set(key, resource as Child);
+  }
+
   status(kind: string, name: string): Readonly<Record<string, unknown>> {
     return { ...this.resources.get(`${kind} ${name}`)?.status };
   }
