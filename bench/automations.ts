@@ -54,8 +54,6 @@ export async function benchAutomations(count: number, many: number, rounds: numb
       ...(await oneChange(bench, hub)),
       ...(await manyEdits(bench, hub)),
       ...(await threeFiles(bench, count)),
-      ...(await asFiles(bench, many, plain / count)),
-      ...(await asFiles(bench, 4 * many, plain / count)),
     };
   } finally {
     await bench.stop();
@@ -73,7 +71,7 @@ interface Burst {
 }
 
 /** About 0.7 KB each. */
-const automation = (index: number) => ({
+export const automation = (index: number) => ({
   hubRef: { name: 'hub' },
   ...automationParts(index),
   description:
@@ -86,7 +84,8 @@ const body = (index: number) => {
   return { ...rest, mode: 'single', max_exceeded: 'warning' };
 };
 
-async function floor(bench: HubBench, count: number): Promise<number> {
+/** Milliseconds of the bare loop. */
+export async function floor(bench: HubBench, count: number): Promise<number> {
   const hub = await bench.hub();
   const began = Date.now();
   for (let index = 0; index < count; index++) {
@@ -166,31 +165,6 @@ async function manyEdits(bench: HubBench, hub: BenchHub): Promise<Figures> {
     '100 edits: POSTs': own.length,
     '100 edits: first POST after, s': seconds(own[0]!.at - began),
     '100 edits: the last one won': last?.['description'] === `edit ${EDITS}` ? 'yes' : 'NO',
-  };
-}
-
-/** With `delivery: File`. @param floorForEach milliseconds of the plain floor for each automation */
-async function asFiles(bench: HubBench, count: number, floorForEach: number): Promise<Figures> {
-  const hub = await bench.hub(undefined, { delivery: 'File' });
-  const seen = await traffic(hub);
-  await bench.createMany(hub.namespace, 'HubAutomation', count, automation);
-  const began = Date.now();
-  const took = (await bench.untilReady(hub.namespace, 'HubAutomation')) - began;
-  await sleep(SETTLE_DURATION);
-  const [posts, reloads, reads] = [seen.writes.length, seen.reloads, seen.scriptReloads];
-  const changed = Date.now();
-  await bench.patch(hub.namespace, 'HubAutomation', 'n-0', { description: 'changed' });
-  const entity = (await bench.read<HubAutomation>(hub.namespace, 'HubAutomation', 'n-0')).status!.entityId!;
-  while ((await hub.client.entities.running(entity))?.['description'] !== 'changed') await sleep(10);
-  const change = Date.now() - changed;
-  await bench.remove(hub);
-  const name = (what: string) => `${count} as files: ${what}`;
-  return {
-    [name('all Ready, s')]: seconds(took),
-    [name('POSTs')]: posts,
-    [name('reloads of automations, of scripts')]: `${reloads} ${reads}`,
-    [name('times faster than the floor, for each')]: Math.round((floorForEach * count) / took),
-    [name('one change in use after, s')]: seconds(change),
   };
 }
 

@@ -9,6 +9,7 @@ import { SandboxProcess } from '../sandbox/process';
 import { type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { HubBench } from './hub-bench';
 import { scrapeStarting, sum } from './operator-metrics';
+import { progressOf } from './progress';
 import type { Figures } from './runtime';
 
 /**
@@ -19,12 +20,20 @@ import type { Figures } from './runtime';
 const NAMESPACES = 10;
 const RESOURCES = 50;
 const HUBS_OF_PROCESS = 10;
-const REST_DURATION = 60_000; // milliseconds
+// Milliseconds.
+const REST_DURATION = 30_000;
+/** The time of the whole bench, after which it ends with what it has measured. */
+const TIME_LIMIT = 6 * 60_000;
 const SETTINGS = { LOG_LEVEL: 'warn', ALLOW_LOCAL_HUBS: 'true' };
 /** To reach. */
-const LARGEST_MEMORY = 320; // MiB
-const LONGEST_START = 30; // seconds
-const LONGEST_CHANGE = 120; // seconds
+const BARS: Readonly<Record<string, number>> = {
+  'memory of the operator, MiB': 320,
+  'writes at rest, in 30 s': 0,
+  'start: all looked at after, s': 30,
+  'one line changed in all: in the hubs after, s': 120,
+};
+
+const progress = progressOf('fleet');
 
 interface FleetHub {
   readonly namespace: string;
@@ -33,57 +42,75 @@ interface FleetHub {
 }
 
 export async function benchFleet(count: number): Promise<Figures> {
+  const deadline = Date.now() + TIME_LIMIT;
+  const figures: Record<string, string | number> = { hubs: count, resources: count * RESOURCES };
   const bench = await HubBench.start(SETTINGS);
   const processes: SandboxProcess[] = [];
   try {
-    const hubs: FleetHub[] = [];
-    for (let first = 0; first < count; first += HUBS_OF_PROCESS) {
-      const ports = await Promise.all(
-        Array.from({ length: Math.min(HUBS_OF_PROCESS, count - first) }, () => freePort()),
-      );
-      processes.push(await standIns(bench, first, ports));
-      ports.forEach((port, index) => {
-        const number = first + index;
-        const namespace = `home-${number % NAMESPACES}`;
-        hubs.push({ namespace, name: `hub-${number}`, url: `http://127.0.0.1:${port}` });
-      });
-    }
-    for (let index = 0; index < NAMESPACES; index++) await bench.createNamespace(`home-${index}`);
-    const began = Date.now();
-    await atOnce(hubs, (hub) => create(bench, hub));
-    await allReady(bench);
-    const setUp = Date.now() - began;
-    await sleep(10_000);
-    const memory = await residentMemory(bench.operator);
-    const rest = await writesAtRest(bench);
-    const all = hubs.length * (RESOURCES + 1);
-    const start = await restarted(bench, all);
-    const change = await changeAll(bench, hubs, 'changed');
-    const hung = processes.slice(0, Math.ceil(processes.length / 10));
-    for (const { pid } of hung) process.kill(pid, 'SIGSTOP');
-    const others = hubs.slice(hung.length * HUBS_OF_PROCESS);
-    const beside = await changeAll(bench, others, 'changed again');
-    for (const { pid } of hung) process.kill(pid, 'SIGCONT');
-    const leader = await otherLeader(bench, all);
-    const largest = Math.max(memory, await residentMemory(bench.operator));
-    const passed =
-      largest <= LARGEST_MEMORY && start <= LONGEST_START && change <= LONGEST_CHANGE && rest === 0;
-    return {
-      hubs: hubs.length,
-      resources: hubs.length * RESOURCES,
-      'all Ready after, s': seconds(setUp),
-      'memory of the operator, MiB': largest,
-      'writes in a minute at rest': rest,
-      'start: all looked at after, s': start,
-      'one line changed in all: in the hubs after, s': change,
-      'the same while one in ten hangs, in the others, s': beside,
-      'another leader: all looked at after, s': leader,
-      verdict: passed ? 'passed' : 'FAILED',
-    };
+    const left = deadline - Date.now();
+    const course = measure(bench, processes, count, figures);
+    course.catch(() => undefined); // it may fail after the time is up
+    await Promise.race([
+      course,
+      sleep(left).then(() => {
+        throw new Error(`It was not done within ${TIME_LIMIT / 60_000} minutes.`);
+      }),
+    ]);
+  } catch (error) {
+    figures['not finished'] = error instanceof Error ? error.message : String(error);
   } finally {
     for (const each of processes) await each.kill();
     await bench.stop();
   }
+  const isReached = ([name, most]: [string, number]) => Number(figures[name] ?? Infinity) <= most;
+  figures['verdict'] = Object.entries(BARS).every(isReached) ? 'passed' : 'FAILED';
+  return figures;
+}
+
+async function measure(
+  bench: HubBench,
+  processes: SandboxProcess[],
+  count: number,
+  figures: Record<string, string | number>,
+): Promise<void> {
+  const record = (name: string, value: number) => {
+    progress(`${name}: ${value}`);
+    figures[name] = value;
+  };
+  const hubs: FleetHub[] = [];
+  for (let first = 0; first < count; first += HUBS_OF_PROCESS) {
+    const ports = await Promise.all(
+      Array.from({ length: Math.min(HUBS_OF_PROCESS, count - first) }, () => freePort()),
+    );
+    processes.push(await standIns(bench, first, ports));
+    ports.forEach((port, index) => {
+      const number = first + index;
+      const namespace = `home-${number % NAMESPACES}`;
+      hubs.push({ namespace, name: `hub-${number}`, url: `http://127.0.0.1:${port}` });
+    });
+  }
+  progress('all stand-ins answer');
+  for (let index = 0; index < NAMESPACES; index++) await bench.createNamespace(`home-${index}`);
+  const began = Date.now();
+  await atOnce(hubs, (hub) => create(bench, hub));
+  progress('all resources are created');
+  await allReady(bench, Math.min(count, NAMESPACES));
+  record('all Ready after the first was created, s', seconds(Date.now() - began));
+  await sleep(10_000);
+  record('writes at rest, in 30 s', await writesAtRest(bench));
+  const memory = await residentMemory(bench.operator);
+  record('start: all looked at after, s', await restarted(bench, hubs.length));
+  record('one line changed in all: in the hubs after, s', await changeAll(bench, hubs, RESOURCES, 'changed'));
+  record('memory of the operator, MiB', Math.max(memory, await residentMemory(bench.operator)));
+  const hung = processes.slice(0, Math.ceil(processes.length / 10));
+  for (const { pid } of hung) process.kill(pid, 'SIGSTOP');
+  const others = hubs.slice(hung.length * HUBS_OF_PROCESS);
+  record(
+    'five changed in each while one in ten hangs: in the others after, s',
+    await changeAll(bench, others, 5, 'changed again'),
+  );
+  for (const { pid } of hung) process.kill(pid, 'SIGCONT');
+  record('another leader: all looked at after, s', await otherLeader(bench, hubs.length));
 }
 
 function standIns(bench: HubBench, first: number, ports: readonly number[]): Promise<SandboxProcess> {
@@ -117,23 +144,27 @@ async function create(bench: HubBench, { namespace, name, url }: FleetHub): Prom
     });
 }
 
-async function allReady(bench: HubBench): Promise<void> {
-  for (let index = 0; index < NAMESPACES; index++) await bench.untilReady(`home-${index}`, 'HubAutomation');
+async function allReady(bench: HubBench, namespaces: number): Promise<void> {
+  for (let index = 0; index < namespaces; index++) await bench.untilReady(`home-${index}`, 'HubAutomation');
 }
 
-/** Seconds until all have been reconciled by a process, from its start. */
-async function untilAllLookedAt(operator: OperatorProcess, all: number, began: number): Promise<number> {
+/** Seconds until a process has reconciled the automations of all hubs. */
+async function untilAllLookedAt(operator: OperatorProcess, hubs: number, began: number): Promise<number> {
   const looked = async () =>
-    sum(await scrapeStarting(operator), 'controller_runtime_reconcile_total', /result="success"/);
-  while ((await looked()) < all) await sleep(100);
+    sum(
+      await scrapeStarting(operator),
+      'controller_runtime_reconcile_total',
+      /controller="HubAutomation".*result="success"/,
+    );
+  while ((await looked()) < hubs * RESOURCES) await sleep(250);
   return seconds(Date.now() - began);
 }
 
-async function restarted(bench: HubBench, all: number): Promise<number> {
+async function restarted(bench: HubBench, hubs: number): Promise<number> {
   await bench.operator.process.stop();
   const began = Date.now();
   await bench.startOperator();
-  return untilAllLookedAt(bench.operator, all, began);
+  return untilAllLookedAt(bench.operator, hubs, began);
 }
 
 /** Writes to the cluster and to hubs, but for those of the lease. */
@@ -145,19 +176,24 @@ async function writesAtRest(bench: HubBench): Promise<number> {
   return (await writes()) - before;
 }
 
-/** Seconds from the last change of one line in each resource until all hubs have been written to. */
-async function changeAll(bench: HubBench, hubs: readonly FleetHub[], description: string): Promise<number> {
+/** Seconds from the last change of one line in `count` resources of each hub until all hubs have been written to. */
+async function changeAll(
+  bench: HubBench,
+  hubs: readonly FleetHub[],
+  count: number,
+  description: string,
+): Promise<number> {
   const before = new Map(await Promise.all(hubs.map(async ({ url }) => [url, await writesOf(url)] as const)));
   await atOnce(hubs, async ({ namespace, name }) => {
-    for (let index = 0; index < RESOURCES; index++)
+    for (let index = 0; index < count; index++)
       await bench.patch(namespace, 'HubAutomation', `${name}-${index}`, { description });
   });
   const began = Date.now();
-  for (const { url } of hubs) while ((await writesOf(url)) < before.get(url)! + RESOURCES) await sleep(100);
+  for (const { url } of hubs) while ((await writesOf(url)) < before.get(url)! + count) await sleep(100);
   return seconds(Date.now() - began);
 }
 
-async function otherLeader(bench: HubBench, all: number): Promise<number> {
+async function otherLeader(bench: HubBench, hubs: number): Promise<number> {
   const standby = await startOperator(bench.sandbox, { name: 'standby', settings: SETTINGS });
   while ((await scrapeStarting(standby)) === '') await sleep(100);
   await sleep(10_000); // its cache is complete
@@ -165,7 +201,7 @@ async function otherLeader(bench: HubBench, all: number): Promise<number> {
   const began = Date.now();
   await former.process.stop();
   bench.operator = standby;
-  return untilAllLookedAt(standby, all, began);
+  return untilAllLookedAt(standby, hubs, began);
 }
 
 async function writesOf(url: string): Promise<number> {

@@ -5,6 +5,7 @@ import { operatorNode } from '../sandbox/image/operator-node';
 import { formatError } from '../sandbox/sandbox-error';
 import { benchAutomations } from './automations';
 import { benchConfiguration } from './configuration';
+import { benchDelivery } from './delivery';
 import { benchFleet } from './fleet';
 import { benchHostileInput } from './hostile-input';
 import { benchHostileOperator } from './hostile-operator';
@@ -20,6 +21,7 @@ import { benchWebhook } from './webhook';
 const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   runtime: () => benchRuntime(numberOf('N', 10_000)),
   automations: () => benchAutomations(numberOf('N', 200), numberOf('MANY', 500), numberOf('ROUNDS', 3)),
+  delivery: () => benchDelivery(numberOf('N', 500), numberOf('MANY', 2_000), numberOf('FLOOR', 200)),
   registries: () => benchRegistries(numberOf('N', 200)),
   configuration: () => benchConfiguration(numberOf('N', 5)),
   hubs: () => benchHubs(numberOf('N', 20)),
