@@ -25,7 +25,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   registries: () => benchRegistries(numberOf('N', 200)),
   configuration: () => benchConfiguration(numberOf('N', 5)),
   hubs: () => benchHubs(numberOf('N', 20)),
-  fleet: () => benchFleet(numberOf('N', 300)),
+  fleet: () => benchFleet(numberOf('N', 300), numberOf('MINUTES', 10)),
   webhook: () => benchWebhook(numberOf('N', 5_000)),
   'hostile-input': () => benchHostileInput(numberOf('N', 1_000)),
   'hostile-operator': () => benchHostileOperator(numberOf('N', 1_000)),
