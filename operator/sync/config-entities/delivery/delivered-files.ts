@@ -209,10 +209,11 @@ export class DeliveredFiles {
     if (known.length === 0) return;
     const { applier, cache } = this.services;
     const hub = cache.get<Hub>('Hub', this.at.namespace, this.at.name);
+    if (!hub) throw new Stopping('the Hub was deleted meanwhile');
     const read = new Map<number, DeliveryConfigMap['data']>();
     for (const index of known) {
       const metadata = deliveryMetadata(this.services, this.at, index);
-      if (!hub || !metadata || !applier.isOurs(metadata, hub)) continue;
+      if (!metadata || !applier.isOurs(metadata, hub)) continue;
       const name = objectNames(this.at.name).delivery(index);
       const found = await applier.find<DeliveryConfigMap>(builtin.ConfigMap, this.at.namespace, name);
       if (!found) continue;
