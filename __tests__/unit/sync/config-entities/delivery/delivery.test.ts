@@ -65,6 +65,19 @@ describe('a burst', () => {
   });
 });
 
+test('a ConfigMap is never larger than the API server takes, also while all that is in it changes and is refused', async () => {
+  house.disabledBy['Disabled'] = 'Invalid device';
+  for (const name of names(6)) automation(house, name, { description: 'x'.repeat(60_000) });
+  await allReady(6);
+  for (const name of names(6)) automation(house, name, { description: 'y'.repeat(140_000) });
+  await allReady(6);
+  expect(house.configMaps.size).toBe(1);
+  for (const name of names(6)) automation(house, name, { alias: 'Disabled' });
+  expect(new Set(Object.values(await house.settle()))).toEqual(new Set(['RejectedByHub']));
+  for (const name of names(6))
+    expect(runs(house, `automation ${name}`)).toMatchObject({ alias: `The ${name}` });
+});
+
 describe('what the hub does not take', () => {
   test.each([
     ['is refused by its validation', { triggers: [{ trigger: 'bad' }] }],

@@ -29,6 +29,8 @@ const TYPES = { HubAutomation: automations, HubScene: scenes, HubScript: scripts
   string,
   AnyType
 >;
+/** The API server takes no more bytes of data. */
+const LARGEST_CONFIG_MAP = 1_048_576;
 const KINDS = ['automation', 'scene', 'script'] as const;
 
 interface StoredMap extends ClusterObject {
@@ -214,6 +216,8 @@ export class House {
         apply: (async (_type: unknown, object: StoredMap) => {
           if (gone()) return stop();
           if (this.applyError) throw this.applyError;
+          const size = Object.values(object.data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+          if (size > LARGEST_CONFIG_MAP) throw new Error(`${size} bytes are too many for a ConfigMap`);
           const { name } = object.metadata;
           if (JSON.stringify(this.configMaps.get(name)) !== JSON.stringify(object))
             this.asked.push(`write ${name}`);
