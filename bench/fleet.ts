@@ -39,7 +39,7 @@ interface FleetHub {
   readonly url: string;
 }
 
-/** @param minutes after which it ends with what it has measured */
+/** @param minutes after which the bench ends, with the figures measured so far */
 export async function benchFleet(count: number, minutes: number): Promise<Figures> {
   const deadline = Date.now() + minutes * 60_000;
   const figures: Record<string, string | number> = { hubs: count, resources: count * RESOURCES };

@@ -144,7 +144,7 @@ test('one bad object never takes the others with it, and keeps its former defini
 });
 
 test('an operator that is killed while the hub refuses a definition sets it back; the others are not touched', async () => {
-  // Its validation of triggers, conditions and actions does not see this one.
+  // The validation of triggers, conditions and actions, which the operator asks for, does not see this one.
   const refused = { variables: { broken: '{{ 1 +' } };
   await home.change('hubautomation', 'n-9', refused);
   await home.apply(automation('villa', 'never', refused));

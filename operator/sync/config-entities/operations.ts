@@ -87,7 +87,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
 
   /**
    * Takes a delivered definition that the hub does not load out again. The operation ends with this error of the hub. False: it stays,
-   * as it is not known what it replaced.
+   * as the former one is not known.
    */
   takeBack(work: EntityWork<R, S>, error: HubRejected): boolean {
     const { client, resource, id } = work;

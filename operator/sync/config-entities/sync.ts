@@ -381,7 +381,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
 
   /**
    * The hub has loaded its files without a delivered definition, perhaps since a person has made one with its id: the hub uses that
-   * one. Undefined: the definition stays, as it was accepted before, or what it replaced is not known.
+   * one. Undefined: the definition stays, as it was accepted before, or the former one is not known.
    */
   private async onDeliveredNotLoaded(
     work: EntityWork<R, S>,

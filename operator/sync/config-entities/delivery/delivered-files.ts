@@ -128,7 +128,7 @@ export class DeliveredFiles {
     return this.formers.get(itemKey(kind, id));
   }
 
-  /** The hub uses the definition: what it replaced is needed no more. The next write of its ConfigMap leaves that out. */
+  /** The hub uses the definition: the former one is needed no more, and the next write of the ConfigMap leaves it out. */
   confirm(kind: ConfigEntityKind, id: string): void {
     this.formers.delete(itemKey(kind, id));
   }
@@ -136,7 +136,7 @@ export class DeliveredFiles {
   /**
    * The definition is delivered by the next {@link publish}.
    *
-   * @param former what it replaces, written together with it
+   * @param former the replaced definition, written together with this one
    * @throws HubFailed there is no room
    */
   put(kind: ConfigEntityKind, id: string, payload: EntityPayload, former?: Former): void {

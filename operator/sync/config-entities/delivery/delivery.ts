@@ -48,7 +48,7 @@ export class Delivery {
    * Creates or replaces a definition among the delivered ones. Resolves once the hub has read it; scripts it has loaded by then.
    *
    * @param payload if it returns undefined, nothing is written
-   * @param replaced what the hub uses until then
+   * @param replaced the state before
    * @returns whether it was written
    * @throws HubRejected with the hub's validation error; HubFailed
    */
