@@ -182,25 +182,39 @@ export class DeliveredFiles {
     for (const index of [...this.applied.keys()]) await this.apply(hub, index);
   }
 
-  /** Deletes the ConfigMaps when nothing is delivered any more, and what they have left in the hub. */
+  /** Deletes the ConfigMaps when nothing is delivered any more, and what they have left in the hub. Meanwhile nothing is published. */
   async removeAll(hub: Hub, client: HubClient): Promise<void> {
     await this.load();
     if (!this.isEmpty || this.isBusy || this.applied.size === 0) return;
+    await this.runAlone(this.removeEmpty(hub, client));
+  }
+
+  private async removeEmpty(hub: Hub, client: HubClient): Promise<void> {
     const indices = [...this.applied.keys()];
     const { applier, clock } = this.services;
-    for (const index of indices)
+    for (const index of indices) {
       await applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
+      this.applied.delete(index);
+      this.seen.delete(index);
+      this.formerTexts.delete(index);
+    }
     await whileRefreshing(this.services, this.at, async () => {
+      if (!this.isEmpty) return true; // they are made again
       await clock.sleep(this.usualRefresh);
       const error = await rereadScripts(client);
       const shown = await Promise.all(indices.map((index) => this.shown(client, index)));
       return error || shown.some((hash) => hash !== undefined) ? undefined : true;
     });
-    for (const index of indices) {
-      await client.entities.removeRegistration('script', deliveryMarker(index));
-      this.applied.delete(index);
-      this.seen.delete(index);
-      this.formerTexts.delete(index);
+    if (!this.isEmpty) return;
+    for (const index of indices) await client.entities.removeRegistration('script', deliveryMarker(index));
+  }
+
+  private async runAlone(work: Promise<void>): Promise<void> {
+    this.running = work;
+    try {
+      await work;
+    } finally {
+      if (this.running === work) this.running = undefined;
     }
   }
 
@@ -259,13 +273,7 @@ export class DeliveredFiles {
     await this.running?.catch(() => undefined);
     await this.untilQuiet();
     this.next = undefined;
-    const running = this.publishNow(client);
-    this.running = running;
-    try {
-      await running;
-    } finally {
-      if (this.running === running) this.running = undefined;
-    }
+    await this.runAlone(this.publishNow(client));
   }
 
   private async untilQuiet(): Promise<void> {

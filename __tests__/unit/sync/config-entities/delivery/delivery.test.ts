@@ -247,6 +247,29 @@ describe('the move', () => {
     expect(house.registry.get('automation n-0')).toMatchObject({ area: 'kitchen' });
   });
 
+  test('back leaves no ConfigMap, also while the Hub is reconciled, and there again meanwhile loses nothing', async () => {
+    automation(house, 'n-0');
+    await allReady(1);
+    house.delivery = 'Api';
+    await allReady(1);
+    await house.reconcileHub();
+    await house.clock.advance(100);
+    expect(house.configMaps.size).toBe(0);
+    await house.reconcileHub();
+    expect(house.configMaps.size).toBe(0);
+    house.delivery = 'File';
+    await allReady(1);
+    await house.report();
+    expect(house.delivered).toContain('n-0');
+    expect(runs(house, 'automation n-0')).toMatchObject({ alias: 'The n-0' });
+    house.delivery = 'Api';
+    await allReady(1);
+    await house.report();
+    await house.reconcileHub();
+    expect(house.configMaps.size).toBe(0);
+    expect(house.registry.has('script hub_operator_delivery_0')).toBe(false);
+  });
+
   test('a suspended one stays where it is, and a dry run says what would move', async () => {
     await byApi(1);
     house.delivery = 'File';

@@ -177,13 +177,15 @@ export class House {
   }
 
   async report() {
-    const types = Object.values(TYPES);
-    const { status } = await new DeliveryReport(this.given, this.contexts, types).of(
-      this.hubResource,
-      this.client,
-    );
+    const status = await this.reconcileHub();
     await this.clock.advance(5_000);
     return status;
+  }
+
+  async reconcileHub() {
+    const types = Object.values(TYPES);
+    const report = new DeliveryReport(this.given, this.contexts, types);
+    return (await report.of(this.hubResource, this.client)).status;
   }
 
   /** The ids that are delivered, by kind. */
