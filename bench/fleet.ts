@@ -133,7 +133,7 @@ async function create(bench: HubBench, { namespace, name, url }: FleetHub): Prom
       stringData: { token: 'a token that a stand-in takes' },
     },
   });
-  await bench.create(namespace, 'Hub', name, { version: '2026.11.0', external: { url, tokenSecretRef } });
+  await bench.create(namespace, 'Hub', name, { external: { url, tokenSecretRef } });
   for (let index = 0; index < RESOURCES; index++)
     await bench.create(namespace, 'HubAutomation', `${name}-${index}`, {
       hubRef: { name },
