@@ -14,8 +14,9 @@ import { contentOf } from '../../../../operator/sync/configuration/generate/conf
 import { generateConfiguration } from '../../../../operator/sync/configuration/generate/generate';
 import { ConfigurationReconciler } from '../../../../operator/sync/configuration/reconcile';
 import { ConfigurationRecords } from '../../../../operator/sync/configuration/record/record';
-import { LoadJobs, type DesiredContent } from '../../../../operator/sync/configuration/load/load-jobs';
-import { HASH_FILE } from '../../../../operator/sync/configuration/record/publish';
+import { LoadJobs } from '../../../../operator/sync/configuration/load/load-jobs';
+import type { DesiredContent } from '../../../../operator/sync/configuration/load/running-content';
+import { HASH_FILE } from '../../../../operator/sync/configuration/record/hub-files';
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/load/reload-decision';
 import type { Files } from '../../../../operator/sync/configuration/generate/config-files';
 import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
