@@ -24,8 +24,8 @@ export class GeneratedConfigurationCache {
     const known = this.entries.get(uid);
     if (known && isDeepStrictEqual(known.source, source)) return known.generated;
     const generated = generateConfiguration(source);
-    for (const [each, of] of this.entries)
-      if (this.services.cache.get('HubConfiguration', of.namespace, of.name)?.metadata.uid !== each)
+    for (const [each, entry] of this.entries)
+      if (this.services.cache.get('HubConfiguration', entry.namespace, entry.name)?.metadata.uid !== each)
         this.entries.delete(each); // a deleted resource
     this.entries.set(uid, { namespace, name, source, generated });
     return generated;
