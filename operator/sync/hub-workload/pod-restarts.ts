@@ -98,7 +98,9 @@ export class PodRestarts {
    * what mends it, and a backup not longer than {@link LONGEST_BACKUP}.
    */
   async occupation(hub: Hub): Promise<Occupation | undefined> {
-    const startedAt = hubContainer(this.podOf(hub))?.state?.running?.startedAt;
+    const pod = this.podOf(hub);
+    const container = hubContainer(pod);
+    const startedAt = container?.state?.running?.startedAt;
     if (startedAt === undefined) return undefined;
     const contacted = await this.hubs.contact(hub);
     if ('missing' in contacted) return undefined;

@@ -48,9 +48,8 @@ function insertIntoBlock(text: string, map: YAMLMap, entries: readonly string[])
   const first = map.range![0];
   const indent = indentAt(text, first);
   const start = lineStart(text, first);
-  // A mapping that begins in the line of its key (`? a: b`), but not at the question mark of its own first key.
-  const before = text.slice(start + indent.length, first);
-  if (/^[?:-]\s/.test(before) && !/^\?\s*$/.test(before)) return undefined;
+  // A mapping that begins in the line of its key (`? a: b`).
+  if (/^[?:-]\s/.test(text.slice(start + indent.length, first))) return undefined;
   return splice(text, start, linesOf(entries, indent, text));
 }
 

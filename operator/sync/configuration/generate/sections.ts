@@ -85,13 +85,10 @@ class SectionReader {
     for (const [key, written] of this.files.entries(place)) {
       const section = key.split(' ', 1)[0]!;
       const content = this.files.follow(written);
-      if (!this.isMarker(section, content)) this.addSection(section, content, written);
+      // No script of a person has the id of the marker.
+      const isMarker = section === 'script' && this.files.entries(content).has(MARKER_SCRIPT);
+      if (!isMarker) this.addSection(section, content, written);
     }
-  }
-
-  private isMarker(section: string, content: Place): boolean {
-    const [first, ...others] = section === 'script' ? this.files.entries(content).keys() : [];
-    return first === MARKER_SCRIPT && others.length === 0;
   }
 
   private addSection(section: string, content: Place, written: Place): void {
