@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { kubeScore, type ScoreFinding } from '../../../sandbox/checks';
+import { repository, sourceFiles } from '../repository/sources';
+
+// dist/ in a linter that nobody here has written, as people run one over what they install.
+
+/** Without the chart, whose files are templates and whose objects are compared with those of dist/install.yaml. */
+const manifests = [...sourceFiles('dist').keys()].filter(
+  (name) => name.endsWith('.yaml') && !/^dist\/chart\/|kustomization|name-references|dashboard/.test(name),
+);
+
+let findings: readonly ScoreFinding[];
+let accepted: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  findings = await kubeScore(manifests.map((name) => join(repository, name)));
+  const text = await readFile(join(repository, 'manifests', 'kube-score.yaml'), 'utf8');
+  accepted = load(text) as typeof accepted;
+}, 600_000);
+
+describe('dist in kube-score', () => {
+  test('has nothing that is critical or a warning, but for what manifests/kube-score.yaml gives a reason for', () => {
+    expect(manifests.length).toBeGreaterThan(5);
+    expect(findings.filter(({ check }) => !(check in accepted))).toEqual([]);
+  });
+
+  test('has a finding for each reason', () => {
+    const found = new Set(findings.map(({ check }) => check));
+    expect(Object.keys(accepted).filter((check) => !found.has(check))).toEqual([]);
+  });
+});
