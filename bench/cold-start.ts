@@ -41,7 +41,7 @@ export async function benchColdStart(): Promise<Figures> {
     let ready: number | undefined;
     run.stdout.setEncoding('utf8').on('data', (text: string) => {
       process.stdout.write(text);
-      // The table of all resources is what it prints when they are Ready.
+      // Printed with the table of all resources, when they are Ready.
       if (text.includes('export KUBECONFIG=')) ready ??= Date.now();
     });
     const [code] = (await once(run, 'exit')) as [number | null];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 /**
  * A device plugin in the words of the kubelet's API (`k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1`), without a package for
- * gRPC: it offers one device, and registers itself. It ends when nobody writes to its standard input any more.
+ * gRPC: it offers one device, and registers itself. The program ends with its standard input.
  */
 const PROGRAM = `
 const http2 = require('node:http2');

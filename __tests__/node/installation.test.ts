@@ -247,7 +247,7 @@ describe('an installation, by README and docs alone', () => {
       const homes = ['home-amsterdam', 'home-lisbon'].map((name) => new NodeHome(name));
       const answers: string[] = [];
       for (const command of commandsUnder(MANY_HUBS, 'Two homes, one operator, with Helm')) {
-        // Its answer is its exit code as well.
+        // An answer of no is an exit code as well.
         const typed = command.includes('auth can-i') ? `${command} || true` : command;
         const isRepeated = /^kubectl .*\b(wait|rollout)\b|^kubectl apply -k/.test(command);
         const succeeds = async () => (answers.push(await follow(typed, 'present')), true);

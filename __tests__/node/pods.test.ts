@@ -33,7 +33,7 @@ const client = require('node:http2').connect(process.argv[1]);
 client.request({ ':path': '/serve' }).on('end', () => client.close()).resume();
 `;
 
-/** What the arguments of a device plugin say. */
+/** The argument of a device plugin. */
 interface Stick {
   readonly name: string;
   readonly groups: readonly [{ readonly paths: readonly [{ readonly mountPath: string }] }];

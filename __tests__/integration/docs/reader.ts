@@ -96,7 +96,7 @@ export class Reader {
    *
    * @param typed in its place
    * @param compared whether its output is to be that of the page
-   * @param code with which it ends; default: by what the page shows
+   * @param code with which it ends; default: 1 where the page shows a refusal, else 0
    * @throws Error with the output
    */
   async follow(

@@ -5,7 +5,7 @@ import { HubToExport } from '../../cluster/hub-to-export';
 import { commandsOf, type DocumentedCommand, documentedYaml, repository } from './documented-commands';
 import { Reader } from './reader';
 
-// Two people who have nothing but the pages, from the first command to what the pages promise. The third, who installs with Helm
+// Two people who have nothing but the pages, from the first command to the promised result. The third, who installs with Helm
 // for two namespaces, needs a node that runs the operator: __tests__/node/installation.test.ts.
 
 const README = 'README.md';

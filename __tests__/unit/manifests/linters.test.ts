@@ -4,7 +4,7 @@ import { load } from 'js-yaml';
 import { kubeScore, type ScoreFinding } from '../../../sandbox/checks';
 import { repository, sourceFiles } from '../repository/sources';
 
-// dist/ in a linter that nobody here has written, as people run one over what they install.
+// dist/ in a linter of others, as people run one over the files that they install.
 
 /** Without the chart, whose files are templates and whose objects are compared with those of dist/install.yaml. */
 const manifests = [...sourceFiles('dist').keys()].filter(
