@@ -154,6 +154,6 @@ async function answerOf(
     child.on('close', resolve).on('error', reject),
   );
   const [code, answer, errors] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
-  if (!successes.includes(code ?? -1)) throw new Error(errors.trim());
+  if (!successes.includes(code ?? -1) || answer === '') throw new Error(errors.trim());
   return JSON.parse(answer);
 }
