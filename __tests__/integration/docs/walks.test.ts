@@ -89,9 +89,11 @@ describe('the owner of a hub that runs, by its pages alone', () => {
     return (await response.json()) as Answer;
   }
 
-  /** The command of a page that starts so, for the hub of this person. */
+  /** The command of a page that is so or starts so, for the hub of this person. */
   async function type(page: string, start: string, options: Parameters<Reader['follow']>[1] = {}) {
-    const found = (await commands(page)).filter(({ command }) => command.startsWith(start));
+    const all = await commands(page);
+    const same = all.filter(({ command }) => command === start);
+    const found = same.length > 0 ? same : all.filter(({ command }) => command.startsWith(start));
     if (found.length !== 1) throw new Error(`${page} has ${found.length} commands that start with ${start}`);
     const typed = (options.typed ?? found[0]!.command).replaceAll(
       'http://192.168.1.10:8123',
