@@ -60,6 +60,8 @@ export interface CachedEntity extends Corrected, Paced, Removable {
   switchOffs?: SwitchOffs;
   /** The hub could not expand the blueprint of the payload. */
   blueprintMissing?: boolean;
+  /** The hub's own file has the delivered object no more; status does not say so yet. */
+  leftHubFile?: boolean;
   /** When the last reload for it failed; undefined: none failed, or a new attempt may succeed. */
   reloadFailedAt?: number | undefined;
 }

@@ -1,0 +1,347 @@
+import type { EntityPayload } from '../../../../../operator/client/connection/config-entity';
+import { House } from './house';
+
+// The whole way of definitions into mounted files and back, with a hub that reads them as Home Assistant does.
+
+const AUTOMATION = { triggers: [{ trigger: 'sun' }], actions: [{ delay: 1 }] };
+const automation = (house: House, name: string, spec: object = {}) =>
+  house.apply('HubAutomation', name, { alias: `The ${name}`, ...AUTOMATION, ...spec });
+const names = (count: number) => Array.from({ length: count }, (_, index) => `n-${index}`);
+const writes = (house: House) => house.asked.filter((what) => /^(POST|DELETE|remove) /.test(what));
+const reloads = (house: House, kind: string) =>
+  house.asked.filter((what) => what === `reload ${kind}`).length;
+const runs = (house: House, key: string): EntityPayload | undefined => house.loaded.get(key);
+
+/** After which a process is killed. */
+const STEPS = Array.from({ length: 12 }, (_, index) => index + 1);
+
+let house: House;
+beforeEach(() => {
+  house = new House();
+});
+
+async function allReady(count: number): Promise<void> {
+  const reasons = Object.values(await house.settle());
+  expect(reasons).toEqual(Array<string>(count).fill('Ready'));
+}
+
+async function untilWritten(text: string): Promise<void> {
+  while (!JSON.stringify([...house.configMaps.values()]).includes(text))
+    await house.settle(1).catch(() => undefined);
+}
+
+describe('a burst', () => {
+  test('is one ConfigMap, one reload of a kind, and no write by the API', async () => {
+    for (const name of names(40)) automation(house, name);
+    house.apply('HubScene', 'film', { name: 'Film', entities: [{ entity_id: 'light.a', state: 'on' }] });
+    house.apply('HubScript', 'night', { alias: 'Night', sequence: [{ delay: 1 }] });
+    await allReady(42);
+    expect(writes(house)).toEqual([]);
+    expect(house.asked.filter((what) => what.startsWith('write '))).toHaveLength(1);
+    expect([reloads(house, 'automation'), reloads(house, 'scene')]).toEqual([1, 1]);
+    expect(house.delivered).toHaveLength(43); // with the marker
+    expect(house.status('HubAutomation', 'n-0')).toMatchObject({
+      delivery: 'File',
+      entityId: 'automation.n-0',
+    });
+    expect(await house.report()).toMatchObject({ files: 42, api: 0, configMaps: 1 });
+  });
+
+  test('one change rewrites one ConfigMap; what is equal is not written, also after a restart of the operator', async () => {
+    for (const name of names(5)) automation(house, name, { description: 'x'.repeat(200_000) });
+    await allReady(5);
+    expect(house.configMaps.size).toBe(3);
+    house.start();
+    const since = house.asked.length;
+    await allReady(5);
+    await house.report();
+    expect(house.asked.slice(since)).toEqual([]);
+    automation(house, 'n-3', { description: 'short' });
+    await allReady(5);
+    expect(house.asked.slice(since).filter((what) => what.startsWith('write '))).toEqual([
+      'write villa-delivery-1',
+    ]);
+    expect(runs(house, 'automation n-3')).toMatchObject({ description: 'short' });
+  });
+});
+
+test('a ConfigMap is never larger than the API server takes, also while all that is in it changes and is refused', async () => {
+  house.disabledBy['Disabled'] = 'Invalid device';
+  for (const name of names(6)) automation(house, name, { description: 'x'.repeat(60_000) });
+  await allReady(6);
+  for (const name of names(6)) automation(house, name, { description: 'y'.repeat(140_000) });
+  await allReady(6);
+  expect(house.configMaps.size).toBe(1);
+  for (const name of names(6)) automation(house, name, { alias: 'Disabled' });
+  expect(new Set(Object.values(await house.settle()))).toEqual(new Set(['RejectedByHub']));
+  for (const name of names(6))
+    expect(runs(house, `automation ${name}`)).toMatchObject({ alias: `The ${name}` });
+});
+
+describe('what the hub does not take', () => {
+  test.each([
+    ['is refused by its validation', { triggers: [{ trigger: 'bad' }] }],
+    ['is disabled when it is loaded', { alias: 'Disabled' }],
+  ])('%s: the former one stays, and the others are not touched', async (_, spec) => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a');
+    automation(house, 'b');
+    await allReady(2);
+    automation(house, 'a', spec);
+    automation(house, 'b', { description: 'new' });
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a', ...AUTOMATION });
+    expect(runs(house, 'automation b')).toMatchObject({ description: 'new' });
+    automation(house, 'a', { alias: 'The a', description: 'mended', ...AUTOMATION });
+    await allReady(2);
+    expect(runs(house, 'automation a')).toMatchObject({ description: 'mended' });
+  });
+
+  test.each(STEPS)(
+    'also if the operator is killed at step %i: the former one stays, and of a new one nothing',
+    async (steps) => {
+      house.disabledBy['Disabled'] = 'Invalid device';
+      automation(house, 'a');
+      automation(house, 'b');
+      await allReady(2);
+      house.registry.get('automation a')!.area = 'kitchen';
+      automation(house, 'a', { alias: 'Disabled' });
+      automation(house, 'b', { description: 'new' });
+      automation(house, 'c', { alias: 'Disabled' });
+      await house.settleUntilKilled(steps);
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready', c: 'RejectedByHub' });
+      expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+      expect(house.registry.get('automation a')).toMatchObject({ area: 'kitchen' });
+      expect(runs(house, 'automation b')).toMatchObject({ description: 'new' });
+      expect([...house.delivered].sort()).toEqual(['a', 'b', 'hub_operator_delivery_0']);
+      expect(house.registry.has('automation c')).toBe(false);
+    },
+  );
+
+  test('several in a row: the last that the hub has used stays', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { description: 'second' });
+    await allReady(1);
+    automation(house, 'a', { alias: 'Disabled' });
+    await untilWritten('Disabled');
+    house.start();
+    automation(house, 'a', { alias: 'Disabled', description: 'fourth' });
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a', description: 'second' });
+  });
+
+  test('one that the hub disables while what it replaced is not known stays as it is', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { alias: 'Disabled' });
+    await untilWritten('Disabled');
+    const [name, map] = [...house.configMaps][0]!;
+    const { 'former.json': former, ...data } = map.data;
+    expect(former).toContain('The a');
+    house.configMaps.set(name, { ...map, data });
+    house.start();
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    expect(house.registry.has('automation a')).toBe(true);
+    expect(house.delivered).toContain('a');
+  });
+
+  test('a new one is taken out again, with its entity', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a', { alias: 'Disabled' });
+    automation(house, 'b');
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready' });
+    expect([...house.delivered].sort()).toEqual(['b', 'hub_operator_delivery_0']);
+    expect(house.registry.has('automation a')).toBe(false);
+    const { conditions } = house.status('HubAutomation', 'a') as { conditions: { message: string }[] };
+    expect(conditions[0]!.message).toContain('Invalid device');
+  });
+
+  test('no room is said before anything is lost', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { description: 'x'.repeat(1_000_000) });
+    expect(await house.settle()).toEqual({ a: 'DeliveryFull' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('a ConfigMap that the cluster refuses changes nothing', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    house.applyError = new Error('quota');
+    automation(house, 'a', { description: 'new' });
+    await expect(house.settle()).rejects.toThrow('quota');
+    house.applyError = undefined;
+    await allReady(1);
+    expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
+  });
+
+  test('files that the pod does not get are reported, and not reloaded', async () => {
+    house.refreshes = false;
+    automation(house, 'a');
+    await expect(house.settle(90)).rejects.toThrow('not settled');
+    const { conditions } = house.status('HubAutomation', 'a') as { conditions: { message: string }[] };
+    expect(conditions[0]!.message).toMatch(/has not read the ConfigMaps villa-delivery-0 yet/);
+    expect(reloads(house, 'automation')).toBe(0);
+    house.refreshes = true;
+    await allReady(1);
+  });
+});
+
+describe('the move', () => {
+  async function byApi(count: number): Promise<void> {
+    house.delivery = 'Api';
+    for (const name of names(count)) automation(house, name);
+    house.apply('HubScene', 'film', { name: 'Film', entities: [{ entity_id: 'light.a', state: 'on' }] });
+    await allReady(count + 1);
+    for (const entity of house.registry.values()) entity.area = 'kitchen';
+  }
+  const isMoved = (to: 'Api' | 'File', count: number) => {
+    const [own, delivered] = [
+      house.ownFiles.size,
+      house.delivered.filter((id) => !id.startsWith('hub_')).length,
+    ];
+    expect([own, delivered]).toEqual(to === 'Api' ? [count, 0] : [0, count]);
+    expect(house.loaded.size - Number(house.loaded.has('script hub_operator_delivery_0'))).toBe(count);
+    for (const name of names(count - 1)) {
+      expect(runs(house, `automation ${name}`)).toMatchObject({ alias: `The ${name}` });
+      expect(house.registry.get(`automation ${name}`)).toMatchObject({ area: 'kitchen' });
+    }
+  };
+
+  test('goes there and back, and leaves nothing', async () => {
+    await byApi(10);
+    house.delivery = 'File';
+    await allReady(11);
+    isMoved('File', 11);
+    expect(house.asked.filter((what) => what.startsWith('POST '))).toHaveLength(11);
+    house.delivery = 'Api';
+    await allReady(11);
+    isMoved('Api', 11);
+    expect(house.status('HubAutomation', 'n-0')).not.toHaveProperty('delivery');
+    expect(await house.report()).toBeNull();
+    expect(house.configMaps.size).toBe(0);
+  });
+
+  test.each(STEPS)('goes on after the operator was killed at step %i', async (steps) => {
+    await byApi(4);
+    house.delivery = 'File';
+    await house.settleUntilKilled(steps);
+    await allReady(5);
+    isMoved('File', 5);
+    house.delivery = 'Api';
+    await house.settleUntilKilled(steps);
+    await allReady(5);
+    isMoved('Api', 5);
+  });
+
+  test('of one that is changed at the same time to what the hub disables leaves the former one', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    await byApi(2);
+    house.delivery = 'File';
+    automation(house, 'n-0', { alias: 'Disabled' });
+    expect(await house.settle()).toEqual({ 'n-0': 'RejectedByHub', 'n-1': 'Ready', film: 'Ready' });
+    expect(runs(house, 'automation n-0')).toMatchObject({ alias: 'The n-0' });
+    expect(house.registry.get('automation n-0')).toMatchObject({ area: 'kitchen' });
+  });
+
+  test('back leaves no ConfigMap, also while the Hub is reconciled, and there again meanwhile loses nothing', async () => {
+    automation(house, 'n-0');
+    await allReady(1);
+    house.delivery = 'Api';
+    await allReady(1);
+    await house.reconcileHub();
+    await house.clock.advance(100);
+    expect(house.configMaps.size).toBe(0);
+    await house.reconcileHub();
+    expect(house.configMaps.size).toBe(0);
+    house.delivery = 'File';
+    await allReady(1);
+    await house.report();
+    expect(house.delivered).toContain('n-0');
+    expect(runs(house, 'automation n-0')).toMatchObject({ alias: 'The n-0' });
+    house.delivery = 'Api';
+    await allReady(1);
+    await house.report();
+    await house.reconcileHub();
+    expect(house.configMaps.size).toBe(0);
+    expect(house.registry.has('script hub_operator_delivery_0')).toBe(false);
+  });
+
+  test('a suspended one stays where it is, and a dry run says what would move', async () => {
+    await byApi(1);
+    house.delivery = 'File';
+    const outcome = await house.reconcile('HubAutomation n-0', { dryRun: true });
+    expect(outcome.message).toMatch(/^Would move n-0 out of the hub’s own file/);
+    expect(house.configMaps.size).toBe(0);
+  });
+});
+
+describe('a resource without status, as after a restore', () => {
+  test('has what is delivered as its own, and removes it at its end', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    house.forgetStatus('HubAutomation', 'a');
+    house.start();
+    await allReady(1);
+    expect(house.status('HubAutomation', 'a')).not.toHaveProperty('adopted');
+    await house.delete('HubAutomation a');
+    expect(house.delivered).not.toContain('a');
+    expect(house.registry.has('automation a')).toBe(false);
+  });
+});
+
+describe('the end', () => {
+  test('of a created one is the end of its entity; others stay', async () => {
+    for (const name of names(3)) automation(house, name);
+    await allReady(3);
+    await house.delete('HubAutomation n-1');
+    expect([...house.loaded.keys()].filter((key) => key.startsWith('automation'))).toEqual([
+      'automation n-0',
+      'automation n-2',
+    ]);
+    expect(house.registry.has('automation n-1')).toBe(false);
+  });
+
+  test('of an orphan leaves it in the hub’s own file', async () => {
+    automation(house, 'a', { deletionPolicy: 'Orphan' });
+    await allReady(1);
+    await house.delete('HubAutomation a');
+    expect(house.ownFiles.get('automation a')).toMatchObject({ alias: 'The a' });
+    expect(house.delivered).not.toContain('a');
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('of an id is that of its object, once the new one is in use', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { id: 'b' });
+    await allReady(1);
+    expect([...house.delivered].sort()).toEqual(['b', 'hub_operator_delivery_0']);
+    expect(house.registry.has('automation a')).toBe(false);
+    expect(house.status('HubAutomation', 'a')).not.toHaveProperty('formerIds');
+  });
+});
+
+describe('what a person makes with the same id', () => {
+  beforeEach(async () => {
+    automation(house, 'a');
+    await allReady(1);
+    house.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+    house.loaded.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+  });
+
+  test('is taken out', async () => {
+    await allReady(1);
+    expect(house.ownFiles.size).toBe(0);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('stays with driftPolicy: Warn', async () => {
+    automation(house, 'a', { driftPolicy: 'Warn' });
+    expect(await house.settle()).toEqual({ a: 'DriftDetected' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mine' });
+  });
+});
