@@ -36,6 +36,7 @@ lint: node_modules/.ready ## Types, lint and format
 	@node_modules/.bin/tsc --noEmit
 	@npm run --silent lint
 	@node_modules/.bin/tsx sandbox/python-lint.ts
+	@node_modules/.bin/tsx sandbox/workflow-lint.ts
 
 .PHONY: format
 format: node_modules/.ready ## Puts all files into their format
@@ -43,18 +44,27 @@ format: node_modules/.ready ## Puts all files into their format
 
 .PHONY: synth
 synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the sources (WEBHOOK_CERTIFICATE=cert-manager or none)
-	@rm -rf dist
-	@node_modules/.bin/cdk8s synth --no-check-upgrade
-	@node_modules/.bin/cdk8s import --no-check-upgrade --no-save
-	@node_modules/.bin/tsx manifests/reference.ts
+	@npm run --silent synth
+
+.PHONY: docs
+docs: node_modules/.ready ## The site of docs/, build/site, with its links checked (VERSION=… VERSIONS="…": in a folder of its own; DOCS_REPOSITORY=URL)
+	@exec node_modules/.bin/vitepress build docs
+
+.PHONY: picture
+picture: node_modules/.ready ## The picture of the README, from `make run` in another terminal and a real browser
+	@exec node_modules/.bin/tsx bench/picture.ts
 
 .PHONY: validate
 validate: node_modules/.ready ## Checks resources in FILES (default: samples) without a cluster (STRICT=1: warnings fail as well)
 	@exec node_modules/.bin/tsx cli/index.ts validate $(if $(STRICT),--strict) $(or $(FILES),samples)
 
+.PHONY: version
+version: node_modules/.ready ## Sets the version of all packages and pages (VERSION=x.y.z), before the image of a release is built
+	@node_modules/.bin/tsx release/index.ts --version-only
+
 .PHONY: release
-release: synth ## Records the CRDs of a release: tests fail when a later change breaks objects that are valid under them
-	@exec node_modules/.bin/tsx manifests/release.ts
+release: node_modules/.ready ## All that a release publishes, into build/release, each file tried (VERSION=x.y.z IMAGE=name@sha256:…; NOTES=file)
+	@exec node_modules/.bin/tsx release/index.ts
 
 .PHONY: bench
 bench: node_modules/.ready ## Figures of the operator's runtime (N=10000), into bench/results

@@ -1,6 +1,7 @@
 import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
 import { importX } from 'eslint-plugin-import-x';
 import jest from 'eslint-plugin-jest';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import tseslint from 'typescript-eslint';
 
@@ -13,17 +14,11 @@ const ofOperator = (target, ...allowed) => ({
   ...(allowed.length > 0 && { except: allowed.map((path) => `./${path}`) }),
 });
 
-/** Folders of `operator/sync` that hold a kind, and those below them: each imports only those before it. */
-const syncKinds = [
-  'community',
-  'config-entities',
-  'configuration',
-  'hub',
-  'integration',
-  'registry',
-  'secrets',
-];
+/** Folders of `operator/sync` below those of the kinds: each imports only those before it. */
 const belowKinds = ['secrets-yaml', 'hub-access', 'hub-workload', 'objects'];
+const syncKinds = readdirSync(join(import.meta.dirname, 'operator', 'sync'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !belowKinds.includes(entry.name))
+  .map(({ name }) => name);
 const ofSync = (folder) => `operator/sync/${folder}`;
 const syncZones = [
   // A kind imports no other kind.
@@ -126,8 +121,18 @@ export default tseslint.config(
             ...zone('operator/sync', 'operator/webhook', 'operator/offline'),
             ...syncZones,
             ...zone('operator/webhook', 'operator/offline'),
-            ...zone('operator', 'cli', 'main.ts', 'manifests', 'deploy', 'sandbox', 'bench', '__tests__'),
-            ...zone('cli', 'main.ts', 'manifests', 'deploy', 'sandbox', 'bench', '__tests__'),
+            ...zone(
+              'operator',
+              'cli',
+              'main.ts',
+              'manifests',
+              'deploy',
+              'release',
+              'sandbox',
+              'bench',
+              '__tests__',
+            ),
+            ...zone('cli', 'main.ts', 'manifests', 'deploy', 'release', 'sandbox', 'bench', '__tests__'),
             // Values of the chart and pages of the reference are made from the settings and metrics.
             ofOperator(
               'manifests',
@@ -137,11 +142,11 @@ export default tseslint.config(
               'process/memory-metrics.ts',
               'process/resource-metrics.ts',
             ),
-            ...zone('manifests', 'main.ts', 'deploy', 'sandbox', 'bench', '__tests__'),
+            ...zone('manifests', 'main.ts', 'deploy', 'release', 'sandbox', 'bench', '__tests__'),
             ofOperator('main.ts', 'kinds'),
-            ...zone('main.ts', 'cli', 'deploy', 'sandbox', 'bench', '__tests__'),
+            ...zone('main.ts', 'cli', 'deploy', 'release', 'sandbox', 'bench', '__tests__'),
             ofOperator('deploy', 'kinds'),
-            ...zone('deploy', 'cli', 'main.ts', 'sandbox', 'bench', '__tests__'),
+            ...zone('deploy', 'cli', 'main.ts', 'release', 'sandbox', 'bench', '__tests__'),
             ...zone(
               'sandbox',
               'cli',
@@ -151,14 +156,16 @@ export default tseslint.config(
               'operator/webhook',
               'operator/offline',
             ),
-            ...zone('sandbox', 'bench', '__tests__'),
+            ...zone('sandbox', 'release', 'bench', '__tests__'),
+            ofOperator('release'),
+            ...zone('release', 'cli', 'main.ts', 'deploy', 'bench', '__tests__'),
           ],
         },
       ],
     },
   },
   {
-    files: ['operator/**', 'cli/**', 'deploy/**', 'manifests/**', 'sandbox/image/**'],
+    files: ['operator/**', 'cli/**', 'deploy/**', 'manifests/**', 'release/**', 'sandbox/image/**'],
     rules: { 'no-restricted-syntax': ['error', ...restrictedSyntax, ...restrictedTexts] },
   },
   {

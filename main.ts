@@ -5,6 +5,7 @@ import { writeChart } from './manifests/chart';
 import { writeArgoSettings } from './manifests/argocd';
 import { CustomResourceDefinitions } from './manifests/crds';
 import { Installation } from './manifests/installation';
+import { writeJsonSchemas } from './manifests/json-schemas';
 import { writeMonitoring } from './manifests/monitoring';
 import { installationLabels } from './manifests/names';
 import { writeBase, writeKustomization } from './manifests/kustomization';
@@ -27,3 +28,4 @@ writeBase(
 writeChart(join(app.outdir, 'chart'), settings);
 writeMonitoring(app.outdir, settings.namespace);
 writeArgoSettings(app.outdir);
+writeJsonSchemas(join(app.outdir, 'schemas'));

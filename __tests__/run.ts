@@ -190,6 +190,7 @@ async function staticChecks(lintOptions: readonly string[] = []): Promise<Result
       '.',
     ]),
     await check('lint of Python', bin('tsx'), [join('sandbox', 'python-lint.ts')]),
+    await check('lint of workflows', bin('tsx'), [join('sandbox', 'workflow-lint.ts')]),
   ];
 }
 

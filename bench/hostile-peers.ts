@@ -13,9 +13,14 @@ const AT_ONCE = 10;
 const manyKeys = (count: number, value: string): Buffer =>
   Buffer.from(`[${Array.from({ length: count }, (_, index) => `{"${index}":"${value}"}`).join(',')}]`);
 
-/** Each has more values than are read; and as many as are just read. */
-const tooMany = Buffer.from(`[${'{},'.repeat(4 * MIB - 10)}{}]`);
-const frames = [tooMany, manyKeys(230_000, 'x'.repeat(28))];
+/** Each message is an event of no subscription. */
+const manyEvents = Buffer.from(`[${Array(230_000).fill('{"type":"event"}').join(',')}]`);
+
+const tooMany = Buffer.from(`[${'{},'.repeat(4 * MIB - 30)}{}]`);
+const tooManyInOne = Buffer.concat([Buffer.from('{"type":"result","result":'), tooMany, Buffer.from('}')]);
+/** A message with more values than are read; two with many messages. */
+const frames = [tooManyInOne, manyKeys(230_000, 'x'.repeat(28)), manyEvents];
+/** Answers with more values than are read, and with as many as are just read. */
 const answers = [tooMany, manyKeys(33_000, 'x'.repeat(100))];
 
 const core = {

@@ -184,7 +184,7 @@ export async function traffic({ client }: BenchHub): Promise<Traffic> {
   await client.connection.subscribeEvents('call_service', (data) => {
     if (data.domain !== 'automation' || data.service !== 'reload') return;
     const { id } = data.service_data;
-    if (id === undefined) seen.reloads += 1;
+    if (typeof id !== 'string') seen.reloads += 1;
     else seen.writes.push({ id, at: Date.now() });
   });
   return seen;

@@ -6,6 +6,7 @@ import { formatError } from '../sandbox/sandbox-error';
 import { benchAutomations } from './automations';
 import { benchConfiguration } from './configuration';
 import { benchHostileInput } from './hostile-input';
+import { benchHostileOperator } from './hostile-operator';
 import { benchHubs } from './hubs';
 import { benchRegistries } from './registries';
 import { benchRuntime, type Figures } from './runtime';
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   hubs: () => benchHubs(numberOf('N', 20)),
   webhook: () => benchWebhook(numberOf('N', 5_000)),
   'hostile-input': () => benchHostileInput(numberOf('N', 1_000)),
+  'hostile-operator': () => benchHostileOperator(numberOf('N', 1_000)),
   soak: () => soak(numberOf('MINUTES', 20)),
 };
 

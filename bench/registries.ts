@@ -1,4 +1,4 @@
-import type { ConfigRegistryType } from '../operator/client/connection/api-types';
+import type { ConfigRegistryType } from '../operator/client/connection/registry-types';
 import { HubBench } from './hub-bench';
 import { scrape, sum } from './operator-metrics';
 import type { Figures } from './runtime';

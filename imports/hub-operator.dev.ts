@@ -286,11 +286,18 @@ export function toJson_HubSpec(obj: HubSpec | undefined): Record<string, any> | 
  */
 export interface HubSpecBackup {
   /**
-   * Destinations of backups: agent ids of the hub. Absent: those that the hub has, or its own volume (backup.local, with the Supervisor hassio.local) if it has none.
+   * Destinations of backups: agent ids of the hub, such as backup.local. Without `agentIDs` and `agents`: those that the hub has, or its own volume (backup.local, with the Supervisor hassio.local) if it has none.
    *
    * @schema HubSpecBackup#agentIDs
    */
   readonly agentIDs?: string[];
+
+  /**
+   * Destinations of backups that integrations provide, such as S3, WebDAV, SFTP or Google Drive. They are used together with those of `agentIDs`.
+   *
+   * @schema HubSpecBackup#agents
+   */
+  readonly agents?: HubSpecBackupAgents[];
 
   /**
    * Whether backups include the history database. Default true.
@@ -343,6 +350,7 @@ export function toJson_HubSpecBackup(obj: HubSpecBackup | undefined): Record<str
   if (obj === undefined) { return undefined; }
   const result = {
     'agentIDs': obj.agentIDs?.map(y => y),
+    'agents': obj.agents?.map(y => toJson_HubSpecBackupAgents(y)),
     'includeDatabase': obj.includeDatabase,
     'passwordSecretRef': toJson_HubSpecBackupPasswordSecretRef(obj.passwordSecretRef),
     'recurrence': obj.recurrence,
@@ -845,7 +853,7 @@ export interface HubSpecStorage {
   readonly accessModes?: HubSpecStorageAccessModes[];
 
   /**
-   * Use this PersistentVolumeClaim instead of creating one. It is never deleted. Files on it that the operator replaces are kept once as `*.before-hub-operator`. Absent: `<hub>-config`.
+   * Use this PersistentVolumeClaim instead of creating one. It is never deleted, nor are the generated credentials of the hub on it. Files on it that the operator replaces are kept once as `*.before-hub-operator`. Absent: `<hub>-config`.
    *
    * @schema HubSpecStorage#existingClaim
    */
@@ -885,6 +893,32 @@ export function toJson_HubSpecStorage(obj: HubSpecStorage | undefined): Record<s
     'retain': obj.retain,
     'size': obj.size,
     'storageClassName': obj.storageClassName,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema HubSpecBackupAgents
+ */
+export interface HubSpecBackupAgents {
+  /**
+   * The HubIntegration of this Hub that provides the destination.
+   *
+   * @schema HubSpecBackupAgents#integrationRef
+   */
+  readonly integrationRef: HubSpecBackupAgentsIntegrationRef;
+}
+
+/**
+ * Converts an object of type 'HubSpecBackupAgents' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubSpecBackupAgents(obj: HubSpecBackupAgents | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'integrationRef': toJson_HubSpecBackupAgentsIntegrationRef(obj.integrationRef),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1360,6 +1394,34 @@ export enum HubSpecStorageAccessModes {
   /** ReadWriteMany */
   READ_WRITE_MANY = "ReadWriteMany",
 }
+
+/**
+ * The HubIntegration of this Hub that provides the destination.
+ *
+ * @schema HubSpecBackupAgentsIntegrationRef
+ */
+export interface HubSpecBackupAgentsIntegrationRef {
+  /**
+   * Name of the HubIntegration, in the same namespace.
+   *
+   * @schema HubSpecBackupAgentsIntegrationRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubSpecBackupAgentsIntegrationRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubSpecBackupAgentsIntegrationRef(obj: HubSpecBackupAgentsIntegrationRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * Secret with the credentials.
@@ -2616,7 +2678,7 @@ export function toJson_HubCommunityRepositorySpecTokenSecretRef(obj: HubCommunit
 
 
 /**
- * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap <hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active. A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.
+ * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap `<hub>-configuration`, which the Hub needs to start. A configuration that the hub would not load does not become active. A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.
  *
  * @schema HubConfiguration
  */
@@ -2670,7 +2732,7 @@ export class HubConfiguration extends ApiObject {
 }
 
 /**
- * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap <hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active. A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.
+ * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap `<hub>-configuration`, which the Hub needs to start. A configuration that the hub would not load does not become active. A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.
  *
  * @schema HubConfiguration
  */

@@ -2,7 +2,7 @@
 // packages do one by one. `build/kubectl-hub.cjs` is the command line. An argument names another folder than build/.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { licensesOf } from './licenses.mjs';
@@ -135,5 +135,10 @@ const bundled = built.flatMap(({ metafile: { outputs } }) =>
   ),
 );
 await writeFile(join(partial, 'third-party-licenses.txt'), await licensesOf(bundled));
+// For the list of packages that a release publishes.
+for (const { metafile } of built) {
+  const name = Object.keys(metafile.outputs).find((path) => path.endsWith('.cjs'));
+  await writeFile(join(partial, basename(name).replace('.cjs', '.meta.json')), JSON.stringify(metafile));
+}
 for (const name of await readdir(partial)) await rename(join(partial, name), join(outdir, name));
 await rm(partial, { recursive: true });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { goBinary } from './go-build';
-import { checksModule } from './go-module';
+import { checksModule, lintersModule } from './go-module';
 import type { Report } from './progress';
 
 /** A series of samples, one each `interval`. */
@@ -70,9 +70,26 @@ export async function argoHealth(script: string, objects: readonly object[]): Pr
   return (await answerOf(program, { script, objects })) as Health[];
 }
 
+export interface Conformity {
+  /** Number of resources that have a schema and are valid. */
+  readonly valid: number;
+  readonly findings: readonly {
+    readonly file: string;
+    readonly kind: string;
+    readonly name: string;
+    readonly message: string;
+  }[];
+}
+
+/** Checks files of resources with kubeconform. Kinds without a schema at `location` are left out. */
+export async function kubeconform(location: string, files: readonly string[]): Promise<Conformity> {
+  const program = await goBinary('kubeconform', 'kubeconform', () => {}, lintersModule);
+  return (await answerOf(program, {}, [location, ...files])) as Conformity;
+}
+
 /** Sends JSON to a program's standard input and reads it from its standard output. */
-async function answerOf(program: string, request: object): Promise<unknown> {
-  const child = spawn(program, { stdio: ['pipe', 'pipe', 'pipe'] });
+async function answerOf(program: string, request: object, args: readonly string[] = []): Promise<unknown> {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.on('error', () => {}); // it ended before it read everything: its exit code says so
   child.stdin.end(JSON.stringify(request));
   const exit = new Promise<number | null>((resolve, reject) =>

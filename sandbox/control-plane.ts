@@ -3,7 +3,8 @@ import { get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runCommand } from './command';
+import { writeCertificates } from './certificates';
+import type { ControlPlaneProgram } from './control-plane-programs';
 import { SandboxError, serverError } from './sandbox-error';
 import { writeKubeconfig } from './kubeconfig';
 import { freePorts } from './ports';
@@ -47,7 +48,7 @@ export class ControlPlane {
   private readonly processes = new Map<Component, SandboxProcess>();
 
   private constructor(
-    private readonly binary: string,
+    private readonly program: ControlPlaneProgram,
     private readonly directory: string,
     readonly ports: ControlPlanePorts,
     private readonly surroundings?: Surroundings,
@@ -57,18 +58,18 @@ export class ControlPlane {
   }
 
   /**
-   * Starts all components, empty and with new certificates, in `directory`, whose content is removed. `binary` is the
-   * path of the binary of go/cmd/kube. Resolves when pods can be created.
+   * Starts all components, empty and with new certificates, in `directory`, whose content is removed. Resolves when pods
+   * can be created.
    */
   static async start(
-    binary: string,
+    program: ControlPlaneProgram,
     directory: string,
     report: Report = () => {},
     surroundings?: Surroundings,
   ): Promise<ControlPlane> {
     const [etcd, etcdPeer, apiServer] = (await freePorts(3)) as [number, number, number];
     await rm(directory, { recursive: true, force: true });
-    const plane = new ControlPlane(binary, directory, { etcd, etcdPeer, apiServer }, surroundings);
+    const plane = new ControlPlane(program, directory, { etcd, etcdPeer, apiServer }, surroundings);
     await plane.makeIdentities();
     try {
       for (const component of components) {
@@ -87,7 +88,7 @@ export class ControlPlane {
     if (this.processes.get(component)?.running) throw new Error(`cannot start ${component}: it is running`);
     const process = await SandboxProcess.start({
       name: component,
-      command: this.within([this.binary, component, ...this.flags(component)]),
+      command: this.within([...this.program(component), ...this.flags(component)]),
       directory: this.directory,
       env: garbageCollection(),
     });
@@ -132,16 +133,8 @@ export class ControlPlane {
   }
 
   private async makeIdentities(): Promise<void> {
-    await runCommand({
-      step: 'Making the certificates of the API server',
-      command: [
-        this.binary,
-        'certs',
-        this.identity(''),
-        ...(this.surroundings ? [this.address, SERVICE_ADDRESS] : []),
-      ],
-      logFile: join(this.directory, 'certs.log'),
-    });
+    const addresses = this.surroundings ? [this.address, SERVICE_ADDRESS] : [];
+    await writeCertificates(this.identity(''), addresses);
     await writeKubeconfig(this.kubeconfig, {
       apiServer: this.apiServer,
       certificateAuthority: await readFile(this.identity('ca.crt'), 'utf8'),

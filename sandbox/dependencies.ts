@@ -1,12 +1,11 @@
-import { goBinary } from './go-build';
+import { type ControlPlaneProgram, controlPlanePrograms } from './control-plane-programs';
 import { type HubSoftware, provideHubSoftware } from './hub-software';
 import { type ProgressMode, type Report, runSteps } from './progress';
 import { tether } from './tether';
 
 /** Programs that the sandbox builds or downloads once and keeps in the cache. */
 export interface Dependencies {
-  /** The path of the binary of go/cmd/kube. */
-  readonly kube: string;
+  readonly controlPlane: ControlPlaneProgram;
   /** Absent when no hubs were requested. */
   readonly hubSoftware?: HubSoftware;
 }
@@ -18,12 +17,12 @@ export interface Dependencies {
 export async function ensureDependencies(mode: ProgressMode, hubs: boolean): Promise<Dependencies> {
   // First, because the others run under it, and because it fails within a second when Go is not installed.
   await tether();
-  let kube = '';
+  let programs!: ControlPlaneProgram;
   let hubSoftware: HubSoftware | undefined;
   const controlPlane = {
     title: 'Kubernetes control plane',
     run: async (report: Report) => {
-      kube = await goBinary('kube', 'the Kubernetes control plane', report);
+      programs = await controlPlanePrograms(report);
     },
   };
   const homeAssistant = {
@@ -34,5 +33,5 @@ export async function ensureDependencies(mode: ProgressMode, hubs: boolean): Pro
     },
   };
   await runSteps(hubs ? [controlPlane, homeAssistant] : [controlPlane], mode, { together: true });
-  return { kube, ...(hubSoftware && { hubSoftware }) };
+  return { controlPlane: programs, ...(hubSoftware && { hubSoftware }) };
 }

@@ -9,6 +9,9 @@ export const goModule = join(__dirname, 'go');
 /** That of programs which check what we ship. Of its own, since one module has one version of each dependency. */
 export const checksModule = join(__dirname, 'go-checks');
 
+/** That of linters, whose dependencies would otherwise hold back those of the checks. */
+export const lintersModule = join(__dirname, 'go-linters');
+
 /**
  * Environment of every `go` call. Without cgo the binary does not depend on the presence of a C compiler; a workspace
  * or flags of the developer must not change the build.

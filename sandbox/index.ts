@@ -4,6 +4,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ControlPlane } from './control-plane';
+import type { ControlPlaneProgram } from './control-plane-programs';
 import { ForkServer } from './fork-server';
 import { makeRunDirectory } from './run-directory';
 import { AFTER_FORK, HUB_MODULES } from './hub-modules';
@@ -31,7 +32,7 @@ export interface Sandbox {
   readonly kubeconfig: string;
   /** `https://127.0.0.1:<port>` */
   readonly apiServer: string;
-  /** The beginning of a kubectl command line: the installed kubectl, or else the one that was built. */
+  /** The beginning of a kubectl command line: the installed kubectl, or else the one that was downloaded or built. */
   readonly kubectl: readonly [program: string, ...args: string[]];
   readonly controlPlane: ControlPlane;
   /** Only with `hubs`. */
@@ -48,7 +49,7 @@ export interface Sandbox {
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const mode = options.progress ?? defaultProgress();
-  const { kube, hubSoftware } = await ensureDependencies(mode, options.hubs ?? false);
+  const { controlPlane: program, hubSoftware } = await ensureDependencies(mode, options.hubs ?? false);
 
   const directory = options.directory === undefined ? await makeRunDirectory() : resolve(options.directory);
   const places = { cluster: join(directory, 'cluster'), node: join(directory, 'node') };
@@ -56,7 +57,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   let controlPlane!: ControlPlane;
   let node: { stop(): Promise<void> } | undefined;
   const start = async (report: Report) => {
-    controlPlane = await ControlPlane.start(kube, places.cluster, report);
+    controlPlane = await ControlPlane.start(program, places.cluster, report);
     const { kubeconfig, apiServer } = controlPlane;
     if (!hubSoftware) return apiServer;
     report('waiting for the node');
@@ -78,7 +79,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     directory,
     kubeconfig: controlPlane.kubeconfig,
     apiServer: controlPlane.apiServer,
-    kubectl: await kubectlCommand(kube),
+    kubectl: await kubectlCommand(program),
     controlPlane,
     ...(hubSoftware && { hubSoftware }),
     ...(forkServer && { forkServer }),
@@ -119,9 +120,9 @@ async function startLoggingNode(
   });
 }
 
-async function kubectlCommand(kube: string): Promise<[string, ...string[]]> {
+async function kubectlCommand(program: ControlPlaneProgram): Promise<readonly [string, ...string[]]> {
   return promisify(execFile)('kubectl', ['version', '--client']).then(
-    () => ['kubectl'],
-    () => [kube, 'kubectl'],
+    () => ['kubectl'] as const,
+    () => program('kubectl'),
   );
 }

@@ -50,6 +50,8 @@ async function main(): Promise<void> {
     failed = !(error instanceof Interrupted);
     throw error;
   } finally {
+    // The end takes some seconds.
+    console.log('\nStopping …');
     resourceStates.close();
     await codeHost.stop();
     await removeRunFile();
@@ -177,15 +179,16 @@ async function show(
   const kubectl = sandbox.kubectl.join(' ');
   console.log(`\n${await sandboxKubectl(sandbox, ['get', 'home', '--all-namespaces'])}`);
   for (const { namespace, name, resource } of states.filter(({ kind }) => kind === 'Hub')) {
-    console.log(`Hub ${name}: ${String(resource.status?.['url'])}  (user admin; its password and the API token:)
-  kubectl -n ${namespace} get secret ${name}-admin -o jsonpath='{.data.password}' | base64 -d
-  kubectl -n ${namespace} get secret ${name}-api-token -o jsonpath='{.data.token}' | base64 -d`);
+    console.log(`Hub ${name}: ${String(resource.status?.['url'])}  (user admin)
+Log of the hub: ${join(sandbox.directory, 'node', 'pods', `${namespace}_${name}-0_*`, 'hub.log')}`);
   }
   console.log(`Operator: process ${operator.process.pid}, ${operator.url}/metrics, log ${operator.process.logFile}
 
 Commands for another terminal:
   export KUBECONFIG=${sandbox.kubeconfig}${kubectl === 'kubectl' ? '' : `\n  alias kubectl='${kubectl}'`}
   kubectl get home -A
+  kubectl -n home get secret my-home-admin -o jsonpath='{.data.password}' | base64 -d      # of the user admin
+  kubectl -n home get secret my-home-api-token -o jsonpath='{.data.token}' | base64 -d
   kubectl -n home describe hubautomation dim-for-movie-night
   kubectl -n home edit hubautomation dim-for-movie-night
   kubectl -n home wait --for=condition=Ready hubautomation --all`);

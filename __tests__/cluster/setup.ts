@@ -18,6 +18,8 @@ declare global {
  */
 export default async function setup(): Promise<void> {
   const hubs = process.env['HUB_SANDBOX_HUBS'] !== 'false';
+  // Every machine runs the programs that it builds, also where `make run` of a test starts a cluster of its own.
+  process.env['HUB_OPERATOR_KUBERNETES_RELEASES'] ??= 'none';
   // Many hubs share the machine: one that answers late is not to lose its readiness, which no test expects.
   const sandbox = await startSandbox({ hubs, progress: 'plain', probePatience: 6 }).catch(
     (error: unknown) => {

@@ -22,7 +22,7 @@ const PLACES = ['rest', 'first-frame', 'later-frame'] as const;
 const FLOODS = 10;
 /**
  * Milliseconds that nine of ten new resources of another hub wait for the hostile ones, at most. The longest wait depends on the
- * load of the machine as well: `make bench NAME=hostile-input` measures it alone.
+ * load of the machine as well: `make bench NAME=hostile-operator` measures it.
  */
 const MOST_WAIT = 2_000;
 /** Creations before the floods: how long one takes on this machine now. */

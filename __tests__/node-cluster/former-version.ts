@@ -33,7 +33,10 @@ export async function formerVersion(repositoryOfImage: string): Promise<FormerVe
   await symlink(join(repository, 'node_modules'), join(source, 'node_modules'));
   if (commit === undefined)
     for (const name of SOURCES) await run('cp', ['--recursive', join(repository, name), source]);
-  else await checkOut(commit, source);
+  else {
+    await checkOut(commit, source);
+    await symlink(join(repository, 'operator', 'node_modules'), join(source, 'operator', 'node_modules'));
+  }
   const text = await readFile(join(source, 'package.json'), 'utf8');
   const { version } = JSON.parse(text) as { version: string };
   const archive = join(folder, 'image.tar');
@@ -43,7 +46,7 @@ export async function formerVersion(repositoryOfImage: string): Promise<FormerVe
 }
 
 /** What an operator is bundled, described and installed from. */
-const SOURCES = ['operator', 'dist', 'Dockerfile', 'LICENSE', 'package.json', 'tsconfig.json'];
+const SOURCES = ['cli', 'operator', 'dist', 'Dockerfile', 'LICENSE', 'package.json', 'tsconfig.json'];
 
 /** The one before the last commit that has changed the installation. */
 async function formerCommit(): Promise<string | undefined> {

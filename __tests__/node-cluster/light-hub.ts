@@ -1,4 +1,5 @@
 import { hub } from '../cluster/home';
+import type { NodeHome } from './home';
 
 /** Answers at a port with the address that it sees its client under. */
 const PROGRAM = `
@@ -19,6 +20,36 @@ http.server.ThreadingHTTPServer(("", int(sys.argv[1])), Handler).serve_forever()
 `;
 /** The command of a container in which it listens at the port. */
 export const light = (port = 8123) => ['python3', '-c', PROGRAM, String(port)];
+
+/** Asked for `/down`, its port is closed for these seconds; asked for `/hang`, it answers no more. */
+const UNSTEADY = `
+import http.server, os, signal, sys, time
+
+signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+down = False
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        global down
+        if self.path == "/hang":
+            time.sleep(3600)
+        down = self.path == "/down"
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+while True:
+    with http.server.HTTPServer(("", 8123), Handler) as server:
+        while not down:
+            server.handle_request()
+    time.sleep(int(sys.argv[1]))
+    down = False
+`;
+/** The command of a container whose program is down for these seconds, or hangs, when it is asked to. */
+export const unsteady = (seconds: number) => ['python3', '-c', UNSTEADY, String(seconds)];
+const ASK = 'import sys, urllib.request; urllib.request.urlopen("http://localhost:8123" + sys.argv[1])';
+export const askUnsteady = (home: NodeHome, name: string, path: '/down' | '/hang') =>
+  home.inHub(name, 'python3', '-c', ASK, path);
 
 type Part = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import { until } from '../cluster';
 import { configuration, hub } from '../cluster/home';
 import { install, operatorPods, podsOf, processOf } from '../node-cluster';
 import { NodeHome } from '../node-cluster/home';
-import { lightHub } from '../node-cluster/light-hub';
+import { askUnsteady, lightHub, unsteady } from '../node-cluster/light-hub';
 import { wrongLoginFrom } from '../node-cluster/wrong-login';
 
 // What takes so many minutes that a run has it only with LONG=1.
@@ -15,6 +15,8 @@ const STATE_TIMEOUT = 900_000;
 
 /** Seconds after which the light program listens; longer than any probe of the pod has patience for, but the startup one. */
 const SLOW_START = 300;
+/** Seconds that it is down in its container; longer than the liveness probe has patience for a hub that hangs. */
+const DOWN = 600;
 /** Seconds that it needs to end; shorter than the grace period of 240. */
 const SLOW_END = 200;
 /** The least time between two restarts for a ban, in milliseconds. */
@@ -65,6 +67,7 @@ describeLong('a hub on a real node, for many minutes (skipped without LONG=1)', 
     home = await NodeHome.make('long');
     // All at once, since they mostly wait.
     await home.apply(configuration('slow'), lightHub('slow', {}, { command: ['python3', '-c', slowStart] }));
+    await home.apply(configuration('restoring'), lightHub('restoring', {}, { command: unsteady(DOWN) }));
     await home.apply(configuration('calm'), calm('one'));
     await home.apply(configuration('strict', BANS), hub('strict'));
   });
@@ -92,6 +95,20 @@ describeLong('a hub on a real node, for many minutes (skipped without LONG=1)', 
     'whose first start takes five minutes is not killed by a probe',
     async () => {
       const { status } = await isReady('slow');
+      expect(status.containerStatuses).toMatchObject([{ restartCount: 0 }]);
+    },
+    LONG_TIMEOUT,
+  );
+
+  test(
+    'that is down for ten minutes in its container, as while it restores a backup, is not ended',
+    async () => {
+      await isReady('restoring');
+      await askUnsteady(home, 'restoring', '/down');
+      await until('it is down', async () =>
+        (await podOf('restoring'))?.status.containerStatuses?.some(({ ready }) => !ready),
+      );
+      const { status } = await isReady('restoring');
       expect(status.containerStatuses).toMatchObject([{ restartCount: 0 }]);
     },
     LONG_TIMEOUT,

@@ -3,7 +3,7 @@ import { kubectl, mustKubectl, until } from '../cluster';
 import { configuration, hub, HUB_VERSION } from '../cluster/home';
 import { install, nodeAddress, onNode, podsOf, visit, visitorAddress } from '../node-cluster';
 import { NodeHome } from '../node-cluster/home';
-import { light, lightHub } from '../node-cluster/light-hub';
+import { askUnsteady, light, lightHub, unsteady } from '../node-cluster/light-hub';
 
 // What kubelet, scheduler and network make of the fields of a Hub. In most pods runs a light program in place of the hub.
 
@@ -75,6 +75,27 @@ describe('the pod of a Hub on a real node', () => {
     const message = await says('small', /OOMKilled/);
     expect(message).toContain('raise spec.resources.limits.memory');
     await remove('small');
+  });
+
+  test('that is down in its container, as while it restores a backup, is not ended; one that hangs is', async () => {
+    const probes = {
+      livenessProbe: { periodSeconds: 5, failureThreshold: 2 },
+      readinessProbe: { periodSeconds: 2, failureThreshold: 1 },
+    };
+    await run(lightHub('down', {}, { command: unsteady(40), ...probes }));
+    await isReady('down');
+    const container = async () => {
+      const pods = await podsOf(home.namespace);
+      return pods.find(({ metadata }) => metadata.name === 'down-0')!.status.containerStatuses![0]!;
+    };
+    await askUnsteady(home, 'down', '/down');
+    await until('it is down', async () => !(await container()).ready);
+    await isReady('down');
+    expect(await container()).toMatchObject({ restartCount: 0 });
+    // The answer never comes.
+    void askUnsteady(home, 'down', '/hang').catch(() => undefined);
+    await until('it is started again', async () => (await container()).restartCount === 1);
+    await remove('down');
   });
 
   describe('behind a node port', () => {

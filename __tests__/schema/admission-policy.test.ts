@@ -1,5 +1,6 @@
 import { boundResources } from '../../manifests/admission-policy';
 import { NAMESPACE, OPERATOR } from '../../manifests/names';
+import { readManifests } from '../../manifests/read-manifests';
 import { API_GROUP } from '../../operator/kinds/group';
 import { freshNamespace, kubectl, mustKubectl, until } from '../cluster';
 
@@ -440,6 +441,29 @@ describe('the account of the operator changes', () => {
 
   test('no claim is deleted', async () => {
     expect(await remove('pvc', 'volume')).toMatchObject(refused('deletes no claims'));
+  });
+});
+
+describe('an operator that has only the roles of dist/watched-namespace', () => {
+  test('is bound in that namespace, also where it is installed under another name', async () => {
+    const watched = await freshNamespace('watched');
+    const account = { name: `home-${OPERATOR}`, namespace: await freshNamespace('installed') };
+    const roles = (readManifests('dist/watched-namespace/roles.yaml') as Manifest[]).map((manifest) =>
+      manifest.kind === 'RoleBinding'
+        ? { ...manifest, subjects: [{ kind: 'ServiceAccount', ...account }] }
+        : manifest,
+    );
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: roles });
+    await mustKubectl(['create', '-f', '-'], { namespace: watched, input });
+    const as = `--as=system:serviceaccount:${account.namespace}:${account.name}`;
+    const made = (manifest: Manifest) =>
+      kubectl(['create', '--dry-run=server', '-f', '-', as], {
+        namespace: watched,
+        input: JSON.stringify(manifest),
+      });
+    await until('the role is known', async () => (await made(configMap)).code === 0);
+    expect(await made(without(configMap, 'ownerReferences'))).toMatchObject(refused('creates only objects'));
+    expect(await made(pod({ hostNetwork: true }))).toMatchObject(refused('creates only pods that install'));
   });
 });
 

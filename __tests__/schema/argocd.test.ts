@@ -1,3 +1,7 @@
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
 import { argoSettings, healthCheck } from '../../manifests/argocd';
 import { kinds } from '../../operator/kinds';
 import type { Condition } from '../../operator/kinds/condition';
@@ -9,6 +13,7 @@ import {
 } from '../../operator/runtime/conditions';
 import { ready, stalled, waiting } from '../../operator/runtime/outcome';
 import { argoHealth, type Health } from '../../sandbox/checks';
+import { mustKubectl } from '../cluster';
 import { kstatusViolations } from '../cluster/kstatus';
 import { resource } from '../unit/resource';
 
@@ -70,5 +75,22 @@ describe('healthCheck', () => {
     expect(Object.entries(data)).toEqual(
       kinds.map(({ kind }) => [`resource.customizations.health.hub-operator.dev_${kind}`, healthCheck()]),
     );
+  });
+
+  test('the file is a patch for kustomize, too, which keeps what the ConfigMap has', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'argocd-'));
+    try {
+      const files = {
+        'kustomization.yaml': 'resources: [argocd-cm.yaml]\npatches: [{ path: argocd-cm-patch.yaml }]\n',
+        'argocd-cm.yaml':
+          'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: argocd-cm }\ndata: { url: https://example.org }\n',
+      };
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+      await copyFile('dist/argocd/argocd-cm-patch.yaml', join(folder, 'argocd-cm-patch.yaml'));
+      const { data } = load(await mustKubectl(['kustomize', folder])) as { data: Record<string, string> };
+      expect(data).toEqual({ url: 'https://example.org', ...argoSettings().data });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });

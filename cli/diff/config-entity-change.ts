@@ -8,12 +8,13 @@ import type {
 } from '../../operator/sync/config-entities/entity-type';
 import { FileReadSchedule } from '../../operator/sync/config-entities/file-read-schedule';
 import { type Observation, observe } from '../../operator/sync/config-entities/observe';
-import { isAccepted, ownedId } from '../../operator/sync/config-entities/ownership';
+import { isAccepted } from '../../operator/sync/config-entities/ownership';
 import { scenes } from '../../operator/sync/config-entities/scene';
 import { scripts } from '../../operator/sync/config-entities/script';
 import type { Child } from '../../operator/sync/objects/child';
 import { isDriftLeft } from '../../operator/sync/objects/drift-policy';
 import type { FieldDiff } from '../../operator/sync/objects/field-diff';
+import { recordedId } from '../../operator/sync/objects/ownership';
 import { shouldDelete } from '../../operator/sync/objects/removal';
 import { silentLog } from '../hub/silent-log';
 import { DRIFT_IS_LEFT, type HubChange } from './hub-change';
@@ -78,7 +79,7 @@ async function changedFields(
 /** A changed id makes another object. */
 function formerObject(entityType: AnyEntityType, resource: Child, id: string): readonly string[] {
   const { type } = entityType;
-  const former = ownedId(entityType, resource);
+  const former = recordedId(entityType, resource);
   if (former === undefined || former === id) return [];
   return [
     shouldDelete(resource)

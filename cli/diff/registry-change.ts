@@ -1,23 +1,18 @@
 import type { CustomResource } from '../../operator/kinds/resource';
-import { areas } from '../../operator/sync/registry/area';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
-import type { RegistryType } from '../../operator/client/connection/api-types';
+import type { RegistryType } from '../../operator/client/connection/registry-types';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
-import { entryId, type EntryResource, type EntryType } from '../../operator/sync/registry/entry-type';
-import { floors } from '../../operator/sync/registry/floor';
-import { labels } from '../../operator/sync/registry/label';
+import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
+import { entryTypes } from '../../operator/sync/registry/entry-types';
+import { hasAccepted, recordedId } from '../../operator/sync/objects/ownership';
 import { locate, nameConflict } from '../../operator/sync/registry/locate-entry';
-import { isAccepted } from '../../operator/sync/registry/recorded';
 import { isDriftLeft } from '../../operator/sync/objects/drift-policy';
 import { idByName, resolveReferences } from '../../operator/sync/registry/resolve';
-import { zones } from '../../operator/sync/registry/zone';
 import { DRIFT_IS_LEFT, type HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';
 
-const ENTRY_TYPES: readonly EntryType[] = [floors, labels, areas, zones];
-
 export const entryTypeOf = (kind: string): EntryType | undefined =>
-  ENTRY_TYPES.find(({ definition }) => definition.kind === kind);
+  entryTypes.find(({ definition }) => definition.kind === kind);
 
 /** The resources with the ids of the entries that they will adopt, so that others can refer to them. */
 function withIds(
@@ -26,7 +21,7 @@ function withIds(
   entries: RegistryEntries,
 ): readonly EntryResource[] {
   return resources.map((resource) => {
-    const id = entryId(entryType, resource) ?? idByName(entries, resource.spec.name);
+    const id = recordedId(entryType, resource) ?? idByName(entries, resource.spec.name);
     return id === undefined
       ? resource
       : { ...resource, status: { ...resource.status, [entryType.idField]: id } };
@@ -45,7 +40,7 @@ export async function registryChange(
     others.filter((each) => each.kind === kind) as unknown as readonly EntryResource[];
   const entries = await stored.entries(entryType.type);
   const adopting = new Map<RegistryType, readonly EntryResource[]>();
-  for (const other of ENTRY_TYPES)
+  for (const other of entryTypes)
     adopting.set(other.type, withIds(other, ofKind(other.definition.kind), await stored.entries(other.type)));
   const references = await resolveReferences(entryType, entry, {
     entries: ({ type }) => stored.entries(type),
@@ -57,11 +52,11 @@ export async function registryChange(
   const siblings = ofKind(resource.kind).filter((each) => each.metadata.name !== resource.metadata.name);
   const located = locate(entryType, entry, entries, siblings);
   if (located.type === 'OfOther') return waitsFor(located.owner);
-  const isLeft = isDriftLeft(entry, isAccepted({ resource: entry, desired }));
+  const isLeft = isDriftLeft(entry, hasAccepted(entry, desired.hash));
   if (located.type === 'Absent') {
     const conflict = await entryType.conflict?.(client, entry.spec.name);
     if (conflict !== undefined) return { action: 'refused', fields: [], notes: [conflict] };
-    const wasThere = entryId(entryType, entry) !== undefined;
+    const wasThere = recordedId(entryType, entry) !== undefined;
     return wasThere && isLeft ? left : { action: 'create', fields: [], notes: [] };
   }
   const fields = entryDiff(entries.get(located.id)!, desired);

@@ -1,5 +1,5 @@
 import type { ConfigEntityKind, EntityPayload } from '../../operator/client/connection/config-entity';
-import type { RegistryType } from '../../operator/client/connection/api-types';
+import type { RegistryType } from '../../operator/client/connection/registry-types';
 import type { ConfigEntry } from '../../operator/client/connection/flow-step';
 import type { Clock } from '../../operator/base/clock';
 import type { HubClient } from '../../operator/client/hub-client';

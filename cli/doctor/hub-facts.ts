@@ -1,12 +1,11 @@
-import { isIP } from 'node:net';
-import type { CoreConfig, LogRecord, RepairIssue } from '../../operator/client/connection/api-types';
+import type { CoreConfig, RepairIssue } from '../../operator/client/connection/api-types';
 import { templateText } from '../../operator/client/connection/answers';
 import { isUnknownCommand } from '../../operator/client/connection/errors';
 import type { HubClient } from '../../operator/client/hub-client';
 import { listComponents } from '../../operator/client/services';
 import { lastBannedAddress } from '../../operator/client/setup/ban-notice';
 import { getConfig } from '../../operator/client/setup/core';
-import { getReverseProxySettings } from '../../operator/client/setup/http-settings';
+import { getReverseProxySettings, refusedProxy } from '../../operator/client/setup/http-settings';
 import { readLog } from '../../operator/client/setup/log-records';
 import { currentUser } from '../../operator/client/setup/tokens';
 import type { LabelledEntity } from '../../operator/client/registries/entity-registry';
@@ -70,13 +69,4 @@ const nothing = { components: [], issues: [], created: [] };
 async function timeOf({ rest }: HubClient): Promise<number> {
   const template = '{{ now().timestamp() }}';
   return Number(await rest.post('/api/template', { template }, { answer: templateText })) * 1_000;
-}
-
-/** The hub logs the address of a proxy that it does not trust. */
-export function refusedProxy(log: readonly Pick<LogRecord, 'message'>[]): string | undefined {
-  const lines = log
-    .flatMap(({ message }) => message)
-    .filter((text) => /reverse proxy|untrusted proxy/i.test(text));
-  const words = lines.flatMap((text) => text.split(/[\s,;()'"]+/)).map((word) => word.replace(/[.:]$/, ''));
-  return words.find((word) => isIP(word) > 0);
 }

@@ -1,4 +1,5 @@
-import type { RegistryRecord, RegistryType } from '../../operator/client/connection/api-types';
+import type { RegistryRecord } from '../../operator/client/connection/api-types';
+import { type RegistryType, registryTypes } from '../../operator/client/connection/registry-types';
 import { isUnknownCommand } from '../../operator/client/connection/errors';
 import type { HubClient } from '../../operator/client/hub-client';
 import { type NotExpressed, readEntities } from './config-entities';
@@ -15,14 +16,14 @@ export async function readHub(
   const scene = await read('scene');
   const script = await read('script');
   progress('Reading floors, labels, areas, zones and integrations');
-  const [floor, label, area, zone] = await Promise.all(
-    (['floor', 'label', 'area', 'zone'] as const).map((type) => readRegistry(client, type)),
+  const entries = await Promise.all(
+    registryTypes.map(async (type) => [type, await readRegistry(client, type)] as const),
   );
   const integrations = [...(await client.configEntries.all()).values()];
   return {
     content: {
       entities: { automation: automation.stored, scene: scene.stored, script: script.stored },
-      entries: { floor: floor!, label: label!, area: area!, zone: zone! },
+      entries: Object.fromEntries(entries) as HubContent['entries'],
       integrations,
     },
     notExpressed: [automation, scene, script].flatMap(({ notExpressed }) => notExpressed),

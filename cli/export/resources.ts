@@ -1,16 +1,14 @@
-import type { RegistryRecord, RegistryType } from '../../operator/client/connection/api-types';
+import type { RegistryRecord } from '../../operator/client/connection/api-types';
+import type { RegistryType } from '../../operator/client/connection/registry-types';
 import type { ConfigEntry } from '../../operator/client/connection/flow-step';
 import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
 import { automation, integration, scene, script } from '../../operator/kinds';
 import { GROUP_VERSION } from '../../operator/kinds/group';
 import type { KindDefinition } from '../../operator/kinds/kind';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
-import { areas } from '../../operator/sync/registry/area';
 import type { EntryType } from '../../operator/sync/registry/entry-type';
-import { floors } from '../../operator/sync/registry/floor';
-import { labels } from '../../operator/sync/registry/label';
+import { entryTypes } from '../../operator/sync/registry/entry-types';
 import { entrySpecOf } from '../../operator/sync/registry/spec-of';
-import { zones } from '../../operator/sync/registry/zone';
 import type { NotExpressed, StoredEntity } from './config-entities';
 import { Names } from './names';
 
@@ -50,8 +48,6 @@ const ENTITY_KINDS: Readonly<
   script: { definition: script, specOf: ({ payload, id }) => scriptSpecOf(payload, id) },
 };
 
-const ENTRY_TYPES: readonly EntryType[] = [floors, labels, areas, zones];
-
 /** Sources of config entries that no person or configuration made. */
 const OF_HUB_ITSELF: ReadonlySet<string> = new Set(['system', 'ignore']);
 
@@ -61,7 +57,7 @@ export function describe(
   { entities, entries, integrations }: HubContent,
 ): { readonly described: readonly Described[]; readonly notExpressed: readonly NotExpressed[] } {
   const described = [
-    ...ENTRY_TYPES.flatMap((entryType) => describeEntries(hub, entryType, entries)),
+    ...entryTypes.flatMap((entryType) => describeEntries(hub, entryType, entries)),
     ...Object.entries(ENTITY_KINDS).flatMap(([kind, { definition, specOf }]) => {
       const names = new Names();
       return entities[kind as ConfigEntityKind].map((stored) => {

@@ -1,11 +1,12 @@
 import type { RegistryEntries } from '../../operator/client/registries/registry';
-import type { RegistryType } from '../../operator/client/connection/api-types';
+import { type RegistryType, registryTypes } from '../../operator/client/connection/registry-types';
 import { type HubIntegration, integration } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import type { Child } from '../../operator/sync/objects/child';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
-import { type EntryResource, type EntryType, entryId } from '../../operator/sync/registry/entry-type';
+import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
+import { recordedId } from '../../operator/sync/objects/ownership';
 import { idByName, resolveReferences } from '../../operator/sync/registry/resolve';
 import { entrySpecOf } from '../../operator/sync/registry/spec-of';
 import { CommandError } from '../command-error';
@@ -68,11 +69,10 @@ async function pulledEntry(
   resources: readonly CustomResource[],
   stored: StoredObjects,
 ): Promise<PulledFields> {
-  const types: readonly RegistryType[] = ['floor', 'label', 'area', 'zone'];
   const registries = new Map<RegistryType, RegistryEntries>();
-  for (const type of types) registries.set(type, await stored.entries(type));
+  for (const type of registryTypes) registries.set(type, await stored.entries(type));
   const entries = registries.get(entryType.type)!;
-  const id = entryId(entryType, resource) ?? idByName(entries, resource.spec.name);
+  const id = recordedId(entryType, resource) ?? idByName(entries, resource.spec.name);
   const record = id === undefined ? undefined : entries.get(id);
   if (!record) throw missing(`${entryType.type} “${resource.spec.name}”`);
   const references = await resolveReferences(entryType, resource, {

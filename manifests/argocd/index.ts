@@ -11,7 +11,12 @@ export const healthCheck = (): string => readFileSync(join(__dirname, 'health.lu
 export function argoSettings() {
   const check = healthCheck();
   const keys = kinds.map(({ kind }) => `resource.customizations.health.${API_GROUP}_${kind}`);
-  return { data: Object.fromEntries(keys.map((key) => [key, check])) };
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'argocd-cm' },
+    data: Object.fromEntries(keys.map((key) => [key, check])),
+  };
 }
 
 /** Writes `argocd/` into the folder of the synth: a patch, since the ConfigMap belongs to the one who runs Argo CD. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock';
-import type { RegistryType } from './connection/api-types';
+import { type RegistryType, registryTypes } from './connection/registry-types';
 import type { Logger } from '../base/log';
 import { ConfigEntities } from './config-entities/config-entities';
 import { ConfigEntryRegistry } from './entries/config-entry-registry';
@@ -20,7 +20,7 @@ import { redactor, type Redact } from './connection/redact';
 import { callService, listComponents } from './services';
 import { HubEvents } from './hub-events';
 import { AuthBackoff } from './connection/auth-backoff';
-import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './connection/config-entity';
+import { isConfigEntityKind } from './connection/config-entity';
 
 /** The address of a hub and the token to authenticate with. */
 export interface HubAccess extends HubAddress {
@@ -70,12 +70,9 @@ export class HubClient {
     this.connection = new HubConnection({ rest: this.rest, token, authBackoff, clock, log });
     const ownReloads = new OwnReloadTracker(clock);
     this.entityRegistry = new EntityRegistry(this.connection);
-    this.registries = {
-      floor: new Registry(this.connection, 'floor'),
-      label: new Registry(this.connection, 'label'),
-      area: new Registry(this.connection, 'area'),
-      zone: new Registry(this.connection, 'zone'),
-    };
+    this.registries = Object.fromEntries(
+      registryTypes.map((type) => [type, new Registry(this.connection, type)]),
+    ) as Record<RegistryType, Registry>;
     this.labels = new LabelRegistry(this.registries.label);
     this.entities = new ConfigEntities(this.rest, this.connection, this.entityRegistry, ownReloads, clock);
     this.repairIssues = new RepairIssues(this.connection);
@@ -118,8 +115,4 @@ export class HubClient {
       ? this.entities.reload(component)
       : callService(this.rest, component, 'reload');
   }
-}
-
-function isConfigEntityKind(component: string): component is ConfigEntityKind {
-  return CONFIG_ENTITY_KINDS.some((kind) => kind === component);
 }

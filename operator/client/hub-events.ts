@@ -128,8 +128,13 @@ export class HubEvents {
     switch (id) {
       case 'reload': {
         const kind = domain as ConfigEntityKind;
-        if (this.ownReloads.consume(kind, data?.id)) return;
-        return this.emit({ type: 'external-reload', kind, ...(data?.id !== undefined && { id: data.id }) });
+        const writtenId = typeof data?.id === 'string' ? data.id : undefined;
+        if (this.ownReloads.consume(kind, writtenId)) return;
+        return this.emit({
+          type: 'external-reload',
+          kind,
+          ...(writtenId !== undefined && { id: writtenId }),
+        });
       }
       case 'script':
         return this.emit({ type: 'reloaded', kind: id, ...(service !== undefined && { id: service }) });

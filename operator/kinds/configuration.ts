@@ -136,7 +136,7 @@ export const configuration = defineChild({
   shortNames: ['hubcfg'],
   description:
     'HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap ' +
-    '<hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active. ' +
+    '`<hub>-configuration`, which the Hub needs to start. A configuration that the hub would not load does not become active. ' +
     'A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.',
   spec,
   status,

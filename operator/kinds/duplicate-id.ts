@@ -1,4 +1,4 @@
-import { area, automation, floor, integration, label, scene, script, zone } from '.';
+import { automation, scene, script } from '.';
 import { fieldOfId } from './ids';
 import type { KindDefinition } from './kind';
 import type { CustomResource } from './resource';
@@ -7,15 +7,6 @@ const withIds = new Set([automation.kind, scene.kind, script.kind]);
 
 /** Whether the objects of a kind have an id in the hub that a person chooses. */
 export const hasChosenId = ({ kind }: KindDefinition): boolean => withIds.has(kind);
-
-/**
- * The field that makes it another object in the hub. The other kinds have none: a hub has one configuration, and each
- * repository once.
- */
-const distinguishing: ReadonlyMap<string, string> = new Map([
-  ...[area, floor, label, zone].map(({ kind }) => [kind, 'spec.name'] as const),
-  [integration.kind, 'spec.title'],
-]);
 
 /** A `hubId` cannot be changed. */
 const otherField = (resource: CustomResource): string =>
@@ -32,9 +23,8 @@ export function duplicateMessage(
   resource: CustomResource,
   other: string,
 ): string {
-  const { kind } = definition;
+  const { kind, identityField: field } = definition;
   const hub = definition.hubName(resource);
-  const field = distinguishing.get(kind);
   return hasChosenId(definition)
     ? `${kind} ${other} has the id ${definition.identity?.(resource)} in the Hub ${hub} already: delete it, or give this one another ${otherField(resource)}.`
     : `${kind} ${other} owns the same object in the Hub ${hub} already: delete one of the two${field ? `, or give this one another ${field}` : ''}.`;

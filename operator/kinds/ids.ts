@@ -44,12 +44,3 @@ function foldCase(text: string): string {
     .map((part) => part.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ'))
     .join('ı');
 }
-
-/**
- * The entity id that the hub derives for a *new* scene of this name: `Movie Night` → `scene.movie_night`. It holds for
- * Latin letters; a taken id gets `_2`, a renamed scene keeps its old one. The hub's entity registry decides.
- */
-export function sceneEntityId(name: string): string {
-  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  return `scene.${plain.replace(/[^a-z0-9]+/g, '_').replace(/^_|_$/g, '')}`;
-}

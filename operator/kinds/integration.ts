@@ -297,6 +297,7 @@ export const integration = defineChild({
   },
   validated: true,
   // Without a title, the answers tell entries of a domain apart.
+  identityField: 'spec.title',
   identity: ({ spec: { domain, title, configuration, steps } }) =>
     `${domain}/${title ?? JSON.stringify([configuration, steps])}`,
   // Two resources with equal answers may have got an entry each while only the entry was their identity.

@@ -28,6 +28,8 @@ export interface KindDefinition<Spec extends Schema = Schema, Status extends Sch
    * Undefined: none yet.
    */
   identity?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
+  /** The field that makes it another object in the hub. Absent: none, or an id that a person chooses. */
+  readonly identityField?: string;
   /** The id of an object that its resource keeps although an older one has the same identity. */
   keptObject?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
   /**

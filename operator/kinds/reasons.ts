@@ -618,7 +618,7 @@ export const eventReasons = {
     kinds: hub,
     type: 'Normal',
     meaning:
-      'The pod of the hub is replaced, since its template changed. The message names the cause: the spec, the configuration, the secrets, community integrations, or another version of the operator.',
+      'The pod of the hub is replaced. The message names the cause: a changed spec, configuration, Secret or community integration, another version of the operator, a configuration that the hub has to read, or its recovery mode.',
   },
   SelfUnban: {
     kinds: hub,

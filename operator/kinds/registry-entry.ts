@@ -65,6 +65,7 @@ export function defineRegistryEntry<const Spec extends Schema, const Status exte
   return defineChild<Spec, Status>({
     // The compiler cannot see `name` in a spec that is a type parameter.
     identity: identityOfEntry as NonNullable<KindDefinition<Spec, Status>['identity']>,
+    identityField: 'spec.name',
     ...definition,
   });
 }

@@ -19,7 +19,7 @@ import { defaulted } from '../kinds/schema';
 import { automations } from '../sync/config-entities/automation';
 import { scenes } from '../sync/config-entities/scene';
 import { scripts } from '../sync/config-entities/script';
-import { configurationSource, generateConfiguration } from '../sync/configuration/generate/generate';
+import { generateConfiguration } from '../sync/configuration/generate/generate';
 import { readHttpSection } from '../sync/configuration/generate/http-section';
 import { statefulSet } from '../sync/hub/workload/statefulset';
 import { resolveAnswers } from '../sync/integration/answers';
@@ -53,7 +53,7 @@ export async function reportReconciliationProblems(resource: CustomResource, rep
     }
     case configuration.kind: {
       const spec = defaulted(configuration.spec, (resource as unknown as HubConfiguration).spec);
-      const generated = generateConfiguration(configurationSource(spec, true));
+      const generated = generateConfiguration({ ...spec, hasSecrets: true });
       if (generated.type === 'invalid') return error(generated.message);
       for (const notice of generated.notices) report('warning', notice);
       const section = readHttpSection(generated.files);

@@ -125,7 +125,7 @@ const table = {
     env: 'WEBHOOK_HOST',
     default: '',
     parse: text,
-    about: `Name or address by which the API server calls the webhook. Empty: ${WEBHOOK.service}.<namespace of the operator>.svc.`,
+    about: `Name or address by which the API server calls the webhook. Empty: \`${WEBHOOK.service}.<namespace of the operator>.svc\`.`,
   },
   webhookSecret: {
     env: 'WEBHOOK_SECRET',

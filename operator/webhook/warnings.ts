@@ -4,8 +4,7 @@ import { overriddenDatabase } from '../kinds/recorder-sources';
 import type { CustomResource } from '../kinds/resource';
 import { unquotedTextMessage, unquotedTexts } from '../kinds/unquoted-text';
 import { incompleteContent, unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
-import { missingKeys } from '../sync/configuration/generate/missing-secrets';
-import { secretUses } from '../sync/configuration/generate/secret-uses';
+import { missingKeys, secretUses } from '../sync/configuration/generate/secret-uses';
 import type { ClusterState } from './cluster-state';
 
 /** The parts of an admitted resource that will have no effect, as sentences. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pack, type Pack } from 'tar-stream';
 import type { ImageDescription } from './description';
-import { digestOf, type Layer } from './layer';
+import { digestOf, hexOf, type Layer } from './layer';
 import type { ImagePlatform } from './platform';
 
 /** What a container of the image runs, and as whom. */
@@ -77,5 +77,3 @@ function configOf(
     history: layers.map(() => ({ created: EPOCH, created_by: 'hub-operator image' })),
   };
 }
-
-const hexOf = (digest: string): string => digest.replace(/^sha256:/, '');

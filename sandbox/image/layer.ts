@@ -58,6 +58,9 @@ export async function layerOf(path: string): Promise<Layer<LayerFile>> {
 export const digestOf = (content: Buffer | string): string =>
   `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
+/** The digits of a digest. */
+export const hexOf = (digest: string): string => digest.replace(/^sha256:/, '');
+
 function directoriesOf(files: readonly ImageFile[]): string[] {
   const found = new Set<string>();
   for (const { path } of files)

@@ -58,7 +58,7 @@ export class RealNode {
 
   /** The beginning of a kubectl command line. */
   get kubectl(): readonly [string, ...string[]] {
-    return [this.software.kube, 'kubectl'];
+    return this.software.controlPlane('kubectl');
   }
 
   /** The beginning of a command line of containerd's client, inside the namespaces. */
@@ -89,10 +89,15 @@ export class RealNode {
     const namespaces = await Namespaces.start(directory, [software.pause]);
     try {
       const { address, enter } = namespaces;
-      const controlPlane = await ControlPlane.start(software.kube, join(directory, 'cluster'), report, {
-        address,
-        enter,
-      });
+      const controlPlane = await ControlPlane.start(
+        software.controlPlane,
+        join(directory, 'cluster'),
+        report,
+        {
+          address,
+          enter,
+        },
+      );
       const node = new RealNode(software, directory, namespaces, cgroup, controlPlane);
       await node.join(report);
       return node;

@@ -1,4 +1,5 @@
 import { workload } from '../../operator/kinds/hub/workload';
+import { builtPrograms, type ControlPlaneProgram } from '../control-plane-programs';
 import { goBinary } from '../go-build';
 import { goInstalled } from '../go-install';
 import { helmProgram } from '../helm';
@@ -12,8 +13,7 @@ import { DNS_IMAGE, hubImage, type ImageArchive, PAUSE_IMAGE, programImage } fro
 
 /** What a real node needs beside Debian's packages; built once and kept in the cache. */
 export interface NodeSoftware {
-  /** Path of the binary of go/cmd/kube. */
-  readonly kube: string;
+  readonly controlPlane: ControlPlaneProgram;
   /** Path of the binary of go/cmd/kube-node. */
   readonly kubeNode: string;
   /** Path of the binary of go/cmd/pause. */
@@ -61,7 +61,7 @@ export async function whyNoNodeSoftware(mode: ProgressMode, timeout: number): Pr
 /** Builds the missing programs, those in Go one after another: each uses all processors. */
 export async function provideNodeSoftware(mode: ProgressMode): Promise<NodeSoftware> {
   await tether(); // the others run under it
-  let kube = '';
+  let controlPlane!: ControlPlaneProgram;
   let kubeNode = '';
   let pause = '';
   let containerd = '';
@@ -69,7 +69,8 @@ export async function provideNodeSoftware(mode: ProgressMode): Promise<NodeSoftw
   const step = (title: string, run: (report: Report) => Promise<void>) => ({ title, run });
   const programs = [
     step('Kubernetes control plane', async (report) => {
-      kube = await goBinary('kube', 'the Kubernetes control plane', report);
+      // From the module of the node's programs, which is compiled anyway.
+      controlPlane = await builtPrograms(report);
     }),
     step('Kubernetes node', async (report) => {
       kubeNode = await goBinary('kube-node', 'the Kubernetes node', report);
@@ -97,5 +98,5 @@ export async function provideNodeSoftware(mode: ProgressMode): Promise<NodeSoftw
     );
   });
   await runSteps([importing], mode);
-  return { kube, kubeNode, pause, containerd, imageStore: store };
+  return { controlPlane, kubeNode, pause, containerd, imageStore: store };
 }

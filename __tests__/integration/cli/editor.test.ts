@@ -13,6 +13,7 @@ const skipped = 'path' in found ? '' : ` (skipped: ${found.obstacle})`;
 
 /** Entities that can be chosen in the editor. */
 const ENTITIES = `
+sun:
 template:
   - binary_sensor:
       - { name: Hall, unique_id: hall, device_class: motion, state: '{{ false }}' }

@@ -126,16 +126,21 @@ const flow = fc
 const recorder = fc.constantFrom<ConfigurationSource['recorder'][]>(
   undefined,
   undefined,
-  { databaseFromSecret: true, purgeKeepDays: 30 },
-  { databaseFromSecret: false, database: 'sqlite:///a"b\\c', enabled: true },
-  { databaseFromSecret: false, enabled: false },
+  { databaseSecretRef: { name: 'db', key: 'url' }, purgeKeepDays: 30 },
+  { database: 'sqlite:///a"b\\c', enabled: true },
+  { enabled: false },
 );
 
-const source = fc.record({
-  configuration: fc.oneof({ arbitrary: configuration, weight: 6 }, { arbitrary: flow, weight: 1 }),
-  recorder,
-  hasSecrets: fc.boolean(),
-});
+const source = fc
+  .record({
+    configuration: fc.oneof({ arbitrary: configuration, weight: 6 }, { arbitrary: flow, weight: 1 }),
+    recorder,
+    hasSecrets: fc.boolean(),
+  })
+  .map(({ recorder: settings, ...rest }): ConfigurationSource => ({
+    ...rest,
+    ...(settings && { recorder: settings }),
+  }));
 
 /** As the loader's script writes it. */
 const isMapping = (value: unknown): value is { readonly '{}': unknown[] } =>
@@ -166,7 +171,6 @@ let cases: Case[];
 beforeAll(async () => {
   const unindented = UNINDENTED.map((text) => ({
     configuration: text,
-    recorder: undefined,
     hasSecrets: false,
   }));
   const sources = [...unindented, ...fc.sample(source, { numRuns: CASES, seed })];

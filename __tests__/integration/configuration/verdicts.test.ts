@@ -1,4 +1,4 @@
-import { readMarker } from '../../../operator/sync/configuration/record/read-marker';
+import { readMarker } from '../../../operator/sync/configuration/generate/content-marker';
 import { freshNamespace, until } from '../../cluster';
 import { addCustomIntegration } from '../../cluster/custom-integration';
 import { Home, hubSecrets, secret } from '../../cluster/home';

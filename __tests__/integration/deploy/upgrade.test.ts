@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RELEASED } from '../../../manifests/release';
+import { RELEASED } from '../../../release/record-crds';
 import { installOperator, startOperator, type OperatorProcess } from '../../../sandbox/operator-process';
 import { until } from '../../cluster';
 import { automation, configuration, hub, type Manifest } from '../../cluster/home';

@@ -20,6 +20,9 @@ const gitTest = '__tests__/integration/cli/git.test.ts';
 const plugin = 'the plugin is not installed on the machine';
 const variantsTest = '__tests__/integration/deploy/variants.test.ts';
 const releaseTest = '__tests__/integration/helm/release.test.ts';
+const packages = 'installs packages into the folder of the reader';
+const typescriptTest = '__tests__/unit/docs/typescript.test.ts';
+const companionsTest = '__tests__/schema/companions.test.ts';
 const operatorProcess = 'in the sandbox the operator is a process and no pod';
 
 /** Commands that a test file runs in a cluster of its own. */
@@ -44,6 +47,21 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'node --inspect-brk --import tsx sandbox/debug.ts': { why: 'waits for a debugger' },
   },
   'docs/contributing/real-node.md': { 'make test-node': { why: 'needs Linux and root; runs for minutes' } },
+  'docs/contributing/before-a-release.md': {
+    'release/try-image.sh': { why: docker },
+    'release/try-image.sh kindest/node:v1.33.4': { why: docker },
+    'make version VERSION=0.1.0': {
+      by: '__tests__/unit/release/version.test.ts',
+      why: 'changes the files of the clone',
+    },
+    "git commit --all --message 'Version 0.1.0'": { why: 'commits to the clone' },
+    'make image IMAGE=REGISTRY/hub-operator:0.1.0 PUSH=1': { why: docker },
+    'docker buildx imagetools inspect REGISTRY/hub-operator:0.1.0': { why: docker },
+    'make release VERSION=0.1.0 IMAGE=REGISTRY/hub-operator:0.1.0@sha256:DIGEST': {
+      by: '__tests__/integration/release/release.test.ts',
+      why: 'changes the files of the clone',
+    },
+  },
   'docs/tutorial.md': {
     'make run': { by: '__tests__/integration/docs/make-run.test.ts', why: 'started before all others' },
   },
@@ -98,6 +116,33 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'git diff': { why: 'the folder is that of the reader' },
     'kubectl hub diff -f home/automations/porch.yaml': { by: gitTest, why: plugin },
   },
+  'docs/how-to/instead-of-add-ons.md': {
+    'kubectl apply -f samples/companions/mosquitto.yaml': {
+      by: companionsTest,
+      why: 'the sandbox has neither its image nor Deployments',
+    },
+    'kubectl -n home rollout status deployment/mosquitto': { why: 'the sandbox runs no Deployments' },
+    ...runBy('__tests__/integration/integrations/answers.test.ts', 'needs the broker', [
+      'kubectl -n home wait --for=condition=Ready --timeout=5m haint/mqtt',
+      'kubectl -n home get haint mqtt',
+    ]),
+  },
+  'docs/how-to/typescript.md': {
+    'npm init -y': { why: packages },
+    'npm install cdk8s constructs': { why: packages },
+    'npm install --save-dev cdk8s-cli tsx typescript': { why: packages },
+    ...runBy(typescriptTest, 'needs these packages', [
+      'npx cdk8s import dist/crds.yaml --language typescript --output imports',
+      'npx tsc --noEmit --strict --skipLibCheck --module nodenext --target es2022 main.ts',
+      'npx tsx main.ts',
+      'kubectl apply --dry-run=server -f dist/home.k8s.yaml',
+      "npx cdk8s synth --app 'npx tsx main.ts' --stdout | kubectl hub validate --strict -",
+    ]),
+  },
+  'docs/how-to/editor.md': {
+    "kubeconform -strict -summary -skip Secret,Namespace -schema-location 'dist/schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json' samples/*.yaml":
+      { by: '__tests__/unit/manifests/json-schemas.test.ts', why: 'the program is not installed' },
+  },
   'docs/how-to/install.md': {
     'make image IMAGE=REGISTRY/hub-operator:0.1.0 PUSH=1': { why: docker },
     'make deploy IMAGE=REGISTRY/hub-operator:0.1.0': {
@@ -140,6 +185,11 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       by: deployTest,
       why: 'replaces the operator of make run',
     },
+    'kubectl -n home patch hubautomation motion --type=merge -p \'{"spec":{"mode":null,"maxExceeded":null}}\'':
+      {
+        by: '__tests__/integration/deploy/stored-objects.test.ts',
+        why: 'make run has no object of an earlier version',
+      },
   },
   'docs/how-to/uninstall.md': {
     'helm uninstall hub-operator --namespace hub-operator --wait': {

@@ -91,16 +91,15 @@ const ofHome = (to: string) =>
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   'docs/tutorial.md': async () => {
     await write('porch.yaml', documentedYaml('docs/tutorial.md', 'name: porch-light'));
-    await write('unquoted.yaml', automation('unquoted', ofHome('on')));
-    await write('again.yaml', automation('again', `${ofHome("'on'")}\n  id: unquoted`));
+    await write('unquoted.yaml', documentedYaml('docs/tutorial.md', 'name: unquoted'));
+    await write('again.yaml', documentedYaml('docs/tutorial.md', 'name: again'));
   },
   'docs/how-to/yaml-values.md': async () => {
-    await write('dim.yaml', automation('dim', ofHome('on')));
-    await write('automation.yaml', automation('dim', `${ofHome("'on'")}\n  mode: twice`));
-    await shell.run('kubectl config set-context --current --namespace=home');
+    await write('dim.yaml', documentedYaml('docs/how-to/yaml-values.md', 'name: dim'));
+    await write('automation.yaml', documentedYaml('docs/how-to/yaml-values.md', 'mode: twice'));
   },
   'docs/how-to/troubleshoot.md': async () => {
-    await write('porch.yaml', automation('porch', `${ofHome("'on'")}\n  mode: twice`));
+    await write('porch.yaml', documentedYaml('docs/how-to/troubleshoot.md', 'mode: twice'));
     await write('right.yaml', automation('porch', ofHome("'on'")));
     await write('lost.yaml', automation('lost', ofHome("'on'").replace('my-home', 'my-hme')));
     await shell.run('kubectl apply -f right.yaml -f lost.yaml');
@@ -109,8 +108,6 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
     await write('hue.yaml', documentedYaml('docs/how-to/popular-integrations.md', 'name: hue'));
     await shell.run('kubectl apply -f hue.yaml');
   },
-  'docs/how-to/secrets.md': () =>
-    shell.run('kubectl -n home create secret generic mqtt --from-literal=password=secret'),
 };
 
 /** Pages whose commands remove objects that the others need are last. */

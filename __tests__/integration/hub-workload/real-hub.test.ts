@@ -1,3 +1,4 @@
+import { forceReconcile } from '../../cluster/forced-reconcile';
 import { freshNamespace, until } from '../../cluster';
 import { Home, hub, HUB_VERSION } from '../../cluster/home';
 import { changeHttpSettings } from '../../cluster/http-settings';
@@ -99,7 +100,15 @@ test('a hub that does not let its proxies through is reported until it does', as
   expect(missing.message).toMatch(/use_x_forwarded_for and trusted_proxies/);
   await ready();
 
+  // As an ingress controller forwards a request. The hub logs who did.
+  const url = String((await home.get('hub', 'villa')).status!['url']);
+  const { status } = await fetch(url, { headers: { 'X-Forwarded-For': '192.0.2.7' } });
+  expect(status).toBe(400);
   const client = await home.client('villa');
+  await forceReconcile(home, 'hub', 'villa');
+  await until('the value to write is shown', async () =>
+    /trusted_proxies: \[127\.\d+\.\d+\.\d+\] \}$/.test((await exposed('TrustedProxiesMissing')).message),
+  );
   await changeHttpSettings(client, { use_x_forwarded_for: true, trusted_proxies: ['10.0.0.0/8'] });
   expect(await exposed('Exposed')).toMatchObject({
     status: 'True',

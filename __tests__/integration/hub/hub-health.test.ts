@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { V1PodStatus } from '@kubernetes/client-node';
@@ -106,6 +106,7 @@ describe('a hub that answers no more, or answers as another', () => {
   async function bringIntoRecoveryMode(): Promise<string> {
     const file = join(await home.volumeOf('h'), 'configuration.yaml');
     const good = await readFile(file, 'utf8');
+    await rm(file); // a link to the mounted file, which the node may be about to refresh
     await writeFile(file, `${good}\nsensor: !include of-nothing.yaml\n`);
     process.kill(await hubPid(home, 'h'), 'SIGTERM'); // the container alone is started again: no init container
     return good;
@@ -119,6 +120,11 @@ describe('a hub that answers no more, or answers as another', () => {
     await home.ready('hub', 'h');
     await home.ready('hubconfiguration', 'h');
     expect((await home.get('pod', 'h-0')).metadata.uid).toBe(healed);
+    await home.event(
+      'Hub',
+      'h',
+      /^Normal HubRestarting: The hub restarts: recovery mode with a configuration/,
+    );
   });
 
   test('is in recovery mode: it is told in the hub’s words, nothing is written, and a repair heals', async () => {

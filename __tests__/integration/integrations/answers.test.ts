@@ -1,6 +1,8 @@
+import { join } from 'node:path';
+import { readManifests } from '../../../manifests/read-manifests';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace, until } from '../../cluster';
-import { Home, integration } from '../../cluster/home';
+import { Home, integration, secret } from '../../cluster/home';
 import { MqttBroker } from '../../cluster/mqtt-broker';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -8,6 +10,11 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 // Which answer goes to which form of a real integration.
 
 const KIND = 'HubIntegration';
+
+interface IntegrationSpec {
+  readonly domain: string;
+  readonly configuration: object;
+}
 
 let home: Home;
 let operator: TestOperator;
@@ -84,6 +91,27 @@ describe('answers', () => {
     const address = { broker: '127.0.0.1', port: String(broker.port), protocol: '3.1.1' };
     const configuration = texts(address);
     await home.apply(integration('villa', 'mqtt', 'mqtt', { configuration }));
+    await loaded('mqtt');
+    expect((await home.get(KIND, 'mqtt')).status).toMatchObject({ entryID: expect.any(String) });
+    await home.delete(KIND, 'mqtt');
+  });
+
+  test('the sample of mosquitto is connected to a broker that has its login', async () => {
+    const file = join(__dirname, '..', '..', '..', 'samples', 'companions', 'mosquitto.yaml');
+    const [login, entry] = ['Secret', KIND].map((kind) =>
+      (
+        readManifests(file) as { kind: string; stringData: Record<string, string>; spec: IntegrationSpec }[]
+      ).find((each) => each.kind === kind),
+    );
+    const { username, password } = login!.stringData as { username: string; password: string };
+    const broker = await MqttBroker.create();
+    await broker.start({ user: username, password });
+    await home.apply(secret('mosquitto', { username, password }));
+    const { domain, configuration } = entry!.spec;
+    const address = texts({ broker: '127.0.0.1', port: String(broker.port), protocol: '3.1.1' });
+    await home.apply(
+      integration('villa', 'mqtt', domain, { configuration: { ...configuration, ...address } }),
+    );
     await loaded('mqtt');
     expect((await home.get(KIND, 'mqtt')).status).toMatchObject({ entryID: expect.any(String) });
   });

@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type {
-  RegistryFields,
-  RegistryRecord,
-  ConfigRegistryType,
-} from '../../../operator/client/connection/api-types';
+import type { RegistryFields, RegistryRecord } from '../../../operator/client/connection/api-types';
+import type { ConfigRegistryType } from '../../../operator/client/connection/registry-types';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { FINALIZER_SKIP } from '../../../operator/base/limits';
 import { freshNamespace, until } from '../../cluster';

@@ -28,7 +28,7 @@ async function newServer(interpreter = python): Promise<ForkServer> {
     tether: program,
     python: interpreter,
     environment: { LANG: 'C.UTF-8', TZ: 'UTC', ONLY_OF_THE_SERVER: '1' },
-    modules: ['json', 'random', 'tempfile', 'uuid', 'no_such_module'],
+    modules: ['json', 'tempfile', 'no_such_module'],
     logFile: join(directory, 'log'),
   });
   servers.push(server);
@@ -117,63 +117,6 @@ describe('ForkServer', () => {
     }
   });
 
-  test('it tells how a program has ended', async () => {
-    const address = await (await newServer()).address();
-    const endOf = async (code: string) => {
-      const { ended, output } = script(address, code);
-      return { code: await ended, output: await output };
-    };
-    expect(await endOf('print("out")')).toEqual({ code: 0, output: 'out\n' });
-    expect(await endOf('import sys; print("out"); sys.exit(3)')).toEqual({ code: 3, output: 'out\n' });
-    expect(await endOf('raise SystemExit("no network")')).toEqual({ code: 1, output: 'no network\n' });
-    expect(await endOf('import os; os._exit(100)')).toEqual({ code: 100, output: '' });
-    const failed = await endOf('1 / 0');
-    expect(failed).toMatchObject({ code: 1, output: expect.stringContaining('ZeroDivisionError') });
-    const killed = script(address, ENDLESS);
-    process.kill(await killed.pid(), 'SIGKILL');
-    expect(await killed.ended).toBe(137);
-  });
-
-  test('a program that ends at once runs once', async () => {
-    // A server that is as fast as can be: it has answered and is gone while tether still sends.
-    const code = `
-import os, socket, subprocess, sys, threading
-address = "race-%d" % os.getpid()
-listener = socket.socket(socket.AF_UNIX)
-listener.bind("\\0" + address)
-listener.listen()
-
-def serve():
-    while True:
-        connection, _ = listener.accept()
-        request = b""
-        while not request.endswith(b"\\n"):
-            data, files, _, _ = socket.recv_fds(connection, 2**16, 2)
-            request += data
-            for file in files:
-                os.close(file)
-        connection.sendall(b"pid 999999999\\nexit 3\\n")
-        connection.close()
-
-threading.Thread(target=serve, daemon=True).start()
-command = [sys.argv[1], "--fork-server", address, "--", "/bin/echo", "again"]
-for _ in range(300):
-    run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    print(run.stdout.read().decode(), run.wait())
-`;
-    const { ended, output } = script(undefined, code, program);
-    expect(new Set((await output).trim().split('\n'))).toEqual(new Set([' 3', '3']));
-    expect(await ended).toBe(0);
-  });
-
-  test('programs draw random values of their own', async () => {
-    const address = await (await newServer()).address();
-    const draw = 'import random, tempfile, uuid; print(random.random(), uuid.uuid4(), tempfile.mktemp())';
-    const drawn = await Promise.all([1, 2, 3].map(() => script(address, draw).output));
-    const values = drawn.flatMap((line) => line.trim().split(' '));
-    expect(new Set(values).size).toBe(9);
-  });
-
   test('SIGTERM, the end of the parent and the death of tether end a program with all that it started', async () => {
     const address = await (await newServer()).address();
     const file = join(directory, 'started');
@@ -208,11 +151,5 @@ for _ in range(300):
     await until('the program has ended', () => !isAlive(pid));
     expect(await server.address()).toBeUndefined();
     expect(await script(address, 'print("alone")').output).toBe('alone\n');
-  });
-
-  test('without an interpreter there is none', async () => {
-    const server = await newServer(join(directory, 'no-python'));
-    expect(await server.address()).toBeUndefined();
-    expect(await server.address()).toBeUndefined();
   });
 });

@@ -66,7 +66,7 @@ describe('HubClient: an untrusted address', () => {
     expect((await failureOf(client.rest.get('/api/config'))).message).toBe(
       `an answer of ${server.url} is not read: it has more than 100000 keys and values`,
     );
-    server.onCommand = ({ socket }) => socket.send(flood);
+    server.onCommand = ({ socket }) => socket.send(`{"result":${flood}}`);
     const lost = await failureOf(client.connection.command('get_config'));
     expect(lost).toBeInstanceOf(HubUnreachable);
     // Until it is opened again after a pause, the error names the reason.

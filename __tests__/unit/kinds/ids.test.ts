@@ -1,10 +1,10 @@
-import { effectiveId, fieldOfId, registryName, sceneEntityId, scriptId } from '../../../operator/kinds/ids';
+import { effectiveId, fieldOfId, registryName, scriptId } from '../../../operator/kinds/ids';
 import { resource } from '../resource';
 import fc from '../../fast-check';
 
 const entity = (name: string, id?: string) => resource(name, id === undefined ? {} : { id });
 
-describe('effectiveId, registryName, sceneEntityId, scriptId', () => {
+describe('effectiveId, registryName, scriptId', () => {
   test('the effective id is spec.id, or the name when that is absent or empty', () => {
     expect(effectiveId(entity('a-b', 'c'))).toBe('c');
     expect(effectiveId(entity('a-b'))).toBe('a-b');
@@ -50,9 +50,4 @@ describe('effectiveId, registryName, sceneEntityId, scriptId', () => {
   test('Ground Floor and Ground-Floor are two', () => {
     expect(registryName('Ground Floor')).not.toBe(registryName('Ground-Floor'));
   });
-
-  test.each([
-    ['Movie Night', 'scene.movie_night'],
-    ['  Café -- 2nd! ', 'scene.cafe_2nd'],
-  ])('a scene called "%s" is %s', (name, entityId) => expect(sceneEntityId(name)).toBe(entityId));
 });

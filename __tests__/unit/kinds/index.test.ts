@@ -123,6 +123,9 @@ describe('kinds: references', () => {
     );
     expect(named).toEqual(expect.arrayContaining(['token', 'owner', 'backup', 'tls'].map(secret)));
     expect(named).not.toContainEqual(secret('home-admin'));
+    const moved = (existingClaim: string) => hub.references(resource('home', { storage: { existingClaim } }));
+    expect(moved('villa-config')).toContainEqual({ kind: 'Hub', name: 'villa' });
+    expect(moved('attic')).toEqual(own);
   });
 
   test('of an external Hub are the Secrets of its token and its CA; it has no configuration', () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { breakingChanges, type Definition } from '../../../manifests/compatibility';
-import { RELEASED } from '../../../manifests/release';
+import { RELEASED } from '../../../release/record-crds';
 
 const parse = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Definition);
 const released = parse(readFileSync(RELEASED, 'utf8'));

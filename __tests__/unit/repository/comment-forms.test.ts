@@ -17,7 +17,17 @@ const forms = [
 ] as const;
 
 const files = [
-  ...sourceFiles('operator', 'cli', 'sandbox', 'manifests', 'deploy', 'bench', '__tests__', 'main.ts'),
+  ...sourceFiles(
+    'operator',
+    'cli',
+    'sandbox',
+    'manifests',
+    'deploy',
+    'release',
+    'bench',
+    '__tests__',
+    'main.ts',
+  ),
 ].filter(([name]) => /\.(ts|mjs|py)$/.test(name) && !name.endsWith('comment-forms.test.ts'));
 
 const comments = files.flatMap(([file, text]) =>

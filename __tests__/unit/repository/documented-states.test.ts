@@ -13,12 +13,8 @@ import type { KindDefinition } from '../../../operator/kinds/kind';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import { defaulted } from '../../../operator/kinds/schema';
 import { builtin } from '../../../operator/runtime/types';
-import {
-  configurationSource,
-  generateConfiguration,
-} from '../../../operator/sync/configuration/generate/generate';
-import { missingSecrets } from '../../../operator/sync/configuration/generate/missing-secrets';
-import { secretUses } from '../../../operator/sync/configuration/generate/secret-uses';
+import { generateConfiguration } from '../../../operator/sync/configuration/generate/generate';
+import { missingSecrets, secretUses } from '../../../operator/sync/configuration/generate/secret-uses';
 import { podProblem } from '../../../operator/sync/hub/health/pod-state';
 import { refuseDowngrade } from '../../../operator/sync/hub/workload/downgrade';
 import { HubClients } from '../../../operator/sync/hub-access/hub-clients';
@@ -80,7 +76,7 @@ const downgrade = (): string => {
 const notYaml = (): string => {
   const text = 'light:\n  - platform: [demo,\nswitch: []\n';
   const { spec } = resource('my-home', { hubRef, configuration: text }) as HubConfiguration;
-  const generated = generateConfiguration(configurationSource(defaulted(configuration.spec, spec), false));
+  const generated = generateConfiguration({ ...defaulted(configuration.spec, spec), hasSecrets: false });
   if (generated.type !== 'invalid') throw new Error('the configuration is valid');
   return `InvalidConfiguration ${generated.message} The last good configuration stays.`;
 };

@@ -51,6 +51,39 @@ function mutualFolders(imports: Imports, parent: string): string[] {
   });
 }
 
+/**
+ * The longest way down through the rooms of a folder, which are the folders and the files directly in it: a room imports only
+ * rooms below it.
+ *
+ * @throws a room imports one above it
+ */
+function floorsOf(imports: Imports, parent: string): readonly string[] {
+  const roomOf = (file: string) => file.slice(parent.length + 1).split('/')[0]!;
+  const below = new Map<string, Set<string>>();
+  for (const [file, imported] of imports) {
+    if (!file.startsWith(`${parent}/`)) continue;
+    const room = roomOf(file);
+    const inside = imported.filter((name) => name.startsWith(`${parent}/`)).map(roomOf);
+    below.set(room, new Set([...(below.get(room) ?? []), ...inside.filter((name) => name !== room)]));
+  }
+  const ways = new Map<string, readonly string[]>();
+  const wayDown = (room: string, above: readonly string[]): readonly string[] => {
+    if (above.includes(room)) throw new Error(`cannot count floors: ${[...above, room].join(' → ')}`);
+    const known = ways.get(room);
+    if (known) return known;
+    const further = [...(below.get(room) ?? [])].map((next) => wayDown(next, [...above, room]));
+    const way = [
+      room,
+      ...further.reduce((longest, each) => (each.length > longest.length ? each : longest), []),
+    ];
+    ways.set(room, way);
+    return way;
+  };
+  return [...below.keys()]
+    .map((room) => wayDown(room, []))
+    .reduce((longest, each) => (each.length > longest.length ? each : longest), []);
+}
+
 const files = new Map([...sourceFiles()].filter(([name]) => name.endsWith('.ts')));
 
 describe('imports', () => {
@@ -88,6 +121,25 @@ describe('imports', () => {
       'sync/a/one.ts → sync/b/two.ts',
       'sync/b/three.ts → sync/a/one.ts',
     ]);
+  });
+
+  test('operator/sync has at most eight floors, and no arrow goes back up', () => {
+    const floors = floorsOf(importsOf(files), 'operator/sync');
+    expect(floors[0]).toBe('index.ts');
+    expect(floors.length > 8 ? floors : []).toEqual([]);
+  });
+
+  test('floors are counted, and an arrow that goes back up is found', () => {
+    const house = new Map([
+      ['sync/index.ts', "import { one } from './a/one';"],
+      ['sync/a/one.ts', "import { two } from './two'; import { three } from '../b/three';"],
+      ['sync/a/two.ts', ''],
+      ['sync/b/three.ts', "import type { Four } from '../four';"],
+      ['sync/four.ts', ''],
+    ]);
+    expect(floorsOf(importsOf(house), 'sync')).toEqual(['index.ts', 'a', 'b', 'four.ts']);
+    const back = new Map([...house, ['sync/four.ts', "import { two } from './a/two';"]]);
+    expect(() => floorsOf(importsOf(back), 'sync')).toThrow('a → b → four.ts → a');
   });
 
   test('the kinds import nothing but each other', () => {

@@ -99,6 +99,7 @@ const files = new Map(
       'docs',
       'manifests',
       'deploy',
+      'release',
       'bench',
       '__tests__',
       'samples',

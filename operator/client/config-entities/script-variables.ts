@@ -1,10 +1,11 @@
+import { isObject } from '../../base/is-object';
 import type { HubClient } from '../hub-client';
 
 /**
  * The variables of a script in the hub's memory, as it read them last: at its start or at a reload of scripts.
  *
  * @param id of the script in its file
- * @returns undefined: the hub has no such script
+ * @returns undefined: the hub has no such script, or it has no variables
  */
 export async function scriptVariables(
   { entityRegistry, entities }: Pick<HubClient, 'entityRegistry' | 'entities'>,
@@ -15,5 +16,6 @@ export async function scriptVariables(
   // A disabled one has no state to show; the next reload of scripts loads it.
   if (entity?.disabled_by) await entityRegistry.enable(entity.entity_id);
   const running = entity && (await entities.running(entity.entity_id));
-  return running?.['variables'] as Readonly<Record<string, unknown>> | undefined;
+  const variables = running?.['variables'];
+  return isObject(variables) ? variables : undefined;
 }

@@ -12,19 +12,25 @@ import type {
   TriggerEventData,
 } from './api-types';
 import type {
+  AnsweredCommands,
+  CollectionStreams,
   CommandResult,
   Commands,
-  StreamMessage,
-  Streams,
-  AnsweredCommands,
   Events,
   EventsWithData,
+  RegistryCommands,
+  StreamMessage,
+  Streams,
 } from './commands';
 import type { EntityPayload } from './config-entity';
 import type { ConfigEntry, FlowInProgress, FlowStep, FormField, Placeholders } from './flow-step';
+import { type CollectionChanges, collectionTypes, configRegistryTypes } from './registry-types';
 import {
+  type Fields,
+  anything,
   byType,
   checked,
+  fieldName,
   length,
   list,
   nullable,
@@ -41,9 +47,25 @@ import {
 
 // The forms of all answers and messages of a hub that the operator uses (rules.md, "Answers of another form").
 
+const settings = {
+  location_name: anything,
+  latitude: anything,
+  longitude: anything,
+  elevation: anything,
+  radius: anything,
+  time_zone: anything,
+  currency: anything,
+  country: anything,
+  language: anything,
+  internal_url: anything,
+  external_url: anything,
+};
 export const coreConfig = object<CoreConfig>({
+  ...settings,
   version: text,
   state: word,
+  components: anything,
+  config_source: anything,
   unit_system: record(text),
 });
 export const coreState = object<{
@@ -76,11 +98,7 @@ export const yamlZones = list(object<YamlZone>({ entityId: text, name: text }));
 export const authCode = object<{ readonly auth_code: string }>({ auth_code: text });
 export const uploadedFile = object<{ readonly file_id: string }>({ file_id: text });
 
-export interface RefreshedTokens {
-  readonly access_token: string;
-}
-export const refreshedTokens = object<RefreshedTokens>({ access_token: text });
-export const tokens = object<RefreshedTokens & { readonly refresh_token: string }>({
+export const tokens = object<{ readonly access_token: string; readonly refresh_token: string }>({
   access_token: text,
   refresh_token: text,
 });
@@ -151,8 +169,10 @@ const flowInProgress = object<FlowInProgress>({
 const limit = optional(nullable(number));
 const formField: Shape<FormField> = (value) => formFieldShape(value);
 const formFieldShape = object<FormField>({
-  name: text,
+  name: fieldName,
+  description: anything,
   type: optional(text),
+  options: anything,
   schema: optional(list(formField)),
   valueMin: limit,
   valueMax: limit,
@@ -184,26 +204,49 @@ export const flowStep = byType<FlowStep>({
   }),
 });
 
+/** Entities of other integrations may have a number or nothing there, which can stand in a text all the same. */
+const nearlyText: Shape<never> = (value) => scalar(value);
 const entity = object<RegistryEntity>({
   entity_id: text,
+  unique_id: nearlyText,
   platform: text,
+  disabled_by: nearlyText,
+  original_name: anything,
+  original_icon: anything,
   labels: optional(list(text)),
+  config_entry_id: anything,
 });
 const httpSlot = nullable(
   object<HttpSlot>({
-    trusted_proxies: optional(list(text)),
+    server_host: anything,
+    server_port: (value) => optional(nullable(number))(value),
+    ssl_certificate: anything,
+    ssl_key: anything,
+    ssl_peer_certificate: anything,
     ssl_profile: optional(text),
+    cors_allowed_origins: anything,
+    trusted_proxies: optional(list(text)),
+    login_attempts_threshold: anything,
+    created_at: anything,
     error: optional(nullable(text)),
     error_message: optional(nullable(text)),
   }),
 );
 const moment = nullable(time);
 const running = object<{ readonly config: EntityPayload }>({ config: entityPayload });
-const registryRecord = (idField: string) => object<RegistryRecord>({ name: text, [idField]: text });
-const label = registryRecord('label_id');
-const floor = registryRecord('floor_id');
-const area = registryRecord('area_id');
-const zone = registryRecord('id');
+const registryAnswers = Object.fromEntries(
+  [
+    ...configRegistryTypes.map((type) => [`config/${type}_registry`, `${type}_id`] as const),
+    ...collectionTypes.map((type) => [type, 'id'] as const),
+  ].flatMap(([prefix, idField]) => {
+    const entry = object<RegistryRecord>({ name: text, [idField]: text });
+    return [
+      [`${prefix}/list`, list(entry)],
+      [`${prefix}/create`, entry],
+      [`${prefix}/update`, entry],
+    ] as const;
+  }),
+) as { readonly [K in keyof RegistryCommands]: Shape<CommandResult<K>> };
 
 const triggerEventData = object<TriggerEventData>({
   action: optional(text),
@@ -223,23 +266,45 @@ export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandRes
     requirements: optional(list(text)),
   }),
   validate_config: object({ triggers: object({ error: nullable(text) }) }),
-  'system_log/list': list(object({ name: text, level: text, message: list(text) })),
+  'system_log/list': list(
+    object({
+      name: text,
+      level: text,
+      message: list(text),
+      source: anything,
+      count: anything,
+      first_occurred: anything,
+    }),
+  ),
   'frontend/get_themes': object({ themes: object() }),
   'lovelace/resources': list(object({ id: optional(text), url: text, type: text })),
-  'http/config': object<HttpConfig>({ stable: httpSlot, pending: httpSlot, default: httpSlot }),
+  'http/config': object<HttpConfig>({
+    stable: httpSlot,
+    pending: httpSlot,
+    default: httpSlot,
+    active_config_type: anything,
+  }),
   'http/config/configure': object(),
   'auth/current_user': object({ id: text, name: nullable(text) }),
   'auth/long_lived_access_token': text,
-  'auth/refresh_tokens': list(object({ id: text, client_name: nullable(text) })),
+  'auth/refresh_tokens': list(
+    object({
+      id: text,
+      type: anything,
+      client_id: anything,
+      client_name: nullable(text),
+      created_at: anything,
+    }),
+  ),
   'config/auth/list': list(object({ id: text, username: nullable(text) })),
-  'person/list': object({ storage: list(object({ id: text, user_id: nullable(text) })) }),
-  'backup/info': object<BackupInfo>({ state: text }),
-  'backup/agents/info': object({ agents: list(object({ agent_id: text })) }),
+  'person/list': object({ storage: list(object({ id: text, name: anything, user_id: nullable(text) })) }),
+  'backup/info': object<BackupInfo>({ state: text, backups: anything }),
+  'backup/agents/info': object({ agents: list(object({ agent_id: text, name: text })) }),
   'backup/config/info': object({
     config: object<BackupConfig>({
       create_backup: object({ agent_ids: list(text), password: nullable(text) }),
-      schedule: object({ days: list(word) }),
-      retention: object(),
+      schedule: object({ recurrence: anything, days: list(word), time: anything }),
+      retention: object({ copies: anything, days: anything }),
       last_attempted_automatic_backup: moment,
       last_completed_automatic_backup: moment,
       next_automatic_backup: moment,
@@ -259,6 +324,7 @@ export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandRes
         issue_id: text,
         translation_key: text,
         translation_placeholders: nullable(record(scalar)),
+        severity: anything,
       }),
     ),
   }),
@@ -277,18 +343,7 @@ export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandRes
   'blueprint/list': record(object()),
   'search/related': record(list(text)),
   'blueprint/substitute': object({ substituted_config: entityPayload }),
-  'config/floor_registry/list': list(floor),
-  'config/floor_registry/create': floor,
-  'config/floor_registry/update': floor,
-  'config/label_registry/list': list(label),
-  'config/label_registry/create': label,
-  'config/label_registry/update': label,
-  'config/area_registry/list': list(area),
-  'config/area_registry/create': area,
-  'config/area_registry/update': area,
-  'zone/list': list(zone),
-  'zone/create': zone,
-  'zone/update': zone,
+  ...registryAnswers,
 };
 
 /** @throws HubFailed the hub answered in another form */
@@ -300,12 +355,24 @@ export function checkedResult<K extends keyof Commands>(
   return shape ? checked(command, result, shape) : result;
 }
 
+const collectionMessages = Object.fromEntries(
+  collectionTypes.map((type): [string, Shape<CollectionChanges>] => [
+    `${type}/subscribe`,
+    // The compiler does not know the name of a field that is made of a type.
+    list(
+      object<CollectionChanges[number]>({ change_type: word, [`${type}_id`]: text } as unknown as Fields<
+        CollectionChanges[number]
+      >),
+    ),
+  ]),
+) as { readonly [K in keyof CollectionStreams]: Shape<CollectionChanges> };
+
 export const messages: { readonly [K in keyof Streams]: Shape<StreamMessage<K>> } = {
   subscribe_trigger: object({
     variables: object({ trigger: object({ id: text, event: object({ data: triggerEventData }) }) }),
   }),
   'backup/subscribe_events': object({ manager_state: optional(text) }),
-  'zone/subscribe': list(object({ change_type: word, zone_id: text })),
+  ...collectionMessages,
   'config_entries/subscribe': list(object({ type: nullable(word), entry: configEntry })),
   'config_entries/flow/subscribe': list(
     object({ type: nullable(word), flow_id: text, flow: optional(flowInProgress) }),
@@ -330,11 +397,16 @@ const events: { readonly [K in keyof EventsWithData]: Shape<EventsWithData[K]> }
   label_registry_updated: registryUpdated,
   area_registry_updated: registryUpdated,
   repairs_issue_registry_updated: object({ domain: text, issue_id: text }),
-  call_service: object({ domain: text, service: text, service_data: object() }),
+  call_service: object({
+    domain: text,
+    service: text,
+    service_data: object(),
+  }),
   component_loaded: object({ component: text }),
 };
 
 export function eventShape<K extends keyof Events>(type: K): Shape<{ readonly data: Events[K] }> {
   const data = (events as Partial<Record<keyof Events, Shape<never>>>)[type] ?? triggerEventData;
-  return object<{ readonly data: Events[K] }>({ data: data as Shape<Events[K]> });
+  const event: Shape<unknown> = object<{ readonly data: object }>({ data });
+  return event as Shape<{ readonly data: Events[K] }>;
 }

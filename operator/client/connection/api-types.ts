@@ -160,32 +160,17 @@ export interface RegistryEntity {
   readonly config_entry_id?: string | null;
 }
 
-/** The registries of floors, labels and areas. */
-export type ConfigRegistryType = 'floor' | 'label' | 'area';
-
-/** The registries, and the collection of zones, which has the same commands. */
-export type RegistryType = ConfigRegistryType | 'zone';
-
-/** The first part of the names of these commands. */
-export type RegistryPrefix = `config/${ConfigRegistryType}_registry` | 'zone';
-
 /**
  * Fields of a registry entry; null clears one, but not one of a zone. Lists are replaced as a whole, and the hub does not
  * keep their order.
  */
 export type RegistryFields = Readonly<Record<string, string | number | boolean | readonly string[] | null>>;
 
-/** An entry of such a registry, with its id in `<type>_id`; the hub itself calls that of a zone `id`. */
+/** An entry of a registry or a collection, with its id in `<type>_id`; the hub itself calls that of a collection `id`. */
 export interface RegistryRecord {
   readonly name: string;
   readonly [field: string]: unknown;
 }
-
-/** A message of `zone/subscribe`; the first has all zones as `added`. */
-export type ZoneChanges = readonly {
-  readonly change_type: 'added' | 'updated' | 'removed';
-  readonly zone_id: string;
-}[];
 
 /** Data of `<type>_registry_updated`; `reorder` has no id. */
 export interface RegistryUpdated {
@@ -277,7 +262,7 @@ export interface TriggerEventData {
   readonly domain?: string;
   readonly service?: string;
   readonly component?: string;
-  readonly service_data?: { readonly id?: string };
+  readonly service_data?: { readonly id?: unknown };
 }
 /** An issue of the `repairs` integration. */
 /** A notification that the hub shows to everyone who is logged in, until someone dismisses it or the hub restarts. */

@@ -4,7 +4,6 @@ import type {
   BackupConfig,
   BackupConfigUpdate,
   BackupInfo,
-  ConfigRegistryType,
   CoreConfig,
   CoreConfigUpdate,
   EntityRegistryUpdated,
@@ -16,7 +15,6 @@ import type {
   PersonRecord,
   RegistryEntity,
   RegistryFields,
-  RegistryPrefix,
   RegistryRecord,
   RegistryUpdated,
   Notification,
@@ -26,8 +24,8 @@ import type {
   TraceStep,
   TriggerMessage,
   UserRecord,
-  ZoneChanges,
 } from './api-types';
+import type { CollectionChanges, CollectionType, ConfigRegistryType, RegistryPrefix } from './registry-types';
 import type { EntityPayload } from './config-entity';
 import type { RequestType } from './errors';
 import type { ConfigEntry, ConfigSubentry, FlowInProgress } from './flow-step';
@@ -179,8 +177,8 @@ export interface Commands extends AnsweredCommands, RegistryDeletions {
   >;
 }
 
-/** Floors, labels, areas and zones have the same commands. `update` and `delete` have the id in `<type>_id`. */
-type RegistryCommands = Readonly<
+/** All registries and collections have the same commands. `update` and `delete` have the id in `<type>_id`. */
+export type RegistryCommands = Readonly<
   Record<`${RegistryPrefix}/list`, Command<NoFields, readonly RegistryRecord[]>> &
     Record<`${RegistryPrefix}/${'create' | 'update'}`, Command<RegistryFields, RegistryRecord>>
 >;
@@ -194,9 +192,12 @@ const WRITES =
 
 export const requestTypeOf = (type: string): RequestType => (WRITES.test(type) ? 'write' : 'read');
 
+export type CollectionStreams = {
+  readonly [T in CollectionType as `${T}/subscribe`]: Stream<NoFields, CollectionChanges>;
+};
+
 /** The commands that the hub answers with a stream of messages until they are cancelled. */
-export interface Streams {
-  'zone/subscribe': Stream<NoFields, ZoneChanges>;
+export interface Streams extends CollectionStreams {
   subscribe_trigger: Stream<{ readonly trigger: readonly object[] }, TriggerMessage>;
   /** `manager_state` is missing in events of a single backup agent. */
   'backup/subscribe_events': Stream<NoFields, { readonly manager_state?: string }>;
@@ -223,7 +224,8 @@ export interface EventsWithData extends RegistryEvents {
   call_service: {
     readonly domain: string;
     readonly service: string;
-    readonly service_data: { readonly id?: string; readonly entity_id?: string | readonly string[] };
+    /** A reload of one automation names it in `id`. */
+    readonly service_data: { readonly id?: unknown; readonly entity_id?: unknown };
   };
   component_loaded: { readonly component: string };
 }

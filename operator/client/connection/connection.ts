@@ -48,6 +48,9 @@ export interface CommandOptions {
   readonly timeout?: number;
 }
 
+/** Messages of another form until the connection is ended, since each is a line in the log. */
+const MOST_UNUSABLE = 1_000;
+
 type Listener = () => void;
 
 interface Subscription {
@@ -90,6 +93,8 @@ export class HubConnection {
   private readonly reconnect: Timer;
   private readonly resubscription: Timer;
   private state: ConnectionState = { phase: 'idle' };
+  /** Messages of this connection that have another form than they must have. */
+  private unusable = 0;
 
   constructor(options: HubConnectionOptions) {
     this.rest = options.rest;
@@ -260,6 +265,8 @@ export class HubConnection {
   private attach(connection: Connection, socket: HaWebSocket): Connection {
     const isReturn = this.state.phase === 'lost';
     this.authBackoff.recordSuccess();
+    this.unusable = 0;
+    refuseUnknownEvents(connection);
     this.state = { phase: 'open', connection, socket };
     this.scheduleHeartbeat(connection);
     connection.addEventListener('disconnected', () => {
@@ -341,16 +348,35 @@ export class HubConnection {
     }
   }
 
+  /** @throws HubError there are too many: the socket ends the connection */
+  private countUnusable(error: HubError): void {
+    if (++this.unusable > MOST_UNUSABLE) throw error;
+    this.log.warn({ error }, 'message of hub is not used');
+  }
+
   private callAll(listeners: Iterable<Listener>): void {
     for (const listener of [...listeners]) {
       try {
         listener();
       } catch (error) {
-        if (error instanceof HubError) this.log.warn({ error }, 'message of hub is not used');
+        if (error instanceof HubError) this.countUnusable(error);
         else this.log.error({ error }, 'listener of hub connection failed');
       }
     }
   }
+}
+
+/**
+ * The library answers an event of no subscription with a command that it keeps, and a hub may send any number of them. An
+ * exception here ends the connection.
+ */
+function refuseUnknownEvents(connection: Connection): void {
+  const send = connection.sendMessagePromise.bind(connection);
+  connection.sendMessagePromise = (message: { readonly type: string; readonly subscription?: number }) => {
+    if (message.type === 'unsubscribe_events' && !connection.commands.has(message.subscription!))
+      throw new HubUnreachable('the hub sent an event of no subscription');
+    return send(message);
+  };
 }
 
 function closedError(): HubUnreachable {

@@ -68,14 +68,12 @@ export interface ExternalStep extends OpenStep {
 /** The hub works on it. */
 export interface ProgressStep extends OpenStep {
   readonly type: 'progress' | 'progress_done';
-  readonly progress_action?: string;
 }
 
 /** The end of a flow. Only a config flow shows the entry that it made. */
 export interface CreatedStep {
   readonly type: 'create_entry';
   readonly flow_id: string;
-  readonly title?: string | null;
   readonly result?: ConfigEntry;
 }
 
@@ -132,5 +130,4 @@ export interface FlowInProgress {
     /** Placeholders of a discovered device, with its name as the hub's UI shows it. */
     readonly title_placeholders?: Readonly<Record<string, Scalar>>;
   };
-  readonly step_id?: string;
 }

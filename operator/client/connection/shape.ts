@@ -20,8 +20,14 @@ export interface Shape<out T> {
   readonly of?: T;
 }
 
-/** Fields that are not named here are not used, or as they are. */
-type Fields<T> = { readonly [K in keyof T]?: Shape<T[K]> };
+/** Whether code that is given another value than this type says can fail. */
+type NeedsShape<V> = unknown extends V ? false : [V] extends [boolean | null | undefined] ? false : true;
+
+/** The compiler asks for the shape of each field of the type, but for those of any value and booleans. */
+export type Fields<T> = { readonly [K in keyof T]?: Shape<T[K]> } & {
+  readonly [K in keyof T as NeedsShape<T[K]> extends true ? K : never]-?: Shape<T[K]>;
+};
+type FieldsOf<T> = object extends Fields<T> ? [fields?: NoInfer<Fields<T>>] : [fields: NoInfer<Fields<T>>];
 
 const matched =
   (expected: string, matches: (value: unknown) => boolean): Shape<never> =>
@@ -34,6 +40,11 @@ const within = (place: string, mismatch: Mismatch | undefined): Mismatch | undef
 export const text: Shape<string> = matched('a text', (value) => typeof value === 'string');
 /** A text of several known ones. Another text counts as none of them. */
 export const word = matched('a text', (value) => typeof value === 'string');
+/** A name that data is stored under. To JavaScript, `__proto__` is another one. */
+export const fieldName: Shape<string> = matched(
+  'the name of a field',
+  (value) => typeof value === 'string' && value !== '__proto__',
+);
 export const number: Shape<number> = matched('a number', (value) => typeof value === 'number');
 export const length: Shape<number> = matched(
   'a length',
@@ -44,12 +55,14 @@ export const time: Shape<string> = matched(
   'a time',
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
 );
+/** The field is compared or passed on, or the code that reads it looks at its type itself: a hub may send any value. */
+export const anything: Shape<never> = () => undefined;
 const anyObject = matched('an object', isObject);
 const anyList = matched('a list', Array.isArray);
 
 /** An object with these fields, and others. */
-export function object<T extends object>(fields: NoInfer<Fields<T>> = {}): Shape<T> {
-  const known = Object.entries(fields) as [string, Shape<unknown>][];
+export function object<T extends object>(...[fields]: FieldsOf<T>): Shape<T> {
+  const known = Object.entries<Shape<unknown>>(fields ?? {});
   return (value) => {
     const mismatch = anyObject(value);
     if (mismatch) return mismatch;
@@ -100,10 +113,13 @@ type OfType<T, K> = T extends { readonly type: infer Types } ? (K extends Types 
 
 /** One of several objects that their field `type` tells apart. */
 export function byType<T extends { readonly type: string }>(shapes: {
-  readonly [K in T['type']]: Shape<OfType<T, K>>;
+  readonly [K in T['type']]: Shape<Omit<OfType<T, K>, 'type'>>;
 }): Shape<T> {
   const known = object<{ readonly type: string }>({
-    type: matched(`one of ${Object.keys(shapes).join(', ')}`, (type) => Object.hasOwn(shapes, String(type))),
+    type: matched(
+      `one of ${Object.keys(shapes).join(', ')}`,
+      (type) => typeof type === 'string' && Object.hasOwn(shapes, type),
+    ),
   });
   return (value) => known(value) ?? shapes[(value as T).type as T['type']](value);
 }

@@ -1,8 +1,9 @@
 import WebSocket from 'isomorphic-ws';
 import type { HaWebSocket } from 'home-assistant-js-websocket';
 import type { IncomingMessage } from 'node:http';
-import { assertBounded, parseBounded, TooManyValues } from '../../base/bounded-json';
+import { parseBounded, TooManyValues } from '../../base/bounded-json';
 import type { Clock } from '../../base/clock';
+import { assertMessage } from './message-limits';
 import type { Logger } from '../../base/log';
 import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
 import { connectionOptions, describeNetworkError, type HubAddress, hubBodies, type RestClient } from './rest';
@@ -72,7 +73,7 @@ class HubSocket extends WebSocket {
     if (this.isAuthenticated) this.arrived = 0;
     else if (message.length > MAX_HANDSHAKE_SIZE) return this.refuse(TOO_LONG_BEFORE);
     this.arriving.release();
-    assertBounded(message);
+    assertMessage(message);
   }
 
   private refuseInvalidFrame({ code }: { readonly code?: string }): void {

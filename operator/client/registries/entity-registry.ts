@@ -2,20 +2,21 @@ import { FollowedCollection } from '../connection/collection';
 import { isUnknownCommand, NotFound } from '../connection/errors';
 import type { CommandResult } from '../connection/commands';
 import type { HubConnection } from '../connection/connection';
-import type { ConfigEntityKind } from '../connection/config-entity';
+import { type ConfigEntityKind, isConfigEntityKind } from '../connection/config-entity';
 import type { EntityRegistryUpdated, RegistryEntity } from '../connection/api-types';
+import { type CollectionType, collectionTypes } from '../connection/registry-types';
 
 /** Called with the kind and the unique id of an entity. */
 export type EntityListener = (kind: ConfigEntityKind, uniqueId: string) => void;
 
-/** The entities that are followed. A zone has no file: its unique id is its id in the hub's collection. */
-type FollowedKind = ConfigEntityKind | 'zone';
+/** The entities that are followed. Those of a collection have no file: their unique id is their id there. */
+type FollowedKind = ConfigEntityKind | CollectionType;
 
 const PLATFORMS: Readonly<Record<FollowedKind, string>> = {
   automation: 'automation',
   scene: 'homeassistant',
   script: 'script',
-  zone: 'zone',
+  ...(Object.fromEntries(collectionTypes.map((type) => [type, type])) as Record<CollectionType, string>),
 };
 
 /** An automation, scene or script with a label. */
@@ -73,7 +74,7 @@ export class EntityRegistry {
     });
   }
 
-  /** The entity of an automation, scene, script or zone by its id there; undefined until the hub has loaded it. */
+  /** The entity of an automation, scene, script or entry of a collection by its id there; undefined until the hub has loaded it. */
   async find(kind: FollowedKind, uniqueId: string): Promise<RegistryEntity | undefined> {
     return (await this.entities.get()).find(kind, PLATFORMS[kind], uniqueId);
   }
@@ -89,7 +90,9 @@ export class EntityRegistry {
     return [...(await this.entities.get()).all].flatMap((entity) => {
       const { entity_id: entityId, unique_id: id, labels = [] } = entity;
       const kind = kindOf(entity);
-      return kind && kind !== 'zone' && labels.includes(labelId) ? [{ kind, id, entityId, labels }] : [];
+      return kind && isConfigEntityKind(kind) && labels.includes(labelId)
+        ? [{ kind, id, entityId, labels }]
+        : [];
     });
   }
 
@@ -170,7 +173,7 @@ export class EntityRegistry {
     if (formerId !== undefined && isOfKind(formerId)) this.entities.invalidate(formerId);
     const isRelevant = action === 'remove' || formerId !== undefined || 'disabled_by' in changes;
     const kind = known && kindOf(known);
-    if (!isRelevant || !kind || kind === 'zone') return;
+    if (!isRelevant || !kind || !isConfigEntityKind(kind)) return;
     for (const listener of this.listeners) listener(kind, known.unique_id);
   }
 }

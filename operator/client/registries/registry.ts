@@ -1,13 +1,14 @@
-import type {
-  RegistryFields,
-  RegistryPrefix,
-  RegistryRecord,
-  RegistryType,
-  RegistryUpdated,
-} from '../connection/api-types';
+import type { RegistryFields, RegistryRecord, RegistryUpdated } from '../connection/api-types';
 import { FollowedCollection } from '../connection/collection';
 import type { HubConnection } from '../connection/connection';
 import { HubRejected, HubUnreachable, NotFound } from '../connection/errors';
+import {
+  type CollectionType,
+  type ConfigRegistryType,
+  configRegistryTypes,
+  type RegistryPrefix,
+  type RegistryType,
+} from '../connection/registry-types';
 
 /** The entries of a registry by id. */
 export type RegistryEntries = ReadonlyMap<string, RegistryRecord>;
@@ -25,28 +26,29 @@ interface RegistryProtocol {
 
 const ACTIONS = { added: 'create', updated: 'update', removed: 'remove' } as const;
 
-function protocolOf(type: RegistryType): RegistryProtocol {
-  if (type !== 'zone')
-    return {
-      prefix: `config/${type}_registry`,
-      idField: `${type}_id`,
-      subscribe: (connection, onUpdated) =>
-        connection.subscribeEvents(`${type}_registry_updated`, (data) =>
-          onUpdated(data.action, data[`${type}_id`] ?? ''),
-        ),
-    };
-  return {
-    prefix: 'zone',
-    idField: 'id',
-    subscribe: (connection, onUpdated) =>
-      connection.subscribe('zone/subscribe', {}, (changes) => {
-        for (const { change_type: change, zone_id: id } of changes) onUpdated(ACTIONS[change], id);
-      }),
-  };
-}
+const isConfigRegistry = (type: RegistryType): type is ConfigRegistryType =>
+  configRegistryTypes.some((each) => each === type);
+
+const configRegistry = (type: ConfigRegistryType): RegistryProtocol => ({
+  prefix: `config/${type}_registry`,
+  idField: `${type}_id`,
+  subscribe: (connection, onUpdated) =>
+    connection.subscribeEvents(`${type}_registry_updated`, (data) =>
+      onUpdated(data.action, data[`${type}_id`] ?? ''),
+    ),
+});
+
+const collection = (type: CollectionType): RegistryProtocol => ({
+  prefix: type,
+  idField: 'id',
+  subscribe: (connection, onUpdated) =>
+    connection.subscribe(`${type}/subscribe`, {}, (changes) => {
+      for (const change of changes) onUpdated(ACTIONS[change.change_type], change[`${type}_id`] ?? '');
+    }),
+});
 
 /**
- * One of the hub's registries of floors, labels, areas or zones. It is read once and then kept current: by the answers to the
+ * One of the hub's registries or collections. It is read once and then kept current: by the answers to the
  * operator's own writes, and by reading it again when the hub reports that another client changed it.
  */
 export class Registry {
@@ -62,7 +64,7 @@ export class Registry {
     private readonly connection: HubConnection,
     private readonly type: RegistryType,
   ) {
-    this.protocol = protocolOf(type);
+    this.protocol = isConfigRegistry(type) ? configRegistry(type) : collection(type);
     const { protocol } = this;
     this.collection = new FollowedCollection(connection, {
       subscribe: () => protocol.subscribe(connection, (action, id) => this.onUpdated(action, id)),

@@ -1,5 +1,5 @@
 import type { HubConnection } from '../connection/connection';
-import type { BackupConfig, BackupConfigUpdate } from '../connection/api-types';
+import type { BackupAgent, BackupConfig, BackupConfigUpdate } from '../connection/api-types';
 
 /** @throws HubRejected `unknown_command` while the integration `backup` is not loaded */
 export async function getBackupConfig(connection: HubConnection): Promise<BackupConfig> {
@@ -14,9 +14,9 @@ export async function updateBackupConfig(
   await connection.command('backup/config/update', update);
 }
 
-/** The ids of the destinations that the hub has now. Those of an integration are there when that is loaded. */
-export async function listBackupAgents(connection: HubConnection): Promise<readonly string[]> {
-  return (await connection.command('backup/agents/info')).agents.map(({ agent_id: id }) => id);
+/** The destinations that the hub has now. Those of an integration are there when that is loaded. */
+export async function listBackupAgents(connection: HubConnection): Promise<readonly BackupAgent[]> {
+  return (await connection.command('backup/agents/info')).agents;
 }
 
 /** Whether a backup is being created or restored. */

@@ -1,5 +1,6 @@
+import { isIP } from 'node:net';
 import { HTTP_BY_API, isLower } from '../../base/hub-version';
-import type { HttpConfig, HttpSettings } from '../connection/api-types';
+import type { HttpConfig, HttpSettings, HttpSlot, LogRecord } from '../connection/api-types';
 import type { HubConnection } from '../connection/connection';
 import { isUnknownCommand } from '../connection/errors';
 
@@ -18,9 +19,28 @@ export async function getReverseProxySettings(
 ): Promise<ReverseProxySettings | undefined> {
   const config = await readHttpConfig(connection);
   if (!config) return undefined;
-  const slot = config.active_config_type === 'default_legacy_port' ? 'default' : config.active_config_type;
-  const active = config[slot] ?? {};
+  const active = activeSlot(config) ?? {};
   return { enabled: active.use_x_forwarded_for ?? false, trustedProxies: active.trusted_proxies ?? [] };
+}
+
+/** The settings that the server was started with; null: the hub names a slot that it does not show. */
+export function activeSlot({
+  active_config_type: active,
+  stable,
+  pending,
+  ...rest
+}: HttpConfig): HttpSlot | null {
+  switch (active) {
+    case 'stable':
+      return stable;
+    case 'pending':
+      return pending;
+    case 'default':
+    case 'default_legacy_port':
+      return rest.default;
+    default:
+      return null;
+  }
 }
 
 /**
@@ -53,4 +73,13 @@ export async function configureHttp(connection: HubConnection, config: HttpSetti
 /** Keeps the settings that are on trial. @throws HubRejected `not_allowed`: there are none, or they have failed */
 export async function promoteHttp(connection: HubConnection): Promise<void> {
   await connection.command('http/config/promote');
+}
+
+/** The address of a proxy that the hub does not trust, as it has logged it. */
+export function refusedProxy(log: readonly Pick<LogRecord, 'message'>[]): string | undefined {
+  const lines = log
+    .flatMap(({ message }) => message)
+    .filter((text) => /reverse proxy|untrusted proxy/i.test(text));
+  const words = lines.flatMap((text) => text.split(/[\s,;()'"]+/)).map((word) => word.replace(/[.:]$/, ''));
+  return words.find((word) => isIP(word) > 0);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock';
-import { authCode, loginStep, refreshedTokens, tokens } from '../connection/answers';
+import { authCode, loginStep, tokens } from '../connection/answers';
 import { HubRejected, HubUnreachable, LoginFailed, NotFound, UserExists } from '../connection/errors';
 import { ONBOARDING_STEPS, type OnboardingStep } from './health';
 import type { RestClient } from '../connection/rest';
@@ -62,17 +62,6 @@ export async function exchangeCode(rest: RestClient, code: string): Promise<Logi
     { ...anonymous, answer: tokens },
   );
   return { accessToken: answer.access_token, refreshToken: answer.refresh_token };
-}
-
-/** Requests a new access token of the same login. @throws HubRejected the login was ended */
-export async function refreshLogin(rest: RestClient, refreshToken: string): Promise<Login> {
-  const { client_id } = clientIdentity(rest);
-  const answer = await rest.postForm(
-    '/auth/token',
-    { grant_type: 'refresh_token', refresh_token: refreshToken, client_id },
-    { ...anonymous, answer: refreshedTokens },
-  );
-  return { accessToken: answer.access_token, refreshToken };
 }
 
 /** Ends a login: revokes its access token and removes its entry from the user's profile page. */

@@ -37,10 +37,36 @@ export const backup = {
       description: 'Whether backups include the history database. Default true.',
       default: true,
     },
+    agents: {
+      type: 'array',
+      description:
+        'Destinations of backups that integrations provide, such as S3, WebDAV, SFTP or Google Drive. They are used together with those of `agentIDs`.',
+      items: {
+        type: 'object',
+        properties: {
+          integrationRef: {
+            type: 'object',
+            description: 'The HubIntegration of this Hub that provides the destination.',
+            properties: {
+              name: {
+                type: 'string',
+                description: 'Name of the HubIntegration, in the same namespace.',
+                minLength: 1,
+                maxLength: 253,
+              },
+            },
+            required: ['name'],
+          },
+        },
+        required: ['integrationRef'],
+      },
+      minItems: 1,
+      maxItems: 32,
+    },
     agentIDs: {
       type: 'array',
       description:
-        'Destinations of backups: agent ids of the hub. Absent: those that the hub has, or its own volume (backup.local, with the Supervisor hassio.local) if it has none.',
+        'Destinations of backups: agent ids of the hub, such as backup.local. Without `agentIDs` and `agents`: those that the hub has, or its own volume (backup.local, with the Supervisor hassio.local) if it has none.',
       items: { type: 'string', minLength: 1, maxLength: 255 },
       minItems: 1,
       maxItems: 32,

@@ -98,7 +98,7 @@ export const hub = defineKind({
   // generate, which have fixed names.
   references: ({
     metadata,
-    spec: { bootstrap: setUp, backup: backups, external: elsewhere, ingress: front },
+    spec: { bootstrap: setUp, backup: backups, external: elsewhere, ingress: front, storage: volume },
   }) => {
     const names = objectNames(metadata.name ?? '');
     const secrets = elsewhere
@@ -111,7 +111,10 @@ export const hub = defineKind({
         ];
     return [
       ...(elsewhere ? [] : [{ kind: 'ConfigMap', name: names.configuration }]),
+      ...hubOfClaim(volume?.existingClaim),
       ...secretReferences(...secrets, backups?.passwordSecretRef?.name),
+      // Entries of integrations provide destinations of backups.
+      ...(backups?.agents ?? []).map(({ integrationRef: { name } }) => ({ kind: 'HubIntegration', name })),
     ];
   },
   // Progress of bootstrap and backups concerns no child: a Hub with hundreds of them would wake them for nothing.
@@ -135,6 +138,12 @@ export const hub = defineKind({
   ],
   access,
 });
+
+/** The Hub whose claim another Hub names: when it goes, the claim is free. */
+function hubOfClaim(claim = ''): { readonly kind: string; readonly name: string }[] {
+  const { volumeClaim: suffix } = objectNames('');
+  return claim.endsWith(suffix) ? [{ kind: 'Hub', name: claim.slice(0, -suffix.length) }] : [];
+}
 
 /**
  * Whether the hub runs and has accepted the token. The condition `Ready` does not decide: a mistake in the Hub's spec

@@ -43,8 +43,8 @@ export const storage = {
     existingClaim: {
       type: 'string',
       description:
-        'Use this PersistentVolumeClaim instead of creating one. It is never deleted. Files on it that the operator ' +
-        'replaces are kept once as `*.before-hub-operator`. Absent: `<hub>-config`.',
+        'Use this PersistentVolumeClaim instead of creating one. It is never deleted, nor are the generated credentials of ' +
+        'the hub on it. Files on it that the operator replaces are kept once as `*.before-hub-operator`. Absent: `<hub>-config`.',
       minLength: 1,
       maxLength: 253,
     },

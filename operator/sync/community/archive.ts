@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { messageOf } from '../../base/errors';
 import { ARCHIVE_ENTRIES, ARCHIVE_RATIO, ARCHIVE_UNPACKED_SIZE } from '../../base/limits';
-import { RepositoryRefused } from './refused';
+import { RepositoryRefused } from './errors';
 import { truncate } from '../../base/truncate';
 
 /** What an entry of an archive is; `other`: a device, a socket, a named pipe. */

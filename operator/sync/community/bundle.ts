@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { INSTALLED_PACKED_SIZE } from '../../base/limits';
-import { RepositoryRefused } from './refused';
+import { RepositoryRefused } from './errors';
 import type { RepositoryPackage } from './repository-package';
 
 /** Bytes of a part: a Secret holds 1 MiB. */

@@ -7,12 +7,10 @@ import {
 } from '../../base/limits';
 import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { hubNotFound } from '../hub-access/hub-clients';
-import { DigestMismatch } from './digest-mismatch';
+import { DigestMismatch, InstallRejected, TargetTaken } from './errors';
 import { DownloadFailed } from './download';
-import { InstallRejected } from './install-rejected';
 import type { Installed } from './installer-pod';
 import type { Preparation } from './preparation';
-import { TargetTaken } from './target-taken';
 
 // The outcomes of a community repository, each with its phase.
 

@@ -7,13 +7,16 @@ export class FairQueue {
   private readonly waiting = new Map<string, readonly (() => Promise<void>)[]>();
   private running = false;
 
-  /** @param task never rejects */
-  add(namespace: string, task: () => Promise<void>): void {
-    this.waiting.set(namespace, [...(this.waiting.get(namespace) ?? []), task]);
-    if (!this.running) void this.run();
+  /** Settles as the task does, once it had its turn. */
+  run<T>(namespace: string, task: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const next = () => task().then(resolve, reject);
+      this.waiting.set(namespace, [...(this.waiting.get(namespace) ?? []), next]);
+      if (!this.running) void this.runAll();
+    });
   }
 
-  private async run(): Promise<void> {
+  private async runAll(): Promise<void> {
     this.running = true;
     for (let task = this.take(); task; task = this.take()) await task();
     this.running = false;

@@ -1,6 +1,6 @@
 import type { Archive } from './archive';
 import { assertSize, LARGEST_JSON, parseObject } from './json-file';
-import { RepositoryRefused } from './refused';
+import { RepositoryRefused } from './errors';
 
 /** The fields of `hacs.json` that say where a repository keeps its files. */
 export interface Hints {

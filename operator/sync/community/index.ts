@@ -17,7 +17,7 @@ export interface CommunityModule {
 /** The sync module of HubCommunityRepository. */
 export function communityModule(services: Services, hubs: HubClients): CommunityModule {
   const installer = new Installer(services);
-  const preparations = new Preparations(services.clock, services.log);
+  const preparations = new Preparations(services.clock);
   const targets = new Targets(services);
   const sync = new CommunitySync(services, hubs, installer, preparations, targets);
   const removal = new CommunityRemoval(services, hubs, installer, preparations, targets);

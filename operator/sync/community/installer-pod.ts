@@ -1,3 +1,4 @@
+import { isObject } from '../../base/is-object';
 import { operatorAnnotations } from '../../kinds/annotations';
 import type { Manifest } from '../../runtime/apply';
 import type { ClusterObject } from '../../runtime/objects';
@@ -169,7 +170,9 @@ export function verdictOf({ status }: Pod): Verdict {
 /** @returns undefined: nothing that the script has written */
 function written(message: string): Verdict | undefined {
   try {
-    const { id, result, message: words } = JSON.parse(message) as Readonly<Record<string, unknown>>;
+    const report: unknown = JSON.parse(message);
+    if (!isObject(report)) return undefined;
+    const { id, result, message: words } = report;
     const text = typeof words === 'string' ? words : '';
     if (result === 'done')
       return { result, message: text, installationID: typeof id === 'string' ? id : undefined };
@@ -185,7 +188,8 @@ export function installationOf({ metadata }: ClusterObject): Installation | unde
   const json = metadata.annotations?.[operatorAnnotations.installation];
   if (json === undefined) return undefined;
   try {
-    return JSON.parse(json) as Installation;
+    const installation: unknown = JSON.parse(json);
+    return isObject(installation) ? (installation as unknown as Installation) : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined; // changed by someone
     throw error;

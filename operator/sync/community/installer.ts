@@ -7,7 +7,7 @@ import { builtin } from '../../runtime/types';
 import type { Pod } from '../hub-workload/pod';
 import { claimName, type StatefulSet } from '../hub-workload/owned-objects';
 import type { Services } from '../services';
-import { InstallRejected } from './install-rejected';
+import { InstallRejected } from './errors';
 import {
   type HubWorkload,
   type Installation,

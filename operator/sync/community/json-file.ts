@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/errors';
 import { isObject } from '../../base/is-object';
 import { shown } from './archive';
-import { RepositoryRefused } from './refused';
+import { RepositoryRefused } from './errors';
 
 /** Bytes of a file that is parsed: objects take many times its size in memory. */
 export const LARGEST_JSON = 256 * 1024;

@@ -2,7 +2,7 @@ import type { HubCommunityRepositorySpec } from '../../kinds';
 import { type Archive, readArchive, shown } from './archive';
 import { type Hints, readHints } from './hints';
 import { parseObject } from './json-file';
-import { RepositoryRefused } from './refused';
+import { RepositoryRefused } from './errors';
 import type { RepositoryPackage } from './repository-package';
 import { readSelected, select } from './selection';
 import { theme } from './theme-layout';

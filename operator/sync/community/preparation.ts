@@ -1,13 +1,11 @@
 import type { Clock } from '../../base/clock';
-import { errorOf } from '../../base/errors';
-import type { Logger } from '../../base/log';
 import type { ResourceMetadata } from '../../kinds';
 import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../base/limits';
+import { Operation } from '../objects/operation';
 import { DownloadFailed } from './download';
 import { FairQueue } from './fair-queue';
 import { fetchPackage, type Source } from './fetch-package';
-import { InstallRejected } from './install-rejected';
-import { RepositoryRefused } from './refused';
+import { InstallRejected, RepositoryRefused } from './errors';
 import type { RepositoryPackage } from './repository-package';
 
 /** The state of a download with its checks. */
@@ -23,10 +21,10 @@ export type Preparation =
 interface Entry {
   /** Identifies the request. */
   readonly key: string;
+  readonly operation: Operation<RepositoryPackage>;
   state: Preparation;
   /** By the monotonic clock: a failure is remembered until then. Absent: until something else is asked for. */
   until?: number;
-  readonly abort: AbortController;
 }
 
 /**
@@ -39,10 +37,7 @@ export class Preparations {
   private readonly queue = new FairQueue();
   private closed = false;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly log: Logger,
-  ) {}
+  constructor(private readonly clock: Clock) {}
 
   /**
    * The state of the preparation for a resource; starts it if there is none.
@@ -61,14 +56,20 @@ export class Preparations {
     const isDue = present?.until !== undefined && present.until <= this.clock.monotonic();
     if (present && present.key === key && !isDue) return present.state;
     this.forget(uid);
-    const entry: Entry = { key, state: { type: 'running' }, abort: new AbortController() };
+    const operation = new Operation<RepositoryPackage>(this.clock);
+    const entry: Entry = { key, operation, state: { type: 'running' } };
     if (this.closed) return entry.state;
     this.entries.set(uid, entry);
-    // One that fails must not keep the later ones from starting.
-    this.queue.add(namespace, () =>
-      this.run(entry, source)
-        .then(onEnd)
-        .catch((error: unknown) => this.log.error({ error }, 'failed to report end of download')),
+    const fetch = async () => {
+      operation.signal.throwIfAborted();
+      return fetchPackage(this.clock, source, operation.signal);
+    };
+    operation.start(
+      () => this.queue.run(namespace, fetch),
+      () => {
+        this.take(entry);
+        onEnd();
+      },
     );
     return entry.state;
   }
@@ -81,7 +82,7 @@ export class Preparations {
 
   /** Aborts a download, and forgets its files or its failure. */
   forget(uid: string): void {
-    this.entries.get(uid)?.abort.abort();
+    this.entries.get(uid)?.operation.stop();
     this.entries.delete(uid);
   }
 
@@ -95,18 +96,14 @@ export class Preparations {
     for (const uid of [...this.entries.keys()]) this.forget(uid);
   }
 
-  private async run(entry: Entry, source: Source): Promise<void> {
-    if (entry.abort.signal.aborted) return;
-    try {
-      entry.state = { type: 'ready', package: await fetchPackage(this.clock, source, entry.abort.signal) };
-    } catch (thrown) {
-      if (entry.abort.signal.aborted) return;
-      const error = errorOf(thrown);
-      const known = error instanceof RepositoryRefused || error instanceof DownloadFailed;
-      // A bug in the reading of an archive must not end the operator, nor be repeated for ever.
-      const reported = known ? error : new RepositoryRefused(`The archive cannot be read: ${error.message}.`);
-      this.fail(entry, reported);
-    }
+  /** Takes over the end of the operation. */
+  private take(entry: Entry): void {
+    const { end, error, signal } = entry.operation;
+    if (end?.type === 'completed') entry.state = { type: 'ready', package: end.result };
+    if (!error || signal.aborted) return;
+    const known = error instanceof RepositoryRefused || error instanceof DownloadFailed;
+    // A bug in the reading of an archive must not end the operator, nor be repeated for ever.
+    this.fail(entry, known ? error : new RepositoryRefused(`The archive cannot be read: ${error.message}.`));
   }
 
   private fail(entry: Entry, error: RepositoryRefused | DownloadFailed) {

@@ -10,7 +10,7 @@ import { keepsVolume } from '../hub-workload/retain';
 import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
 import { activators } from './activation';
-import { InstallRejected } from './install-rejected';
+import { InstallRejected } from './errors';
 import type { Installer } from './installer';
 import { installationOf, verdictOf } from './installer-pod';
 import * as conditions from './conditions';

@@ -1,6 +1,6 @@
 import { INSTALLED_FILES, INSTALLED_SIZE } from '../../base/limits';
 import { type Archive, type ArchiveEntry, shown } from './archive';
-import { RepositoryRefused } from './refused';
+import { RepositoryRefused } from './errors';
 
 /** Files of an archive by the path that they get below the target. */
 export type Selection = ReadonlyMap<string, ArchiveEntry>;

@@ -16,16 +16,13 @@ import { hubErrorOutcome } from '../hub-access/hub-errors';
 import type { Services } from '../services';
 import { activators } from './activation';
 import { bundleOf } from './bundle';
-import { DigestMismatch } from './digest-mismatch';
-import { InstallRejected } from './install-rejected';
+import { DigestMismatch, InstallRejected, RepositoryRefused, TargetTaken } from './errors';
 import type { Installer } from './installer';
 import { type Installation, installationOf, verdictOf } from './installer-pod';
 import * as conditions from './conditions';
 import type { Preparations } from './preparation';
-import { RepositoryRefused } from './refused';
 import { digestOf, type RepositoryPackage } from './repository-package';
 import type { Targets } from './targets';
-import { TargetTaken } from './target-taken';
 
 /** The inputs of one reconcile. */
 interface Reconcile {

@@ -1,4 +1,6 @@
-import type { HubCommunityRepository } from '../../kinds';
+import { communityRepository as definition, type HubCommunityRepository } from '../../kinds';
+import type { Child } from '../objects/child';
+import { othersOf } from '../objects/ownership';
 import type { Services } from '../services';
 
 /**
@@ -37,14 +39,8 @@ export class Targets {
       this.services.requeue(kind, metadata.namespace, metadata.name);
   }
 
-  private others({ metadata, spec }: HubCommunityRepository): HubCommunityRepository[] {
-    return [
-      ...this.services.cache.ofHub<HubCommunityRepository>(
-        'HubCommunityRepository',
-        metadata.namespace,
-        spec.hubRef.name,
-      ),
-    ].filter(({ metadata: { uid } }) => uid !== metadata.uid);
+  private others(resource: HubCommunityRepository): HubCommunityRepository[] {
+    return othersOf<HubCommunityRepository & Child>(this.services, definition, resource);
   }
 }
 

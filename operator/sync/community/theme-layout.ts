@@ -3,7 +3,7 @@ import { isObject } from '../../base/is-object';
 import { type Archive, shown } from './archive';
 import type { Hints } from './hints';
 import { assertSize } from './json-file';
-import { RepositoryRefused } from './refused';
+import { RepositoryRefused } from './errors';
 import type { RepositoryPackage } from './repository-package';
 import { readSelected, select } from './selection';
 

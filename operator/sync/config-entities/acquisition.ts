@@ -1,13 +1,13 @@
 import type { Clock } from '../../base/clock';
-import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import type { Child } from '../objects/child';
+import { adoptedEvent, forgottenStatus, recordedId } from '../objects/ownership';
 import { volumeStatus } from '../hub-workload/hub-volume';
 import { inProgress } from './conditions';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { Observation } from './observe';
 import { shouldDelete } from '../objects/removal';
-import { formerIds, ownedId } from './ownership';
+import { formerIds } from './ownership';
 import { isCreatedByOperator } from './ownership-label';
 
 /**
@@ -30,12 +30,8 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   const isFormer = formerIds(resource).includes(id);
   const isOurs = isFormer || (entity !== undefined && (await isCreatedByOperator(work.client, entity)));
   const adopted = owner ? owner.status?.['adopted'] === true : exists && !isOurs;
-  const events: EventSpec[] = [];
-  if (adopted && !owner) {
-    const message = `The hub already had the ${type} ${id}: it now belongs to this resource.`;
-    events.push({ type: 'Warning', reason: 'Adopted', message });
-  }
-  const former = ownedId(entityType, resource);
+  const events = adopted && !owner ? [adoptedEvent(`${type} ${id}`)] : [];
+  const former = recordedId(entityType, resource);
   const leftovers = formerIds(resource).filter((each) => each !== id);
   cached.formerEntityId = undefined;
   if (former !== undefined && shouldDelete(resource)) {
@@ -64,13 +60,11 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   });
 }
 
-/** Status forgets an object of another volume. What this one has under the id is found, and adopted, as for a new resource. */
 export function forgetObject<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
 ): Outcome {
-  const forgotten = [entityType.idField, 'entityId', 'formerIds', 'adopted', 'appliedHash', 'enabled'];
-  const status = Object.fromEntries(forgotten.map((field) => [field, null]));
+  const status = forgottenStatus(entityType, ['entityId', 'formerIds', 'enabled'], work.volume);
   work.cached.operation = undefined;
-  return inProgress(entityType, work, 0, { status: { ...status, ...volumeStatus(work.volume) } });
+  return inProgress(entityType, work, 0, { status });
 }

@@ -1,38 +1,32 @@
 import type { Clock } from '../../base/clock';
 import type { ConfigEntityKind } from '../../client/connection/config-entity';
-import type { HubRejected } from '../../client/connection/errors';
 import type { ReloadResult } from '../../client/config-entities/reload-retry';
 import type { Corrected } from '../objects/drift-policy';
+import { PerResource } from '../objects/remembered';
+import { Operation } from '../objects/operation';
 import type { Removable } from '../objects/removal';
+import type { Paced } from '../objects/write-pacing';
 import type { SwitchOffs } from './switch-offs';
 
 // Times are of the monotonic clock unless stated otherwise.
 
-/** A write, a reload, or both, of one resource. It outlives the reconcile that started it. */
-export interface Operation {
-  /** The correction that it makes, see `sync/objects/drift-policy.ts`. */
-  readonly correction?: string | undefined;
-  /** Hash of the payload that the operation writes or reloads. A write sends the latest payload and updates this. */
-  hash: string;
+/** A write, a reload, or both, of one resource. */
+export class EntityOperation extends Operation {
   /** When the hub accepted the write, in milliseconds since the epoch; undefined: it has not. */
   wroteAt?: number;
   reload?: ReloadResult;
-  /** Undefined: it runs. */
-  end?: { readonly at: number; readonly error?: Error | undefined };
-}
 
-/** The hub rejected this payload. It would reject the same one again. */
-export interface Rejection {
-  readonly hash: string;
-  readonly error: HubRejected;
-  readonly at: number;
-}
-
-/** The hub failed to write this payload `count` times in a row. */
-export interface WriteFailure {
-  readonly hash: string;
-  readonly count: number;
-  readonly message: string;
+  /**
+   * @param hash of the payload that it writes or reloads; a write sends the latest payload and updates this
+   * @param correction that it makes (`sync/objects/drift-policy.ts`)
+   */
+  constructor(
+    clock: Clock,
+    public hash: string,
+    readonly correction?: string,
+  ) {
+    super(clock);
+  }
 }
 
 /** The known content of the hub for a resource, by the source of the knowledge; `at`: the time of the observation. */
@@ -53,23 +47,19 @@ export type Observed =
 export type KnownSource = 'write' | 'file' | 'reload' | 'live';
 
 /** The cached data of one resource between reconciles. It is optional: it only saves requests. */
-export interface CachedEntity extends Corrected, Removable {
+export interface CachedEntity extends Corrected, Paced, Removable {
   observed: Observed;
   /** The state of the entity when the observed payload was known to be in use. */
   revision?: string | undefined;
   /** When the file may be read to verify a payload that is probably unchanged. */
   verifyAt?: number | undefined;
-  operation?: Operation | undefined;
+  operation?: EntityOperation | undefined;
   /** Entity id of the object under the former id, for the object that replaces it. */
   formerEntityId?: string | undefined;
-  rejection?: Rejection | undefined;
-  failure?: WriteFailure | undefined;
   /** How often in a row an automation was switched off again that is to be off, and when it last was. */
   switchOffs?: SwitchOffs;
   /** The hub could not expand the blueprint of the payload. */
   blueprintMissing?: boolean;
-  /** When the last write began or, once the hub has accepted it, ended. */
-  lastWriteAt?: number;
   /** When the last reload for it failed; undefined: none failed, or a new attempt may succeed. */
   reloadFailedAt?: number | undefined;
 }
@@ -77,27 +67,19 @@ export interface CachedEntity extends Corrected, Removable {
 /** A reconcile follows the end of an operation at once, unless the resource is suspended or gone. */
 const RESULT_RETENTION = 5_000;
 
-/** The cache of all resources of one hub, by uid. */
-export class EntityCache {
+/** The cache of all resources of one hub. */
+export class EntityCache extends PerResource<CachedEntity> {
   /** When the hub last completed a write or a removal. */
   answeredAt = 0;
-  private readonly entities = new Map<string, CachedEntity>();
 
-  constructor(private readonly clock: Clock) {}
-
-  get(uid: string): CachedEntity {
-    let cached = this.entities.get(uid);
-    if (!cached) {
-      cached = { observed: { source: 'status', at: this.clock.monotonic() } };
-      this.entities.set(uid, cached);
-    }
-    return cached;
+  constructor(private readonly clock: Clock) {
+    super(() => ({ observed: { source: 'status', at: clock.monotonic() } }));
   }
 
   /** A write or removal has just ended, and no reconcile has recorded its result. */
   hasUnrecordedResults(): boolean {
     const since = this.clock.monotonic() - RESULT_RETENTION;
-    return [...this.entities.values()].some(({ operation, removal }) => {
+    return [...this.values()].some(({ operation, removal }) => {
       const hasWritten = operation?.wroteAt !== undefined && (!operation.end || operation.end.at > since);
       return hasWritten || (removal?.end && removal.end.at > since);
     });
@@ -105,13 +87,9 @@ export class EntityCache {
 
   /** An object with this id is being removed, for whichever resource. */
   isBeingRemoved(kind: ConfigEntityKind, id: string): boolean {
-    return [...this.entities.values()].some(
+    return [...this.values()].some(
       ({ removal }) => removal && !removal.end && removal.kind === kind && removal.ids.includes(id),
     );
-  }
-
-  delete(uid: string): void {
-    this.entities.delete(uid);
   }
 }
 

@@ -1,8 +1,7 @@
-import type { HubClient } from '../../client/hub-client';
-import type { KindDefinition } from '../../kinds/kind';
-import type { ReadyReason } from '../../kinds/reasons';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../objects/child';
+import type { ObjectReconcile } from '../objects/object-sync';
+import type { ObjectType } from '../objects/ownership';
 import type { CachedEntity } from './entity-cache';
 import type { ConfigEntityKind, EntityPayload } from '../../client/connection/config-entity';
 import type { RegistryEntity } from '../../client/connection/api-types';
@@ -15,9 +14,10 @@ export interface ConfigEntitySpec {
 }
 
 /** One reconcile of one automation, scene or script. */
-export interface EntityWork<R extends Child = Child, S extends ConfigEntitySpec = ConfigEntitySpec> {
-  readonly resource: R;
-  readonly client: HubClient;
+export interface EntityWork<
+  R extends Child = Child,
+  S extends ConfigEntitySpec = ConfigEntitySpec,
+> extends ObjectReconcile<R> {
   readonly context: ReconcileContext;
   readonly cached: CachedEntity;
   readonly spec: S;
@@ -26,8 +26,6 @@ export interface EntityWork<R extends Child = Child, S extends ConfigEntitySpec 
   /** The desired payload. */
   readonly payload: EntityPayload;
   readonly hash: string;
-  /** Volume of the hub; undefined: not known. */
-  readonly volume: string | undefined;
 }
 
 /**
@@ -60,16 +58,10 @@ export interface StateContext {
 }
 
 /** The parts of the sync that differ between automations, scenes and scripts. */
-export interface EntityType<R extends Child, S extends ConfigEntitySpec> {
-  /** The hub's word for the kind. */
+export interface EntityType<R extends Child, S extends ConfigEntitySpec> extends ObjectType {
   readonly type: ConfigEntityKind;
-  readonly definition: KindDefinition;
   /** File of the hub that holds the definitions, beside `configuration.yaml`. */
   readonly file: string;
-  /** Field of `status` that holds the id under which the hub has the object. */
-  readonly idField: string;
-  /** Reason of `Ready`. */
-  readonly reason: ReadyReason;
   /** Whether the operator reloads the hub after a write (rules.md, "Reload"), and `ReloadReady` reports it. */
   readonly reloads: boolean;
   id(resource: R): string;

@@ -2,13 +2,14 @@ import type { ConfigEntityKind } from '../../client/connection/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import { conditionOf } from '../../runtime/conditions';
 import type { Child } from '../objects/child';
+import { PerClient } from '../objects/remembered';
+import { recordedId } from '../objects/ownership';
 import type { Services } from '../services';
 import { isHeld } from '../still-desired';
 import { DriftDetector, type WatchedResource } from './drift';
 import { EntityCache } from './entity-cache';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
 import { FileReadSchedule } from './file-read-schedule';
-import { ownedId } from './ownership';
 
 /** The data of one hub: the cache of its resources, the drift detection, and the schedule of file reads. */
 export interface HubContext {
@@ -19,37 +20,23 @@ export interface HubContext {
 
 type WatchedEntityType = Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'definition' | 'idField'>;
 
-/** The contexts of all hubs, one per client: a new client starts with an empty cache. */
-export class HubContexts {
-  private readonly contexts = new WeakMap<HubClient, HubContext>();
-
+/** The contexts of all hubs. */
+export class HubContexts extends PerClient<HubContext> {
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,
     private readonly entityTypes: readonly WatchedEntityType[],
-  ) {}
-
-  /** The context of the hub of a resource. */
-  of(client: HubClient, { metadata: { namespace }, spec: { hubRef } }: Child): HubContext {
-    let context = this.contexts.get(client);
-    if (!context) {
-      const { clock } = this.services;
-      const cache = new EntityCache(clock);
-      const log = this.services.log.child({ hub: `${namespace}/${hubRef.name}` });
-      const resources = (kind: ConfigEntityKind) => this.resources(kind, namespace, hubRef.name, cache);
-      context = {
-        cache,
-        fileReads: new FileReadSchedule(clock),
-        drift: new DriftDetector({ client, clock, log, resources }),
-      };
-      this.contexts.set(client, context);
-      client.reloads.deferWhile((component) => this.expectsWrites(component, namespace, hubRef.name, cache));
-    }
-    return context;
+  ) {
+    super();
   }
 
-  /** Whether a write to the hub has not been recorded in status yet. */
-  hasUnrecordedResults(client: HubClient): boolean {
-    return this.contexts.get(client)?.cache.hasUnrecordedResults() ?? false;
+  protected override create(client: HubClient, namespace: string, hubName: string): HubContext {
+    const { clock } = this.services;
+    const cache = new EntityCache(clock);
+    const log = this.services.log.child({ hub: `${namespace}/${hubName}` });
+    const resources = (kind: ConfigEntityKind) => this.resources(kind, namespace, hubName, cache);
+    client.reloads.deferWhile((component) => this.expectsWrites(component, namespace, hubName, cache));
+    const drift = new DriftDetector({ client, clock, log, resources });
+    return { cache, drift, fileReads: new FileReadSchedule(clock) };
   }
 
   /**
@@ -65,7 +52,8 @@ export class HubContexts {
       if (status?.observedGeneration !== metadata.generation) return true;
       if (conditionOf(resource, 'Stalled')) continue;
       const { operation, rejection, failure } = cache.get(metadata.uid);
-      const isClaimed = ownedId(entityType, resource) !== undefined && status?.['appliedHash'] === undefined;
+      const isClaimed =
+        recordedId(entityType, resource) !== undefined && status?.['appliedHash'] === undefined;
       if (isClaimed && !operation && !rejection && !failure) return true;
     }
     return false;
@@ -82,7 +70,7 @@ export class HubContexts {
     for (const resource of this.services.cache.ofHub<Child>(definition.kind, namespace, hubName)) {
       const { name, uid } = resource.metadata;
       yield {
-        id: ownedId(entityType, resource),
+        id: recordedId(entityType, resource),
         entityId: resource.status?.['entityId'] as string | undefined,
         cached: cache.get(uid),
         desiredOff: 'enabled' in resource.spec && resource.spec.enabled === false,

@@ -28,7 +28,11 @@ export function configEntityModules(services: Services, hubs: HubClients) {
       await Promise.all(
         hubs.all.map(async (client) => {
           await runWhileResponsive(client, clock, client.drain());
-          await waitUntilRecorded(client, clock, () => contexts.hasUnrecordedResults(client));
+          await waitUntilRecorded(
+            client,
+            clock,
+            () => contexts.find(client)?.cache.hasUnrecordedResults() ?? false,
+          );
         }),
       );
     },

@@ -1,14 +1,15 @@
 import type { LabelledEntity } from '../../client/registries/entity-registry';
 import type { HubClient } from '../../client/hub-client';
-import { errorOf, messageOf } from '../../base/errors';
 import type { Hub } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
 import { LEFT_BEHIND_GRACE, LEFT_BEHIND_RETRY } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Child } from '../objects/child';
+import { Operation } from '../objects/operation';
+import { recordedId } from '../objects/ownership';
 import type { Services } from '../services';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
-import { formerIds, ownedId } from './ownership';
+import { formerIds } from './ownership';
 import { createdByOperator, unmark } from './ownership-label';
 
 /** Report to the Hub about objects without a resource. */
@@ -24,7 +25,7 @@ interface HubState {
   readonly since: number;
   /** An event has named them since the hub was last connected. */
   told: boolean;
-  removing: boolean;
+  removal: Operation | undefined;
   /** When they may be removed again after a failure, and the failure until an event has it. */
   retryAt: number;
   failure: string | undefined;
@@ -65,7 +66,7 @@ export class LeftBehind {
   private stateOf(client: HubClient, now: number): HubState {
     let state = this.states.get(client);
     if (!state) {
-      state = { since: now, told: false, removing: false, retryAt: -Infinity, failure: undefined };
+      state = { since: now, told: false, removal: undefined, retryAt: -Infinity, failure: undefined };
       const created = state;
       client.connection.onReconnect(() => (created.told = false));
       this.states.set(client, state);
@@ -76,7 +77,7 @@ export class LeftBehind {
   private isDescribed({ metadata: { namespace, name } }: Hub, { kind, id }: LabelledEntity): boolean {
     const entityType = this.entityTypes.find(({ type }) => type === kind)!;
     for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, name)) {
-      const ids = [entityType.id(resource), ownedId(entityType, resource), ...formerIds(resource)];
+      const ids = [entityType.id(resource), recordedId(entityType, resource), ...formerIds(resource)];
       if (ids.includes(id)) return true;
     }
     return false;
@@ -93,8 +94,8 @@ export class LeftBehind {
     const { clock, log, requeue } = this.services;
     const list = hub.metadata.annotations?.[userAnnotations.removeLeftBehind] ?? '';
     const named = all.filter(({ entityId }) => list.split(/[\s,]+/).includes(entityId));
-    if (named.length === 0 || state.removing || clock.monotonic() < state.retryAt) return;
-    state.removing = true;
+    if (named.length === 0 || (state.removal && !state.removal.end) || clock.monotonic() < state.retryAt)
+      return;
     const { namespace, name } = hub.metadata;
     const removeAll = async () => {
       for (const entity of named) {
@@ -108,19 +109,16 @@ export class LeftBehind {
         );
       }
     };
-    void removeAll()
-      .catch((error: unknown) => {
-        log.warn(
-          { kind: 'Hub', namespace, name, error: errorOf(error) },
-          'failed to remove object without a resource',
-        );
-        state.failure = `What ${userAnnotations.removeLeftBehind} names could not be removed from the hub: ${messageOf(error)}`;
+    const removal = new Operation(clock).start(removeAll, () => {
+      const { error } = removal;
+      if (error) {
+        log.warn({ kind: 'Hub', namespace, name, error }, 'failed to remove object without a resource');
+        state.failure = `What ${userAnnotations.removeLeftBehind} names could not be removed from the hub: ${error.message}`;
         state.retryAt = clock.monotonic() + LEFT_BEHIND_RETRY;
-      })
-      .finally(() => {
-        state.removing = false;
-        requeue('Hub', namespace, name);
-      });
+      }
+      requeue('Hub', namespace, name);
+    });
+    state.removal = removal;
   }
 }
 

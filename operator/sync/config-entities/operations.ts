@@ -1,18 +1,18 @@
 import type { EntityPayload } from '../../client/connection/config-entity';
 import type { HubClient } from '../../client/hub-client';
-import { errorOf } from '../../base/errors';
 import { incompleteContent } from '../../runtime/json';
 import type { Child } from '../objects/child';
 import type { DriftPolicy } from '../objects/drift-policy';
+import { othersOf, recordedId } from '../objects/ownership';
 import { ensureRemoved } from '../objects/removal';
+import type { WritePacing } from '../objects/write-pacing';
 import type { Services } from '../services';
 import { stillDesired } from '../still-desired';
 import { hashOf } from './diff';
 import { unmark } from './ownership-label';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
-import { ownedId } from './ownership';
-import { type Operation, recordObserved } from './entity-cache';
+import { EntityOperation, recordObserved } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
 
 /**
@@ -25,6 +25,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
     private readonly contexts: HubContexts,
     private readonly drift: DriftPolicy,
+    private readonly pacing: WritePacing,
   ) {}
 
   /**
@@ -72,13 +73,11 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   }
 
   /** Another resource that owns this object in the hub and is not being deleted. */
-  ownerOf(id: string, { metadata, spec }: R): R | undefined {
-    const { definition, idField } = this.entityType;
-    for (const other of this.services.cache.ofHub<R>(definition.kind, metadata.namespace, spec.hubRef.name)) {
-      const isOther = other.metadata.uid !== metadata.uid && !other.metadata.deletionTimestamp;
-      if (isOther && other.status?.[idField] === id) return other;
-    }
-    return undefined;
+  ownerOf(id: string, resource: R): R | undefined {
+    const { entityType, services } = this;
+    return othersOf<R>(services, entityType.definition, resource).find(
+      (other) => !other.metadata.deletionTimestamp && recordedId(entityType, other) === id,
+    );
   }
 
   /** Another resource owns this object, or this one owns it again since its id was changed back. */
@@ -86,33 +85,30 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const { kind, metadata } = resource;
     const current = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
     const isSame = current?.metadata.uid === metadata.uid && !current.metadata.deletionTimestamp;
-    const isOwnedAgain = isSame && ownedId(this.entityType, current) === id;
+    const isOwnedAgain = isSame && recordedId(this.entityType, current) === id;
     return isOwnedAgain || this.ownerOf(id, resource) !== undefined;
   }
 
   private start(
     work: EntityWork<R, S>,
     correction: string | undefined,
-    run: (operation: Operation) => Promise<void>,
+    run: (operation: EntityOperation) => Promise<void>,
   ): void {
     const { cached, resource, client, hash } = work;
-    const operation: Operation = { correction, hash };
-    cached.operation = operation;
-    void run(operation)
-      .then(() => undefined, errorOf)
-      .then((error) => {
-        operation.end = { at: this.services.clock.monotonic(), error };
-        this.contexts.of(client, resource).drift.recheckAfterOwnWork(this.entityType.type);
-        const hubIsLoading = operation.wroteAt !== undefined && !operation.reload;
-        this.services.clock.after(hubIsLoading ? USUAL_LOAD_TIME : 0, () => this.requeue(resource));
-      });
+    const { clock } = this.services;
+    const operation = new EntityOperation(clock, hash, correction);
+    cached.operation = operation.start(run, () => {
+      this.contexts.of(client, resource).drift.recheckAfterOwnWork(this.entityType.type);
+      const hubIsLoading = operation.wroteAt !== undefined && !operation.reload;
+      clock.after(hubIsLoading ? USUAL_LOAD_TIME : 0, () => this.requeue(resource));
+    });
   }
 
   /** Sends the payload that is desired when the write leaves the queue: many edits meanwhile are one write. */
   private async writeLatest(
     { cached, resource, client, id }: EntityWork<R, S>,
     kept: EntityPayload,
-    operation: Operation,
+    operation: EntityOperation,
   ): Promise<S | undefined> {
     let written: S | undefined;
     const isAccepted = await client.entities.write(this.entityType.type, id, () => {
@@ -126,7 +122,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     if (!isAccepted) return undefined;
     operation.wroteAt = this.services.clock.now();
     const now = this.services.clock.monotonic();
-    cached.lastWriteAt = now;
+    this.pacing.mark(cached);
     cached.failure = undefined;
     recordObserved(cached, 'write', operation.hash, now);
     if (operation.correction !== undefined) this.drift.count(cached, operation.correction);
@@ -134,7 +130,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return written;
   }
 
-  private async reloadNow({ client, cached }: EntityWork<R, S>, operation: Operation): Promise<void> {
+  private async reloadNow({ client, cached }: EntityWork<R, S>, operation: EntityOperation): Promise<void> {
     operation.reload = await client.reloads.request(this.entityType.type);
     cached.reloadFailedAt = operation.reload.ok ? undefined : this.services.clock.monotonic();
   }

@@ -1,15 +1,8 @@
 import type { Child } from '../objects/child';
+import { hasAccepted, recordedId } from '../objects/ownership';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 
 // Reads the data about the object in the hub from status.
-
-/** The id under which the hub has the object of the resource; undefined: it has none yet. */
-export function ownedId(
-  { idField }: Pick<EntityType<Child, ConfigEntitySpec>, 'idField'>,
-  { status }: Child,
-): string | undefined {
-  return status?.[idField] as string | undefined;
-}
 
 /** Earlier ids under which the hub may still have an object of the resource that is to be removed. */
 export function formerIds({ status }: Child): readonly string[] {
@@ -18,10 +11,10 @@ export function formerIds({ status }: Child): readonly string[] {
 
 /** The object with the effective id belongs to this resource. */
 export function ownsId<R extends Child, S extends ConfigEntitySpec>(
-  { idField }: EntityType<R, S>,
+  entityType: EntityType<R, S>,
   { id, resource }: EntityWork<R, S>,
 ): boolean {
-  return resource.status?.[idField] === id;
+  return recordedId(entityType, resource) === id;
 }
 
 /** The hub had accepted the desired payload. */
@@ -29,7 +22,7 @@ export function isAccepted<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
 ): boolean {
-  return ownsId(entityType, work) && work.resource.status?.['appliedHash'] === work.hash;
+  return ownsId(entityType, work) && hasAccepted(work.resource, work.hash);
 }
 
 /** The hub had accepted some payload of this resource: the object there is no longer the one of before the adoption. */

@@ -1,21 +1,18 @@
-import { HubFailed, HubRejected } from '../../client/connection/errors';
+import { HubRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
-import {
-  FINALIZER_TRY,
-  MIN_WRITE_INTERVAL,
-  POD_NOT_READY_REQUEUE,
-  REJECTED_WRITE_RETRY_INTERVAL,
-  RESYNC,
-} from '../../base/limits';
+import { FINALIZER_TRY, REJECTED_WRITE_RETRY_INTERVAL } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { Child, ChildModule } from '../objects/child';
+import type { Child } from '../objects/child';
 import { formatDiff } from '../objects/field-diff';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
-import { hubVolume, isOnOtherVolume } from '../hub-workload/hub-volume';
+import { hubVolume } from '../hub-workload/hub-volume';
 import { DriftPolicy } from '../objects/drift-policy';
+import { ObjectSync, untilLoaded } from '../objects/object-sync';
+import { recordedId } from '../objects/ownership';
+import { WritePacing } from '../objects/write-pacing';
 import type { Services } from '../services';
 import { acquire, forgetObject } from './acquisition';
 import { Completion } from './completion';
@@ -35,7 +32,7 @@ import type { HubContexts } from './hub-contexts';
 import { hasJustFailed, loadPolicyOf, nextLoadStep } from './load';
 import { type Observation, observe } from './observe';
 import { Operations } from './operations';
-import { formerIds, isAccepted, isNew, ownedId, ownsId, wasAccepted } from './ownership';
+import { formerIds, isAccepted, isNew, ownsId, wasAccepted } from './ownership';
 import { shouldDelete } from '../objects/removal';
 import { blueprintAppeared, blueprintRecheck } from './blueprint';
 import { withHint } from './rejection-hint';
@@ -49,9 +46,14 @@ const REMOVAL_POLL_INTERVAL = 1_000;
  * one, reloaded, and observed to be in use. A reconcile never waits for a write or a reload: it starts one and returns,
  * and the end of it queues the resource again. After a crash the next reconcile compares again and continues.
  */
-export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> implements ChildModule<R> {
+export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> extends ObjectSync<
+  R,
+  EntityWork<R, S>,
+  Observation
+> {
   private readonly operations: Operations<R, S>;
   private readonly drift: DriftPolicy;
+  private readonly pacing: WritePacing;
   private readonly completion: Completion<R, S>;
 
   constructor(
@@ -59,38 +61,64 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'metrics' | 'requeue'>,
     private readonly contexts: HubContexts,
   ) {
+    super();
     this.drift = new DriftPolicy(services, entityType.definition);
-    this.operations = new Operations(entityType, services, contexts, this.drift);
+    this.pacing = new WritePacing(services.clock, REJECTED_WRITE_RETRY_INTERVAL);
+    this.operations = new Operations(entityType, services, contexts, this.drift, this.pacing);
     this.completion = new Completion(entityType, services, this.operations, this.drift);
   }
 
-  async sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome> {
+  protected override async begin(
+    resource: R,
+    client: HubClient,
+    context: ReconcileContext,
+  ): Promise<EntityWork<R, S> | Outcome> {
     const { entityType } = this;
     const problem = entityType.validate?.(entityType.spec(resource));
     if (problem !== undefined) return stalled('InvalidSpec', problem);
-    const { cache, drift, fileReads } = this.contexts.of(client, resource);
-    await drift.watchEvents();
-    if (!(await client.components.isLoaded(entityType.type))) {
-      const message = `The hub has not loaded its ${entityType.type} component yet.`;
-      return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
-    }
+    await this.contexts.of(client, resource).drift.watchEvents();
+    const notLoaded = await untilLoaded(client, entityType.type);
+    if (notLoaded) return notLoaded;
     const work = this.workOn(resource, client, context);
     if (context.forced) this.invalidate(work);
     this.recordResult(work);
+    return work;
+  }
+
+  protected override follow(work: EntityWork<R, S>): Promise<Outcome | undefined> {
     const { operation } = work.cached;
-    if (operation && !operation.end && !context.dryRun) return inProgress(entityType, work);
-    if (isOnOtherVolume(resource, work.volume) && !context.dryRun) return forgetObject(entityType, work);
-    const observation = await observe(entityType, work, fileReads, this.services.clock);
-    if (context.dryRun) return dryRun(entityType, work, observation);
-    if (!ownsId(entityType, work)) {
-      // The object in the hub is about to be removed by another resource: no person made it, so it is not adopted.
-      if (cache.isBeingRemoved(entityType.type, work.id))
-        return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
-      return acquire(entityType, work, observation, {
-        clock: this.services.clock,
-        ownerOf: (id) => this.operations.ownerOf(id, resource),
-      });
-    }
+    const isRunning = operation && !operation.end;
+    return Promise.resolve(isRunning ? inProgress(this.entityType, work) : undefined);
+  }
+
+  protected override forgetObject(work: EntityWork<R, S>): Outcome {
+    return forgetObject(this.entityType, work);
+  }
+
+  protected override observe(work: EntityWork<R, S>): Promise<Observation> {
+    const { fileReads } = this.contexts.of(work.client, work.resource);
+    return observe(this.entityType, work, fileReads, this.services.clock);
+  }
+
+  protected override dryRun(work: EntityWork<R, S>, observation: Observation): Outcome {
+    return dryRun(this.entityType, work, observation);
+  }
+
+  protected override async acquire(
+    work: EntityWork<R, S>,
+    observation: Observation,
+  ): Promise<Outcome | undefined> {
+    const { entityType } = this;
+    const { client, id, resource } = work;
+    if (ownsId(entityType, work)) return undefined;
+    const { cache } = this.contexts.of(client, resource);
+    // The object in the hub is about to be removed by another resource: no person made it, so it is not adopted.
+    if (cache.isBeingRemoved(entityType.type, id)) return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
+    const ownerOf = (each: string) => this.operations.ownerOf(each, resource);
+    return acquire(entityType, work, observation, { clock: this.services.clock, ownerOf });
+  }
+
+  protected override async ensure(work: EntityWork<R, S>, observation: Observation): Promise<Outcome> {
     switch (observation.type) {
       case 'Absent':
       case 'Different':
@@ -104,9 +132,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     }
   }
 
-  async remove(resource: R, client: HubClient): Promise<Waiting | readonly EventSpec[]> {
+  override async remove(resource: R, client: HubClient): Promise<Waiting | readonly EventSpec[]> {
     const { type, reason } = this.entityType;
-    const id = ownedId(this.entityType, resource);
+    const id = recordedId(this.entityType, resource);
     const ids = this.idsToRemove(resource);
     if (ids.length > 0 && !(await this.operations.ensureRemoved(resource, client, ids)))
       return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
@@ -114,18 +142,18 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     return [];
   }
 
-  objectOf(resource: R): string | undefined {
+  override objectOf(resource: R): string | undefined {
     const ids = this.idsToRemove(resource);
     return ids.length === 0 ? undefined : `${this.entityType.type} ${ids.join(', ')}`;
   }
 
-  forget(resource: R, client: HubClient): void {
+  override forget(resource: R, client: HubClient): void {
     this.contexts.of(client, resource).cache.delete(resource.metadata.uid);
   }
 
   /** The ids of the objects that go with the resource. */
   private idsToRemove(resource: R): readonly string[] {
-    const id = ownedId(this.entityType, resource);
+    const id = recordedId(this.entityType, resource);
     const isDeleted = id !== undefined && shouldDelete(resource);
     return [...(isDeleted ? [id] : []), ...formerIds(resource)];
   }
@@ -163,21 +191,14 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
    * @throws the operation's error, unless the hub rejected the payload
    */
   private recordResult({ cached, hash, payload }: EntityWork<R, S>): void {
-    const { operation, failure } = cached;
+    const { operation } = cached;
     if (!operation?.end) return;
-    const { hash: sent, end } = operation;
-    if (end.error === undefined && sent === hash) return;
+    const { hash: sent, error } = operation;
+    if (error === undefined && sent === hash) return;
     cached.operation = undefined;
-    const { error } = end;
-    if (error instanceof HubRejected) {
-      cached.rejection = { hash: sent, error: withHint(error, payload), at: this.services.clock.monotonic() };
-      return;
-    }
-    if (error instanceof HubFailed) {
-      const count = (failure?.hash === sent ? failure.count : 0) + 1;
-      cached.failure = { hash: sent, count, message: error.message };
-    }
-    if (error !== undefined) throw error;
+    const isRejected = error instanceof HubRejected;
+    this.pacing.record(cached, sent, isRejected ? withHint(error, payload) : error);
+    if (error !== undefined && !isRejected) throw error;
   }
 
   /** Writes the payload, unless the drift may only be reported or the hub has just rejected the same payload. */
@@ -187,7 +208,6 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   ): Promise<Outcome> {
     const { differences, type } = observation;
     const { client, cached, hash } = work;
-    const now = this.services.clock.monotonic();
     const drifted = this.isDrift(work);
     const text = formatDiff(differences, client.rest.redact);
     const kind = this.entityType.type;
@@ -202,13 +222,13 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       left: 'it is not corrected',
       ...(key !== undefined && { correction: { key, text } }),
     });
-    const rejected = left ?? (await this.stillRejected(work, now));
+    const rejected = left ?? (await this.stillRejected(work));
     if (rejected) return rejected;
-    const pause = (cached.lastWriteAt ?? -Infinity) + writeInterval(work) - now;
+    const pause = this.pacing.pause(cached, hash);
     if (pause > 0) return inProgress(this.entityType, work, pause);
     const details =
       type === 'Absent' && (await this.replacesAdopted(work)) ? { status: { adopted: null } } : {};
-    cached.lastWriteAt = now;
+    this.pacing.mark(cached);
     this.operations.write(work, { correction: key, kept: type === 'Different' ? observation.kept : {} });
     if (!drifted) return inProgress(this.entityType, work, undefined, details);
     const event = this.drift.reportCorrected(
@@ -223,12 +243,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   }
 
   /** The outcome while the hub would reject the payload again; undefined: it may be sent. */
-  private async stillRejected(work: EntityWork<R, S>, now: number): Promise<Outcome | undefined> {
-    const { cached, hash } = work;
-    const { rejection } = cached;
-    if (rejection?.hash !== hash || now - rejection.at >= REJECTED_WRITE_RETRY_INTERVAL) return undefined;
-    if (await blueprintAppeared(this.entityType.type, work)) return undefined;
-    return hubErrorOutcome(rejection.error, 'object', blueprintRecheck(work));
+  private async stillRejected(work: EntityWork<R, S>): Promise<Outcome | undefined> {
+    const error = this.pacing.rejectionOf(work.cached, work.hash);
+    if (!error || (await blueprintAppeared(this.entityType.type, work))) return undefined;
+    return hubErrorOutcome(error, 'object', blueprintRecheck(work));
   }
 
   /** The hub had accepted the desired payload, and no write of ours replaced it. */
@@ -313,11 +331,4 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const isDone = reason === 'ReloadSuccessful' || reason === 'ReloadNotNeeded';
     return isDone || hasJustFailed(work.cached, this.services.clock.monotonic());
   }
-}
-
-/** Milliseconds between two writes. While the hub cannot read its file, every write fails: the interval doubles. */
-function writeInterval({ cached: { failure }, hash }: EntityWork): number {
-  return failure?.hash === hash
-    ? Math.min(MIN_WRITE_INTERVAL * 2 ** failure.count, RESYNC / 2)
-    : MIN_WRITE_INTERVAL;
 }

@@ -114,8 +114,11 @@ export class Outcomes {
     return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
   }
 
-  /** @param heldBy why the Hub does not begin with the restart */
-  restarting(sections: readonly string[], heldBy?: string): Outcome {
+  /**
+   * @param heldBy why the Hub does not begin with the restart
+   * @param sections absent: all that differ
+   */
+  restarting(heldBy: string | undefined, sections: readonly string[] = this.changed): Outcome {
     const { name } = this.resource.spec.hubRef;
     const loaded = sections.length > 0 ? list(sections) : 'the configuration';
     const message =
@@ -169,13 +172,19 @@ export class Outcomes {
   /** The fields of status that do not depend on the outcome. */
   get generated() {
     const { content, record } = this;
-    if (!record) return { configHash: content.marker.configuration };
-    const { lastLoad, loaded } = record;
+    const configHash = content.marker.configuration;
+    if (!record) return { configHash };
+    const { lastLoad } = record;
     return {
-      configHash: content.marker.configuration,
-      changedSections: changedParts(loaded, content.sections),
+      configHash,
+      changedSections: this.changed,
       ...(lastLoad && { lastReloadMethod: lastLoad.method, lastReloadTime: lastLoad.time }),
     };
+  }
+
+  /** The sections that the hub has not loaded as they are now. */
+  private get changed(): string[] {
+    return this.record ? changedParts(this.record.loaded, this.content.sections) : [];
   }
 }
 

@@ -1,6 +1,7 @@
 import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../base/limits';
-import { addedFiles, type Content, isSameMarker } from './generate/configuration-content';
-import type { LoadResult } from './load/load-result';
+import { addedFiles, type Content } from './generate/configuration-content';
+import { isSameMarker } from './generate/content-marker';
+import type { LoadResult } from './load/hub-loader';
 import { decideReload, type ReloadPolicy } from './load/reload-decision';
 import type { HubMode, Observed } from './record/observe';
 import { isSameRestart } from './record/publish';
@@ -66,17 +67,19 @@ export type Step =
   /** Replace the pod once: the hub is in recovery mode with a content that it has run with. */
   | 'Heal';
 
+/** A hub that cannot be used is waited for; how long a change waits for it depends on why ({@link HOLD_LIMITS}). */
+// prettier-ignore
+const UNUSABLE: Readonly<Record<Known, Step>> =
+  { InUse: 'Await', Pending: 'Await', Begun: 'Await', Rejected: 'ReportRejected', Failed: 'ReportFailed', Restarting: 'Await', Unchecked: 'Hold', New: 'Hold' };
+
 const STEPS: Readonly<Record<HubMode, Readonly<Record<Known, Step>>>> = {
   // prettier-ignore
   usable: { InUse: 'ReportInUse', Pending: 'Load', Begun: 'Load', Rejected: 'ReportRejected', Failed: 'ReportFailed', Restarting: 'AwaitRestart', Unchecked: 'Load', New: 'Load' },
   // prettier-ignore
   recovery: { InUse: 'Heal', Pending: 'GoBack', Begun: 'GoBack', Rejected: 'ReportRejected', Failed: 'GoBack', Restarting: 'AwaitRestart', Unchecked: 'GoBackUnchecked', New: 'Publish' },
-  // prettier-ignore
-  starting: { InUse: 'Await', Pending: 'Await', Begun: 'Await', Rejected: 'ReportRejected', Failed: 'ReportFailed', Restarting: 'Await', Unchecked: 'Hold', New: 'Hold' },
-  // prettier-ignore
-  locked: { InUse: 'Await', Pending: 'Await', Begun: 'Await', Rejected: 'ReportRejected', Failed: 'ReportFailed', Restarting: 'Await', Unchecked: 'Hold', New: 'Hold' },
-  // prettier-ignore
-  away: { InUse: 'Await', Pending: 'Await', Begun: 'Await', Rejected: 'ReportRejected', Failed: 'ReportFailed', Restarting: 'Await', Unchecked: 'Hold', New: 'Hold' },
+  starting: UNUSABLE,
+  locked: UNUSABLE,
+  away: UNUSABLE,
 };
 
 /** Milliseconds that a change waits for a hub: one that runs may load it without a restart. */

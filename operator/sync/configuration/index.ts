@@ -5,6 +5,7 @@ import {
   type HubConfiguration,
   type HubConfigurationSpec,
 } from '../../kinds';
+import type { ReadyReason } from '../../kinds/reasons';
 import { overriddenDatabase } from '../../kinds/recorder-sources';
 import { defaulted } from '../../kinds/schema';
 import { DEPENDENCY_REQUEUE } from '../../base/limits';
@@ -20,15 +21,13 @@ import { secretsOfHub } from '../secrets-yaml/hub-resources';
 import { recorderUrl } from '../secrets-yaml/recorder-url';
 import type { Services } from '../services';
 import { type Content, contentOf } from './generate/configuration-content';
-import { configurationSource } from './generate/generate';
 import { LoadJobs } from './load/load-jobs';
 import { ConfigurationReconciler } from './reconcile';
 import { ConfigurationRecords } from './record/record';
-import { missingSecrets } from './generate/missing-secrets';
-import { publishConfiguration } from './record/publish';
-import { ensureRecorderSecret, type MissingUrl } from './record/recorder-secret';
+import { missingSecrets } from './generate/secret-uses';
+import { autoRestartOf, publishConfiguration, restartForAll } from './record/publish';
+import { ensureRecorderSecret } from './record/recorder-secret';
 import { GeneratedConfigurationCache } from './generate/generated-configuration-cache';
-import { autoRestartOf, restartForAll } from './record/restart-hashes';
 
 export interface ConfigurationModule {
   readonly module: SyncModule<HubConfiguration>;
@@ -59,13 +58,8 @@ export function configurationModule(
     try {
       if ('outcome' in prepared) {
         if ('outcome' in reached) return prepared.outcome;
-        return await reconciler.syncInvalid(
-          resource,
-          prepared.outcome,
-          { strategy },
-          reached,
-          context.forced,
-        );
+        const policy = { strategy, forced: context.forced };
+        return await reconciler.syncInvalid(resource, prepared.outcome, policy, reached);
       }
       const { content, events } = prepared;
       const desired = {
@@ -114,21 +108,24 @@ async function prepare(
   const { namespace } = resource.metadata;
   const { name } = spec.hubRef;
   const url = await recorderUrl(services, resource);
-  if (url?.type === 'missing') return { outcome: waitForSecret(url) };
+  if (url?.type === 'missing') {
+    const { reason, message } = url;
+    return { outcome: reason === 'SecretRefused' ? stalled(reason, kept(message)) : wait(reason, message) };
+  }
   const before = await readGeneratedSecrets(services, namespace, name);
   const hasSecrets = before !== undefined || url !== undefined;
-  const generated = generation.generate(resource, configurationSource(spec, hasSecrets));
+  const generated = generation.generate(resource, { ...spec, hasSecrets });
   if (generated.type === 'invalid') {
     const message = `${generated.message} The last good configuration stays.`;
     return { outcome: stalled('InvalidConfiguration', message) };
   }
-  const missingUrl = await ensureRecorderSecret(services, resource, spec);
-  if (missingUrl) return { outcome: waitForSecret(missingUrl) };
+  const waits = await ensureRecorderSecret(services, resource, url?.url);
+  if (waits !== undefined) return { outcome: wait('KeyNotFound', waits) };
   const secrets = await readGeneratedSecrets(services, namespace, name);
   // The file outlives its HubSecrets, for the configuration that is in use.
   const given = secretsOfHub(services, namespace, name) && secrets;
   const missing = missingSecrets(generated.secrets, given, name);
-  if (missing) return { outcome: waiting('KeyNotFound', missing, DEPENDENCY_REQUEUE) };
+  if (missing !== undefined) return { outcome: wait('KeyNotFound', missing) };
   const restart = restartForAll(services, resource, generated, secrets);
   return {
     content: contentOf(generated, secrets, restart),
@@ -136,10 +133,10 @@ async function prepare(
   };
 }
 
-function waitForSecret({ reason, message }: MissingUrl): Outcome {
-  const text = `${message} The last configuration stays.`;
-  return reason === 'SecretRefused' ? stalled(reason, text) : waiting(reason, text, DEPENDENCY_REQUEUE);
-}
+const kept = (problem: string): string => `${problem} The last configuration stays.`;
+
+const wait = (reason: ReadyReason, problem: string): Outcome =>
+  waiting(reason, kept(problem), DEPENDENCY_REQUEUE);
 
 /** Writes the objects only, for a dry run. The hub is not contacted. */
 async function publishOnly(

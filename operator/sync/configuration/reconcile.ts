@@ -6,20 +6,29 @@ import type { Outcome } from '../../runtime/outcome';
 import type { PodRestarts } from '../hub-workload/pod-restarts';
 import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
-import { syncHttpSettings } from './load/http-settings';
+import { type HttpPolicy, syncHttpSettings } from './load/http-settings';
 import type { DesiredContent, LoadJobs } from './load/load-jobs';
-import type { ReloadPolicy } from './load/reload-decision';
 import { Outcomes, withHttp } from './conditions';
-import { decide } from './decide';
+import { decide, type Situation } from './decide';
 import { observeUnusable, observeUsable } from './record/observe';
 import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './record/record';
-import { UnusableSteps } from './unusable-steps';
-import { UsableSteps } from './usable-steps';
+import { Steps } from './steps';
 
-/** A hub that can be used, or the reason why it cannot be, with its fields of status. */
-export type HubAccess =
-  | { readonly hub: Hub; readonly client: HubClient }
-  | { readonly hub: Hub | undefined; readonly unusable: Outcome };
+export interface UsableHub {
+  readonly hub: Hub;
+  readonly client: HubClient;
+}
+
+interface UnusableHub {
+  readonly hub: Hub | undefined;
+  /** Why it cannot be used, with its fields of status. */
+  readonly unusable: Outcome;
+}
+
+export type HubAccess = UsableHub | UnusableHub;
+
+/** The part of a situation that needs no answer of the hub. */
+type Known = Omit<Situation, 'observed' | 'last'> & DesiredContent & { readonly outcomes: Outcomes };
 
 /**
  * Brings a configuration into its hub: reads the record, observes the hub, decides on one step and takes it (rules.md, "Reload or
@@ -28,8 +37,7 @@ export type HubAccess =
 export class ConfigurationReconciler {
   /** The resource that is reconciled when a client is connected again. */
   private readonly followed = new WeakMap<HubClient, string>();
-  private readonly usable: UsableSteps;
-  private readonly unusable: UnusableSteps;
+  private readonly steps: Steps;
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'applier' | 'secrets' | 'clock' | 'requeue'>,
@@ -38,41 +46,47 @@ export class ConfigurationReconciler {
     private readonly records: ConfigurationRecords,
     private readonly loads: LoadJobs,
   ) {
-    const given = { services, restarts, records };
-    this.usable = new UsableSteps(given, loads);
-    this.unusable = new UnusableSteps(given);
+    this.steps = new Steps(services, restarts, records, loads);
   }
 
   async sync(desired: DesiredContent, access: HubAccess, forced: boolean): Promise<Outcome> {
-    if ('client' in access) return this.syncUsable(desired, access.hub, access.client, forced);
-    const { hub, unusable } = access;
-    const { resource, content } = desired;
-    const record = hub && (await this.record(hub, forced));
+    const record = access.hub && (await this.record(access.hub, forced));
+    const outcomes = new Outcomes(desired.resource, desired.content, record);
+    const known = { ...desired, record, forced, outcomes };
+    return 'client' in access ? this.syncUsable(known, access) : this.syncUnusable(known, access);
+  }
+
+  private async syncUnusable(known: Known, { hub, unusable }: UnusableHub): Promise<Outcome> {
+    const { resource, outcomes } = known;
     const observed = await observeUnusable(this.services, this.hubs, resource, hub);
-    const situation = { ...desired, observed, record, forced };
-    const outcomes = new Outcomes(resource, content, record);
     const status = { ...unusable.status, ...outcomes.generated };
     // The hub may not have answered when it was asked for its mode.
     const after = observed.mode === 'recovery' ? { after: DEPENDENCY_REQUEUE } : {};
-    const step = decide(situation);
-    return this.unusable.take({
-      ...situation,
-      step,
-      outcomes,
-      hub,
-      unusable: { ...unusable, ...after, status },
-    });
+    const work = { ...known, observed, hub, unusable: { ...unusable, ...after, status } };
+    return this.steps.takeUnusable(decide(work), work);
+  }
+
+  private async syncUsable(known: Known, access: UsableHub): Promise<Outcome> {
+    const { resource, policy, outcomes, forced } = known;
+    const { hub, client } = access;
+    this.followReconnects(resource, client);
+    if (this.loads.isLoading(hub)) return outcomes.loading();
+    const observed = await observeUsable(this.services, resource, hub, client);
+    const work = { ...known, ...access, observed, last: this.loads.result(known, hub, observed.start) };
+    const outcome = await this.steps.takeUsable(decide(work), work);
+    // One restart at a time.
+    const mayRestart = outcome.reason !== 'RestartPending' || outcome.type === 'Stalled';
+    return this.syncHttp(resource, outcome, access, { ...policy, forced, mayRestart });
   }
 
   /** Beside a configuration that cannot be generated: a trial of the settings has to be ended within minutes. */
   syncInvalid(
     resource: HubConfiguration,
     outcome: Outcome,
-    policy: Pick<ReloadPolicy, 'strategy'>,
-    { hub, client }: { readonly hub: Hub; readonly client: HubClient },
-    forced: boolean,
+    policy: Pick<HttpPolicy, 'strategy' | 'forced'>,
+    access: UsableHub,
   ): Promise<Outcome> {
-    return this.syncHttp(resource, outcome, policy, hub, client, { forced, mayRestart: true });
+    return this.syncHttp(resource, outcome, access, { ...policy, mayRestart: true });
   }
 
   /** @param forced without the verdicts on other contents, so that they are tried again */
@@ -85,48 +99,22 @@ export class ConfigurationReconciler {
     return rest;
   }
 
-  private async syncUsable(
-    desired: DesiredContent,
-    hub: Hub,
-    client: HubClient,
-    forced: boolean,
-  ): Promise<Outcome> {
-    const { resource, content } = desired;
-    this.followReconnects(resource, client);
-    const record = await this.record(hub, forced);
-    const outcomes = new Outcomes(resource, content, record);
-    if (this.loads.isLoading(hub)) return outcomes.loading();
-    const observed = await observeUsable(this.services, resource, hub, client);
-    const last = this.loads.result(desired, hub, observed.start);
-    const situation = { ...desired, observed, record, last, forced };
-    const step = decide(situation);
-    const outcome = await this.usable.take({ ...situation, step, outcomes, hub, client });
-    // One restart at a time.
-    const mayRestart = outcome.reason !== 'RestartPending' || outcome.type === 'Stalled';
-    return this.syncHttp(resource, outcome, desired.policy, hub, client, { forced, mayRestart });
-  }
-
   private async syncHttp(
     resource: HubConfiguration,
     outcome: Outcome,
-    { strategy }: Pick<ReloadPolicy, 'strategy'>,
-    hub: Hub,
-    client: HubClient,
-    { forced, mayRestart }: { readonly forced: boolean; readonly mayRestart: boolean },
+    { hub, client }: UsableHub,
+    policy: Pick<HttpPolicy, 'strategy' | 'forced' | 'mayRestart'>,
   ): Promise<Outcome> {
     if (this.loads.isLoading(hub)) return outcome;
     const record = await this.records.get(hub);
     if (!record) return outcome;
-    const policy = {
-      strategy,
-      forced,
-      mayRestart,
+    const memory = {
       hadSection: conditionOf(resource, 'HttpSettingsReady') !== undefined,
       sent: record.sentSettings,
       remember: (sentSettings: SentSettings | undefined) =>
         this.records.set(hub, { ...record, sentSettings }),
     };
-    return withHttp(outcome, await syncHttpSettings(client, record.files, policy));
+    return withHttp(outcome, await syncHttpSettings(client, record.files, { ...policy, ...memory }));
   }
 
   /** A hub that reconnects may have been restarted, with other files or with pending sections. */

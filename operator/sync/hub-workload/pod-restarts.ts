@@ -4,7 +4,7 @@ import { getCoreState } from '../../client/setup/core';
 import { HubError, HubUnreachable } from '../../client/connection/errors';
 import type { Hub, HubConfiguration } from '../../kinds/index';
 import { objectNames } from '../../kinds/object-names';
-import { LONGEST_BACKUP, LONGEST_START } from '../../base/limits';
+import { LONGEST_BACKUP, LONGEST_START, ROLLOUT_TURN } from '../../base/limits';
 import { isConflict, isNotFound } from '../../runtime/api-errors';
 import { pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
@@ -36,6 +36,8 @@ export class PodRestarts {
   private readonly templates: PerHub<TemplateState>;
   /** When a backup was first seen in progress, by the monotonic clock. */
   private readonly backups: PerHub<number>;
+  /** Why the pod was deleted, until the Hub has an event of it. */
+  private readonly reasons: PerHub<string>;
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'cluster' | 'log' | 'requeue'>,
@@ -43,6 +45,7 @@ export class PodRestarts {
   ) {
     this.templates = new PerHub(services.cache);
     this.backups = new PerHub(services.cache);
+    this.reasons = new PerHub(services.cache);
   }
 
   /** The Hub has compared its pod template. Its HubConfiguration may wait for that. */
@@ -59,15 +62,17 @@ export class PodRestarts {
   }
 
   /** Deletes the pod, unless a rollout is about to do so or its hub must not be interrupted. */
-  async restart(hub: Hub, pod: Pod, reason: string): Promise<RestartResult> {
+  async restart(hub: Hub, reason: string): Promise<RestartResult> {
     const template = this.templates.get(hub);
     if (template === undefined) return 'unknown';
-    if (pod.metadata.deletionTimestamp) return 'deleted';
+    const pod = this.podOf(hub);
+    if (!pod || pod.metadata.deletionTimestamp) return 'deleted';
     if (template === 'pending' || this.isOutdated(hub, pod)) return 'rollout';
     if (await this.occupation(hub)) return 'busy';
     const { namespace, name } = hub.metadata;
     const { log, cluster } = this.services;
     log.warn({ kind: hub.kind, namespace, name, pod: pod.metadata.name, reason }, 'deleting pod of hub');
+    this.reasons.set(hub, reason); // before the request: its effect requeues the Hub
     try {
       await cluster.request({
         method: 'DELETE',
@@ -75,9 +80,17 @@ export class PodRestarts {
         body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: pod.metadata.uid } },
       });
     } catch (error) {
+      this.reasons.delete(hub);
       if (!isNotFound(error) && !isConflict(error)) throw error; // it is gone already
     }
     return 'deleted';
+  }
+
+  /** Why a pod was deleted since the last call. */
+  takeReason(hub: Hub): string | undefined {
+    const reason = this.reasons.get(hub);
+    this.reasons.delete(hub);
+    return reason;
   }
 
   /**
@@ -134,6 +147,15 @@ export class PodRestarts {
     const pod = this.podOf(hub);
     if (!pod || this.templates.get(hub) === 'pending' || this.isOutdated(hub, pod)) return false;
     return isReadyPod(pod) && (await this.occupation(hub)) !== 'start';
+  }
+
+  /** Whether the pod is being replaced, or is a new one whose hub has not started. */
+  async isRestarting(hub: Hub): Promise<boolean> {
+    const pod = this.podOf(hub);
+    if (!pod) return false;
+    if (pod.metadata.deletionTimestamp || this.isOutdated(hub, pod)) return true;
+    const isNew = this.services.clock.now() - Date.parse(pod.metadata.creationTimestamp ?? '') < ROLLOUT_TURN;
+    return isNew && (!isReadyPod(pod) || (await this.occupation(hub)) === 'start');
   }
 
   /** The template was applied, and the StatefulSet controller has not replaced the pod yet. */

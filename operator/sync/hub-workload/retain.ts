@@ -26,13 +26,11 @@ export async function releaseRetained(
 ): Promise<readonly EventSpec[] | Waiting> {
   const { storage, external } = defaulted(definition.spec, hub.spec);
   if (external) return [];
-  const { volumeClaim, admin } = objectNames(hub.metadata.name);
-  // The other Hub needs the credentials as well, to log in to the hub on the volume.
-  const isRetained = storage.retain || isNamedByAnother(services, hub);
-  const keepsClaim = isRetained || storage.existingClaim === volumeClaim;
+  const { volumeClaim } = objectNames(hub.metadata.name);
+  const keepsClaim = keepsOwnClaim(services, hub) || storage.existingClaim === volumeClaim;
   try {
-    if (keepsClaim) await release(services, hub, builtin.PersistentVolumeClaim, volumeClaim);
-    if (isRetained) await release(services, hub, builtin.Secret, admin);
+    if (keepsClaim) await releaseClaim(services, hub);
+    if (keepsVolume(services, hub)) await releaseLogin(services, hub);
     return [];
   } catch (error) {
     if (!(error instanceof ApiError) || isTransient(error)) throw error;
@@ -44,19 +42,39 @@ export async function releaseRetained(
   }
 }
 
-/** Whether the volume of a Hub outlives it: the objects in the hub come back with it. */
-export function keepsVolume(services: Pick<Services, 'cache'>, hub: Hub): boolean {
-  const { storage } = hub.spec;
-  return storage?.retain === true || storage?.existingClaim !== undefined || isNamedByAnother(services, hub);
+/**
+ * Releases the volume and the login of another Hub whose claim this one names. Before this one is told that the claim serves
+ * that Hub: a deletion in the foreground, as by Argo CD, deletes what a Hub owns without asking its finalizer.
+ */
+export async function releaseNamedClaim(services: RetainServices, hub: Hub): Promise<void> {
+  const claim = hub.spec.storage?.existingClaim;
+  for (const other of services.cache.list<Hub>('Hub', hub.metadata.namespace)) {
+    const { uid, name } = other.metadata;
+    if (uid === hub.metadata.uid || objectNames(name).volumeClaim !== claim) continue;
+    await releaseClaim(services, other);
+    await releaseLogin(services, other);
+  }
 }
 
-/** Whether `existingClaim` of another Hub names the claim that the operator has created for this one. */
-function isNamedByAnother({ cache }: Pick<Services, 'cache'>, { metadata }: Hub): boolean {
+/** Whether the volume of a Hub outlives it: the objects in the hub come back with it, and the login must not be lost. */
+export function keepsVolume(services: Pick<Services, 'cache'>, hub: Hub): boolean {
+  return hub.spec.storage?.existingClaim !== undefined || keepsOwnClaim(services, hub);
+}
+
+/** Whether the claim that the operator creates for a Hub outlives it: by its spec, or as the volume of another Hub. */
+export function keepsOwnClaim({ cache }: Pick<Services, 'cache'>, { spec, metadata }: Hub): boolean {
+  if (spec.storage?.retain) return true;
   const { volumeClaim } = objectNames(metadata.name);
   return [...cache.list<Hub>('Hub', metadata.namespace)].some(
     (other) => other.metadata.uid !== metadata.uid && other.spec.storage?.existingClaim === volumeClaim,
   );
 }
+
+const releaseClaim = (services: RetainServices, hub: Hub): Promise<void> =>
+  release(services, hub, builtin.PersistentVolumeClaim, objectNames(hub.metadata.name).volumeClaim);
+
+const releaseLogin = (services: RetainServices, hub: Hub): Promise<void> =>
+  release(services, hub, builtin.Secret, objectNames(hub.metadata.name).admin);
 
 async function release(services: RetainServices, hub: Hub, type: ResourceType, name: string): Promise<void> {
   const object = await services.applier.find<ClusterObject>(type, hub.metadata.namespace, name);

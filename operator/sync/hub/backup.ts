@@ -10,14 +10,13 @@ import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../.
 import type { HubClient } from '../../client/hub-client';
 import { redactor } from '../../client/connection/redact';
 import { timestamp } from '../../base/clock';
-import type { Hub, HubSpec } from '../../kinds';
+import type { Hub } from '../../kinds';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { ConditionValue } from '../../runtime/outcome';
 import type { Services } from '../services';
+import { agentsOfIntegrations, type BackupSpec, chooseAgents } from './backup-agents';
 import { secretValue } from '../hub-access/secret-value';
 import { type Authenticated, type HubContext, type HubStep, requeueAfter } from './steps';
-
-type BackupSpec = NonNullable<HubSpec['backup']>;
 
 /**
  * Ensures the schedule of the hub's automatic backups that `spec.backup` asks for; without that block it is left alone.
@@ -61,7 +60,7 @@ export function ensureBackupSchedule(
       const secrets = password ? [password.value] : [];
       try {
         await listen(hub, client);
-        await applySchedule(context, spec.backup, password?.value, secrets);
+        await applySchedule(services.cache, context, spec.backup, password?.value, secrets);
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
         reportError(context, error, secrets);
@@ -73,12 +72,14 @@ export function ensureBackupSchedule(
 
 /** @param secrets gets the password that the hub has, which its errors may quote */
 async function applySchedule(
+  cache: Services['cache'],
   context: HubContext & Authenticated,
   desired: BackupSpec,
   password: string | undefined,
   secrets: string[],
 ): Promise<void> {
   const {
+    hub,
     conditions,
     spec,
     status,
@@ -86,7 +87,17 @@ async function applySchedule(
   } = context;
   const present = await getBackupConfig(connection);
   if (present.create_backup.password !== null) secrets.push(present.create_backup.password);
-  const agents = chooseAgents(desired, present, await listBackupAgents(connection));
+  const known = await listBackupAgents(connection);
+  const provided = agentsOfIntegrations(desired, hub, cache, known);
+  const agents =
+    'missing' in provided
+      ? provided
+      : chooseAgents(
+          desired,
+          present,
+          known.map(({ agent_id: id }) => id),
+          provided.ids,
+        );
   if ('missing' in agents) {
     conditions['BackupConfigured'] = failed(agents.missing);
     // The agents of an integration appear when it is loaded.
@@ -118,33 +129,6 @@ function reportError(context: HubContext, error: HubError, secrets: readonly str
   );
   // The integration may be loaded later.
   requeueAfter(context, DEPENDENCY_REQUEUE);
-}
-
-/** Ids of the hub's own volume: of a hub in a container, and of one with the Supervisor. */
-const LOCAL_AGENTS = ['backup.local', 'hassio.local'];
-
-/**
- * The destinations to set. The hub accepts ones that do not exist, and each backup fails then: they are refused here.
- *
- * @param present ids of the destinations that the hub has
- */
-export function chooseAgents(
-  { agentIDs, recurrence }: BackupSpec,
-  { create_backup: { agent_ids: chosen } }: BackupConfig,
-  present: readonly string[],
-): { readonly ids: readonly string[] } | { readonly missing: string } {
-  const has = `The hub has ${present.join(', ') || 'none'}`;
-  const unknown = agentIDs?.filter((id) => !present.includes(id)) ?? [];
-  if (unknown.length > 0)
-    return {
-      missing: `agentIDs: the hub has no backup agent ${unknown.join(', ')}. ${has}: name one of these, or add the integration that provides it.`,
-    };
-  if (agentIDs) return { ids: agentIDs };
-  if (chosen.length > 0 || recurrence === 'never') return { ids: chosen };
-  const local = LOCAL_AGENTS.find((id) => present.includes(id));
-  return local
-    ? { ids: [local] }
-    : { missing: `The hub has no backup agent for its own volume. ${has}: name one of these in agentIDs.` };
 }
 
 /**

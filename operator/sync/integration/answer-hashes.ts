@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Answer } from '../../client/entries/forms/answer';
-import type { Answers } from './answers';
+import type { Answers, SubentryAnswers } from './answers';
 import { placeOfStep } from './flow/navigator';
 
 /** Hash by the id of an answer, or of the choice in a menu. */
@@ -18,22 +18,24 @@ const PREFIX = 'hmac-sha256';
 export function hashAnswers(answers: Answers, key: string): AnswerHashes {
   const hashes: Record<string, string> = {};
   // Without the place of the answer: one that moves to a step, or to another index, is the same answer.
-  const add = (id: string, name: string, content: string) => {
-    const hash = createHmac('sha256', key)
-      .update(JSON.stringify([name, content]))
-      .digest('hex');
-    hashes[id] = hash.slice(0, LENGTH);
-  };
+  const add = (id: string, name: string, content: string) => (hashes[id] = hashOf(name, content, key));
   const { configuration, steps, options = [], subentries = [] } = answers;
   const all = [configuration, options, ...steps.map((step) => step.answers)].flat();
   for (const answer of all) add(answer.id, answer.field, contentOf(answer));
   for (const [index, { stepId, menuOption }] of steps.entries())
     if (menuOption !== undefined) add(placeOfStep(index, stepId), `menu ${stepId}`, menuOption);
-  for (const subentry of subentries) {
-    const content = subentry.answers.map((answer) => [answer.field, contentOf(answer)]);
-    add(subentryId(subentry), subentryId(subentry), JSON.stringify(content.sort()));
-  }
+  for (const subentry of subentries) hashes[subentryId(subentry)] = subentryHash(subentry, key);
   return hashes;
+}
+
+export function subentryHash(subentry: SubentryAnswers, key: string): string {
+  const content = subentry.answers.map((answer) => [answer.field, contentOf(answer)]);
+  return hashOf(subentryId(subentry), JSON.stringify(content.sort()), key);
+}
+
+function hashOf(name: string, content: string, key: string): string {
+  const hash = createHmac('sha256', key).update(JSON.stringify([name, content]));
+  return hash.digest('hex').slice(0, LENGTH);
 }
 
 /** What status records of the answers that the entry has. */
@@ -80,14 +82,22 @@ export function withNewKey(before: AnswerHashes, now: AnswerHashes): AnswerHashe
   );
 }
 
-/** The hash of a subentry with a value that no form asked for. */
-export const incompleteHash = (hash: string): string => `!${hash}`;
+/**
+ * The hash of a subentry with a value that no form asked for.
+ *
+ * @param used hash of the subentry without such values; empty: not known
+ */
+export const incompleteHash = (hash: string, used = ''): string => `!${hash} ${used}`.trimEnd();
+
+/** Whether the hash is that of an incomplete subentry with the same answers. */
+export const isIncompleteOf = (before: string | undefined, now: string): boolean =>
+  before?.split(' ')[0] === incompleteHash(now);
 
 const isIncomplete = (hash: string | undefined): boolean => hash?.startsWith('!') ?? false;
 
 /**
  * The recorded hashes with the present ones of answers whose change is none for the entry: those that an option of the spec
- * overrides, and those of a step that the hub did not show.
+ * overrides, those of a step that the hub did not show, and subentries without the values that no form asked for.
  *
  * @param unshown places of such steps
  * @param options fields of the options
@@ -100,6 +110,7 @@ export function withIneffective(
 ): AnswerHashes {
   const isIneffective = (id: string): boolean => {
     if (unshown.includes(id.split('.', 2).join('.'))) return true;
+    if (isIncomplete(before[id]) && before[id]!.split(' ')[1] === now[id]) return true;
     const { field } = placeOf(id);
     return isOfEntry(id) && field !== undefined && options.includes(field);
   };

@@ -8,8 +8,9 @@ import { Timer } from '../../base/timer';
 import type { Services } from '../services';
 import { stillDesired } from '../still-desired';
 import type { Corrected } from '../objects/drift-policy';
+import { PerClient, PerResource } from '../objects/remembered';
 import type { Removable } from '../objects/removal';
-import type { Operation } from './operation';
+import type { FlowOperation } from './operation';
 import { type Circumstances, type FailureKind, RETRIES } from './retry';
 
 export type IntegrationResource = CustomResource & HubIntegration;
@@ -37,9 +38,9 @@ export interface Failure {
   readonly unknown: number;
 }
 
-/** In-memory state of a resource. A restart of the operator loses it. */
+/** In-memory state of a resource. */
 export interface Cached extends Corrected, Removable {
-  operation?: Operation | undefined;
+  operation?: FlowOperation | undefined;
   /** `status.pendingFlow.startedAt` of the flow that this process is about to start. */
   startedAt?: string | undefined;
   readonly failures: Map<FlowClass, Failure>;
@@ -64,7 +65,7 @@ const RETRY_DELAY = 5_000;
 
 /** In-memory state of one hub: the operations of its resources, the owners of its entries, and its events. */
 export class HubContext {
-  private readonly cached = new Map<string, Cached>();
+  private readonly cached = new PerResource<Cached>(() => ({ failures: new Map(), secrets: new Set() }));
   /** Owners of entries whose status does not say so yet: uid by entry id. */
   private readonly ownerByEntry = new Map<string, string>();
   /** The resource whose config flow runs, by domain: uid. */
@@ -95,13 +96,11 @@ export class HubContext {
   }
 
   of({ metadata: { uid } }: IntegrationResource): Cached {
-    let cached = this.cached.get(uid);
-    if (!cached) this.cached.set(uid, (cached = { failures: new Map(), secrets: new Set() }));
-    return cached;
+    return this.cached.get(uid);
   }
 
   /** The operations that run or whose result no reconcile has recorded. */
-  get operations(): readonly Operation[] {
+  get operations(): readonly FlowOperation[] {
     return [...this.cached.values()].flatMap(({ operation }) => operation ?? []);
   }
 
@@ -225,25 +224,16 @@ function isHeldUp(resource: IntegrationResource): boolean {
   );
 }
 
-/** The contexts of all hubs, one for each client. */
-export class HubContexts {
+/** The contexts of all hubs. */
+export class HubContexts extends PerClient<HubContext> {
   isDraining = false;
-  private readonly contexts = new WeakMap<HubClient, HubContext>();
 
-  constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>) {}
-
-  of(client: HubClient, { metadata: { namespace }, spec: { hubRef } }: IntegrationResource): HubContext {
-    let context = this.contexts.get(client);
-    if (!context) {
-      context = new HubContext(this.services, client, namespace, hubRef.name);
-      this.contexts.set(client, context);
-    }
-    return context;
+  constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>) {
+    super();
   }
 
-  /** The context of a hub that has resources with integrations. */
-  find(client: HubClient): HubContext | undefined {
-    return this.contexts.get(client);
+  protected override create(client: HubClient, namespace: string, hubName: string): HubContext {
+    return new HubContext(this.services, client, namespace, hubName);
   }
 
   /** The process stops: no further flow is started, and those that run are given up. */

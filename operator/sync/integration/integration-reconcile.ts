@@ -1,19 +1,17 @@
 import type { ConfigEntry, FlowInProgress } from '../../client/connection/flow-step';
-import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../base/clock';
 import type { HubIntegrationSpec, HubIntegrationStatus } from '../../kinds/integration';
 import type { Condition } from '../../kinds';
 import type { ReconcileContext } from '../../runtime/sync-module';
+import type { ObjectReconcile } from '../objects/object-sync';
 import type { AnswerHashes } from './answer-hashes';
 import type { Answers } from './answers';
 import type { Cached, HubContext, IntegrationResource } from './hub-context';
 
 /** The inputs of one reconcile of a HubIntegration, and of the operation that it starts. */
-export interface IntegrationReconcile {
-  readonly resource: IntegrationResource;
+export interface IntegrationReconcile extends ObjectReconcile<IntegrationResource> {
   readonly spec: HubIntegrationSpec;
   readonly status: HubIntegrationStatus;
-  readonly client: HubClient;
   readonly clock: Clock;
   readonly context: ReconcileContext;
   readonly hub: HubContext;
@@ -31,8 +29,6 @@ export interface IntegrationReconcile {
   readonly discovered: readonly FlowInProgress[];
   /** Version of the hub. */
   readonly version: string;
-  /** Volume of the hub (hub-volume.ts). */
-  readonly volume: string | undefined;
   /** The process stops: no further flow is started. */
   readonly draining: boolean;
   /** The present condition `Ready`. */

@@ -4,6 +4,7 @@ import { Stopping } from '../../base/errors';
 import { timestamp } from '../../base/clock';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
+import type { OperationEnd } from '../objects/operation';
 import { adopt, namedEntry, takeOwnership, replace } from './entry/acquisition';
 import { entriesOf } from './entry/adoption';
 import { reauthFailed } from './entry/reauthentication';
@@ -16,8 +17,7 @@ import {
   type Applied,
   configurationFailed,
   type Failed,
-  type Operation,
-  type OperationEnd,
+  type FlowOperation,
   type OperationResult,
 } from './operation';
 import { failureBefore, inProgress, recordFailure, stillFailed, withStatus } from './progress';
@@ -26,8 +26,8 @@ import { type FailureKind, failureKind } from './retry';
 /** Turns what an operation came to into the status of its resource. Again at the next reconcile, if the hub fails meanwhile. */
 export async function recordResult(
   reconcile: IntegrationReconcile,
-  operation: Operation,
-  end: OperationEnd,
+  operation: FlowOperation,
+  end: OperationEnd<OperationResult>,
 ): Promise<Outcome> {
   const { cached, client, hub, resource } = reconcile;
   hub.releaseDomain(resource.metadata.uid);
@@ -45,8 +45,8 @@ export async function recordResult(
 
 async function outcomeOf(
   reconcile: IntegrationReconcile,
-  operation: Operation,
-  end: OperationEnd,
+  operation: FlowOperation,
+  end: OperationEnd<OperationResult>,
 ): Promise<Outcome> {
   const { context } = reconcile;
   if (end.type === 'failed') {
@@ -81,7 +81,7 @@ async function outcomeOf(
 /** An answer that no form asked for is not recorded as applied: the update that follows reports it. */
 function created(
   reconcile: IntegrationReconcile,
-  { sent, type }: Operation,
+  { sent, type }: FlowOperation,
   { entry, unused, unshown }: Extract<OperationResult, { readonly type: 'created' }>,
 ): Outcome {
   const used = Object.entries(entryHashes(sent.hashes)).filter(([id]) => !unused.includes(id));
@@ -93,7 +93,7 @@ function created(
     : takeOwnership(reconcile, entry, acquired, fields);
 }
 
-function applied(reconcile: IntegrationReconcile, operation: Operation, done: Applied): Outcome {
+function applied(reconcile: IntegrationReconcile, operation: FlowOperation, done: Applied): Outcome {
   reconcile.cached.failures.clear();
   const status = appliedStatus(reconcile, operation, done);
   return inProgress(reconcile, undefined, 0, { ...status, rejectedHash: null }, adoptionEvents(done));
@@ -102,7 +102,7 @@ function applied(reconcile: IntegrationReconcile, operation: Operation, done: Ap
 /** Records that the entry is removed before the flow runs again (entry/removal.ts). */
 function recreated(
   reconcile: IntegrationReconcile,
-  { sent }: Operation,
+  { sent }: FlowOperation,
   changed: readonly string[],
 ): Outcome {
   const { clock, status } = reconcile;
@@ -118,7 +118,7 @@ function recreated(
 
 async function failed(
   reconcile: IntegrationReconcile,
-  operation: Operation,
+  operation: FlowOperation,
   result: Failed,
 ): Promise<Outcome> {
   const { client, discovered, entries, status } = reconcile;
@@ -141,15 +141,16 @@ async function failed(
   const events = adoptionEvents(done);
   // Compared with the answers as they are now: they may have changed meanwhile.
   const still = isUnsure(problem) ? undefined : stillFailed(reconcile, operation.type);
+  // The hub may have asked for credentials while the operation ran, and its event found that: all is looked at once more.
   return still
-    ? { ...withStatus(still, fields), events }
+    ? { ...withStatus(still, fields), events, after: 0 }
     : inProgress(reconcile, undefined, 0, fields, events);
 }
 
 /** Without a response, status keeps the flow: it is ended, and the entry or the subentry that it may have made looked for. */
 function statusAfter(
   reconcile: IntegrationReconcile,
-  operation: Operation,
+  operation: FlowOperation,
   { problem, applied: done }: Failed,
 ): Readonly<Record<string, unknown>> {
   const status = operation.type === 'create' ? NO_ENTRY : appliedStatus(reconcile, operation, done);
@@ -178,7 +179,7 @@ const lost = (reconcile: IntegrationReconcile, { message }: Error): Failed =>
   configurationFailed(reconcile, { kind: 'lost', text: `the hub did not respond: ${message}` });
 
 /** The hub has no such integration, or one that cannot be reconfigured. */
-function rejection(reconcile: IntegrationReconcile, { type }: Operation, error: HubRejected): Failed {
+function rejection(reconcile: IntegrationReconcile, { type }: FlowOperation, error: HubRejected): Failed {
   const { spec } = reconcile;
   const text =
     error.code === '404' && type === 'create'

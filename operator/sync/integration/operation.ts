@@ -1,8 +1,8 @@
 import type { ConfigEntry } from '../../client/connection/flow-step';
 import { type Clock, timestamp } from '../../base/clock';
 import { withDeadline } from '../../base/deadline';
-import { errorOf, Stopping } from '../../base/errors';
 import type { HubIntegrationSpec, PendingFlow } from '../../kinds/integration';
+import { Operation } from '../objects/operation';
 import type { AnswerHashes } from './answer-hashes';
 import type { FlowProblem } from './flow/navigator';
 import type { FlowName } from './flow/problem-text';
@@ -39,19 +39,14 @@ export interface Applied {
   readonly ids: Set<string>;
   /** The subentries among them that were in the hub before. */
   readonly adopted: Set<string>;
-  /** The subentries among them with a value that no form asked for. */
-  readonly incomplete: Set<string>;
+  /** The subentries among them with a value that no form asked for: the hashes without it, by id. */
+  readonly incomplete: Map<string, string>;
 }
-
-/** How an operation ended. */
-export type OperationEnd =
-  | { readonly type: 'completed'; readonly result: OperationResult }
-  | { readonly type: 'failed'; readonly error: Error };
 
 export const noneApplied = (ids: Iterable<string> = []): Applied => ({
   ids: new Set(ids),
   adopted: new Set(),
-  incomplete: new Set(),
+  incomplete: new Map(),
 });
 
 /** The failure of a flow of the integration's configuration, after which the entry is as before. */
@@ -63,42 +58,25 @@ export const configurationFailed = (
 /** Milliseconds within which status has to record the id of a flow before it goes on. */
 const RECORD_TIMEOUT = 60_000;
 
-/**
- * Flows that run for longer than a reconcile may. The reconcile that starts an operation returns, and the end of the
- * operation enqueues the resource again.
- */
-export class Operation {
+/** Flows of the hub for one resource. An open flow of an operation that is given up is ended in the hub. */
+export class FlowOperation extends Operation<OperationResult> {
   /** The flow that was started last, or is about to start, for status to record. */
   flow: PendingFlow | undefined;
-  /** Undefined: it runs. */
-  end: OperationEnd | undefined;
-  private readonly stopping = new AbortController();
-  readonly signal = this.stopping.signal;
   private admit: (() => void) | undefined;
 
   /**
    * @param sent hashes of the answers that it sends, and their key: both may change meanwhile
-   * @param onNews called when status has something to record
+   * @param onFlow called when status has a flow to record
    * @param isStillDesired false: the spec changed, or the resource is suspended, deleted or in dry-run
    */
   constructor(
     readonly type: 'create' | 'update' | 'reauth',
     readonly sent: { readonly configHash: string; readonly hashes: AnswerHashes; readonly key: string },
-    private readonly clock: Clock,
-    private readonly onNews: () => void,
+    clock: Clock,
+    private readonly onFlow: () => void,
     private readonly isStillDesired: () => boolean,
-    run: (operation: Operation) => Promise<OperationResult>,
   ) {
-    void Promise.resolve()
-      .then(() => run(this))
-      .then(
-        (result): OperationEnd => ({ type: 'completed', result }),
-        (error: unknown): OperationEnd => ({ type: 'failed', error: errorOf(error) }),
-      )
-      .then((end) => {
-        this.end = end;
-        onNews();
-      });
+    super(clock);
   }
 
   /** The entry that it made. */
@@ -129,18 +107,13 @@ export class Operation {
     };
   }
 
-  /** Gives up before the next request. A flow that is open is ended in the hub. */
-  stop(): void {
-    this.stopping.abort(new Stopping('the flow was given up'));
-  }
-
   /**
    * Waits until status has the flow: after a crash, the next process ends the flow and finds the objects that it made.
    */
   async record(flow: Omit<PendingFlow, 'startedAt'>): Promise<void> {
     this.flow = { ...flow, startedAt: timestamp(this.clock.now()) };
     const recorded = new Promise<void>((resolve) => (this.admit = resolve));
-    this.onNews();
+    this.onFlow();
     await withDeadline({ clock: this.clock, delay: RECORD_TIMEOUT, signal: this.signal }, () => recorded);
   }
 

@@ -11,7 +11,7 @@ import {
   retryAfterEvent,
 } from './hub-context';
 import type { IntegrationReconcile } from './integration-reconcile';
-import { Operation, type OperationResult } from './operation';
+import { FlowOperation, type OperationResult } from './operation';
 import { type Circumstances, type FailureKind, isFinal, rejectionHash, RETRIES } from './retry';
 
 /**
@@ -20,7 +20,7 @@ import { type Circumstances, type FailureKind, isFinal, rejectionHash, RETRIES }
  */
 export function stillFailed(
   reconcile: IntegrationReconcile,
-  type: Operation['type'] = 'create',
+  type: FlowOperation['type'] = 'create',
 ): Stalled | undefined {
   const { cached, clock, hashes, key, previous, status } = reconcile;
   const now = circumstances(reconcile, type);
@@ -52,7 +52,7 @@ const failed = ({ reason, message }: Failure, after: number): Stalled =>
 /** Remembers a failure, in status as well if only other answers or circumstances help. */
 export function recordFailure(
   reconcile: IntegrationReconcile,
-  operation: Operation,
+  operation: FlowOperation,
   kind: FailureKind,
   { reason, message }: Pick<Failure, 'reason' | 'message'>,
 ): Readonly<Record<string, unknown>> {
@@ -84,17 +84,17 @@ export function recordFailure(
 /** The last failure of the same answers. */
 export function failureBefore(
   { cached }: IntegrationReconcile,
-  { sent, type }: Operation,
+  { sent, type }: FlowOperation,
 ): Failure | undefined {
   const failure = cached.failures.get(classOf(type));
   return failure?.configHash === sent.configHash ? failure : undefined;
 }
 
-const classOf = (type: Operation['type']): FlowClass => (type === 'reauth' ? 'reauth' : 'flow');
+const classOf = (type: FlowOperation['type']): FlowClass => (type === 'reauth' ? 'reauth' : 'flow');
 
 function circumstances(
   { discovered, entries, hub, resource, spec, version }: IntegrationReconcile,
-  type: Operation['type'],
+  type: FlowOperation['type'],
 ): Circumstances {
   const { adopt, domain, reconfigure, title } = spec;
   const ofDomain = [...entries.values()].filter((entry) => entry.domain === domain);
@@ -108,27 +108,27 @@ function circumstances(
 /** Starts flows whose end queues the resource again. */
 export function startOperation(
   { clock, configHash, cached, hashes, hub, key, resource }: IntegrationReconcile,
-  type: Operation['type'],
-  run: (operation: Operation) => Promise<OperationResult>,
-): Operation {
-  const onNews = () => {
-    const { end, madeEntry } = operation;
-    if (madeEntry) hub.recordOwner(resource, madeEntry.entry_id);
-    // Also if the result cannot be recorded now, as while the resource is suspended: others of the domain go on.
-    if (end) hub.releaseDomain(resource.metadata.uid);
-    hub.requeue(resource);
-  };
+  type: FlowOperation['type'],
+  run: (operation: FlowOperation) => Promise<OperationResult>,
+): FlowOperation {
+  const onFlow = () => hub.requeue(resource);
   const isStillDesired = () => hub.isStillDesired(resource);
   const sent = { configHash, hashes, key };
-  const operation: Operation = new Operation(type, sent, clock, onNews, isStillDesired, run);
-  cached.operation = operation;
+  const operation = new FlowOperation(type, sent, clock, onFlow, isStillDesired);
+  cached.operation = operation.start(run, () => {
+    const { madeEntry } = operation;
+    if (madeEntry) hub.recordOwner(resource, madeEntry.entry_id);
+    // Also if the result cannot be recorded now, as while the resource is suspended: others of the domain go on.
+    hub.releaseDomain(resource.metadata.uid);
+    hub.requeue(resource);
+  });
   return operation;
 }
 
 /** The message is the same from the first reconcile to the last, so that status is written once meanwhile. */
 export function inProgress(
   { cached, configHash, spec, status }: IntegrationReconcile,
-  operation: Operation | undefined,
+  operation: FlowOperation | undefined,
   after = DEPENDENCY_REQUEUE,
   fields: Readonly<Record<string, unknown>> = {},
   events: readonly EventSpec[] = [],
@@ -153,7 +153,7 @@ export function inProgress(
 }
 
 /** Lets an operation send its answers once status has its flow. */
-export function admit({ status: { pendingFlow } }: IntegrationReconcile, operation: Operation): void {
+export function admit({ status: { pendingFlow } }: IntegrationReconcile, operation: FlowOperation): void {
   if (operation.flow && isRecorded(operation.flow, pendingFlow)) operation.confirmRecord();
 }
 

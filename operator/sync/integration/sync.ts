@@ -1,3 +1,4 @@
+import type { ConfigEntry } from '../../client/connection/flow-step';
 import type { HubClient } from '../../client/hub-client';
 import { redactor, type Redact } from '../../client/connection/redact';
 import { type Hub, integration as definition } from '../../kinds';
@@ -8,9 +9,8 @@ import type { EventSpec } from '../../runtime/event-spec';
 import { SecretRefused } from '../../runtime/named-secret';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { ChildModule } from '../objects/child';
 import { hashKey } from '../objects/hash-key';
-import { isOnOtherVolume } from '../hub-workload/hub-volume';
+import { ObjectSync } from '../objects/object-sync';
 import { shouldDelete } from '../objects/removal';
 import type { Services } from '../services';
 import { hashAnswers, recorded } from './answer-hashes';
@@ -26,12 +26,17 @@ import type { IntegrationReconcile } from './integration-reconcile';
 import { recordResult } from './operation-results';
 import { admit, domainBusy, inProgress, withStatus } from './progress';
 
+/** The entry that the hub has under the id in status. */
+interface SeenEntry {
+  readonly entry: ConfigEntry | undefined;
+}
+
 /**
  * Reconciles integrations (rules.md, "Integrations"): an entry is adopted or made by a config flow, changed answers are
  * applied to it, and its state is reported. Flows run as operations: a reconcile starts one and returns, and its end
  * queues the resource again.
  */
-export class IntegrationSync implements ChildModule<IntegrationResource> {
+export class IntegrationSync extends ObjectSync<IntegrationResource, IntegrationReconcile, SeenEntry> {
   readonly isReferenced = true;
   private readonly maintenance: EntryMaintenance;
 
@@ -42,10 +47,25 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     >,
     private readonly contexts: HubContexts,
   ) {
+    super();
     this.maintenance = new EntryMaintenance(services);
   }
 
-  async sync(resource: IntegrationResource, client: HubClient, context: ReconcileContext): Promise<Outcome> {
+  override async sync(
+    resource: IntegrationResource,
+    client: HubClient,
+    context: ReconcileContext,
+  ): Promise<Outcome> {
+    const outcome = await super.sync(resource, client, context);
+    const isCleared = context.forced && !context.dryRun && resource.status?.rejectedHash !== undefined;
+    return isCleared ? withStatus(outcome, { rejectedHash: null }) : outcome;
+  }
+
+  protected override async begin(
+    resource: IntegrationResource,
+    client: HubClient,
+    context: ReconcileContext,
+  ): Promise<IntegrationReconcile | Outcome> {
     const spec = defaulted(definition.spec, resource.spec);
     const { namespace } = resource.metadata;
     const resolved = await resolveAnswers(this.services, namespace, spec);
@@ -64,8 +84,8 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       cached.failures.clear();
       cached.confirmation = undefined;
     }
-    const { rejectedHash, ...others } = resource.status ?? {};
-    const reconcile: IntegrationReconcile = {
+    const { rejectedHash: _, ...others } = resource.status ?? {};
+    return {
       resource,
       spec,
       status: context.forced ? others : (resource.status ?? {}),
@@ -85,34 +105,48 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       draining: this.contexts.isDraining,
       previous: conditionOf(resource, 'Ready'),
     };
-    const outcome = await this.reconcile(reconcile);
-    const isCleared = context.forced && !context.dryRun && rejectedHash !== undefined;
-    return isCleared ? withStatus(outcome, { rejectedHash: null }) : outcome;
   }
 
-  private async reconcile(reconcile: IntegrationReconcile): Promise<Outcome> {
-    const { cached, client, configHash, context, entries, key, resource, status, volume } = reconcile;
+  protected override async follow(reconcile: IntegrationReconcile): Promise<Outcome | undefined> {
+    const { cached, configHash, key } = reconcile;
     const { operation } = cached;
-    if (operation && !context.dryRun) {
-      if (operation.end) return recordResult(reconcile, operation, operation.end);
-      if (operation.sent.key === key && operation.sent.configHash !== configHash) operation.stop();
-      admit(reconcile, operation);
-      return inProgress(reconcile, operation);
-    }
-    const { entryID } = status;
-    // Ids of entries are random: one with that id is the same, as on a copy of the volume.
-    const isLost = async () => !(await client.configEntries.refreshed()).has(entryID ?? '');
-    if (isOnOtherVolume(resource, volume) && !context.dryRun && (await isLost()))
-      return inProgress(reconcile, undefined, 0, forgottenEntry(reconcile));
-    if (context.dryRun) {
-      const entry = entryID === undefined ? undefined : entries.get(entryID);
-      return dryRun(reconcile, entry, entry ? undefined : await adoptable(reconcile));
-    }
-    return entryID === undefined ? acquire(reconcile) : this.maintenance.maintain(reconcile, entryID);
+    if (!operation) return undefined;
+    if (operation.end) return recordResult(reconcile, operation, operation.end);
+    if (operation.sent.key === key && operation.sent.configHash !== configHash) operation.stop();
+    admit(reconcile, operation);
+    return inProgress(reconcile, operation);
+  }
+
+  /** Ids of entries are random: one with that id is the same, as on a copy of the volume. */
+  protected override async isStillThere({ client, status }: IntegrationReconcile): Promise<boolean> {
+    return (await client.configEntries.refreshed()).has(status.entryID ?? '');
+  }
+
+  protected override forgetObject(reconcile: IntegrationReconcile): Outcome {
+    return inProgress(reconcile, undefined, 0, forgottenEntry(reconcile));
+  }
+
+  protected override observe({ entries, status }: IntegrationReconcile): Promise<SeenEntry> {
+    return Promise.resolve({ entry: entries.get(status.entryID ?? '') });
+  }
+
+  protected override async dryRun(reconcile: IntegrationReconcile, { entry }: SeenEntry): Promise<Outcome> {
+    return dryRun(reconcile, entry, entry ? undefined : await adoptable(reconcile));
+  }
+
+  protected override async acquire(reconcile: IntegrationReconcile): Promise<Outcome | undefined> {
+    return reconcile.status.entryID === undefined ? acquire(reconcile) : undefined;
+  }
+
+  protected override ensure(reconcile: IntegrationReconcile): Promise<Outcome> {
+    return this.maintenance.maintain(reconcile, reconcile.status.entryID!);
   }
 
   /** Entries that status has are removed; those that an interrupted flow may have made are named. */
-  async remove(resource: IntegrationResource, client: HubClient): Promise<readonly EventSpec[] | Waiting> {
+  override async remove(
+    resource: IntegrationResource,
+    client: HubClient,
+  ): Promise<readonly EventSpec[] | Waiting> {
     // The values of Secrets are masked in the words of the hub.
     const spec = defaulted(definition.spec, resource.spec);
     await resolveAnswers(this.services, resource.metadata.namespace, spec).then(
@@ -148,14 +182,14 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     return waiting('ConfigFlowInProgress', 'The flow is being ended in the hub.', API_NOT_LOADED_REQUEUE);
   }
 
-  objectOf(resource: IntegrationResource): string | undefined {
+  override objectOf(resource: IntegrationResource): string | undefined {
     const { entryID, pendingFlow } = resource.status ?? {};
     const id = shouldDelete(resource) ? entryID : undefined;
     if (id !== undefined) return `entry ${id}`;
     return pendingFlow && 'config flow, or the entry that it made,';
   }
 
-  forget(resource: IntegrationResource, client: HubClient): void {
+  override forget(resource: IntegrationResource, client: HubClient): void {
     this.contexts.of(client, resource).forget(resource);
   }
 

@@ -9,7 +9,7 @@ import { HubCleanup } from '../hub-workload/hub-cleanup';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import type { Child, ChildModule } from './child';
 import { HouseholdNotices } from './household-notices';
-import { redactedOutcome } from './redaction';
+import { redactedOutcome, redactorOf } from './redaction';
 import { removeObject } from './removal';
 import type { Services } from '../services';
 
@@ -37,7 +37,7 @@ export function childModule<R extends Child>(
       }
       const { client } = reached;
       const redacted = (outcome: Outcome): Outcome =>
-        module.redactorOf ? redactedOutcome(outcome, module.redactorOf(resource, client)) : outcome;
+        redactedOutcome(outcome, redactorOf(module, resource, client));
       try {
         const outcome = await module.sync(resource, client, context);
         // A write that is in progress may get no answer either.

@@ -35,7 +35,7 @@ export interface ChildModule<R extends Child> {
   readonly isReferenced?: boolean;
   /** The object that a removal deletes, by status, such as `automation porch`; undefined: none. */
   objectOf(resource: R): string | undefined;
-  /** Masks the secrets of the resource in a text. Absent: the hub is sent none of them. */
+  /** Masks the secrets of the resource in a text. Absent: those of its Hub alone. */
   redactorOf?(resource: R, client: HubClient): Redact;
   /** Forgets a resource that is gone. Its object may still be in the hub. */
   forget(resource: R, client: HubClient): void;

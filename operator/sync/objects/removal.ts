@@ -1,6 +1,5 @@
 import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../base/clock';
-import { errorOf } from '../../base/errors';
 import { FINALIZER_TRY } from '../../base/limits';
 import { HubFailed, HubRejected } from '../../client/connection/errors';
 import type { EventSpec } from '../../runtime/event-spec';
@@ -9,7 +8,8 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-workload/hub-volume';
 import type { Services } from '../services';
 import type { Child, ChildModule } from './child';
-import { redactedEvents, redactedOutcome } from './redaction';
+import { Operation } from './operation';
+import { redactedEvents, redactedOutcome, redactorOf } from './redaction';
 
 /** `deletionPolicy` (rules.md, "Finalizers"): absent removes a created object and leaves an adopted one. */
 export function shouldDelete({ status, spec: { deletionPolicy } }: Child): boolean {
@@ -53,7 +53,8 @@ async function redactedRemoval<R extends Child>(
   client: HubClient,
   context: ReconcileContext,
 ): Promise<readonly EventSpec[] | Waiting> {
-  const redact = (text: string) => module.redactorOf?.(resource, client)(text) ?? text;
+  // Asked for at the end: a removal reads Secrets itself.
+  const redact = (text: string) => redactorOf(module, resource, client)(text);
   try {
     const removed = await module.remove(resource, client, context);
     return 'type' in removed ? redactedOutcome(removed, redact) : redactedEvents(removed, redact);
@@ -63,15 +64,16 @@ async function redactedRemoval<R extends Child>(
   }
 }
 
-/** The removal of objects of one resource from the hub. It outlives the reconcile that started it. */
-export interface Removal {
-  /** The kind of the objects, such as `automation`. */
-  readonly kind: string;
-  readonly ids: readonly string[];
-  /** By the monotonic clock. */
-  readonly startedAt: number;
-  /** Undefined: it runs. */
-  end?: { readonly at: number; readonly error?: Error | undefined };
+/** The removal of objects of one resource from the hub. */
+export class Removal extends Operation {
+  /** @param kind of the objects, such as `automation` */
+  constructor(
+    clock: Clock,
+    readonly kind: string,
+    readonly ids: readonly string[],
+  ) {
+    super(clock);
+  }
 }
 
 /** The in-memory state of a resource. */
@@ -105,14 +107,7 @@ export async function ensureRemoved(
 ): Promise<boolean> {
   const present = cached.removal;
   if (present?.kind !== kind || present.ids.join() !== ids.join()) {
-    const removal: Removal = { kind, ids, startedAt: clock.monotonic() };
-    cached.removal = removal;
-    void run()
-      .then(() => undefined, errorOf)
-      .then((error) => {
-        removal.end = { at: clock.monotonic(), error };
-        onEnd();
-      });
+    cached.removal = new Removal(clock, kind, ids).start(run, onEnd);
     return false;
   }
   if (!present.end) {
@@ -123,6 +118,6 @@ export async function ensureRemoved(
     return false;
   }
   cached.removal = undefined;
-  if (present.end.error) throw present.end.error;
+  if (present.error) throw present.error;
   return true;
 }

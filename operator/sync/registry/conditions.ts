@@ -20,13 +20,6 @@ export function inProgress(
   return waiting(reason, `The ${type} “${spec.name}” is being written to the hub.`, after, details);
 }
 
-/** Status forgets an entry of another volume. What this one has of that name is found, and adopted, as for a new resource. */
-export function forgetEntry(entryType: EntryType, resource: EntryResource, volume: Fields): Waiting {
-  const forgotten = [entryType.idField, 'pendingName', 'entityId', 'adopted', 'appliedHash', 'appliedFields'];
-  const status = Object.fromEntries(forgotten.map((field) => [field, null]));
-  return inProgress(entryType, resource, 0, { status: { ...status, ...volume } });
-}
-
 /** The hub has the entry as desired. `status`: what a write adds to it. */
 export function readyOutcome(
   entryType: EntryType,

@@ -1,19 +1,14 @@
-import type { RegistryType } from '../../client/connection/api-types';
+import type { RegistryType } from '../../client/connection/registry-types';
 import type { HubClient } from '../../client/hub-client';
-import type { KindDefinition } from '../../kinds/kind';
 import type { ReadyReason } from '../../kinds/reasons';
 import type { Resource } from '../../kinds/resource';
 import type { Child } from '../objects/child';
+import type { ObjectType } from '../objects/ownership';
 
 /** The description of one kind of registry entry. */
-export interface EntryType {
-  /** The registry of the hub, and the hub's word for the kind. */
+export interface EntryType extends ObjectType {
+  /** The registry of the hub. */
   readonly type: RegistryType;
-  readonly definition: KindDefinition;
-  /** Field of `status` that holds the id of the entry. */
-  readonly idField: string;
-  /** Reason of `Ready`. */
-  readonly reason: ReadyReason;
   /** The component of the hub that has the entries. Absent: `config`. */
   readonly component?: string;
   /** The optional fields by their names in the spec. Absent in the spec: the hub's value stays. */
@@ -52,8 +47,3 @@ interface EntrySpec {
 
 /** A HubFloor, HubLabel, HubArea or HubZone. */
 export type EntryResource = Child & Resource<EntrySpec>;
-
-/** The id of the entry of a resource; undefined: it has none yet. */
-export function entryId({ idField }: EntryType, { status }: EntryResource): string | undefined {
-  return status?.[idField] as string | undefined;
-}

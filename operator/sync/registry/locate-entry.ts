@@ -2,7 +2,8 @@ import type { RegistryEntries } from '../../client/registries/registry';
 import { registryName } from '../../kinds/ids';
 import { byAge } from '../../runtime/age';
 import { conditionOf } from '../../runtime/conditions';
-import { type EntryResource, type EntryType, entryId } from './entry-type';
+import { recordedId } from '../objects/ownership';
+import type { EntryResource, EntryType } from './entry-type';
 import { idByName } from './resolve';
 
 /** The entry that a resource stands for (rules.md, "Floors, labels and areas"). */
@@ -25,7 +26,7 @@ export function locate(
   others: readonly EntryResource[],
 ): Located {
   const all = [resource, ...others];
-  const recorded = entryId(entryType, resource);
+  const recorded = recordedId(entryType, resource);
   if (recorded !== undefined && ownerOf(entryType, recorded, entries, all) === resource)
     return { type: 'Owned', id: recorded };
   const pending = pendingName(resource);
@@ -85,7 +86,7 @@ function ownerOf(
   if (!entry) return undefined;
   const name = registryName(entry.name);
   const isCreating = (resource: EntryResource) => pendingName(resource) === name;
-  const candidates = resources.filter((each) => entryId(entryType, each) === id || isCreating(each));
+  const candidates = resources.filter((each) => recordedId(entryType, each) === id || isCreating(each));
   return (
     candidates.find(({ spec }) => registryName(spec.name) === name) ??
     candidates.find(isCreating) ??

@@ -5,11 +5,6 @@ import type { EntryReconcile } from './entry-reconcile';
 
 // The state of an entry in status, before and after it is written.
 
-/** The hub has accepted the present desired entry before. */
-export function isAccepted({ resource, desired }: Pick<EntryReconcile, 'resource' | 'desired'>): boolean {
-  return resource.status?.['appliedHash'] === desired.hash;
-}
-
 /**
  * Status says that the entry is about to be created. A retry of a rejected entry is not announced again: that would be
  * two writes of status each time.

@@ -2,7 +2,8 @@ import type { RegistryEntries } from '../../client/registries/registry';
 import { registryName } from '../../kinds/ids';
 import { AREA_DEPENDENCY_REQUEUE } from '../../base/limits';
 import { type Waiting, waiting } from '../../runtime/outcome';
-import { type EntryResource, type EntryType, entryId } from './entry-type';
+import { recordedId } from '../objects/ownership';
+import type { EntryResource, EntryType } from './entry-type';
 
 /** The id that a name stands for, or why there is none yet, as the end of a sentence. */
 export type Resolved = { readonly id: string } | { readonly missing: string };
@@ -32,7 +33,7 @@ export function resolveName(
   }
   // One of several candidates owns the entry. The hub would accept the id of a floor that it does not have.
   for (const candidate of candidates) {
-    const id = entryId(entryType, candidate);
+    const id = recordedId(entryType, candidate);
     if (id !== undefined && entries.has(id)) return { id };
   }
   return { missing: `the ${entryType.definition.kind} ${first.metadata.name} has none in the hub yet` };

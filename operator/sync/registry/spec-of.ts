@@ -1,4 +1,5 @@
-import type { RegistryRecord, RegistryType } from '../../client/connection/api-types';
+import type { RegistryRecord } from '../../client/connection/api-types';
+import type { RegistryType } from '../../client/connection/registry-types';
 import type { EntryField, EntryType } from './entry-type';
 
 /** The name of an entry by its registry and id; undefined: there is none. */

@@ -4,31 +4,38 @@ import { POD_NOT_READY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { ChildModule } from '../objects/child';
 import { formatDiff } from '../objects/field-diff';
 import { DriftPolicy } from '../objects/drift-policy';
+import { ObjectSync, untilLoaded } from '../objects/object-sync';
+import { adoptedEvent, forgottenStatus, hasAccepted, othersOf, recordedId } from '../objects/ownership';
 import { cleanupSkipped, shouldDelete } from '../objects/removal';
-import { hubVolume, isOnOtherVolume, volumeStatus } from '../hub-workload/hub-volume';
+import { hubVolume, volumeStatus } from '../hub-workload/hub-volume';
 import type { Services } from '../services';
-import { dryRun, heldBy, inProgress, forgetEntry } from './conditions';
+import { dryRun, heldBy, inProgress } from './conditions';
 import { desiredEntry, entryDiff } from './desired';
-import { type EntryResource, type EntryType, entryId } from './entry-type';
+import type { EntryResource, EntryType } from './entry-type';
 import type { CachedEntry, HubContexts } from './hub-contexts';
 import { type Located, locate, nameConflict } from './locate-entry';
-import { isAccepted, isAnnounced, isRecorded, recordedFields } from './recorded';
+import { isAnnounced, isRecorded, recordedFields } from './recorded';
 import { resolveReferences, type Unresolved } from './resolve';
-import type { EntryReconcile } from './entry-reconcile';
+import type { EntryReconcile, EntryWork } from './entry-reconcile';
 import { EntryWrites } from './writes';
 
 /** A missing entry is reported after this time (milliseconds) in which no other missing entry has appeared. */
 const REFERENCE_GRACE = 2_000;
+
+/** The place of the entry of a resource in the registry. */
+interface LocatedEntry {
+  readonly located: Exclude<Located, { type: 'OfOther' }>;
+  readonly reconcile: EntryReconcile;
+}
 
 /**
  * Reconciles floors, labels, areas or zones (rules.md, "Floors, labels and areas", "Zones"). A write is answered within a millisecond,
  * so a reconcile awaits it. The write is announced in status before it is sent, so that an operator that is killed in
  * between recognizes the entry that it created.
  */
-export class RegistrySync implements ChildModule<EntryResource> {
+export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEntry> {
   readonly isReferenced = true;
   private readonly writes: EntryWrites;
   private readonly drift: DriftPolicy;
@@ -38,21 +45,32 @@ export class RegistrySync implements ChildModule<EntryResource> {
     private readonly services: Pick<Services, 'cache' | 'clock' | 'metrics'>,
     private readonly contexts: HubContexts,
   ) {
+    super();
     this.writes = new EntryWrites(entryType, services, contexts);
     this.drift = new DriftPolicy(services, entryType.definition);
   }
 
-  async sync(resource: EntryResource, client: HubClient, context: ReconcileContext): Promise<Outcome> {
+  protected override async begin(
+    resource: EntryResource,
+    client: HubClient,
+    context: ReconcileContext,
+  ): Promise<EntryWork | Outcome> {
+    const { uid, namespace } = resource.metadata;
+    const cached = this.contexts.of(client, resource).cached.get(uid);
+    const volume = hubVolume(this.services, namespace, resource.spec.hubRef.name);
+    const { component = 'config' } = this.entryType;
+    return (await untilLoaded(client, component)) ?? { resource, client, context, cached, volume };
+  }
+
+  protected override forgetObject({ resource, volume }: EntryWork): Outcome {
     const { entryType } = this;
-    const { component = 'config' } = entryType;
-    if (!(await client.components.isLoaded(component))) {
-      const message = `The hub has not loaded its ${component} component yet.`;
-      return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
-    }
-    const cached = this.cachedOf(resource, client);
-    const volume = this.volumeOf(resource);
-    if (isOnOtherVolume(resource, volume) && !context.dryRun)
-      return forgetEntry(entryType, resource, volumeStatus(volume));
+    const status = forgottenStatus(entryType, ['pendingName', 'entityId', 'appliedFields'], volume);
+    return inProgress(entryType, resource, 0, { status });
+  }
+
+  protected override async observe(work: EntryWork): Promise<LocatedEntry | Outcome> {
+    const { entryType } = this;
+    const { resource, client, cached, context } = work;
     if (context.forced) this.contexts.of(client, resource).refresh();
     const references = await resolveReferences(entryType, resource, {
       entries: ({ type }) => client.registries[type].entries(),
@@ -62,26 +80,52 @@ export class RegistrySync implements ChildModule<EntryResource> {
     cached.waiting = undefined;
     const desired = desiredEntry(entryType, resource, references.ids);
     const entries = await client.registries[entryType.type].entries();
-    const reconcile: EntryReconcile = { resource, client, desired, entries, cached, volume };
     const located = locate(entryType, resource, entries, this.others(resource));
     if (located.type === 'OfOther') return heldBy(entryType, located.owner, resource);
     const conflict =
       located.type === 'Absent' ? await entryType.conflict?.(client, resource.spec.name) : undefined;
     if (conflict !== undefined) return stalled('NameConflict', conflict);
-    if (context.dryRun) return this.dryRun(reconcile, located);
-    switch (located.type) {
-      case 'Owned':
-        return this.ensureAsDesired(reconcile, located.id);
-      case 'Created':
-        return this.acquire(reconcile, located.id, false);
-      case 'Unmanaged':
-        return this.acquire(reconcile, located.id, true);
-      case 'Absent':
-        return this.create(reconcile);
-    }
+    return { located, reconcile: { ...work, desired, entries } };
   }
 
-  async remove(resource: EntryResource, client: HubClient): Promise<readonly EventSpec[]> {
+  protected override dryRun(
+    { resource, client }: EntryWork,
+    { located, reconcile: { desired, entries } }: LocatedEntry,
+  ): Outcome {
+    const existing =
+      located.type === 'Absent'
+        ? undefined
+        : { id: located.id, differences: entryDiff(entries.get(located.id)!, desired) };
+    return dryRun(this.entryType, resource, existing, client.rest.redact);
+  }
+
+  protected override acquire(
+    { resource, volume }: EntryWork,
+    { located, reconcile }: LocatedEntry,
+  ): Outcome | undefined {
+    if (located.type === 'Owned' || located.type === 'Absent') return undefined;
+    const { entryType } = this;
+    const { type, idField } = entryType;
+    const adopted = located.type === 'Unmanaged';
+    return inProgress(entryType, resource, 0, {
+      status: {
+        [idField]: located.id,
+        adopted: adopted || null,
+        pendingName: null,
+        appliedHash: null,
+        // The fields that were set before were set in another entry.
+        appliedFields: adopted ? reconcile.desired.declared : recordedFields(reconcile),
+        ...volumeStatus(volume),
+      },
+      events: adopted ? [adoptedEvent(`${type} ${located.id}`)] : [],
+    });
+  }
+
+  protected override ensure(_work: EntryWork, { located, reconcile }: LocatedEntry): Promise<Outcome> {
+    return located.type === 'Absent' ? this.create(reconcile) : this.ensureAsDesired(reconcile, located.id);
+  }
+
+  override async remove(resource: EntryResource, client: HubClient): Promise<readonly EventSpec[]> {
     const { entryType } = this;
     const { type } = entryType;
     if (!shouldDelete(resource)) return [];
@@ -97,8 +141,8 @@ export class RegistrySync implements ChildModule<EntryResource> {
     return [];
   }
 
-  objectOf(resource: EntryResource): string | undefined {
-    const id = entryId(this.entryType, resource);
+  override objectOf(resource: EntryResource): string | undefined {
+    const id = recordedId(this.entryType, resource);
     return id === undefined || !shouldDelete(resource) ? undefined : `${this.entryType.type} ${id}`;
   }
 
@@ -123,13 +167,13 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const { resource, client, desired } = reconcile;
     const { entryType } = this;
     const { type } = entryType;
-    const wasThere = entryId(entryType, resource) !== undefined;
+    const wasThere = recordedId(entryType, resource) !== undefined;
     if (wasThere && !(await isComplete(client))) {
       const message = `The hub is starting or in recovery mode: it may not show all of its ${type}s.`;
       return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
     }
     const change = `The ${type} was removed from the hub.`;
-    const drifted = wasThere && isAccepted(reconcile);
+    const drifted = wasThere && hasAccepted(resource, desired.hash);
     const difference = { change, drifted, left: 'it is not created again' };
     const left = this.drift.leave(resource, reconcile.cached, difference);
     if (left) return left;
@@ -149,23 +193,6 @@ export class RegistrySync implements ChildModule<EntryResource> {
     });
   }
 
-  /** Records the entry in status before it is written, so that after a crash its owner is known. */
-  private acquire(reconcile: EntryReconcile, id: string, adopted: boolean): Outcome {
-    const message = `The hub already had the ${this.entryType.type} ${id}: it now belongs to this resource.`;
-    return inProgress(this.entryType, reconcile.resource, 0, {
-      status: {
-        [this.entryType.idField]: id,
-        adopted: adopted || null,
-        pendingName: null,
-        appliedHash: null,
-        // The fields that were set before were set in another entry.
-        appliedFields: adopted ? reconcile.desired.declared : recordedFields(reconcile),
-        ...volumeStatus(reconcile.volume),
-      },
-      events: adopted ? [{ type: 'Warning', reason: 'Adopted', message }] : [],
-    });
-  }
-
   private async ensureAsDesired(reconcile: EntryReconcile, id: string): Promise<Outcome> {
     const { resource, client, desired, entries, cached } = reconcile;
     const { entryType } = this;
@@ -177,7 +204,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     }
     const text = formatDiff(differences, client.rest.redact);
     const change = `The ${entryType.type} was changed in the hub (${text}).`;
-    const drifted = isAccepted(reconcile);
+    const drifted = hasAccepted(resource, desired.hash);
     const correction = { key: `${desired.hash} ${JSON.stringify(differences)}`, text };
     const difference = { change, drifted, left: 'it is not corrected', correction };
     const left = this.drift.leave(resource, cached, difference);
@@ -196,36 +223,12 @@ export class RegistrySync implements ChildModule<EntryResource> {
     });
   }
 
-  private dryRun(
-    { resource, client, desired, entries }: EntryReconcile,
-    located: Exclude<Located, { type: 'OfOther' }>,
-  ): Outcome {
-    const existing =
-      located.type === 'Absent'
-        ? undefined
-        : { id: located.id, differences: entryDiff(entries.get(located.id)!, desired) };
-    return dryRun(this.entryType, resource, existing, client.rest.redact);
-  }
-
-  forget(resource: EntryResource, client: HubClient): void {
+  override forget(resource: EntryResource, client: HubClient): void {
     this.contexts.of(client, resource).cached.delete(resource.metadata.uid);
   }
 
-  private cachedOf(resource: EntryResource, client: HubClient): CachedEntry {
-    const { cached } = this.contexts.of(client, resource);
-    const { uid } = resource.metadata;
-    const known = cached.get(uid) ?? {};
-    cached.set(uid, known);
-    return known;
-  }
-
-  private volumeOf({ metadata, spec }: EntryResource): string | undefined {
-    return hubVolume(this.services, metadata.namespace, spec.hubRef.name);
-  }
-
   private others(resource: EntryResource): readonly EntryResource[] {
-    const { uid } = resource.metadata;
-    return this.resourcesOf(this.entryType, resource).filter(({ metadata }) => metadata.uid !== uid);
+    return othersOf(this.services, this.entryType.definition, resource);
   }
 
   /** The resources of a kind that belong to the same hub. */

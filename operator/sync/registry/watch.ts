@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RegistryRecord, RegistryType } from '../../client/connection/api-types';
+import type { RegistryRecord } from '../../client/connection/api-types';
+import type { RegistryType } from '../../client/connection/registry-types';
 import { HubUnreachable } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../base/clock';

@@ -4,21 +4,27 @@ import { timestamp } from '../../base/clock';
 import { MIN_WRITE_INTERVAL } from '../../base/limits';
 import type { Outcome } from '../../runtime/outcome';
 import { type FieldDiff, formatDiff } from '../objects/field-diff';
+import { WritePacing } from '../objects/write-pacing';
 import { volumeStatus } from '../hub-workload/hub-volume';
 import type { Services } from '../services';
 import { inProgress, partlyWritten, readyOutcome, rejected } from './conditions';
 import { entryDiff } from './desired';
 import type { EntryType } from './entry-type';
-import type { HubContexts, LastWrite } from './hub-contexts';
+import type { HubContexts } from './hub-contexts';
 import type { EntryReconcile } from './entry-reconcile';
 
 /** Writes entries of one registry to the hub, and compares the hub's answers with the desired entries. */
 export class EntryWrites {
+  private readonly pacing: WritePacing;
+
   constructor(
     private readonly entryType: EntryType,
     private readonly services: Pick<Services, 'clock'>,
     private readonly contexts: HubContexts,
-  ) {}
+  ) {
+    // Next to no cost for the hub, and no event tells when an entity appears.
+    this.pacing = new WritePacing(services.clock, MIN_WRITE_INTERVAL);
+  }
 
   async update(reconcile: EntryReconcile, id: string, differences: readonly FieldDiff[]): Promise<Outcome> {
     const { resource, client } = reconcile;
@@ -42,23 +48,21 @@ export class EntryWrites {
   /** Runs a write, unless the last one was a moment ago. */
   async send(reconcile: EntryReconcile, write: () => Promise<Outcome>): Promise<Outcome> {
     const { resource, desired, cached } = reconcile;
-    const { clock } = this.services;
-    const { at, rejection: last }: LastWrite = cached.lastWrite ?? { at: -Infinity, rejection: undefined };
-    const after = at + MIN_WRITE_INTERVAL - clock.monotonic();
+    const { entryType, pacing } = this;
+    const after = pacing.pause(cached, desired.hash);
     if (after > 0) {
-      if (last?.hash === desired.hash) return { ...last.outcome, after };
-      return inProgress(this.entryType, resource, after);
+      const error = pacing.rejectionOf(cached, desired.hash);
+      return error ? { ...rejected(entryType, error), after } : inProgress(entryType, resource, after);
     }
-    let rejection: LastWrite['rejection'];
+    cached.rejection = undefined;
     try {
       return await write();
     } catch (error) {
       if (!(error instanceof HubRejected)) throw error;
-      const outcome = rejected(this.entryType, error);
-      rejection = { hash: desired.hash, outcome };
-      return outcome;
+      pacing.record(cached, desired.hash, error);
+      return rejected(entryType, error);
     } finally {
-      cached.lastWrite = { at: clock.monotonic(), rejection };
+      pacing.mark(cached);
     }
   }
 

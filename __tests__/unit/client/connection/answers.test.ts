@@ -4,12 +4,7 @@ import { checkConfig, getConfig, getCoreState } from '../../../../operator/clien
 import { HubFailed, HubUnreachable, NotHomeAssistant } from '../../../../operator/client/connection/errors';
 import { probeHealth } from '../../../../operator/client/setup/health';
 import { HubClient } from '../../../../operator/client/hub-client';
-import {
-  authorize,
-  createUser,
-  exchangeCode,
-  refreshLogin,
-} from '../../../../operator/client/setup/onboarding';
+import { authorize, createUser, exchangeCode } from '../../../../operator/client/setup/onboarding';
 import { listComponents } from '../../../../operator/client/services';
 import { getEntityState } from '../../../../operator/client/config-entities/states';
 import { yamlZones } from '../../../../operator/client/registries/yaml-zones';
@@ -37,7 +32,7 @@ const flow = {
   handler: NAME,
   context: { source: NAME, entry_id: NAME, title_placeholders: { [NAME]: NAME } },
 };
-const entity = { entity_id: NAME, platform: NAME, labels: [NAME] };
+const entity = { entity_id: NAME, unique_id: NAME, platform: NAME, disabled_by: NAME, labels: [NAME] };
 const slot = { trusted_proxies: [NAME], ssl_profile: NAME, error: NAME, error_message: NAME };
 
 const run = {
@@ -69,7 +64,7 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
   'config/auth/list': [{ id: NAME, username: NAME }],
   'person/list': { storage: [{ ...person, user_id: NAME }] },
   'backup/info': { state: NAME },
-  'backup/agents/info': { agents: [{ agent_id: NAME }] },
+  'backup/agents/info': { agents: [{ agent_id: NAME, name: NAME }] },
   'backup/config/info': {
     config: {
       create_backup: { agent_ids: [NAME], password: NAME },
@@ -207,7 +202,6 @@ describe('an answer over HTTP of another form', () => {
       { access_token: NAME, refresh_token: NAME },
       ({ rest }) => exchangeCode(rest, 'code'),
     ],
-    ['POST /auth/token', { access_token: NAME }, ({ rest }) => refreshLogin(rest, NAME)],
     ['POST /auth/login_flow', LOGIN_FLOW, ({ rest }) => authorize(rest, login, systemClock)],
     ['POST /api/onboarding/users', { auth_code: NAME }, ({ rest }) => createUser(rest, login)],
     ['GET /api/config/automation/config/a', {}, ({ entities }) => entities.read('automation', NAME)],

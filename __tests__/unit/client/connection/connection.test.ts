@@ -366,3 +366,44 @@ describe('HubConnection: a lost connection', () => {
     await until(() => connection.connected);
   });
 });
+
+describe('a hub that sends messages without an end', () => {
+  const event = (id: number) => ({ id, type: 'event', event: null });
+
+  test.each<[string, (id: number) => object]>([
+    ['events of no subscription', () => Array.from({ length: 4_000 }, () => event(1_000_000))],
+    [
+      'more messages at once than a hub keeps',
+      (id) => Array.from({ length: 5_000 }, () => ({ id, type: 'pong' })),
+    ],
+    ['messages of another form', (id) => Array.from({ length: 2_000 }, () => event(id))],
+  ])('is left: %s', async (_, floodOf) => {
+    const warn = jest.spyOn(console, 'warn').mockImplementation();
+    const log = new RecordingLog();
+    const connection = open({ log });
+    await connection.subscribe('zone/subscribe', {}, () => undefined);
+    const { id } = hub.commands.at(-1)!;
+    const sent = hub.commands.length;
+    const [socket] = hub.clients;
+    const closed = once(socket!, 'close');
+    socket!.send(JSON.stringify(floodOf(id)));
+    await closed;
+    await until(() => !connection.connected);
+    expect(hub.commands.length).toBe(sent);
+    expect(warn.mock.calls.length).toBeLessThanOrEqual(1);
+    expect(log.at('warn').length).toBeLessThanOrEqual(1_002);
+    expect(log.at('error')).toEqual([]);
+    warn.mockRestore();
+  });
+
+  test('a list of as many messages as a hub keeps is read', async () => {
+    const connection = open();
+    const seen: unknown[] = [];
+    await connection.subscribe('zone/subscribe', {}, (changes) => seen.push(changes));
+    const { id } = hub.commands.at(-1)!;
+    const [socket] = hub.clients;
+    socket!.send(JSON.stringify(Array.from({ length: 4_096 }, () => ({ id, type: 'event', event: [] }))));
+    await until(() => seen.length === 4_096);
+    expect(connection.connected).toBe(true);
+  });
+});

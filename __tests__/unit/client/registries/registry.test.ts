@@ -1,8 +1,5 @@
-import type {
-  RegistryRecord,
-  RegistryUpdated,
-  ZoneChanges,
-} from '../../../../operator/client/connection/api-types';
+import type { RegistryRecord, RegistryUpdated } from '../../../../operator/client/connection/api-types';
+import type { CollectionChanges } from '../../../../operator/client/connection/registry-types';
 import type { HubConnection } from '../../../../operator/client/connection/connection';
 import { HubRejected, HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
 import { Registry } from '../../../../operator/client/registries/registry';
@@ -139,7 +136,7 @@ describe('Registry', () => {
   });
 
   test('of zones it has the id of a record in zone_id, and follows the stream of the collection', async () => {
-    let tell!: (changes: ZoneChanges) => void;
+    let tell!: (changes: CollectionChanges) => void;
     const sent: unknown[] = [];
     const zones = new Map<string, RegistryRecord>([['work', { id: 'work', name: 'Work' }]]);
     const connection = {

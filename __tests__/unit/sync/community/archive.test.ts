@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import { ARCHIVE_ENTRIES, ARCHIVE_RATIO, ARCHIVE_UNPACKED_SIZE } from '../../../../operator/base/limits';
 import { readArchive } from '../../../../operator/sync/community/archive';
-import { RepositoryRefused } from '../../../../operator/sync/community/refused';
+import { RepositoryRefused } from '../../../../operator/sync/community/errors';
 import { DEVICE, LINK, NAMED_PIPE, repositoryZip, zip, type ZipEntry } from '../../../../sandbox/zip';
 
 const root = (...entries: readonly ZipEntry[]) => zip([{ name: 'name-v1/' }, ...entries]);

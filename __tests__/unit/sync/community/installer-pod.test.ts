@@ -91,8 +91,12 @@ describe('installerPod', () => {
   test('says in its annotation what it installs', () => {
     expect(installationOf(installerPod(metadata, installation, workload))).toEqual(installation);
     expect(installationOf({ metadata })).toBeUndefined();
-    const annotations = { 'hub-operator.dev/installation': '{"half' };
-    expect(installationOf({ metadata: { ...metadata, annotations } })).toBeUndefined();
+    for (const changed of ['{"half', 'null', '[]'])
+      expect(
+        installationOf({
+          metadata: { ...metadata, annotations: { 'hub-operator.dev/installation': changed } },
+        }),
+      ).toBeUndefined();
   });
 
   test.each([
@@ -119,6 +123,7 @@ describe('installerPod', () => {
     ],
     ['conflict', terminated(1, '{"result":"conflict","message":"x"}'), { result: 'conflict', message: 'x' }],
     ['a crash', terminated(1, 'Traceback: no space'), { result: 'failed', message: 'Traceback: no space' }],
+    ['words of another program', terminated(1, 'null'), { result: 'failed', message: 'null' }],
     ['killed', terminated(137, ''), { result: 'failed', message: 'exit code 137' }],
     ['evicted', pod({ phase: 'Failed', reason: 'Evicted' }), { result: 'failed', message: 'Evicted' }],
   ])('its verdict is read from its status: %s', (_, given, verdict) => {

@@ -4,7 +4,7 @@ import type { Manifest } from '../../../../operator/runtime/apply';
 import { ObjectRejected } from '../../../../operator/runtime/apply-errors';
 import type { ClusterObject, ResourceType } from '../../../../operator/runtime/objects';
 import { ownerReferenceTo, ObjectOwnership } from '../../../../operator/runtime/object-ownership';
-import { InstallRejected } from '../../../../operator/sync/community/install-rejected';
+import { InstallRejected } from '../../../../operator/sync/community/errors';
 import { Installer } from '../../../../operator/sync/community/installer';
 import type { HubWorkload } from '../../../../operator/sync/community/installer-pod';
 import { resource } from '../../resource';

@@ -2,10 +2,9 @@ import { systemClock } from '../../../../operator/base/clock';
 import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../../../operator/base/limits';
 import { type Preparation, Preparations } from '../../../../operator/sync/community/preparation';
 import { digestOf } from '../../../../operator/sync/community/repository-package';
-import { RepositoryRefused } from '../../../../operator/sync/community/refused';
+import { RepositoryRefused } from '../../../../operator/sync/community/errors';
 import { CodeHost } from '../../../../sandbox/code-host';
 import { repositoryZip } from '../../../../sandbox/zip';
-import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 
 let host: CodeHost;
@@ -37,7 +36,7 @@ async function ended(preparations: Preparations, key: string, ref: string): Prom
 describe('Preparations', () => {
   test('downloads and unpacks a repository once for what is asked for', async () => {
     host.serve('o/n', 'v1', template);
-    const preparations = new Preparations(systemClock, silentLog);
+    const preparations = new Preparations(systemClock);
     const first = await ended(preparations, '1', 'v1');
     expect(first).toMatchObject({ type: 'ready', package: { target: 'custom_templates/a.jinja' } });
     expect(await ended(preparations, '1', 'v1')).toBe(first);
@@ -51,7 +50,7 @@ describe('Preparations', () => {
 
   test('remembers what was refused: for ever what an archive contains, for a while what the host answers', async () => {
     const clock = new ManualClock();
-    const preparations = new Preparations(clock, silentLog);
+    const preparations = new Preparations(clock);
     expect(await ended(preparations, '1', 'v1')).toMatchObject({
       type: 'failed',
       retryAfter: DOWNLOAD_REJECTED_RETRY,
@@ -73,7 +72,7 @@ describe('Preparations', () => {
   });
 
   test('aborts a download that is no longer asked for, and starts none after its end', async () => {
-    const preparations = new Preparations(systemClock, silentLog);
+    const preparations = new Preparations(systemClock);
     const closed = new Promise<void>((resolve) =>
       host.serve('o/n', 'v1', (request) => void request.on('close', resolve)),
     );
@@ -85,15 +84,6 @@ describe('Preparations', () => {
     expect(host.requests).toHaveLength(1);
   });
 
-  test('a callback that throws does not keep later downloads from starting', async () => {
-    host.serve('o/n', 'v1', template);
-    const preparations = new Preparations(systemClock, silentLog);
-    preparations.prepare({ ...metadata, uid: 'other' }, '1', source('v1'), () => {
-      throw new Error('a bug');
-    });
-    expect(await ended(preparations, '1', 'v1')).toMatchObject({ type: 'ready' });
-  });
-
   test('gives each namespace its turn, however many repositories another one has', async () => {
     const begun: string[] = [];
     for (const ref of ['home-1', 'home-2', 'home-3', 'home-4', 'garden-1', 'garden-2'])
@@ -101,7 +91,7 @@ describe('Preparations', () => {
         begun.push(ref);
         response.end(template);
       });
-    const preparations = new Preparations(systemClock, silentLog);
+    const preparations = new Preparations(systemClock);
     const ends = ['home-1', 'home-2', 'home-3', 'home-4', 'garden-1', 'garden-2'].map(
       (ref) =>
         new Promise<void>((resolve) => {
@@ -115,7 +105,7 @@ describe('Preparations', () => {
 
   test('forgets files when that is asked for, but no failure', async () => {
     host.serve('o/n', 'v1', template);
-    const preparations = new Preparations(systemClock, silentLog);
+    const preparations = new Preparations(systemClock);
     await ended(preparations, '1', 'v1');
     preparations.forgetFiles('uid');
     await ended(preparations, '1', 'v1');

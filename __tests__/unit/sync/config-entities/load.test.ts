@@ -1,5 +1,5 @@
 import { REJECTED_WRITE_RETRY_INTERVAL, RESYNC } from '../../../../operator/base/limits';
-import type { CachedEntity } from '../../../../operator/sync/config-entities/entity-cache';
+import { type CachedEntity, EntityOperation } from '../../../../operator/sync/config-entities/entity-cache';
 import type { ConfigEntitySpec } from '../../../../operator/sync/config-entities/entity-type';
 import {
   type LoadPolicy,
@@ -7,6 +7,7 @@ import {
   type LoadStep,
   nextLoadStep,
 } from '../../../../operator/sync/config-entities/load';
+import { ManualClock } from '../../manual-clock';
 
 const NOW = 1_000_000;
 const written = (ago: number): CachedEntity => ({
@@ -15,7 +16,8 @@ const written = (ago: number): CachedEntity => ({
 });
 const found: CachedEntity = { observed: { source: 'file', hash: 'x', at: NOW - 60_000 } };
 const reload = { ok: true, reloadId: 'r', startedAt: NOW } as const;
-const reloaded: CachedEntity = { ...found, operation: { hash: 'x', end: { at: 0 }, reload } };
+const operation = Object.assign(new EntityOperation(new ManualClock(), 'x'), { reload });
+const reloaded: CachedEntity = { ...found, operation };
 
 describe('nextLoadStep', () => {
   test.each<[string, LoadPolicy, CachedEntity, LoadStep]>([

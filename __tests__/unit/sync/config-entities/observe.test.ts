@@ -2,10 +2,10 @@ import type { EntityPayload } from '../../../../operator/client/connection/confi
 import type { RegistryEntity } from '../../../../operator/client/connection/api-types';
 import type { HubScene, HubSceneSpec } from '../../../../operator/kinds';
 import { RESYNC } from '../../../../operator/base/limits';
-import type {
-  CachedEntity,
-  Observed,
-  Operation,
+import {
+  type CachedEntity,
+  EntityOperation,
+  type Observed,
 } from '../../../../operator/sync/config-entities/entity-cache';
 import type {
   EntityType,
@@ -33,10 +33,12 @@ interface Known {
   /** What `status` says: the payload that the hub last accepted; absent: the resource does not own the id. */
   readonly status?: EntityPayload | 'nothing accepted';
   readonly observed?: Observed;
-  readonly operation?: Operation;
+  readonly operation?: EntityOperation;
 }
 
 const clock = new ManualClock();
+
+const ENDED = { type: 'completed', at: 1, result: undefined } as const;
 
 async function observed(
   { live, file }: Hub,
@@ -163,7 +165,7 @@ describe('observe', () => {
 
   test('after a reload of ours has succeeded, the hub gets no more time to load what was written', async () => {
     const reload = { ok: true, reloadId: 'r', startedAt: 0 } as const;
-    const operation = { hash: HASH, wroteAt: 1, end: { at: 1 }, reload };
+    const operation = Object.assign(new EntityOperation(clock, HASH), { wroteAt: 1, end: ENDED, reload });
     const written = { status: OTHER, observed: { source: 'write', hash: HASH, at: 0 } } as const;
     expect(await observed({ live: LIVE.unequal, file: OTHER }, written)).toMatchObject({ type: 'NotLoaded' });
     const found = await observed({ live: LIVE.unequal, file: OTHER }, { ...written, operation });

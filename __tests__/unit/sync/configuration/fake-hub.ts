@@ -188,9 +188,8 @@ export class FakeHub {
         reconciler.syncInvalid(
           resource,
           INVALID,
-          { strategy: 'auto' },
+          { strategy: 'auto', forced: false },
           { hub: this.hub, client: this.client },
-          false,
         ),
       sync: (desired, forced = false) =>
         reconciler.sync(

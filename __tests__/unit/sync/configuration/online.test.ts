@@ -34,6 +34,17 @@ describe('ConfigurationReconciler', () => {
     expect(hub.loaded.get('input_boolean')).toContain('second');
   });
 
+  test('loads an edit without a wait of its own, once the hub has the files', async () => {
+    const hub = await started();
+    const operator = hub.operator();
+    const began = hub.clock.monotonic();
+    await operator.sync(hub.desired(HOT));
+    await hub.clock.advance(0);
+    expect(hub.loaded.get('input_boolean')).toContain('second');
+    expect((await operator.sync(hub.desired(HOT))).reason).toBe('ConfigurationLoaded');
+    expect(hub.clock.monotonic()).toBe(began);
+  });
+
   test('writes nothing in an hour once it is loaded, to the cluster or the hub', async () => {
     const hub = await started();
     const base = hub.desired(BASE);

@@ -1,12 +1,13 @@
 import type { Hub } from '../../../../operator/kinds';
 import { HUB_LABEL } from '../../../../operator/kinds/annotations';
 import { HubUnreachable } from '../../../../operator/client/connection/errors';
-import { type Waiting, waiting } from '../../../../operator/runtime/outcome';
+import { stalled, type Waiting, waiting } from '../../../../operator/runtime/outcome';
 import { HAND_OVER, type ReconcileContext, type SyncModule } from '../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../operator/sync/objects/child';
 import { childModule } from '../../../../operator/sync/objects/child-module';
 import { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
 import type { Services } from '../../../../operator/sync/services';
+import { silentLog } from '../../../cluster/silent-log';
 import { FakeHub } from '../../client/fake-hub';
 import { ManualClock } from '../../manual-clock';
 import { secretReader, services } from '../fixtures';
@@ -242,6 +243,18 @@ describe('childModule', () => {
     expect(forgotten).toBe(1);
     await remove();
     expect([removed, forgotten]).toEqual([1, 2]);
+  });
+
+  test('masks secrets of the hub in the outcome of every kind', async () => {
+    module = childModule<Child>(given, hubs, {
+      sync: () => Promise.resolve(stalled('RejectedByHub', 'The hub rejected it: the-token is wrong.')),
+      remove: () => Promise.resolve([]),
+      forget: () => undefined,
+      objectOf: () => undefined,
+    });
+    const context = { log: silentLog } as ReconcileContext;
+    const { message: shown } = await module.sync(childOf('villa'), context);
+    expect(shown).toBe('The hub rejected it: *** is wrong.');
   });
 
   test('waits for a Hub that does not exist, and does not poll for it', async () => {

@@ -78,10 +78,14 @@ describe('releaseRetained', () => {
     ).toEqual([]);
   });
 
-  test('keeps the claim of a Hub that names it in existingClaim', async () => {
+  test('keeps the login with the volume that existingClaim names, and the claim of the Hub if it is that one', async () => {
     const { requests } = await deleted({ existingClaim: 'villa-config' });
     expect(requests.map(({ path }) => path)).toEqual([
       '/api/v1/namespaces/home/persistentvolumeclaims/villa-config',
+      '/api/v1/namespaces/home/secrets/villa-admin',
+    ]);
+    expect((await deleted({ existingClaim: 'attic' })).requests.map(({ path }) => path)).toEqual([
+      '/api/v1/namespaces/home/secrets/villa-admin',
     ]);
   });
 

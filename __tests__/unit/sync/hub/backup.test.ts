@@ -8,12 +8,8 @@ import { backup as schema } from '../../../../operator/kinds/hub/backup';
 import { defaulted } from '../../../../operator/kinds/schema';
 import { HubRejected } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
-import {
-  backupDifference,
-  backupStatus,
-  chooseAgents,
-  ensureBackupSchedule,
-} from '../../../../operator/sync/hub/backup';
+import { backupDifference, backupStatus, ensureBackupSchedule } from '../../../../operator/sync/hub/backup';
+import { agentsOfIntegrations, chooseAgents } from '../../../../operator/sync/hub/backup-agents';
 import fc from '../../../fast-check';
 import { aHub, aHubContext, secretReader, services } from '../fixtures';
 
@@ -155,6 +151,58 @@ describe('chooseAgents', () => {
     }));
 });
 
+describe('agentsOfIntegrations', () => {
+  const integrations: Readonly<Record<string, object>> = {
+    s3: integration('aws_s3', { entryID: '01A', title: 'Bucket' }),
+    drive: integration('google_drive', { entryID: '01B', title: 'Drive of Ada' }),
+    twin: integration('google_drive', { entryID: '01C', title: 'Twin' }),
+    waiting: integration('aws_s3', {}),
+    cottage: integration('aws_s3', { entryID: '01A' }, 'cottage'),
+    sun: integration('sun', { entryID: '01D', title: 'Sun' }),
+  };
+  const present = [
+    { agent_id: 'backup.local', name: 'Sun' },
+    { agent_id: 'aws_s3.01A', name: 'Another title' },
+    { agent_id: 'aws_s3.01Z', name: 'Bucket' },
+    { agent_id: 'google_drive.ada_example_org', name: 'Drive of Ada' },
+    { agent_id: 'google_drive.one', name: 'Twin' },
+    { agent_id: 'google_drive.two', name: 'Twin' },
+  ];
+  function integration(domain: string, status: object, hub = 'villa') {
+    return { spec: { hubRef: { name: hub }, domain }, status };
+  }
+  const found = (...names: string[]) =>
+    agentsOfIntegrations(
+      filled({ agents: names.map((name) => ({ integrationRef: { name } })) }),
+      aHub(),
+      { get: (_kind: string, _namespace: string | undefined, name: string) => integrations[name] as never },
+      present,
+    );
+
+  test('are found by the id of the entry, and else by its title', () =>
+    expect(found('s3', 'drive')).toEqual({ ids: ['aws_s3.01A', 'google_drive.ada_example_org'] }));
+
+  test.each([
+    ['away', 'agents: The HubIntegration away does not exist: create it'],
+    ['cottage', 'belongs to the Hub cottage: name one of the Hub villa.'],
+    ['waiting', 'has no entry in the hub yet'],
+    ['twin', 'has the title Twin, as other entries of google_drive have'],
+    ['sun', 'provides no backup agent that the hub knows. It has backup.local, aws_s3.01A,'],
+  ])('say what is missing of %s', (name, message) =>
+    expect(found('s3', name)).toEqual({ missing: expect.stringContaining(message) as string }),
+  );
+
+  test('are used together with those of agentIDs', () => {
+    const spec = filled({ agentIDs: ['backup.local'], agents: [{ integrationRef: { name: 's3' } }] });
+    expect(chooseAgents(spec, fresh, ['backup.local', 'aws_s3.01A'], ['aws_s3.01A'])).toEqual({
+      ids: ['backup.local', 'aws_s3.01A'],
+    });
+    expect(chooseAgents(filled({}), fresh, ['backup.local'], ['aws_s3.01A'])).toEqual({
+      ids: ['aws_s3.01A'],
+    });
+  });
+});
+
 describe('backupStatus', () => {
   const at = (minute: number) => `2026-11-20T04:${minute}:17.123456+01:00`;
   test.each([
@@ -192,7 +240,8 @@ describe('ensureBackupSchedule', () => {
         Promise.resolve({
           config: { ...fresh, create_backup: { ...fresh.create_backup, password: 'lemon-tree' } },
         }),
-      'backup/agents/info': () => Promise.resolve({ agents: [{ agent_id: 'backup.local' }] }),
+      'backup/agents/info': () =>
+        Promise.resolve({ agents: [{ agent_id: 'backup.local', name: 'This system' }] }),
       'backup/config/update': () =>
         Promise.reject(new HubRejected('invalid_format', "got 'tulip-bulb', had 'lemon-tree'")),
     };

@@ -258,6 +258,24 @@ describe('a fault that lasts', () => {
     expect(bench.logins).toBeLessThanOrEqual(3);
   });
 
+  const secret = MADE.filter((domain) => /secretKeyRef/.test(JSON.stringify(BY_DOMAIN.get(domain)!.spec)));
+
+  test.each(secret)('%s: another value of its Secret removes nothing, and reloads once', async (domain) => {
+    const bench = await settled(domain);
+    const ids = [...bench.house.hub.entries.keys()];
+    const { secrets } = bench.house;
+    for (const [name, values] of Object.entries(secrets))
+      secrets[name] = Object.fromEntries(Object.keys(values).map((key) => [key, 'typo']));
+    for (let process = 0; process < 3; process++) {
+      await bench.live(2 * HOUR);
+      bench.house.start();
+    }
+    expect([...bench.house.hub.entries.keys()]).toEqual(ids);
+    // A form of the entry may ask for the value after one that does not.
+    expect(bench.reloads).toBeLessThanOrEqual(1);
+    expect(bench.house.hub.flows.size).toBe(0);
+  });
+
   const typo = { no_such_field: { value: 'x' } };
 
   test.each(DOMAINS)('%s: a field that no form has reloads no entry that works', async (domain) => {

@@ -1,4 +1,4 @@
-import { anEntry, type FakeHub, form, type Script } from './fake-hub';
+import { anEntry, type FakeHub, form, oneForm, type Script } from './fake-hub';
 import { House, texts } from './house';
 
 let house: House;
@@ -65,6 +65,15 @@ describe('a password that was changed at the device', () => {
     expect(house.status('one').entryID).toBe(id);
   });
 
+  test('is sent, too, if the hub asks for it while an update runs', async () => {
+    hub.reauthFlows.clear();
+    house.secrets['login'] = { password: 'new' };
+    await house.reconcile('one'); // starts and ends the update, whose result no reconcile has seen
+    hub.reauthFlows.set(id, 'reauth-1');
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(submits()).toEqual(['submit {"password":"new"}']);
+  });
+
   test('and mistyped in the Secret is sent once, and removes nothing', async () => {
     house.secrets['login'] = { password: 'nwe' };
     const rejected = {
@@ -84,6 +93,48 @@ describe('a password that was changed at the device', () => {
     expect(submits()).toHaveLength(2);
     expect(hub.calls.filter((call) => call.startsWith('remove'))).toEqual([]);
   });
+});
+
+test('answers that were rejected are not sent for an entry that is made again, also by the next process', async () => {
+  house.secrets['login'] = { password: 'old' };
+  const answer = accepting(
+    () => hub.entries.size === 0,
+    () => hub.created(),
+  );
+  hub.scriptOf = () => answer;
+  house.apply('one', { configuration: secret });
+  await house.settle('one');
+  hub.reauthFlows.set(house.status('one').entryID!, 'reauth-1');
+  expect(await house.settle('one')).toMatchObject({ reason: 'AuthNeeded' });
+  hub.entries.clear();
+  hub.reauthFlows.clear();
+  expect(await house.settle('one')).toMatchObject({ type: 'Stalled' });
+  house.start();
+  expect(await house.settle('one')).toMatchObject({ type: 'Stalled' });
+  expect(submits()).toHaveLength(2);
+});
+
+test('unknown errors before an entry was well do not count', async () => {
+  house.secrets['login'] = { password: 'old' };
+  hub.scriptOf = () => oneForm(['password'], () => hub.created());
+  house.apply('one', { configuration: secret });
+  await house.settle('one');
+  const { entryID } = house.status('one');
+  hub.scriptOf = () => {
+    let seen = 0;
+    return ({ length }) =>
+      form(['password'], length > seen ? ((seen = length), { errors: { base: 'unknown' } }) : {});
+  };
+  for (let request = 1; request <= 2; request++) {
+    hub.reauthFlows.set(entryID!, `reauth-${request}`);
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      expect(await house.settle('one')).toMatchObject({ reason: 'AuthNeeded' });
+      await house.clock.advance(60_000);
+    }
+    hub.reauthFlows.clear();
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+  }
+  expect(submits()).toHaveLength(5);
 });
 
 describe('a request of the hub', () => {

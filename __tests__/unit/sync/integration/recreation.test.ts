@@ -288,14 +288,17 @@ describe('reconfigure: Recreate', () => {
     expect(ids()).not.toContain(id);
   });
 
-  test('credentials that the hub asks for are given to the entry instead', async () => {
-    house.secrets['login'] = { password: 'old' };
+  test.each([
+    ['a Secret', { password: 'old' }, secret, secret],
+    ['the spec', {}, texts({ password: 'old' }), texts({ password: 'new' })],
+  ])('credentials in %s that the hub asks for are given to the entry instead', async (_, login, old, now) => {
+    house.secrets['login'] = login;
     const script: Script = (answers) => {
       if (answers.length === 0) return form(['password']);
       if (hub.entries.size === 0) return hub.created({ supports_reconfigure: true });
       return { type: 'abort', reason: 'already_configured' };
     };
-    const id = await aReadyOne(script, { configuration: secret, reconfigure: 'Recreate' });
+    const id = await aReadyOne(script, { configuration: old, reconfigure: 'Recreate' });
     house.client.flows.read = async () => {
       hub.scriptOf = () => (answers) => {
         if (answers.length === 0) return form(['password']);
@@ -306,8 +309,11 @@ describe('reconfigure: Recreate', () => {
     };
     hub.reauthFlows.set(id, 'reauth-1');
     house.secrets['login'] = { password: 'new' };
+    house.apply('one', { configuration: now, reconfigure: 'Recreate' });
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(ids()).toEqual([id]);
+    const submits = hub.calls.filter((call) => call.startsWith('submit'));
+    expect(submits).toEqual(['submit {"password":"new"}']);
   });
 
   test('the former entry goes with the resource while it waits for its removal', async () => {

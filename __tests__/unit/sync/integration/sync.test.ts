@@ -266,11 +266,13 @@ describe('IntegrationSync', () => {
         reason: 'ConfigFlowFailed',
         message: expect.stringContaining('no form asks for subentries.lamp/Lamp.colour'),
       });
-      expect(hub.calls).toEqual([]);
-      house.apply('one', lamp('1'));
+      house.apply('one', lamp('1', { color: 'red' }));
       expect(await house.settle('one')).toMatchObject({ reason: 'RecreateRequired' });
-      house.apply('one', { ...lamp('1'), reconfigure: 'Recreate' });
+      house.apply('one', lamp('1'));
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.calls).toEqual([]);
+      house.apply('one', lamp('2'));
+      expect(await house.settle('one')).toMatchObject({ reason: 'RecreateRequired' });
       expect(hub.subentries).toHaveLength(1);
       expect(reasons()).toEqual([]);
     });

@@ -1,8 +1,5 @@
-import type {
-  RegistryFields,
-  RegistryRecord,
-  RegistryType,
-} from '../../../../operator/client/connection/api-types';
+import type { RegistryFields, RegistryRecord } from '../../../../operator/client/connection/api-types';
+import type { RegistryType } from '../../../../operator/client/connection/registry-types';
 import { HubRejected } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { YamlZone } from '../../../../operator/client/connection/answers';

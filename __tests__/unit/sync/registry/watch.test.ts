@@ -1,4 +1,5 @@
-import type { ConfigRegistryType, RegistryRecord } from '../../../../operator/client/connection/api-types';
+import type { RegistryRecord } from '../../../../operator/client/connection/api-types';
+import type { ConfigRegistryType } from '../../../../operator/client/connection/registry-types';
 import { HubFailed } from '../../../../operator/client/connection/errors';
 import { areas } from '../../../../operator/sync/registry/area';
 import { floors } from '../../../../operator/sync/registry/floor';

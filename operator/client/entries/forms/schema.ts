@@ -1,3 +1,4 @@
+import { isObject } from '../../../base/is-object';
 import type { FormField } from '../../connection/flow-step';
 
 /** A JSON schema, as far as forms need it. */
@@ -90,8 +91,8 @@ function ofSelector(selector: NonNullable<FormField['selector']>): JsonSchema {
 }
 
 /** The options of a `select` are pairs of value and label; those of a `multi_select` are labels by value, or values. */
-function optionsOf({ options = [] }: FormField): readonly unknown[] {
-  if (!Array.isArray(options)) return Object.keys(options);
+function optionsOf({ options }: FormField): readonly unknown[] {
+  if (!Array.isArray(options)) return isObject(options) ? Object.keys(options) : [];
   return (options as readonly unknown[]).map((option) =>
     Array.isArray(option) ? (option[0] as unknown) : option,
   );
@@ -106,8 +107,10 @@ function valuesOf(options: unknown): readonly unknown[] {
 }
 
 /** A hub may show no options, as of devices that are not there, or one twice. */
-const oneOf = (values: readonly unknown[]): JsonSchema =>
-  values.length > 0 ? { enum: [...new Set(values)] } : ANY;
+function oneOf(values: readonly unknown[]): JsonSchema {
+  const scalars = new Set(values.filter((value) => value !== undefined && !(value instanceof Object)));
+  return scalars.size > 0 ? { enum: [...scalars] } : ANY;
+}
 
 function defined(fields: Readonly<Record<string, unknown>>): JsonSchema {
   return Object.fromEntries(

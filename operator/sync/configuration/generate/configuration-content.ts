@@ -35,11 +35,6 @@ export function contentOf(
   return { files, marker, sections: withSecretDigests(sections, digest), restart, sectionsOf };
 }
 
-/** Whether the hub has read the content that this marker stands for. */
-export function isSameMarker(a: MarkerVariables | undefined, b: MarkerVariables): boolean {
-  return a?.configuration === b.configuration && a.secrets === b.secrets;
-}
-
 /** The names of files that `before` does not have. They are linked into the hub's directory when its pod starts. */
 export function addedFiles(before: Files, after: Files): string[] {
   return Object.keys(after).filter((name) => !Object.hasOwn(before, name));

@@ -1,3 +1,5 @@
+import { scriptVariables } from '../../../client/config-entities/script-variables';
+import type { HubClient } from '../../../client/hub-client';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
 import { SECRETS_HASH_KEY } from '../../secrets-yaml/secrets-yaml';
 
@@ -15,4 +17,16 @@ export interface MarkerVariables {
 export function markerYaml(hash: string, withSecrets: boolean): string {
   const secrets = withSecrets ? `, secrets: !secret ${SECRETS_HASH_KEY}` : '';
   return `{${MARKER_SCRIPT}: {sequence: [], variables: {configuration: "${hash}"${secrets}}}}`;
+}
+
+/** The marker that the hub has read last; undefined: it has read a configuration without one. */
+export async function readMarker(client: HubClient): Promise<MarkerVariables | undefined> {
+  const { configuration, secrets } = (await scriptVariables(client, MARKER_SCRIPT)) ?? {};
+  if (typeof configuration !== 'string') return undefined;
+  return { configuration, ...(typeof secrets === 'string' && { secrets }) };
+}
+
+/** Whether the hub has read the content that this marker stands for. */
+export function isSameMarker(a: MarkerVariables | undefined, b: MarkerVariables): boolean {
+  return a?.configuration === b.configuration && a.secrets === b.secrets;
 }

@@ -7,7 +7,7 @@ import { entriesOf, type HubYaml, parseHubYaml, type Position, type YamlProblem 
 import { type Addition, freeKey, missingIncludes, type TopLevel } from './includes';
 import { insertAtTop } from './insert-entries';
 import { markerYaml } from './content-marker';
-import { inOneLine, type RecorderSettings, withRecorder } from './recorder';
+import { inOneLine, withRecorder } from './recorder';
 import { secretUses } from './secret-uses';
 import { HUB_PORT } from '../../hub-workload/owned-objects';
 import { ConfigFiles, type Files } from './config-files';
@@ -19,13 +19,11 @@ const LARGEST_TOTAL = 1_000 * 1_024;
 /** The size of the record of each section, and of each secret that it uses, beside the accepted files. */
 const NOTE = 200;
 
-export interface ConfigurationSource {
-  /** `spec.configuration` */
-  readonly configuration: string;
-  /** `spec.files` */
-  readonly files?: Files | undefined;
-  /** `spec.recorder`; absent: it is as `configuration` says. */
-  readonly recorder?: RecorderSettings | undefined;
+/** The parts of a spec with its defaults that the files are generated from. */
+export interface ConfigurationSource extends Pick<
+  HubConfigurationSpec,
+  'configuration' | 'files' | 'recorder'
+> {
   /** The hub has a generated `secrets.yaml`, whose hash the marker can name. */
   readonly hasSecrets: boolean;
 }
@@ -48,19 +46,6 @@ export type Generated =
   | GeneratedConfiguration
   /** `message`: the problem and its position. */
   | { readonly type: 'invalid'; readonly message: string };
-
-/** The parts of a spec with its defaults that the files are generated from. */
-export function configurationSource(
-  { configuration, files, recorder }: HubConfigurationSpec,
-  hasSecrets: boolean,
-): ConfigurationSource {
-  return {
-    configuration,
-    files,
-    recorder: recorder && { ...recorder, databaseFromSecret: recorder.databaseSecretRef !== undefined },
-    hasSecrets,
-  };
-}
 
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -92,10 +77,10 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
     const file = parse(text);
     if (!('document' in file)) return notYaml(`spec.files[${name}]`, file);
   }
-  if (hasMarker(new ConfigFiles({ ...files, 'configuration.yaml': configuration }, parse)))
-    return { type: 'invalid', message: RESERVED };
-
-  const cut = cutOff(new ConfigFiles({ ...files, 'configuration.yaml': configuration }, parse));
+  const written = { 'configuration.yaml': configuration, ...files };
+  const all = new ConfigFiles(written, parse);
+  if (hasMarker(all)) return { type: 'invalid', message: RESERVED };
+  const cut = cutOff(all);
   if (cut) return unreachable(cut);
 
   // The byte order mark is put back in the end: the places in the text are counted without it.
@@ -129,7 +114,7 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
       files: generated,
       hash,
       sections: generatedSections,
-      secrets: secretUses({ 'configuration.yaml': configuration, ...files }, parse),
+      secrets: secretUses(written, parse),
       notices,
     }
   );

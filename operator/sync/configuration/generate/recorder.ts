@@ -1,17 +1,11 @@
 import { isMap, isScalar, type Node, type Pair } from 'yaml';
+import type { HubConfigurationSpec } from '../../../kinds';
 import { quote, RECORDER_KEY } from '../../secrets-yaml/secrets-yaml';
 import { dereference, entriesOf, type HubYaml } from './hub-yaml';
 import type { Addition } from './includes';
 import { insertIntoValue } from './insert-entries';
 
-/** `spec.recorder`, with its Secret resolved. */
-export interface RecorderSettings {
-  readonly enabled?: boolean | undefined;
-  readonly database?: string | undefined;
-  /** The URL is in `secrets.yaml`, and never in the ConfigMap. */
-  readonly databaseFromSecret: boolean;
-  readonly purgeKeepDays?: number | undefined;
-}
+type Recorder = HubConfigurationSpec['recorder'];
 
 export interface WithRecorder {
   /** The text, in which the missing entries were added to the section recorder. */
@@ -28,11 +22,7 @@ const ELSEWHERE =
   'The section recorder in spec.configuration is an include, an alias or a value, so spec.recorder has no effect: remove one of the two.';
 
 /** Adds the recorder to a configuration. Where its own section says something, that counts. */
-export function withRecorder(
-  text: string,
-  { root, anchors }: HubYaml,
-  recorder: RecorderSettings | undefined,
-): WithRecorder {
+export function withRecorder(text: string, { root, anchors }: HubYaml, recorder: Recorder): WithRecorder {
   const pair =
     isMap(root) &&
     (root.items as Pair<Node, Node | null>[]).find(({ key }) => isScalar(key) && key.value === 'recorder');
@@ -60,8 +50,9 @@ export function withRecorder(
 /** `key: value` */
 export const inOneLine = ([key, value]: Addition): string => `${key}: ${value}`;
 
-function entriesFor({ database, databaseFromSecret, purgeKeepDays }: RecorderSettings): Addition[] {
-  const url = databaseFromSecret ? `!secret ${RECORDER_KEY}` : database && quote(database);
+/** The URL of a Secret is in `secrets.yaml`, and never in the ConfigMap. */
+function entriesFor({ database, databaseSecretRef, purgeKeepDays }: NonNullable<Recorder>): Addition[] {
+  const url = databaseSecretRef ? `!secret ${RECORDER_KEY}` : database && quote(database);
   return [
     ...(url ? [['db_url', url] as const] : []),
     ...(purgeKeepDays === undefined ? [] : [['purge_keep_days', String(purgeKeepDays)] as const]),

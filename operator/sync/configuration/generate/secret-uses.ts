@@ -1,4 +1,5 @@
 import { isScalar, visit } from 'yaml';
+import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import { parseHubYaml } from './hub-yaml';
 import type { Files } from './config-files';
 
@@ -19,4 +20,34 @@ export function secretUses(files: Files, parse = parseHubYaml): ReadonlyMap<stri
     });
   }
   return uses;
+}
+
+/** Number of missing keys in a message. */
+const MOST_KEYS = 5;
+
+/** The keys that are used and that no HubSecrets gives, each with its place in words. */
+export function missingKeys(
+  uses: ReadonlyMap<string, string>,
+  secrets: ReadSecrets | undefined,
+): readonly (readonly [key: string, place: string])[] {
+  return [...uses].filter(([key]) => !secrets?.values.has(key) || secrets.kept.has(key));
+}
+
+/**
+ * Says which secrets the configuration uses and no HubSecrets gives; undefined: none. The hub would start into its
+ * recovery mode with them.
+ *
+ * @param uses keys, each with its place in words
+ * @param secrets generated from the HubSecrets; undefined: there is none
+ */
+export function missingSecrets(
+  uses: ReadonlyMap<string, string>,
+  secrets: ReadSecrets | undefined,
+  hub: string,
+): string | undefined {
+  const missing = missingKeys(uses, secrets);
+  if (missing.length === 0) return undefined;
+  const named = missing.slice(0, MOST_KEYS).map(([key, place]) => `${key} (${place})`);
+  const rest = missing.length > MOST_KEYS ? [`${missing.length - MOST_KEYS} more`] : [];
+  return `The configuration uses !secret with keys that no HubSecrets of the Hub ${hub} gives: ${[...named, ...rest].join('; ')}. Add them to a HubSecrets.`;
 }

@@ -1,10 +1,6 @@
 import { checkConfig } from '../../../client/setup/core';
-import type { HubClient } from '../../../client/hub-client';
-import { readLog } from '../../../client/setup/log-records';
-import type { Redact } from '../../../client/connection/redact';
 import { truncate } from '../../../base/truncate';
-import type { Files } from '../generate/config-files';
-import { leftOutBetween } from './left-out';
+import { type CheckSubject, withLeftOut } from './left-out';
 
 /** Characters of the check's words in a condition. */
 const MAX_PROBLEM_LENGTH = 3_000;
@@ -21,13 +17,6 @@ export interface CheckResult {
   readonly newWarnings: string;
 }
 
-/** Who checks what. */
-export interface CheckSubject {
-  readonly client: Pick<HubClient, 'rest' | 'connection'>;
-  readonly redact: Redact;
-  readonly files: Files;
-}
-
 /**
  * Has the hub check its files. Its answer has no word of a bad automation, script or template entity: the hub leaves those out,
  * which only its log says.
@@ -35,13 +24,10 @@ export interface CheckSubject {
  * @param known warnings of the configuration before
  */
 export async function checkInHub(subject: CheckSubject, known: string): Promise<CheckResult> {
-  const { client, redact, files } = subject;
-  const before = await readLog(client);
-  const answer = await checkConfig(client.rest);
-  const logged = leftOutBetween(before, await readLog(client), files);
+  const [answer, leftOut] = await withLeftOut(subject, () => checkConfig(subject.client.rest));
   // Redacted before it is cut: half a secret would not be recognised.
-  const words = (text: string | null) => redact(client.rest.redact(text ?? '')).trim();
-  const lines = new Set([...words(answer.warnings).split('\n'), ...words(logged.join('\n')).split('\n')]);
+  const words = (text: string | null) => subject.redact(text ?? '').trim();
+  const lines = new Set([...words(answer.warnings).split('\n'), ...leftOut.trim().split('\n')]);
   const warnings = truncate([...lines].filter(Boolean).join('\n'), MAX_WARNINGS_LENGTH);
   return { errors: words(answer.errors), warnings, newWarnings: newLines(warnings, known) };
 }

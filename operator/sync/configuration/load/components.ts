@@ -23,7 +23,7 @@ export async function partsNotSetUp(client: SetUpOfHub, sections: Sections): Pro
 
 /** Compares the sections with the components and platforms that a hub has set up; undefined: it has set up all. */
 export async function notSetUp(
-  client: SetUpOfHub & Pick<HubClient, 'connection' | 'rest'>,
+  client: SetUpOfHub & Pick<HubClient, 'connection'>,
   sections: Sections,
   redact: Redact,
 ): Promise<NotSetUp | undefined> {
@@ -36,7 +36,7 @@ export async function notSetUp(
       .reverse()
       .flatMap(({ message }) => message.slice(-1)),
   );
-  return { sections: missing, words: redact(client.rest.redact([...new Set(words)].join('\n'))) };
+  return { sections: missing, words: redact([...new Set(words)].join('\n')) };
 }
 
 /** The integration itself, its set-up, or its platform in another section: `sensor.template`. */

@@ -4,7 +4,7 @@ import type { HttpConfig, HttpSettings, HttpSlot } from '../../../client/connect
 import type { HubConnection } from '../../../client/connection/connection';
 import { HubRejected, isUnknownCommand } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { configureHttp, promoteHttp, readHttpConfig } from '../../../client/setup/http-settings';
+import { activeSlot, configureHttp, promoteHttp, readHttpConfig } from '../../../client/setup/http-settings';
 import { HTTP_SETTINGS_ATTEMPTS } from '../../../base/limits';
 import type { ConditionValue } from '../../../runtime/outcome';
 import type { SentSettings } from '../record/record';
@@ -51,21 +51,15 @@ export function nextHttpStep(
   return { type: 'configure' };
 }
 
-/** The complete desired settings: a setting that the user does not write has the default of the hub. */
+/**
+ * The complete desired settings: a setting that the user does not write has the default of the hub, and so has a profile whose name
+ * a hub with versions of profiles does not know. Without a certificate, which no section may name, none is in use.
+ */
 export function completeSettings({ default: standard }: HttpConfig, written: HttpSettings): HttpSettings {
   const defaults = withoutMeta(standard ?? {});
-  return { ...defaults, ...written, ...sslProfile(defaults, written) };
-}
-
-/**
- * The file knows the profiles `modern` and `intermediate`, which are those of version 4 to a hub whose API names versions;
- * without a certificate none is in use, and the hub takes its default.
- */
-function sslProfile(defaults: HttpSettings, written: HttpSettings): Pick<HttpSettings, 'ssl_profile'> {
-  const { ssl_profile: profile, ssl_certificate: certificate } = written;
-  const standard = defaults.ssl_profile;
-  if (!profile || !standard || !VERSIONED.test(standard) || VERSIONED.test(profile)) return {};
-  return { ssl_profile: certificate ? `${profile}_v4` : standard };
+  const isKnown = VERSIONED.test(written.ssl_profile ?? '') || !VERSIONED.test(defaults.ssl_profile ?? '');
+  const { ssl_profile } = isKnown && written.ssl_profile ? written : defaults;
+  return { ...defaults, ...written, ...(ssl_profile && { ssl_profile }) };
 }
 
 const VERSIONED = /_v\d+$/;
@@ -104,7 +98,7 @@ export async function syncHttpSettings(
   if (!config) return { source: 'Yaml', condition: null };
   if (section.type === 'invalid') return result('Rejected', section.message);
   const desired = completeSettings(config, section.settings);
-  const port = activeOf(config)?.server_port;
+  const port = activeSlot(config)?.server_port;
   if (port !== undefined && desired.server_port !== port)
     return result(
       'Rejected',
@@ -115,16 +109,8 @@ export async function syncHttpSettings(
   const step = nextHttpStep(config, desired);
   switch (step.type) {
     case 'promote':
-      try {
-        await promoteHttp(connection);
-      } catch (error) {
-        // The hub does not run with them yet, or their trial has just ended: the next reconcile shows which.
-        if (error instanceof HubRejected) return inProgress;
-        throw error;
-      }
-      if (sent) await remember(undefined);
-      return result('Applied', 'The hub has the settings of the section http:.');
     case 'done':
+      if (step.type === 'promote' && !(await promoted(connection))) return inProgress;
       if (sent) await remember(undefined);
       return result('Applied', 'The hub has the settings of the section http:.');
     case 'wait':
@@ -153,6 +139,17 @@ export async function syncHttpSettings(
         );
   }
   return configure(connection, desired, policy);
+}
+
+/** False: the hub does not run with them yet, or their trial has just ended. The next reconcile shows which. */
+async function promoted(connection: HubConnection): Promise<boolean> {
+  try {
+    await promoteHttp(connection);
+    return true;
+  } catch (error) {
+    if (error instanceof HubRejected) return false;
+    throw error;
+  }
 }
 
 const NO_SECTION: HttpResult = { source: null, condition: null };
@@ -215,11 +212,6 @@ const goesOn = (reason: HttpReason, message: string): HttpResult => ({
 });
 
 const inProgress = goesOn('InProgress', 'The hub is restarting to try the settings of the section http:.');
-
-function activeOf(config: HttpConfig): HttpSlot | null {
-  const { active_config_type: active } = config;
-  return config[active === 'default_legacy_port' ? 'default' : active];
-}
 
 const isSame = (slot: HttpSlot, desired: HttpSettings): boolean =>
   isDeepStrictEqual(sorted(withoutMeta(slot)), sorted(desired));

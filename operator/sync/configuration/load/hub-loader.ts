@@ -2,24 +2,22 @@ import { timestamp } from '../../../base/clock';
 import type { HubClient } from '../../../client/hub-client';
 import { HubUnreachable } from '../../../client/connection/errors';
 import { hubStartId } from '../../../client/setup/hub-start-id';
-import { readLog } from '../../../client/setup/log-records';
 import type { Redact } from '../../../client/connection/redact';
 import { listServices } from '../../../client/services';
 import { HTTP_BY_API, isLower } from '../../../base/hub-version';
 import type { Services } from '../../services';
-import { addedFiles, type Content } from '../generate/configuration-content';
+import { addedFiles } from '../generate/configuration-content';
 import type { MarkerVariables } from '../generate/content-marker';
 import type { Sections } from '../generate/sections';
 import { publishConfiguration, publishWithoutRestart } from '../record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, LastLoad, LoadMethod } from '../record/record';
 import { checkInHub, newLines, problemOf } from './check';
 import { partsNotSetUp } from './components';
-import { leftOutBetween } from './left-out';
+import { leftOutSince, withLeftOut } from './left-out';
 import { decideReload, type HubCapabilities, type ReloadPolicy, type SectionReload } from './reload-decision';
-import type { LoadResult } from './load-result';
 import { reloadSections } from './reload-sections';
 import { RunningContents, type RunningHub } from './running-content';
-import { REFRESH_DURATION, verifyContent, type Verification } from './verify-content';
+import { REFRESH_DURATION, verifyContent } from './verify-content';
 
 /**
  * - `adopt`: the hub has begun with the content, and this start is not in the record.
@@ -27,6 +25,20 @@ import { REFRESH_DURATION, verifyContent, type Verification } from './verify-con
  * - `load`: the hub is to get the content.
  */
 export type LoadTask = 'adopt' | 'check' | 'load';
+
+export type LoadResult =
+  /** The hub has loaded the content, but for what `pending` names. */
+  | { readonly type: 'loaded'; readonly pending: readonly string[] }
+  /** Nothing was loaded: these files are linked when the pod starts. */
+  | { readonly type: 'new-files'; readonly names: readonly string[] }
+  /** The named sections need a restart, which is published unless the Hub cannot begin with one. */
+  | { readonly type: 'restart'; readonly because: readonly string[] }
+  /** The hub rejected the content; the one before is back. */
+  | { readonly type: 'rejected'; readonly problem: string }
+  /** A service failed and only a restart is left, which the strategy does not allow. */
+  | { readonly type: 'failed'; readonly sections: readonly string[]; readonly message: string }
+  /** In this start, the hub does not read the files that its pod mounts. */
+  | { readonly type: 'unseen' };
 
 export interface LoadJob extends RunningHub {
   readonly task: LoadTask;
@@ -66,20 +78,19 @@ export class HubLoader {
   private async adopt(job: LoadJob): Promise<LoadResult> {
     const { hub, client, content, record, observed, redact, task } = job;
     const { files, marker, sections: loaded } = content;
-    const result = await checkInHub({ client, redact, files }, '');
-    const problem = problemOf(result);
-    if (result.errors) return { type: 'rejected', problem: problem! };
+    const subject = { client, redact, files };
+    const result = await checkInHub(subject, '');
+    if (result.errors) return { type: 'rejected', problem: problemOf(result)! };
     const isLoadedBefore =
       record?.marker.configuration === marker.configuration && record.pending.length === 0;
-    const atStart = task === 'adopt' ? leftOutBetween([], await readLog(client), files).join('\n') : '';
-    const logged = newLines(redact(client.rest.redact(atStart)), result.warnings);
+    const atStart = task === 'adopt' ? await leftOutSince([], subject) : '';
     await this.records.set(hub, {
       files,
       marker,
       loaded,
       pending: [],
       start: observed.start,
-      warnings: [result.warnings, logged].filter(Boolean).join('\n'),
+      warnings: [result.warnings, newLines(atStart, result.warnings)].filter(Boolean).join('\n'),
       sentSettings: record?.sentSettings,
       lastLoad: isLoadedBefore && record.lastLoad ? record.lastLoad : this.loadedNow('restart'),
     });
@@ -122,7 +133,9 @@ export class HubLoader {
     await publishConfiguration(this.services, resource, content);
     // Warnings of the former files are known, but a changed secret may be the cause of one.
     const rejectAfter = content.marker.secrets === base.marker.secrets ? 0 : REFRESH_DURATION;
-    const shown = await this.verify(job, content, { knownWarnings: base.warnings, rejectAfter }, signal);
+    const { files, marker } = content;
+    const options = { ...job, files, marker, knownWarnings: base.warnings, rejectAfter };
+    const shown = await verifyContent(this.services, options, signal);
     if (shown.type === 'rejected') return this.reject(job, base, shown, [], signal);
     if (shown.type === 'unseen') return shown;
     if ((await hubStartId(client.connection)) !== observed.start.id)
@@ -160,11 +173,11 @@ export class HubLoader {
       await accept([], 'none');
       return { type: 'loaded', pending: [] };
     }
-    const before = await readLog(client);
     const change = { before: base.files, after: files };
-    const failure = await reloadSections(this.services, client, decision.reloads, change, signal);
-    const leftOut = leftOutBetween(before, await readLog(client), files).join('\n');
-    const problem = newLines(redact(client.rest.redact(leftOut)), warnings);
+    const [failure, leftOut] = await withLeftOut({ client, redact, files }, () =>
+      reloadSections(this.services, client, decision.reloads, change, signal),
+    );
+    const problem = newLines(leftOut, warnings);
     if (problem) return this.reject(job, base, { problem, isWarning: true }, decision.reloads, signal);
     if (failure && policy.strategy === 'auto') return this.restart(job, failure.sections);
     const pending = [...decision.pending, ...(failure?.sections ?? [])];
@@ -187,11 +200,11 @@ export class HubLoader {
   ): Promise<LoadResult> {
     const { hub, client, content, resource } = job;
     await publishConfiguration(this.services, resource, base);
-    const former = { files: base.files, marker: withSecretsOf(base.marker, content.marker) };
     // The way back also ends while the operator stops.
     const unaborted = new AbortController().signal;
-    const options = { knownWarnings: undefined, rejectAfter: REFRESH_DURATION };
-    const shown = await this.verify(job, former, options, unaborted);
+    const former = { files: base.files, marker: withSecretsOf(base.marker, content.marker) };
+    const options = { ...job, ...former, knownWarnings: undefined, rejectAfter: REFRESH_DURATION };
+    const shown = await verifyContent(this.services, options, unaborted);
     if (shown.type !== 'seen')
       this.services.log.warn(
         { hub: `${hub.metadata.namespace}/${hub.metadata.name}`, shown: shown.type },
@@ -214,19 +227,6 @@ export class HubLoader {
       rejected: { marker: content.marker, problem },
     });
     return { type: 'rejected', problem };
-  }
-
-  private verify(
-    { hub, client, redact, hasChanged }: LoadJob,
-    { files, marker }: Pick<Content, 'files' | 'marker'>,
-    options: { readonly knownWarnings: string | undefined; readonly rejectAfter: number },
-    signal: AbortSignal,
-  ): Promise<Verification> {
-    return verifyContent(
-      this.services,
-      { hub, client, redact, hasChanged, files, marker, ...options },
-      signal,
-    );
   }
 
   private loadedNow(method: LoadMethod): LastLoad {

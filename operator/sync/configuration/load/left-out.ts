@@ -1,5 +1,7 @@
 import type { LogRecord } from '../../../client/connection/api-types';
-import { loggedBetween } from '../../../client/setup/log-records';
+import { type HubClient } from '../../../client/hub-client';
+import { loggedBetween, readLog } from '../../../client/setup/log-records';
+import type { Redact } from '../../../client/connection/redact';
 import type { Files } from '../generate/config-files';
 
 /**
@@ -23,17 +25,33 @@ const NAMED_ITEM =
 /** A link to the documentation, and what a check says without it. */
 const DOCUMENTATION = /, please check the docs at \S+/g;
 
-/** The lines of the log between two reads that report items of these files which the hub left out. */
-export function leftOutBetween(
+/** Whose files, and who reads them. */
+export interface CheckSubject {
+  readonly client: Pick<HubClient, 'rest' | 'connection'>;
+  readonly redact: Redact;
+  readonly files: Files;
+}
+
+/** Does something, and returns with its result the items of the files that the hub left out meanwhile: the lines of its log. */
+export async function withLeftOut<T>(
+  subject: CheckSubject,
+  act: () => Promise<T>,
+): Promise<readonly [result: T, leftOut: string]> {
+  const before = await readLog(subject.client);
+  return [await act(), await leftOutSince(before, subject)];
+}
+
+/** The items of the files that the hub has left out since it had this log, without secrets; empty: none. */
+export async function leftOutSince(
   before: readonly LogRecord[],
-  after: readonly LogRecord[],
-  files: Files,
-): string[] {
-  const texts = loggedBetween(before, after)
+  { client, redact, files }: CheckSubject,
+): Promise<string> {
+  const texts = loggedBetween(before, await readLog(client))
     .filter(({ record }) => LOGGERS.has(record.name) && ['ERROR', 'CRITICAL'].includes(record.level))
     .flatMap((each) => each.texts)
     .filter((text) => isOf(files, text));
-  return [...new Set(texts.flatMap((text) => text.replace(DOCUMENTATION, '').split('\n')))];
+  const lines = texts.flatMap((text) => text.replace(DOCUMENTATION, '').split('\n'));
+  return redact([...new Set(lines)].join('\n'));
 }
 
 function isOf(files: Files, text: string): boolean {

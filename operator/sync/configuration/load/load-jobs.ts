@@ -1,17 +1,15 @@
-import type { HubClient } from '../../../client/hub-client';
-import { errorOf, Stopping } from '../../../base/errors';
+import { Stopping } from '../../../base/errors';
 import type { Hub, HubConfiguration } from '../../../kinds';
 import { REJECTED_WRITE_RETRY_INTERVAL } from '../../../base/limits';
 import { assertStillDesired } from '../../still-desired';
 import { hubRedactor } from '../../hub-access/hub-secrets';
 import { PerHub } from '../../hub-access/per-hub';
+import { Operation } from '../../objects/operation';
 import { readGeneratedSecrets } from '../../secrets-yaml/generated-secrets';
 import type { Services } from '../../services';
 import type { Content } from '../generate/configuration-content';
-import type { Observed } from '../record/observe';
-import type { ConfigurationRecord, ConfigurationRecords, HubStart } from '../record/record';
-import { HubLoader, type LoadTask } from './hub-loader';
-import type { LoadResult } from './load-result';
+import type { ConfigurationRecords, HubStart } from '../record/record';
+import { HubLoader, type LoadJob, type LoadResult } from './hub-loader';
 import type { ReloadPolicy } from './reload-decision';
 
 /** A content that a hub is to have. */
@@ -21,21 +19,18 @@ export interface DesiredContent {
   readonly policy: ReloadPolicy;
 }
 
+/** A load that is to be made. */
+export type LoadOrder = Omit<LoadJob, 'redact' | 'hasChanged' | 'assertStillDesired'>;
+
 /** A load of a content into a hub. */
 interface Load {
   /** Identifies the content, the reload policy, and the start of the hub. */
   readonly key: string;
-  state: LoadState;
+  /** Failed: nothing is known of the content. */
+  readonly operation: Operation<LoadResult>;
 }
 
-type LoadState =
-  | { readonly type: 'running' }
-  /** `at`: when it ended, by the monotonic clock. */
-  | { readonly type: 'completed'; readonly result: LoadResult; readonly at: number }
-  /** Nothing is known of the content. */
-  | { readonly type: 'failed'; readonly error: Error };
-
-/** The last load of each hub. A load outlives the reconcile that starts it, and requeues its resource when it ends. */
+/** The last load of each hub. */
 export class LoadJobs {
   private readonly loader: HubLoader;
   private readonly loads: PerHub<Load>;
@@ -55,7 +50,8 @@ export class LoadJobs {
   }
 
   isLoading(hub: Hub): boolean {
-    return this.loads.get(hub)?.state.type === 'running';
+    const load = this.loads.get(hub);
+    return load !== undefined && !load.operation.end;
   }
 
   /**
@@ -66,55 +62,36 @@ export class LoadJobs {
   result(desired: DesiredContent, hub: Hub, start: HubStart): LoadResult | undefined {
     const load = this.loads.get(hub);
     if (load?.key !== loadKey(desired, start)) return undefined;
-    const { state } = load;
-    if (state.type === 'failed') {
+    const { end } = load.operation;
+    if (!end) return undefined;
+    if (end.type === 'failed') {
       this.loads.delete(hub);
-      throw state.error;
+      throw end.error;
     }
-    if (state.type !== 'completed') return undefined;
-    const { type } = state.result;
+    const { type } = end.result;
     const mayPass = type === 'failed' || type === 'unseen' || type === 'restart';
-    const age = this.services.clock.monotonic() - state.at;
-    return !mayPass || age < REJECTED_WRITE_RETRY_INTERVAL ? state.result : undefined;
+    const age = this.services.clock.monotonic() - end.at;
+    return !mayPass || age < REJECTED_WRITE_RETRY_INTERVAL ? end.result : undefined;
   }
 
-  start(
-    desired: DesiredContent,
-    hub: Hub,
-    client: HubClient,
-    task: LoadTask,
-    observed: Observed & { readonly start: HubStart },
-    record: ConfigurationRecord | undefined,
-  ): void {
+  start(order: LoadOrder): void {
     const { services } = this;
-    const { namespace, name } = desired.resource.metadata;
-    const load: Load = { key: loadKey(desired, observed.start), state: { type: 'running' } };
-    this.loads.set(hub, load);
+    const { hub, client, resource } = order;
     const run = async () => {
+      const redact = await hubRedactor(services, hub);
       const job = {
-        ...desired,
-        hub,
-        client,
-        task,
-        observed,
-        record,
-        redact: await hubRedactor(services, hub),
-        hasChanged: () => this.hasChanged(desired),
-        assertStillDesired: () => assertStillDesired(services, desired.resource),
+        ...order,
+        redact: (text: string) => redact(client.rest.redact(text)),
+        hasChanged: () => this.hasChanged(order),
+        assertStillDesired: () => assertStillDesired(services, resource),
       };
       return this.loader.load(job, this.closing.signal);
     };
-    const end = (state: LoadState) => {
-      load.state = state;
-      services.requeue(desired.resource.kind, namespace, name);
-    };
-    run().then(
-      (result) => end({ type: 'completed', result, at: services.clock.monotonic() }),
-      (error: unknown) => {
-        end({ type: 'failed', error: errorOf(error) });
-        if (error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
-      },
-    );
+    const operation = new Operation<LoadResult>(services.clock).start(run, () => {
+      services.requeue(resource.kind, resource.metadata.namespace, resource.metadata.name);
+      if (operation.error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
+    });
+    this.loads.set(hub, { key: loadKey(order, order.observed.start), operation });
   }
 
   /** Whether the next reconcile has another content, since the resource or a secret has changed. */

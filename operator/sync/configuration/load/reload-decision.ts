@@ -68,69 +68,49 @@ const SERVICES: Readonly<Record<string, string | null>> = {
  * Integrations whose `reload` reads their section or their platforms again and sets up the integrations that it finds,
  * by the source of Home Assistant 2026.11: `async_integration_yaml_config`, `async_setup_reload_service`, or the reload
  * of a collection. `homekit` does not import new bridges, `modbus` and `knx` answer before they are set up,
- * `google_assistant` keeps its entities, and a custom integration may mean anything by the word.
+ * `google_assistant` keeps its entities, and a custom integration may mean anything by the word. True: once the
+ * whole section is gone, the reload also removes all that it contained.
  */
-const READ_THEIR_SECTION: ReadonlySet<string> = new Set([
-  'automation',
-  'bayesian',
-  'command_line',
-  'derivative',
-  'filter',
-  'generic_thermostat',
-  'group',
-  'history_stats',
-  'input_boolean',
-  'input_button',
-  'input_datetime',
-  'input_number',
-  'input_select',
-  'input_text',
-  'intent_script',
-  'min_max',
-  'mqtt',
-  'person',
-  'rest',
-  'rest_command',
-  'scene',
-  'schedule',
-  'script',
-  'shell_command',
-  'statistics',
-  'template',
-  'timer',
-  'trend',
-  'universal',
-  'zone',
-]);
+const READ_THEIR_SECTION: ReadonlyMap<string, boolean> = new Map(
+  Object.entries({
+    automation: true,
+    bayesian: false,
+    command_line: true,
+    derivative: false,
+    filter: false,
+    generic_thermostat: false,
+    group: true,
+    history_stats: false,
+    input_boolean: true,
+    input_button: true,
+    input_datetime: true,
+    input_number: true,
+    input_select: true,
+    input_text: true,
+    intent_script: true,
+    min_max: false,
+    mqtt: true,
+    person: true,
+    rest: false,
+    rest_command: true,
+    scene: true,
+    schedule: true,
+    script: true,
+    shell_command: true,
+    statistics: false,
+    template: false,
+    timer: true,
+    trend: false,
+    universal: false,
+    zone: true,
+  }),
+);
 
 /** Sections that restart the hub under `auto`, although it may be able to reload them (rules.md, "Reload or restart"). */
 const RESTARTED_BY_AUTO: ReadonlySet<string> = new Set(['homeassistant', 'http', 'mqtt']);
 
-/** Sections whose reload also removes what they contained, when the whole section is gone. */
-const RELOADED_WHEN_REMOVED: ReadonlySet<string> = new Set([
-  'automation',
-  'scene',
-  'script',
-  'logger',
-  'homeassistant',
-  'frontend.themes',
-  'group',
-  'input_boolean',
-  'input_button',
-  'input_datetime',
-  'input_number',
-  'input_select',
-  'input_text',
-  'mqtt',
-  'person',
-  'schedule',
-  'timer',
-  'zone',
-  'command_line',
-  'intent_script',
-  'rest_command',
-  'shell_command',
-]);
+/** Other parts whose service also removes what they contained. */
+const REMOVED_BY_SERVICE: ReadonlySet<string> = new Set(['logger', 'homeassistant', 'frontend.themes']);
 
 /**
  * Decides how a hub that has loaded the sections `before` gets to load `after`: a pure function, so that the same change
@@ -183,11 +163,12 @@ function serviceFor(
   if (strategy === 'restart') return undefined;
   if (strategy === 'auto' && RESTARTED_BY_AUTO.has(sectionOf(part))) return undefined;
   const domain = lastOf(part);
-  const own = READ_THEIR_SECTION.has(domain) ? `${domain}.reload` : undefined;
-  const service = Object.hasOwn(SERVICES, part) ? SERVICES[part] : own;
+  const isListed = Object.hasOwn(SERVICES, part);
+  const service = isListed ? SERVICES[part] : READ_THEIR_SECTION.has(domain) && `${domain}.reload`;
   if (!service || !services.has(service)) return undefined;
-  const isPlatform = part !== sectionOf(part) && !Object.hasOwn(SERVICES, part);
-  return removed && !isPlatform && !RELOADED_WHEN_REMOVED.has(part) ? undefined : service;
+  const isPlatform = part !== sectionOf(part);
+  const removes = isListed ? REMOVED_BY_SERVICE.has(part) : isPlatform || READ_THEIR_SECTION.get(domain);
+  return removed && !removes ? undefined : service;
 }
 
 /** `filter` of `sensor.filter`: the integration of a platform reloads it in all sections. */

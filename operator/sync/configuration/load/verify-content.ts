@@ -3,12 +3,15 @@ import type { HubClient } from '../../../client/hub-client';
 import { Stopping } from '../../../base/errors';
 import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../../base/limits';
 import type { Hub } from '../../../kinds';
+import { operatorAnnotations } from '../../../kinds/annotations';
+import { objectNames } from '../../../kinds/object-names';
+import { isNotFound } from '../../../runtime/api-errors';
+import { pathOf } from '../../../runtime/objects';
+import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { checkInHub, type CheckSubject, problemOf } from './check';
-import { isSameMarker } from '../generate/configuration-content';
-import type { MarkerVariables } from '../generate/content-marker';
-import { readMarker } from '../record/read-marker';
-import { refreshVolumes } from './refresh';
+import { checkInHub, problemOf } from './check';
+import type { CheckSubject } from './left-out';
+import { isSameMarker, type MarkerVariables, readMarker } from '../generate/content-marker';
 
 /** Milliseconds between two rounds. */
 const POLL_INTERVAL = 300;
@@ -93,5 +96,27 @@ async function reloadScripts({ log }: Pick<Services, 'log'>, client: HubClient):
     if (!(error instanceof HubRejected || error instanceof HubFailed)) throw error;
     log.debug({ error }, 'the hub could not reload its scripts');
     return false;
+  }
+}
+
+/**
+ * Has the kubelet refresh the mounted volumes of the hub's pod within about a second, by a new value of an annotation;
+ * by itself it takes up to a minute and more. One that arrives before the kubelet knows of the changed ConfigMap has no
+ * effect, so it is repeated.
+ */
+async function refreshVolumes(
+  { cluster, clock }: Pick<Services, 'cluster' | 'clock'>,
+  namespace: string,
+  hub: string,
+): Promise<void> {
+  try {
+    await cluster.request({
+      method: 'PATCH',
+      path: pathOf(builtin.Pod, namespace, objectNames(hub).pod),
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { annotations: { [operatorAnnotations.refresh]: String(clock.now()) } } },
+    });
+  } catch (error) {
+    if (!isNotFound(error)) throw error; // the pod is being replaced, and the next one reads the new files
   }
 }

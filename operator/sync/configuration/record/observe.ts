@@ -11,9 +11,7 @@ import type { HubClients } from '../../hub-access/hub-clients';
 import { HUB_CONTAINER } from '../../hub-workload/owned-objects';
 import type { Pod } from '../../hub-workload/pod';
 import type { Services } from '../../services';
-import type { MarkerVariables } from '../generate/content-marker';
-import { readMarker } from './read-marker';
-import { restartHeldBy } from './held-restart';
+import { type MarkerVariables, readMarker } from '../generate/content-marker';
 import { type PodStart, podStart } from './pod-start';
 import { type Published, publishedConfiguration, restartOfTemplate } from './publish';
 import type { RestartHashes } from '../generate/configuration-content';
@@ -127,4 +125,11 @@ async function answersInRecoveryMode(hubs: Pick<HubClients, 'contact'>, hub: Hub
     if (!(error instanceof HubError)) throw error;
     return false; // it says nothing now; the Hub repairs the access
   }
+}
+
+/** The reason for which the Hub cannot begin with a restart. Undefined: a restart begins by itself. */
+export function restartHeldBy(hub: Hub): string | undefined {
+  const [ready, suspended] = ['Ready', 'Suspended'].map((type) => conditionOf(hub, type));
+  if (suspended) return suspended.reason;
+  return ready?.reason === 'DryRun' ? ready.reason : hub.status?.restartHeld;
 }

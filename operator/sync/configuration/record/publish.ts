@@ -1,11 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { HubConfiguration } from '../../../kinds';
+import { type HubConfiguration, secrets as secretsDefinition } from '../../../kinds';
 import { operatorAnnotations } from '../../../kinds/annotations';
+import { defaulted } from '../../../kinds/schema';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { StatefulSet } from '../../hub-workload/owned-objects';
 import { hashesOf } from '../../hub-workload/rollout-hashes';
+import { secretsOfHub } from '../../secrets-yaml/hub-resources';
+import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import type { Services } from '../../services';
+import type { GeneratedConfiguration } from '../generate/generate';
 import type { Content, RestartHashes } from '../generate/configuration-content';
 
 /** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
@@ -82,26 +86,17 @@ export async function publishWithoutRestart(
   resource: HubConfiguration,
   content: PublishedFiles,
 ): Promise<void> {
-  const withdrawn = await withdrawnRestart(services, resource);
+  const published = publishedConfiguration(services, resource)?.restart;
+  const isDecided = published && !isDeepStrictEqual(published, restartOfTemplate(services, resource));
+  // The cache may be older than the rollout: to withdraw one that has begun would be another one.
+  const current = isDecided ? await restartOfWorkload(services, resource) : undefined;
+  const withdrawn = isDeepStrictEqual(published, current) ? undefined : current;
   await publishConfiguration(services, resource, content, withdrawn);
   if (!withdrawn) return;
   // The Hub may have copied the former decision in between: to go back from it would be another rollout.
   const begun = await restartOfWorkload(services, resource);
   if (begun && !isDeepStrictEqual(begun, withdrawn))
     await publishConfiguration(services, resource, content, begun);
-}
-
-/** The decision of the pod template. Undefined: the Hub has copied the present one, or there is none. */
-async function withdrawnRestart(
-  services: Pick<Services, 'applier' | 'cache'>,
-  resource: HubConfiguration,
-): Promise<RestartHashes | undefined> {
-  const published = publishedConfiguration(services, resource)?.restart;
-  const cached = restartOfTemplate(services, resource);
-  if (!published || !cached || isDeepStrictEqual(published, cached)) return undefined;
-  // The cache may be older than the rollout: to withdraw one that has begun would be another one.
-  const current = await restartOfWorkload(services, resource);
-  return current && !isDeepStrictEqual(published, current) ? current : undefined;
 }
 
 /** Like {@link restartOfTemplate}, as the API server has it. */
@@ -130,4 +125,27 @@ export function restartOfTemplate(
 function restartIn(set: StatefulSet): RestartHashes | undefined {
   const hashes = hashesOf(set);
   return hashes && { configuration: hashes.config, secrets: hashes.secrets };
+}
+
+/** The decision to restart the hub for all that differs. `autoRestart: false` leaves changed secrets to the next restart. */
+export function restartForAll(
+  services: Pick<Services, 'cache'>,
+  resource: HubConfiguration,
+  generated: GeneratedConfiguration,
+  secrets: ReadSecrets | undefined,
+): RestartHashes {
+  const used = [...generated.sections.values()].some((section) => Object.keys(section.secrets).length > 0);
+  const present = publishedConfiguration(services, resource)?.restart.secrets;
+  const desired = used || present !== undefined ? secrets?.hash : undefined;
+  const held = present !== undefined && !autoRestartOf(services, resource);
+  return { configuration: generated.hash, secrets: held ? present : desired };
+}
+
+/** `spec.autoRestart` of the hub's HubSecrets. */
+export function autoRestartOf(
+  services: Pick<Services, 'cache'>,
+  { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
+): boolean {
+  const resource = secretsOfHub(services, namespace, hubRef.name);
+  return !resource || defaulted(secretsDefinition.spec, resource.spec).autoRestart;
 }

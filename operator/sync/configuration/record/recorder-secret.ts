@@ -1,36 +1,30 @@
-import type { HubConfiguration, HubConfigurationSpec } from '../../../kinds';
+import type { HubConfiguration } from '../../../kinds';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { readFormerValues } from '../../secrets-yaml/former-values';
 import { readGeneratedSecrets, writeGeneratedSecrets } from '../../secrets-yaml/generated-secrets';
 import { secretsOfHub } from '../../secrets-yaml/hub-resources';
-import { type MissingReason, recorderUrl } from '../../secrets-yaml/recorder-url';
 import { RECORDER_KEY } from '../../secrets-yaml/secrets-yaml';
 import { configurationInUse } from './configuration-in-use';
-
-/** Why the recorder's URL is not in the hub's `secrets.yaml`. */
-export interface MissingUrl {
-  readonly reason: MissingReason;
-  /** A sentence. */
-  readonly message: string;
-}
 
 /**
  * Passes the URL of the recorder's database to the hub by its `secrets.yaml`, so that it is in no ConfigMap. The HubSecrets
  * of the hub writes that file; without one, the HubConfiguration does.
+ *
+ * @param url undefined: the configuration asks for none
+ * @returns why it is not there yet, as a sentence; undefined: it is
  */
 export async function ensureRecorderSecret(
-  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'requeue'>,
   resource: HubConfiguration,
-  { hubRef: { name: hub } }: HubConfigurationSpec,
-): Promise<MissingUrl | undefined> {
+  url: string | undefined,
+): Promise<string | undefined> {
   const { namespace } = resource.metadata;
-  const url = await recorderUrl(services, resource);
-  if (url?.type === 'missing') return url;
+  const hub = resource.spec.hubRef.name;
   const writer = secretsOfHub(services, namespace, hub);
   const present = await readGeneratedSecrets(services, namespace, hub);
-  const isUpToDate = present?.values.get(RECORDER_KEY) === url?.url && !present?.kept.has(RECORDER_KEY);
+  const isUpToDate = present?.values.get(RECORDER_KEY) === url && !present?.kept.has(RECORDER_KEY);
   if (isUpToDate && (writer || !(await hasFormerValues(services, resource)))) return undefined;
   if (!writer) {
     // Without a URL any more, the file stays: a configuration that names its hash may still be in use.
@@ -39,17 +33,14 @@ export async function ensureRecorderSecret(
       configurationInUse(services),
       { owner: resource },
       hub,
-      new Map(url ? [[RECORDER_KEY, url.url]] : []),
+      new Map(url === undefined ? [] : [[RECORDER_KEY, url]]),
     );
     return undefined;
   }
   // The Secret drops a URL that is not used any more by itself, when the configuration has changed.
-  if (!url) return undefined;
+  if (url === undefined) return undefined;
   services.requeue('HubSecrets', namespace, writer.metadata.name);
-  return {
-    reason: 'KeyNotFound',
-    message: `Waiting for the HubSecrets ${writer.metadata.name} to pass the URL of spec.recorder.databaseSecretRef to the hub. Its conditions say what it waits for.`,
-  };
+  return `Waiting for the HubSecrets ${writer.metadata.name} to pass the URL of spec.recorder.databaseSecretRef to the hub. Its conditions say what it waits for.`;
 }
 
 /**

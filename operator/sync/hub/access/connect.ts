@@ -122,7 +122,7 @@ export class Connector {
 
   private async locate(context: Context): Promise<Located | Outcome> {
     const { hub, spec, url } = context;
-    await ensureCredentialsOwner(this.services, hub, spec);
+    await ensureCredentialsOwner(this.services, hub);
     if (spec.backup && !conditionOf(hub, 'BackupConfigured'))
       context.conditions['BackupConfigured'] = noToken;
     const problem = await this.podProblem(hub);

@@ -10,6 +10,7 @@ import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { createGeneratedSecret } from '../../hub-workload/generated-secret';
 import { ensureOwnerReference } from '../../hub-workload/owner-reference';
+import { keepsVolume } from '../../hub-workload/retain';
 import type { MissingValue } from '../../hub-access/secret-value';
 
 /** The owner's credentials, or a sentence that names the missing value. */
@@ -32,7 +33,7 @@ const GENERATED_USER = 'admin';
 export async function ownerCredentials(
   services: CredentialServices,
   hub: Hub,
-  { bootstrap, storage }: HubSpec,
+  { bootstrap }: HubSpec,
   mayGenerate: boolean,
 ): Promise<CredentialsFound> {
   const given = bootstrap.credentials?.secretRef;
@@ -50,7 +51,7 @@ export async function ownerCredentials(
       return {
         missing: `The Secret ${secretName} of bootstrap.credentials.secretRef does not exist: create it.`,
       };
-    if (mayGenerate) return generate(services, hub, secretName, !storage.retain);
+    if (mayGenerate) return generate(services, hub, secretName);
     return {
       missing: `The hub has an owner already: store the owner's username and password in a Secret ${secretName}, or name another in bootstrap.credentials.secretRef.`,
     };
@@ -85,19 +86,18 @@ async function readCredentials(
 }
 
 /**
- * Sets or removes the owner reference of generated credentials: with `storage.retain` they outlive the Hub as its volume
- * does, which cannot be used without them. A Secret of the user is never changed.
+ * Sets or removes the owner reference of generated credentials: they outlive the Hub where its volume does, which cannot be
+ * used without them. A Secret of the user is never changed.
  */
 export async function ensureCredentialsOwner(
   { cache, applier, cluster }: CredentialServices,
   hub: Hub,
-  { storage }: HubSpec,
 ): Promise<void> {
   const { namespace, name } = hub.metadata;
   const secret = cache.get<ClusterObject>(builtin.Secret.kind, namespace, objectNames(name).admin);
   if (!secret || !applier.isOurs(secret, hub)) return;
   try {
-    await ensureOwnerReference({ cluster }, hub, builtin.Secret, secret, !storage.retain);
+    await ensureOwnerReference({ cluster }, hub, builtin.Secret, secret, !keepsVolume({ cache }, hub));
   } catch (error) {
     // The Secret was changed in the meantime, which requeues the Hub.
     if (!isConflict(error)) throw error;
@@ -108,14 +108,13 @@ async function generate(
   services: CredentialServices,
   hub: Hub,
   secretName: string,
-  owned: boolean,
 ): Promise<CredentialsFound> {
   const credentials = { username: GENERATED_USER, password: randomBytes(24).toString('base64url') };
   try {
     const secret = await createGeneratedSecret(services, hub, {
       name: secretName,
       values: { ...credentials },
-      owned,
+      owned: !keepsVolume(services, hub),
     });
     return withDigest(credentials, secret.metadata.uid ?? '');
   } catch (error) {

@@ -1,5 +1,6 @@
 import { HubError } from '../../../client/connection/errors';
-import { getReverseProxySettings } from '../../../client/setup/http-settings';
+import { getReverseProxySettings, refusedProxy } from '../../../client/setup/http-settings';
+import { readLog } from '../../../client/setup/log-records';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
@@ -17,12 +18,14 @@ export const checkTrustedProxies: HubStep<HubContext & Authenticated> = {
     const { hub, spec, client, conditions } = context;
     const { reason } = conditions['Exposed'] ?? {};
     // Any other reason is that of an Ingress or HTTPRoute that does not lead to the hub.
-    if (reason !== 'Exposed' && reason !== proxiesMissing.reason) return {};
+    if (reason !== 'Exposed' && reason !== PROXIES_MISSING) return {};
     try {
       const forwarding = await getReverseProxySettings(client.connection);
       // A hub older than 2026.8 cannot say it and is assumed to trust them.
       const trusts = !forwarding || (forwarding.enabled && forwarding.trustedProxies.length > 0);
-      conditions['Exposed'] = trusts ? exposed(hub, spec) : proxiesMissing;
+      conditions['Exposed'] = trusts
+        ? exposed(hub, spec)
+        : proxiesMissing(refusedProxy(await readLog(client)));
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       context.reconcile.log.debug({ error }, 'failed to read trusted proxies of hub');
@@ -35,11 +38,11 @@ export const checkTrustedProxies: HubStep<HubContext & Authenticated> = {
 /** The condition until the hub is asked: its last answer. Null: the spec has no proxy. */
 export function lastKnownExposure(hub: Hub, spec: HubSpec): ConditionValue | null {
   if (!isExposed(spec)) return null;
-  const { status, reason } = conditionOf(hub, 'Exposed') ?? {};
+  const { status, reason, message: said = '' } = conditionOf(hub, 'Exposed') ?? {};
   if (status === 'True') return exposed(hub, spec);
   const message = 'The hub has not been asked yet whether it trusts its proxies.';
-  return reason === proxiesMissing.reason
-    ? proxiesMissing
+  return reason === PROXIES_MISSING
+    ? { status: 'False', reason, message: said }
     : { status: 'Unknown', reason: 'Exposed', message };
 }
 
@@ -63,10 +66,15 @@ function exposed(hub: Hub, { ingress, gateway }: HubSpec): ConditionValue {
   return { status: 'True', reason: 'Exposed', message: `The hub is reachable ${ways.join(' and ')}.` };
 }
 
-const proxiesMissing: ConditionValue = {
-  status: 'False',
-  reason: 'TrustedProxiesMissing',
-  message:
-    'The hub refuses requests that come through a proxy: set use_x_forwarded_for and trusted_proxies in the http section ' +
-    'of its HubConfiguration, to the addresses of the ingress controller or Gateway.',
-};
+const PROXIES_MISSING = 'TrustedProxiesMissing';
+
+/** @param refused the address that the hub has logged, which is the value to write if it is that of the proxy */
+function proxiesMissing(refused: string | undefined): ConditionValue {
+  const message =
+    refused === undefined
+      ? 'The hub refuses requests that come through a proxy: set use_x_forwarded_for and trusted_proxies in the http section ' +
+        'of its HubConfiguration, to the addresses of the ingress controller or Gateway.'
+      : `The hub has refused a request that came through the proxy ${refused}. If that is the ingress controller or Gateway, write ` +
+        `into the HubConfiguration: http: { use_x_forwarded_for: true, trusted_proxies: [${refused}] }`;
+  return { status: 'False', reason: PROXIES_MISSING, message };
+}

@@ -10,6 +10,9 @@ const CAUSES = {
   communityHash: 'its community integrations',
 } as const satisfies Partial<Record<keyof typeof operatorAnnotations, string>>;
 
+/** Names why the pod of a hub was deleted, as its HubConfiguration has asked for. */
+export const deletionEvent = (reason: string): EventSpec => event(`The hub restarts: ${reason}.`);
+
 /** Names the cause of a rollout. Undefined: the pod template stays, and so does the pod. */
 export function restartEvent(
   { metadata, status }: Pick<Hub, 'metadata' | 'status'>,
@@ -28,5 +31,7 @@ export function restartEvent(
     changed.length > 0
       ? `since ${changed.join(' and ')} changed`
       : 'since this version of the operator has another pod for it';
-  return { type: 'Normal', reason: 'HubRestarting', message: `The hub restarts, ${cause}.` };
+  return event(`The hub restarts, ${cause}.`);
 }
+
+const event = (message: string): EventSpec => ({ type: 'Normal', reason: 'HubRestarting', message });

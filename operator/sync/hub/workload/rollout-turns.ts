@@ -15,15 +15,21 @@ interface Turn {
  */
 export class RolloutTurns {
   private turn: Turn | undefined;
+  private former: Promise<void> | undefined;
   private readonly waiting = new Map<string, Hub>();
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
-    private readonly restarts: Pick<PodRestarts, 'hasStartedWithTemplate'>,
+    private readonly restarts: Pick<PodRestarts, 'hasStartedWithTemplate' | 'isRestarting'>,
   ) {}
 
   /** Whether it is the turn of this hub, from now on. */
-  take(hub: Hub): boolean {
+  async take(hub: Hub): Promise<boolean> {
+    this.former ??= this.resume(hub).catch((error: unknown) => {
+      this.former = undefined;
+      throw error;
+    });
+    await this.former;
     if (this.turn && this.turn.hub.metadata.uid !== hub.metadata.uid) {
       this.waiting.set(hub.metadata.uid, hub);
       return false;
@@ -31,6 +37,14 @@ export class RolloutTurns {
     this.waiting.delete(hub.metadata.uid);
     this.turn ??= { hub, since: this.services.clock.monotonic() };
     return true;
+  }
+
+  /** Gives the turn to another hub that is restarting: the process before this one may have begun that. */
+  private async resume({ metadata: { uid } }: Hub): Promise<void> {
+    for (const other of this.services.cache.list<Hub>('Hub')) {
+      if (other.metadata.uid === uid || !(await this.restarts.isRestarting(other))) continue;
+      this.turn ??= { hub: other, since: this.services.clock.monotonic() };
+    }
   }
 
   /** Ends the turn if it is over, and requeues the hubs that wait. */

@@ -55,7 +55,7 @@ export class Rollouts {
     if (remaining > 0) return { delay: remaining };
     const occupation = await this.restarts.occupation(hub);
     if (occupation) return { delay: API_NOT_LOADED_REQUEUE, notice: NOTICES[occupation] };
-    if (this.isRequested.get(hub) || this.turns.take(hub)) return { delay: 0 };
+    if (this.isRequested.get(hub) || (await this.turns.take(hub))) return { delay: 0 };
     return {
       delay: ROLLOUT_TURN,
       notice: 'A pending change of its pod waits for the restart of another hub.',
@@ -66,6 +66,11 @@ export class Rollouts {
   recordApplied(hub: Hub): void {
     this.isRequested.delete(hub);
     this.restarts.recordTemplate(hub, 'current');
+  }
+
+  /** Why the pod was deleted since the last call, without a changed template. */
+  takeDeletion(hub: Hub): string | undefined {
+    return this.restarts.takeReason(hub);
   }
 
   /** The pod template cannot be applied now. */

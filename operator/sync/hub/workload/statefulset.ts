@@ -15,7 +15,7 @@ import { ensureInitValues } from './init-values';
 import { GRACE_SECONDS, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
 import { hashesOf, type PodHashes, rolloutHashes } from '../../hub-workload/rollout-hashes';
-import { restartEvent } from './restart-event';
+import { deletionEvent, restartEvent } from './restart-event';
 import type { Rollouts } from './rollouts';
 
 /**
@@ -34,6 +34,8 @@ export function ensureStatefulSet(
     async run(context) {
       const { hub, spec, status, notices } = context;
       status['restartHeld'] = null;
+      const deletion = rollouts?.takeDeletion(hub);
+      if (deletion !== undefined) context.events.push(deletionEvent(deletion));
       // First: it lifts a ban of a running hub, even if a later step is rejected.
       await ensureInitValues(services, hub);
       if (context.claimProblem) return context.claimProblem;

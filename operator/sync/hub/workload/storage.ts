@@ -9,6 +9,7 @@ import type { WorkloadStep } from '../continue-on-failure';
 import { latestWarning } from '../warning-events';
 import { type Claim, claimName } from '../../hub-workload/owned-objects';
 import { ensureOwnerReference } from '../../hub-workload/owner-reference';
+import { keepsOwnClaim, releaseNamedClaim } from '../../hub-workload/retain';
 import { type HubContext, requeueAfter, type WithClaim } from '../steps';
 import { ClaimConflicts } from './claim-conflict';
 import { parseQuantity } from './quantity';
@@ -31,6 +32,7 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
     name: 'PersistentVolumeClaim',
     async run(context) {
       const { hub, conditions, reconcile } = context;
+      if (!reconcile.dryRun) await releaseNamedClaim(services, hub);
       const conflict = await conflicts.find(hub);
       if (conflict) {
         conditions['StorageReady'] = mismatch(conflict.message);
@@ -96,7 +98,7 @@ async function applyClaim(
         metadata: { name: objectNames(hub.metadata.name).volumeClaim, namespace: hub.metadata.namespace },
         spec,
       },
-      { owner: hub, ownerReference: !desired.retain },
+      { owner: hub, ownerReference: !keepsOwnClaim(services, hub) },
     );
   try {
     const claim = await apply(claimSpec(desired, present));

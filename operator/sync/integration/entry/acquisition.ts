@@ -3,6 +3,7 @@ import { timestamp } from '../../../base/clock';
 import type { EventSpec } from '../../../runtime/event-spec';
 import type { Outcome } from '../../../runtime/outcome';
 import { volumeStatus } from '../../hub-workload/hub-volume';
+import { adoptedEvent } from '../../objects/ownership';
 import { type AnswerHashes, recorded } from '../answer-hashes';
 import { MOMENT } from '../hub-context';
 import type { IntegrationReconcile } from '../integration-reconcile';
@@ -106,8 +107,7 @@ export async function adoptable(reconcile: IntegrationReconcile): Promise<Config
 
 /** The hub shows no answers of an adopted entry. They are taken to be those of the spec, until the spec changes. */
 export function adopt(reconcile: IntegrationReconcile, entry: ConfigEntry): Outcome {
-  const message = `The hub already had the ${entry.domain} entry “${entry.title}”: it now belongs to this resource.`;
-  const event: EventSpec = { type: 'Warning', reason: 'Adopted', message };
+  const event = adoptedEvent(`${entry.domain} entry “${entry.title}”`);
   const hashes = entryHashes(reconcile.hashes);
   return takeOwnership(reconcile, entry, { hashes, key: reconcile.key, events: [event] }, { adopted: true });
 }

@@ -4,14 +4,14 @@ import { allAnswers } from '../answers';
 import { type FlowEnd, runFlow, SUCCESS } from '../flow/run';
 import { MOMENT } from '../hub-context';
 import type { IntegrationReconcile } from '../integration-reconcile';
-import { configurationFailed, noneApplied, type Operation, type OperationResult } from '../operation';
+import { configurationFailed, noneApplied, type FlowOperation, type OperationResult } from '../operation';
 import { entriesOf, idsOfDomain } from './adoption';
 import { entryHash } from './status-fields';
 
 /** Makes an entry by the flow of its integration. */
 export async function createEntry(
   reconcile: IntegrationReconcile,
-  operation: Operation,
+  operation: FlowOperation,
 ): Promise<OperationResult> {
   return created(reconcile, await run(reconcile, operation, {}));
 }
@@ -27,7 +27,7 @@ export async function runAgain(
   reconcile: IntegrationReconcile,
   entry: ConfigEntry,
   changed: readonly string[],
-  operation: Operation,
+  operation: FlowOperation,
 ): Promise<OperationResult> {
   const { client, clock, hub, resource, spec } = reconcile;
   const { signal, sent } = operation;
@@ -69,7 +69,7 @@ export async function runAgain(
 
 function run(
   { answers, client, spec }: IntegrationReconcile,
-  operation: Operation,
+  operation: FlowOperation,
   pending: Pick<PendingFlow, 'entryIDs' | 'configHash'>,
 ): Promise<FlowEnd> {
   return runFlow(

@@ -69,11 +69,11 @@ export class EntryMaintenance {
     const before = isLeft ? known : without(known, lost);
     const isChanged = changedAnswers(before, hashes).length > 0;
     const reauth = await client.flowsInProgress.reauthOf(entry.entry_id);
-    if (reauth === undefined) cached.confirmation = undefined;
     const person = reauth === undefined ? undefined : awaitsPerson(reconcile, reauth);
     const isAsked = reauth !== undefined && !person;
-    // Other answers may help, such as another host.
-    const isUpdate = isChanged && (!isAsked || entry.supports_reconfigure);
+    // Other answers may help, such as another host. An entry that only wants credentials is not replaced.
+    const isApplicable = entry.supports_reconfigure && spec.reconfigure !== 'Recreate';
+    const isUpdate = isChanged && (!isAsked || isApplicable);
     const failed = isUpdate ? stillFailed(reconcile) : undefined;
     if (isAsked && (!isUpdate || failed))
       return withStatus(stillFailed(reconcile, 'reauth') ?? reauthenticate(reconcile, reauth), seen);

@@ -2,7 +2,7 @@ import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { type Outcome, stalled } from '../../../runtime/outcome';
 import { answerFlow, isSuccess, problemOf } from '../flow/run';
 import type { IntegrationReconcile } from '../integration-reconcile';
-import { configurationFailed, noneApplied, type Operation, type OperationResult } from '../operation';
+import { configurationFailed, noneApplied, type FlowOperation, type OperationResult } from '../operation';
 import { inProgress, startOperation } from '../progress';
 
 // The hub asks for other credentials of an entry by a flow, which a person may answer in its UI, too.
@@ -32,7 +32,7 @@ export function reauthenticate(reconcile: IntegrationReconcile, flowId: string):
 async function answer(
   reconcile: IntegrationReconcile,
   flowId: string,
-  operation: Operation,
+  operation: FlowOperation,
 ): Promise<OperationResult> {
   const { answers, cached, client, configHash, spec, hashes } = reconcile;
   const step = await client.flows.read('config', flowId);

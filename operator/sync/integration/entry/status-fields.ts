@@ -10,7 +10,7 @@ import {
   recorded,
   withMoves,
 } from '../answer-hashes';
-import type { Applied, Operation } from '../operation';
+import type { Applied, FlowOperation } from '../operation';
 import type { IntegrationReconcile } from '../integration-reconcile';
 
 /** `status.entryState` of a disabled entry, which the hub calls `not_loaded`. */
@@ -51,7 +51,7 @@ export const entryHash = (hashes: AnswerHashes, key: string): string =>
 /** After an operation: the hashes of the entry's answers. */
 export function appliedStatus(
   { clock, hashes, status }: IntegrationReconcile,
-  { sent }: Operation,
+  { sent }: FlowOperation,
   { ids, adopted, incomplete }: Applied,
 ): Readonly<Record<string, unknown>> {
   // Some integrations set the title in a flow of their entry: then another one than before is no drift.
@@ -62,7 +62,10 @@ export function appliedStatus(
   const kept = Object.entries(before).filter(([id]) => !ids.has(id));
   const set = Object.entries(sent.hashes)
     .filter(([id]) => ids.has(id))
-    .map(([id, hash]): [string, string] => [id, incomplete.has(id) ? incompleteHash(hash) : hash]);
+    .map(([id, hash]): [string, string] => {
+      const used = incomplete.get(id);
+      return [id, used === undefined ? hash : incompleteHash(hash, used)];
+    });
   const now: AnswerHashes = Object.fromEntries([...kept, ...set]);
   const others = (status.adoptedSubentries ?? []).filter((id) => now[id] !== undefined);
   const subentries = [...new Set([...others, ...adopted])].sort();

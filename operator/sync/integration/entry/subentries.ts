@@ -1,13 +1,13 @@
 import type { FlowRequest } from '../../../client/entries/config-flows';
 import type { ConfigEntry, ConfigSubentry } from '../../../client/connection/flow-step';
 import type { PendingFlow } from '../../../kinds/integration';
-import { type AnswerHashes, incompleteHash, subentryId } from '../answer-hashes';
+import { type AnswerHashes, isIncompleteOf, subentryHash, subentryId } from '../answer-hashes';
 import type { Answer } from '../../../client/entries/forms/answer';
 import type { SubentryAnswers } from '../answers';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import type { FlowProblem } from '../flow/navigator';
 import { type FlowEnd, isSuccess, problemOf, runFlow } from '../flow/run';
-import type { Applied, Operation } from '../operation';
+import type { Applied, FlowOperation } from '../operation';
 
 /** Why a subentry is not as desired. */
 export interface SubentryProblem {
@@ -29,7 +29,7 @@ export class SubentryUpdate {
     private readonly reconcile: IntegrationReconcile,
     private readonly entry: ConfigEntry,
     private readonly before: AnswerHashes,
-    private readonly operation: Operation,
+    private readonly operation: FlowOperation,
     private readonly done: Applied,
   ) {}
 
@@ -90,7 +90,7 @@ export class SubentryUpdate {
       this.done.adopted.add(id);
       return undefined;
     }
-    if (this.before[id] === incompleteHash(hashes[id]!))
+    if (isIncompleteOf(this.before[id], hashes[id]!))
       return failed(`no form asks for one of the values of ${id}: remove it or correct its name`);
     if (supported.supports_reconfigure) return this.reconfigure(desired, existing.subentry_id);
     this.isRecreateRequired = spec.reconfigure !== 'Recreate';
@@ -147,12 +147,16 @@ export class SubentryUpdate {
     return this.finish(desired, end);
   }
 
-  private finish(desired: SubentryAnswers, end: FlowEnd): FlowProblem | undefined {
-    const problem = unusedProblem(end);
-    if (!problem) return undefined;
+  private finish(desired: SubentryAnswers, { navigator }: FlowEnd): FlowProblem | undefined {
+    const unused = navigator.unused.filter(({ id }) => id !== TITLE);
+    const [first] = unused;
+    if (!first) return undefined;
+    const ids = unused.map(({ id }) => id);
+    const used = { ...desired, answers: desired.answers.filter(({ id }) => !ids.includes(id)) };
     this.done.ids.add(subentryId(desired));
-    this.done.incomplete.add(subentryId(desired));
-    return problem;
+    this.done.incomplete.set(subentryId(desired), subentryHash(used, this.reconcile.key));
+    const text = `no form asks for ${first.id}: remove it or correct its name`;
+    return { kind: 'answers', field: first.field, text };
   }
 
   private async setTitle({ title }: SubentryAnswers, id: string): Promise<void> {
@@ -177,13 +181,6 @@ export class SubentryUpdate {
       this.operation.hooks(flow),
     );
   }
-}
-
-function unusedProblem({ navigator }: FlowEnd): FlowProblem | undefined {
-  const unused = navigator.unused.find(({ id }) => id !== TITLE);
-  if (!unused) return undefined;
-  const text = `no form asks for ${unused.id}: remove it or correct its name`;
-  return { kind: 'answers', field: unused.field, text };
 }
 
 /** Id of the answer that is the title. */

@@ -5,7 +5,7 @@ import type { FlowAnswers, FlowProblem } from '../flow/navigator';
 import type { FlowName } from '../flow/problem-text';
 import { isSuccess, problemOf, runFlow } from '../flow/run';
 import type { IntegrationReconcile } from '../integration-reconcile';
-import { type Failed, noneApplied, type Operation, type OperationResult } from '../operation';
+import { type Failed, noneApplied, type FlowOperation, type OperationResult } from '../operation';
 import { runAgain } from './creation';
 import { SubentryUpdate } from './subentries';
 
@@ -23,7 +23,7 @@ export class EntryUpdate {
     private readonly reconcile: IntegrationReconcile,
     private readonly entry: ConfigEntry,
     private readonly before: AnswerHashes,
-    private readonly operation: Operation,
+    private readonly operation: FlowOperation,
   ) {
     this.changed = changedAnswers(before, reconcile.hashes);
     this.isRecreated = reconcile.spec.reconfigure === 'Recreate';

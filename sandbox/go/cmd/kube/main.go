@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"os"
 
 	"go.etcd.io/etcd/server/v3/etcdmain"
@@ -15,7 +14,7 @@ import (
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 )
 
-const usage = "usage: kube (etcd | kube-apiserver | kube-controller-manager | kubectl) [flags]\n       kube certs DIRECTORY [IP...]"
+const usage = "usage: kube (etcd | kube-apiserver | kube-controller-manager | kubectl) [flags]"
 
 func main() {
 	if len(os.Args) < 2 {
@@ -34,24 +33,6 @@ func main() {
 	case "kubectl":
 		if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
 			kubectlerrors.CheckErr(err)
-		}
-	case "certs":
-		if len(os.Args) < 2 {
-			fmt.Fprintln(os.Stderr, usage)
-			os.Exit(2)
-		}
-		var addresses []net.IP
-		for _, argument := range os.Args[2:] {
-			address := net.ParseIP(argument)
-			if address == nil {
-				fmt.Fprintf(os.Stderr, "kube certs: cannot parse the IP address %q\n", argument)
-				os.Exit(2)
-			}
-			addresses = append(addresses, address)
-		}
-		if err := writeCertificates(os.Args[1], addresses); err != nil {
-			fmt.Fprintln(os.Stderr, "kube certs:", err)
-			os.Exit(1)
 		}
 	default:
 		fmt.Fprintln(os.Stderr, usage)

@@ -273,7 +273,7 @@ describe('generateConfiguration', () => {
   });
 
   describe('the recorder', () => {
-    const recorder = { databaseFromSecret: true, purgeKeepDays: 30 };
+    const recorder = { databaseSecretRef: { name: 'db', key: 'url' }, purgeKeepDays: 30 };
     const section = '{db_url: !secret hub_operator_recorder, purge_keep_days: 30}';
 
     test.each([
@@ -321,16 +321,14 @@ describe('generateConfiguration', () => {
     });
 
     test('a database without a password is written as a text', () => {
-      const given = { databaseFromSecret: false, database: 'sqlite:////config/a "b".db' };
+      const given = { database: 'sqlite:////config/a "b".db' };
       expect(text({ configuration: '', recorder: given })).toContain(
         'recorder: {db_url: "sqlite:////config/a \\"b\\".db"}',
       );
     });
 
     test('only enabled: an empty section', () => {
-      expect(text({ configuration: '', recorder: { databaseFromSecret: false, enabled: true } })).toContain(
-        'recorder: {}\n',
-      );
+      expect(text({ configuration: '', recorder: { enabled: true } })).toContain('recorder: {}\n');
     });
 
     test('disabled: nothing is added, and a section of the user’s own is reported', () => {

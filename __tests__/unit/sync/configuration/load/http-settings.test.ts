@@ -97,16 +97,10 @@ describe('readHttpSection', () => {
 });
 
 describe('completeSettings', () => {
-  const written = (profile: string, certificate?: string) => ({
-    ssl_profile: profile,
-    ...(certificate && { ssl_certificate: certificate }),
-  });
   test.each([
-    ['intermediate_v6', written('modern', 'c.pem'), 'modern_v4'],
-    ['intermediate_v6', written('intermediate', 'c.pem'), 'intermediate_v4'],
-    ['intermediate_v6', written('modern'), 'intermediate_v6'],
-    ['intermediate_v6', written('modern_v6', 'c.pem'), 'modern_v6'],
-    ['modern', written('intermediate', 'c.pem'), 'intermediate'],
+    ['intermediate_v6', { ssl_profile: 'modern' }, 'intermediate_v6'],
+    ['intermediate_v6', { ssl_profile: 'modern_v6' }, 'modern_v6'],
+    ['modern', { ssl_profile: 'intermediate' }, 'intermediate'],
     ['intermediate_v6', {}, 'intermediate_v6'],
   ])('with the default %s, the profile of %j is %s', (standard, settings, profile) => {
     const given = config({ default: { ssl_profile: standard } });

@@ -1,6 +1,6 @@
 import type { Pod } from '../../../../../operator/sync/hub-workload/pod';
 import type { HubConfiguration } from '../../../../../operator/kinds';
-import { observeUnusable } from '../../../../../operator/sync/configuration/record/observe';
+import { observeUnusable, restartHeldBy } from '../../../../../operator/sync/configuration/record/observe';
 import { prepareMessage } from '../fake-hub';
 import { aHub, services } from '../../fixtures';
 
@@ -63,5 +63,30 @@ describe('observeUnusable', () => {
   test('the content that a pod began with is not that of another start in it', async () => {
     expect((await observe('HubUnreachable')).pod).toMatchObject({ begunWith: MARKER });
     expect((await observe('HubUnreachable', { restartCount: 1 })).pod?.begunWith).toBeUndefined();
+  });
+});
+
+type Conditions = Readonly<Record<string, string>>;
+
+/** What holds a restart back, beside these conditions of the Hub and its `status.restartHeld`. */
+function heldBy(values: Conditions, restartHeld?: string) {
+  const conditions = Object.entries(values).map(([type, reason]) => ({ type, reason, message: '' }));
+  return restartHeldBy(aHub({ status: { conditions, restartHeld } as never }));
+}
+
+describe('restartHeldBy', () => {
+  test.each<[string, Conditions, string | undefined, string]>([
+    ['a pod template that cannot be applied', { Stalled: 'InvalidSpec' }, 'InvalidSpec', 'InvalidSpec'],
+    ['a suspended Hub', { Ready: 'HubRunning', Suspended: 'Suspended' }, undefined, 'Suspended'],
+    ['a Hub with dry-run', { Ready: 'DryRun' }, undefined, 'DryRun'],
+  ])('names %s', (_, values, restartHeld, reason) => {
+    expect(heldBy(values, restartHeld)).toBe(reason);
+  });
+
+  test.each<[string, Conditions]>([
+    ['nothing', {}],
+    ['a mistake that concerns another object', { Stalled: 'InvalidSpec' }],
+  ])('is silent about %s', (_, values) => {
+    expect(heldBy(values)).toBeUndefined();
   });
 });

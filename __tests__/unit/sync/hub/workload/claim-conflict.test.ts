@@ -1,5 +1,6 @@
 import type { Hub } from '../../../../../operator/kinds';
 import type { CustomResource } from '../../../../../operator/kinds/resource';
+import type { ApiRequest } from '../../../../../operator/runtime/api-client';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import { ClaimConflicts } from '../../../../../operator/sync/hub/workload/claim-conflict';
 import { aHub, services } from '../../fixtures';
@@ -36,7 +37,11 @@ function conflicts(hubs: readonly Hub[], ...given: (ClusterObject | readonly Clu
     cache: { get, list },
     applier: { labels: ({ metadata }: CustomResource) => labels(metadata.name) },
     cluster: {
-      request: () => Promise.resolve({ items: [...list('Pod')] } as never),
+      // Pods that have ended are not asked for: they write no more.
+      request: ({ query }: ApiRequest) => {
+        expect(query).toEqual({ fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' });
+        return Promise.resolve({ items: [...list('Pod')] } as never);
+      },
     },
   };
   return new ClaimConflicts(services(parts));

@@ -3,6 +3,7 @@ import { HubRejected, HubUnreachable } from '../../../../../operator/client/conn
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import type { Hub } from '../../../../../operator/kinds';
 import type { Manifest } from '../../../../../operator/runtime/apply';
+import { ApiError } from '../../../../../operator/runtime/api-errors';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { StatefulSet } from '../../../../../operator/sync/hub-workload/owned-objects';
 import type { Pod } from '../../../../../operator/sync/hub-workload/pod';
@@ -24,6 +25,8 @@ class Cluster {
   readonly sets = new Map<string, StatefulSet>();
   readonly deleted: string[] = [];
   readonly requeued: string[] = [];
+  /** The API server's answer to a deletion. */
+  failure: ApiError | undefined;
   /** The hubs' answer to /api/core/state. */
   answer: unknown = { state: 'RUNNING' };
   /** What they answer to backup/info. */
@@ -45,12 +48,14 @@ class Cluster {
           if (kind === 'StatefulSet') return this.sets.get(name) as never;
           return this.hubs.find(({ metadata }) => metadata.name === name) as never;
         },
+        list: () => this.hubs.values() as never,
         ofHub: function* (_kind: string, _namespace: string, name: string) {
           yield { kind: 'HubConfiguration', metadata: { name } } as never;
         },
       },
       cluster: {
         request: ({ path }) => {
+          if (this.failure) return Promise.reject(this.failure);
           this.deleted.push(path.slice(path.lastIndexOf('/') + 1));
           return Promise.resolve(undefined as never);
         },
@@ -74,7 +79,12 @@ class Cluster {
   /** The pod of a hub is another one, and ready. */
   runs(hub: string, uid = `${hub}-first`, revision = 'old'): void {
     this.pods.set(`${hub}-0`, {
-      metadata: { name: `${hub}-0`, uid, labels: { 'controller-revision-hash': revision } },
+      metadata: {
+        name: `${hub}-0`,
+        uid,
+        creationTimestamp: this.now(),
+        labels: { 'controller-revision-hash': revision },
+      },
       status: {
         conditions: [{ type: 'Ready', status: 'True' }],
         containerStatuses: [{ name: 'hub', started: true, state: { running: { startedAt: this.now() } } }],
@@ -120,7 +130,7 @@ class Cluster {
   }
 
   restart(hub = this.hubs[0]) {
-    return this.restarts.restart(hub, this.pods.get(`${hub.metadata.name}-0`)!, 'a test');
+    return this.restarts.restart(hub, 'a test');
   }
 }
 
@@ -236,6 +246,8 @@ describe('Rollouts', () => {
 
   test('interrupt the first start in a container that does not listen: the change may be what mends it', async () => {
     const cluster = new Cluster();
+    // The pods are no new ones: the other hub, which answers likewise, is not waited for.
+    await cluster.clock.advance(300_000);
     cluster.isNotReady('villa', { started: false });
     cluster.answer = new HubUnreachable('refused', true);
     expect(await cluster.stable(cluster.hubs[0])).toEqual({ delay: 0 });
@@ -263,6 +275,30 @@ describe('Rollouts', () => {
     cluster.answer = { state: 'RUNNING' };
     expect(await next()).toBe(true);
     expect(await cluster.delay(cabin)).toEqual({ delay: 0 });
+  });
+
+  test.each<[string, (cluster: Cluster) => void]>([
+    ['is about to be replaced', (cluster) => cluster.rolls('villa')],
+    ['starts', (cluster) => cluster.isNotReady('villa', { started: false })],
+  ])(
+    'wait for a hub whose pod %s because of a process before this one, for five minutes',
+    async (_, happens) => {
+      const cluster = new Cluster();
+      const [, cabin] = cluster.hubs;
+      happens(cluster);
+      expect(await cluster.stable(cabin)).toMatchObject({ delay: 300_000 });
+      await cluster.clock.advance(300_000);
+      cluster.runs('villa', 'villa-second');
+      cluster.sets.set('villa', template('old') as unknown as StatefulSet);
+      expect(await cluster.delay(cabin)).toEqual({ delay: 0 });
+    },
+  );
+
+  test('do not wait for a hub that has been down for long', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(300_000);
+    cluster.isNotReady('villa');
+    expect(await cluster.stable(cluster.hubs[1])).toEqual({ delay: 0 });
   });
 
   test('do not wait for a hub whose pod has the template already', async () => {
@@ -308,6 +344,18 @@ describe('PodRestarts', () => {
     await cluster.delay(cluster.hubs[0], template('old'));
     expect(await cluster.restart()).toBe('deleted');
     expect(cluster.deleted).toEqual(['villa-0']);
+  });
+
+  test('know the reason of a deletion once, and none of a pod that was gone', async () => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    await cluster.delay(villa, template('old'));
+    cluster.failure = new ApiError(404, 'NotFound', 'gone');
+    await cluster.restart();
+    expect(cluster.restarts.takeReason(villa)).toBeUndefined();
+    cluster.failure = undefined;
+    await cluster.restart();
+    expect([1, 2].map(() => cluster.restarts.takeReason(villa))).toEqual(['a test', undefined]);
   });
 
   test('know nothing before the Hub was reconciled, and tell its HubConfiguration when it was', async () => {

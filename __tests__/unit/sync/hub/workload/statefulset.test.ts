@@ -40,9 +40,11 @@ function setup() {
       get: (kind: string) => (kind === 'Hub' ? hub : { metadata: { name: 'villa-0' } }) as never,
       ofHub: function* () {},
     },
+    cluster: { request: <T>() => Promise.resolve({} as T) },
   });
   const contact = () => Promise.resolve({ missing: 'no token' });
-  const rollouts = new Rollouts(given, new PodRestarts(given, { contact }), () => false);
+  const restarts = new PodRestarts(given, { contact });
+  const rollouts = new Rollouts(given, restarts, () => false);
   const step = ensureStatefulSet(given, rollouts);
   const reconcile = async (options: { readonly dryRun?: boolean } = {}) => {
     const context = { ...aHubContext(hub, options), claim: undefined };
@@ -50,7 +52,8 @@ function setup() {
   };
   const annotations = () =>
     applied.map((set) => (set as unknown as StatefulSet).spec.template.metadata?.annotations);
-  return { clock, hashes, applied, dryRuns, annotations, reconcile, step };
+  const deletePod = () => restarts.restart(hub, 'a test');
+  return { clock, hashes, applied, deletePod, dryRuns, annotations, reconcile, step };
 }
 
 describe('ensureStatefulSet', () => {
@@ -117,6 +120,17 @@ describe('ensureStatefulSet', () => {
     expect(await events(false, 'sha256:2')).toEqual(['HubRestarting']);
     expect((await reconcile()).context.events).toEqual([]);
     expect(await events(true, 'sha256:3')).toEqual([]);
+  });
+
+  test('names in an event why the pod was deleted, once', async () => {
+    const { deletePod, hashes, reconcile } = setup();
+    hashes['hub-operator.dev/restart-hash'] = 'sha256:1';
+    await reconcile();
+    await deletePod();
+    expect((await reconcile()).context.events).toEqual([
+      { type: 'Normal', reason: 'HubRestarting', message: 'The hub restarts: a test.' },
+    ]);
+    expect((await reconcile()).context.events).toEqual([]);
   });
 
   test('reports what keeps the pod template from being changed, until that has gone', async () => {

@@ -1,3 +1,5 @@
+import type { Hub } from '../../../../../operator/kinds';
+import type { ApiRequest } from '../../../../../operator/runtime/api-client';
 import type { ApplyOptions, Manifest } from '../../../../../operator/runtime/apply';
 import { ObjectRejected } from '../../../../../operator/runtime/apply-errors';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
@@ -61,18 +63,23 @@ describe('claimSpec', () => {
 
 describe('ensureStorage', () => {
   /** A cluster with a claim whose class cannot expand: the API server refuses a larger request with 403. */
-  function rigid(present: Claim) {
+  function rigid(present: Claim | undefined, hubs: readonly Hub[] = []) {
     const applied: { manifest: Manifest; options: ApplyOptions }[] = [];
     const apply = <T extends ClusterObject>(_: unknown, manifest: Manifest, options: ApplyOptions) => {
       if (sizeOf(manifest['spec'] as ReturnType<typeof claimSpec>) !== '5Gi')
         return Promise.reject(new ObjectRejected('the class must support resize', {}, true));
       applied.push({ manifest, options });
-      return Promise.resolve(present as ClusterObject as T);
+      return Promise.resolve(present as unknown as T);
     };
     const find = () => Promise.resolve(present as never);
     const given = services({
       applier: { apply, find, isOurs: () => true, labels: () => ({}) },
-      cache: { get: () => undefined, list: function* () {} },
+      cache: {
+        get: () => undefined,
+        list: function* <T>() {
+          yield* hubs as readonly T[];
+        },
+      },
       cluster: { request: <T>() => Promise.resolve({ items: [] } as T) },
     });
     return { applied, step: ensureStorage(given) };
@@ -88,6 +95,72 @@ describe('ensureStorage', () => {
       reason: 'Mismatch',
       message: expect.stringContaining('must support resize'),
     });
+  });
+
+  test('does not own a claim that another Hub names', async () => {
+    for (const [existingClaim, ownerReference] of [
+      ['villa-config', false],
+      ['attic', true],
+    ] as const) {
+      const lodger = aHub({
+        metadata: { name: 'lodger', uid: 'lodger' },
+        spec: { storage: { existingClaim } },
+      });
+      const { applied, step } = rigid(claim(), [lodger]);
+      // The Hub has had the claim before.
+      await step.run(aHubContext(aHub({ metadata: { creationTimestamp: '2020-01-01T00:00:00Z' } })));
+      expect(applied).toMatchObject([{ options: { ownerReference } }]);
+    }
+  });
+
+  test('lets go of the volume and the login of another Hub before it says that the claim serves that one', async () => {
+    const house = aHub({
+      metadata: { name: 'house', uid: 'house', creationTimestamp: '2020-01-01T00:00:00Z' },
+    });
+    const lodger = aHub({ spec: { storage: { existingClaim: 'house-config' } } });
+    const released: string[] = [];
+    const given = services({
+      applier: {
+        find: (_: unknown, namespace: string, name: string) =>
+          Promise.resolve({
+            metadata: {
+              namespace,
+              name,
+              ownerReferences: [{ uid: name.startsWith('house') ? 'house' : 'shed' }],
+            },
+          } as never),
+        labels: () => ({}),
+      },
+      cache: {
+        get: () => undefined,
+        list: function* <T>() {
+          yield* [house, aHub({ metadata: { name: 'shed', uid: 'shed' } }), lodger] as T[];
+        },
+      },
+      cluster: {
+        request: <T>({ method, path }: ApiRequest) => {
+          if (method === 'PATCH') released.push(path);
+          return Promise.resolve({ items: [] } as T);
+        },
+      },
+    });
+    const conflict = { claimProblem: { reason: 'NameConflict' } };
+    const dryRun = aHubContext(lodger, { dryRun: true });
+    expect(await ensureStorage(given).run(dryRun)).toMatchObject(conflict);
+    expect(released).toEqual([]);
+    expect(await ensureStorage(given).run(aHubContext(lodger))).toMatchObject(conflict);
+    expect(released).toEqual([
+      '/api/v1/namespaces/home/persistentvolumeclaims/house-config',
+      '/api/v1/namespaces/home/secrets/house-admin',
+    ]);
+  });
+
+  test('starts no pod on an existingClaim that does not exist', async () => {
+    const { step } = rigid(undefined);
+    const context = aHubContext(aHub({ spec: { storage: { existingClaim: 'attic' } } }));
+    const message = 'The PersistentVolumeClaim attic of storage.existingClaim does not exist: create it.';
+    expect(await step.run(context)).toMatchObject({ claimProblem: { type: 'Waiting', message } });
+    expect(context.conditions['StorageReady']).toMatchObject({ status: 'False', message });
   });
 
   test('reports a claim without a volume as pending', async () => {

@@ -1,0 +1,122 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { dump } from 'js-yaml';
+import { getLanguageService, TextDocument } from 'yaml-language-server';
+import { kinds } from '../../../operator/kinds';
+import { API_GROUP } from '../../../operator/kinds/group';
+import { kubeconform } from '../../../sandbox/checks';
+import { repository, sourceFiles } from '../repository/sources';
+import { externalHub, fullSample, type Sample } from '../../schema/full';
+import { changed } from '../../schema/places';
+
+// dist/schemas, as kubeconform reads them in a pipeline and the YAML language server in an editor.
+
+const LOCATION = 'dist/schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json';
+const samples = [...sourceFiles('samples')].filter(
+  ([name, text]) => name.endsWith('.yaml') && text.includes(`\napiVersion: ${API_GROUP}/`),
+);
+const whole = samples.filter(([name]) => !name.startsWith('samples/fleet/'));
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'schemas-'))));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function checked(resources: readonly object[]) {
+  const file = join(folder, 'resources.yaml');
+  await writeFile(file, resources.map((each) => dump(each)).join('---\n'));
+  return kubeconform(join(repository, LOCATION), [file]);
+}
+
+/** Resources that the API server refuses, or warns of, by the cause. */
+const wrong: readonly (readonly [string, Sample])[] = [
+  ['a field that does not exist', changed(fullSample('HubAutomation'), { 'spec.trigers': [] })],
+  ['a value that is none of the choices', changed(fullSample('HubAutomation'), { 'spec.mode': 'fast' })],
+  ['a required field that is absent', changed(fullSample('HubScene'), { 'spec.hubRef': undefined })],
+  [
+    'a number instead of a text',
+    changed(fullSample('HubIntegration'), { 'spec.configuration': { port: { value: 1883 } } }),
+  ],
+  ['a pattern that does not fit', changed(fullSample('Hub'), { 'spec.backup.time': '25:00:00' })],
+];
+
+describe('dist/schemas in kubeconform', () => {
+  test('has a schema for each kind, by which every field of it is valid', async () => {
+    const full = [...kinds.map(({ kind }) => fullSample(kind)), externalHub];
+    expect(await checked(full)).toEqual({ valid: full.length, findings: [] });
+  });
+
+  test('accepts all samples', async () => {
+    const { valid, findings } = await kubeconform(
+      join(repository, LOCATION),
+      whole.map(([name]) => join(repository, name)),
+    );
+    expect(findings).toEqual([]);
+    expect(valid).toBeGreaterThan(25);
+  });
+
+  test.each(wrong)('refuses %s', async (_, resource) => {
+    const { valid, findings } = await checked([resource]);
+    expect({ valid, kinds: findings.map(({ kind }) => kind) }).toEqual({ valid: 0, kinds: [resource.kind] });
+  });
+});
+
+type Document = Parameters<ReturnType<typeof getLanguageService>['doValidation']>[0];
+
+describe('dist/schemas in an editor', () => {
+  const editor = getLanguageService({
+    schemaRequestService: (uri) => readFile(fileURLToPath(uri), 'utf8'),
+    workspaceContext: {
+      resolveRelativePath: (path, resource) =>
+        pathToFileURL(resolve(dirname(fileURLToPath(resource)), path)).toString(),
+    },
+  });
+  editor.configure({ validate: true, completion: true, hover: true, yamlVersion: '1.1', schemas: [] });
+  let version = 0;
+  /** As it stands in a file of the folder samples. */
+  const open = (text: string, name = 'samples/x.yaml') =>
+    // The package exports an older interface of documents than the one that its functions name.
+    TextDocument.create(
+      pathToFileURL(join(repository, name)).toString(),
+      'yaml',
+      ++version,
+      text,
+    ) as Document;
+  const modeline = (name: string) =>
+    `# yaml-language-server: $schema=${relative(dirname(name), 'dist/schemas/all.json')}\n`;
+  const marks = async (document: Document) =>
+    (await editor.doValidation(document, false)).map(
+      ({ message, range }) => `${range.start.line}: ${message}`,
+    );
+
+  test('each sample names them in its first line, and nothing in it is marked', async () => {
+    for (const [name, text] of samples) {
+      expect(text.startsWith(modeline(name))).toBe(true);
+      if (whole.some(([each]) => each === name))
+        expect({ name, marks: await marks(open(text, name)) }).toEqual({ name, marks: [] });
+    }
+  });
+
+  test.each(wrong)('marks %s', async (_, resource) => {
+    expect(await marks(open(`${modeline('samples/x.yaml')}${dump(resource)}`))).toHaveLength(1);
+  });
+
+  test('marks a bare on of a scene, which kubectl reads as a boolean', async () => {
+    const scene = changed(fullSample('HubScene'), { 'spec.entities': { 'light.one': { state: 'ON' } } });
+    const text = `${modeline('samples/x.yaml')}${dump(scene).replace(/state: .*/, 'state: on')}`;
+    expect(await marks(open(text))).not.toEqual([]);
+  });
+
+  test('says nothing of a Secret in the same file', async () => {
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { a: 'b' } };
+    expect(await marks(open(`${modeline('samples/x.yaml')}${dump(secret)}`))).toEqual([]);
+  });
+
+  test('shows what a field means', async () => {
+    const text = `${modeline('samples/x.yaml')}${dump(fullSample('HubAutomation'))}`;
+    const document = open(text);
+    const hover = await editor.doHover(document, document.positionAt(text.indexOf('mode: ') + 1));
+    expect(JSON.stringify(hover)).toContain('queued');
+  });
+});

@@ -1,0 +1,243 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeConfig } from '@kubernetes/client-node';
+import { systemClock } from '../operator/base/clock';
+import { GROUP_VERSION } from '../operator/kinds/group';
+import type { CustomResource } from '../operator/kinds/resource';
+import { ApiClient } from '../operator/runtime/api-client';
+import { conditionOf } from '../operator/runtime/conditions';
+import { pathOf, type ResourceType } from '../operator/runtime/objects';
+import { builtin } from '../operator/runtime/types';
+import { startSandbox } from '../sandbox';
+import { bundleOperator } from '../sandbox/image/bundle';
+import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
+import { freePort } from '../sandbox/ports';
+import { SandboxProcess } from '../sandbox/process';
+import { webhookSettings } from '../sandbox/webhook';
+import { HostileHub, postReviews } from './hostile-peers';
+import { scrapeStarting, sum } from './operator-metrics';
+import { typeOf } from './resource-type';
+import type { Figures } from './runtime';
+
+/**
+ * The operator as it ships, with its lease, its probes and its webhook, while hostile hubs, a pod and a user do what they can:
+ * whether another hub's resources wait. The hub that they wait for is a light stand-in.
+ */
+
+const NAMESPACE = 'hostile';
+const OPERATOR_NAMESPACE = 'hub-operator';
+const PLACES = ['rest', 'first-frame', 'later-frame'] as const;
+/** Hubs of each place. */
+const HUBS = 10;
+const LARGE = 6;
+const AUTOMATION = {
+  hubRef: { name: 'usual' },
+  alias: 'At noon',
+  triggers: [{ trigger: 'time', at: '12:00:00' }],
+  actions: [{ delay: 1 }],
+};
+/** Creations before the floods: how long one takes on this machine now. */
+const ROUNDS_BEFORE = 20;
+// Milliseconds.
+const POLL = 20;
+const PROBE_INTERVAL = 500;
+const READY_TIMEOUT = 120_000;
+
+export async function benchHostileOperator(count: number): Promise<Figures> {
+  const sandbox = await startSandbox({ progress: 'plain' });
+  const config = new KubeConfig();
+  config.loadFromFile(sandbox.kubeconfig);
+  const cluster = new ApiClient(config, { clock: systemClock, timeout: 60_000 });
+  const hubs: (readonly [name: string, hub: HostileHub])[] = [];
+  let usual: SandboxProcess | undefined;
+  try {
+    await bundleOperator();
+    await installOperator(sandbox);
+    const webhookPort = await freePort();
+    const operator = await startOperator(sandbox, {
+      settings: { LOG_LEVEL: 'warn', ALLOW_LOCAL_HUBS: 'true', ...webhookSettings(webhookPort) },
+    });
+    const load = new Load(cluster);
+    const body = { metadata: { name: NAMESPACE } };
+    await cluster.request({ method: 'POST', path: '/api/v1/namespaces', body });
+    const hubPort = await freePort();
+    usual = await SandboxProcess.start({
+      name: 'stand-in',
+      command: [process.execPath, join(__dirname, 'stand-in.mjs')],
+      directory: join(sandbox.directory, 'stand-in'),
+      env: { SETUP_PORT: String(hubPort) },
+    });
+    await load.addHub('usual', `http://127.0.0.1:${hubPort}`);
+    while (sum(await scrapeStarting(operator), 'leader_election_master_status') !== 1) await sleep(POLL);
+    const before: number[] = [];
+    for (let round = 0; round < ROUNDS_BEFORE; round++) before.push(await load.creation());
+
+    const transitions = (await load.lease()).leaseTransitions;
+    const watch = new Watch(operator, load);
+    for (let index = 0; index < LARGE; index++) await load.addLarge(`large-${index}`);
+    for (const place of PLACES)
+      for (let index = 0; index < HUBS; index++) {
+        const hub = await HostileHub.start(place);
+        hubs.push([`${place}-${index}`, hub]);
+        await load.addHub(`${place}-${index}`, hub.url);
+      }
+    let posted = false;
+    const posting = postReviews(webhookPort, count).finally(() => (posted = true));
+    const floodsOf = (place: string) =>
+      hubs.filter(([name]) => name.startsWith(place)).reduce((all, [, { floods }]) => all + floods, 0);
+    const during: number[] = [];
+    while (!posted || PLACES.some((place) => floodsOf(place) < count)) {
+      await Promise.all(hubs.map(([name]) => load.askAgain(name)));
+      during.push(await load.creation());
+    }
+    await posting;
+    await watch.stop();
+    const { leaseTransitions } = await load.lease();
+    const told = await load.largeTold();
+    return {
+      'floods (REST, first frames, later frames), POSTs': `${PLACES.map(floodsOf).join(', ')}, ${count}`,
+      'a new automation of another hub is Ready before them: median, longest, ms': pair(before),
+      'a new automation of another hub is Ready during the floods: median, longest, ms': pair(during),
+      'such automations': during.length,
+      'large automations that are InvalidSpec': `${told} of ${LARGE}`,
+      'ends of the operator': operator.process.running ? 0 : 1,
+      'changes of the leader': (leaseTransitions ?? 0) - (transitions ?? 0),
+      'longest time since the lease was renewed, s': round(watch.oldestLease / 1_000),
+      'longest answer of a probe, ms': Math.round(watch.longestProbe),
+      'probes that failed': `${watch.failed} of ${watch.probes}`,
+      'peak RSS, MB': Math.round((await peakMemory(operator)) / 1e6),
+    };
+  } finally {
+    for (const [, hub] of hubs) hub.stop();
+    await usual?.kill();
+    cluster.close();
+    await sandbox.stop();
+  }
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+function pair(times: readonly number[]): string {
+  const sorted = [...times].sort((a, b) => a - b);
+  return `${Math.round(sorted[Math.floor(sorted.length / 2)]!)}, ${Math.round(sorted.at(-1)!)}`;
+}
+
+/** The most memory that the process had so far, in bytes (Linux). */
+async function peakMemory(operator: OperatorProcess): Promise<number> {
+  const status = await readFile(`/proc/${operator.process.pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) * 1_024;
+}
+
+interface LeaseSpec {
+  readonly leaseTransitions?: number;
+  readonly renewTime: string;
+}
+
+/** Objects in the cluster, and questions about them. */
+class Load {
+  private created = 0;
+
+  constructor(private readonly cluster: ApiClient) {}
+
+  async addHub(name: string, url: string): Promise<void> {
+    const tokenSecretRef = { name: `${name}-token` };
+    await this.create(builtin.Secret, tokenSecretRef.name, { stringData: { token: 'a token' } });
+    await this.create(typeOf('Hub'), name, { spec: { external: { url, tokenSecretRef } } });
+  }
+
+  /** 1.4 MiB of the content that takes the most memory. */
+  async addLarge(name: string): Promise<void> {
+    const actions = [{ x: Array.from({ length: 450_000 }, () => ({})) }];
+    await this.create(typeOf('HubAutomation'), name, { spec: { ...AUTOMATION, actions } });
+  }
+
+  /** Milliseconds until a new automation of the usual hub is Ready. */
+  async creation(): Promise<number> {
+    const name = `usual-${this.created++}`;
+    const began = performance.now();
+    await this.create(typeOf('HubAutomation'), name, { spec: AUTOMATION });
+    while ((await this.ready(name))?.status !== 'True') {
+      if (performance.now() - began > READY_TIMEOUT)
+        throw new Error(`${name}: ${JSON.stringify(await this.ready(name))}`);
+      await sleep(POLL);
+    }
+    return performance.now() - began;
+  }
+
+  async askAgain(hub: string): Promise<void> {
+    const annotations = { 'hub-operator.dev/reconcile-requested-at': new Date().toISOString() };
+    await this.cluster.request({
+      method: 'PATCH',
+      path: pathOf(typeOf('Hub'), NAMESPACE, hub),
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { annotations } },
+    });
+  }
+
+  async lease(): Promise<LeaseSpec> {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${OPERATOR_NAMESPACE}/leases/${OPERATOR_NAMESPACE}`;
+    return (await this.cluster.request<{ spec: LeaseSpec }>({ method: 'GET', path })).spec;
+  }
+
+  /** How many of the large ones have the reason that they cannot be processed. */
+  async largeTold(): Promise<number> {
+    const names = Array.from({ length: LARGE }, (_, index) => `large-${index}`);
+    const conditions = await Promise.all(names.map((name) => this.ready(name)));
+    return conditions.filter((condition) => condition?.reason === 'InvalidSpec').length;
+  }
+
+  private async ready(name: string) {
+    const path = pathOf(typeOf('HubAutomation'), NAMESPACE, name);
+    return conditionOf(await this.cluster.request<CustomResource>({ method: 'GET', path }), 'Ready');
+  }
+
+  private async create(type: ResourceType, name: string, content: object): Promise<void> {
+    const apiVersion = type.group === '' ? type.version : GROUP_VERSION;
+    const body = { apiVersion, kind: type.kind, metadata: { name, namespace: NAMESPACE }, ...content };
+    await this.cluster.request({ method: 'POST', path: pathOf(type, NAMESPACE), body });
+  }
+}
+
+/** Asks the probes as a kubelet does, and looks at the lease, until it is stopped. */
+class Watch {
+  probes = 0;
+  failed = 0;
+  /** Milliseconds. */
+  longestProbe = 0;
+  oldestLease = 0;
+  private isStopped = false;
+  private readonly ended: Promise<void>;
+
+  constructor(
+    private readonly operator: OperatorProcess,
+    private readonly load: Load,
+  ) {
+    this.ended = this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await this.ended;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopped) {
+      for (const path of ['/healthz', '/readyz']) await this.probe(path);
+      const { renewTime } = await this.load.lease();
+      this.oldestLease = Math.max(this.oldestLease, Date.now() - Date.parse(renewTime));
+      await sleep(PROBE_INTERVAL);
+    }
+  }
+
+  private async probe(path: string): Promise<void> {
+    const began = performance.now();
+    const isOk = await fetch(`${this.operator.url}${path}`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    this.probes += 1;
+    if (!isOk) this.failed += 1;
+    this.longestProbe = Math.max(this.longestProbe, performance.now() - began);
+  }
+}

@@ -1,0 +1,67 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { kinds } from '../operator/kinds';
+import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
+import type { KindDefinition } from '../operator/kinds/kind';
+import { objectSchema } from '../operator/kinds/object-schema';
+import type { Schema } from '../operator/kinds/schema';
+
+const DRAFT = 'http://json-schema.org/draft-07/schema#';
+
+/**
+ * Writes the schemas of the kinds for editors and kubeconform: `<group>/<kind>_<version>.json`, the layout of the
+ * CRDs-catalog, and `all.json` for files with several kinds.
+ */
+export function writeJsonSchemas(folder: string): void {
+  mkdirSync(join(folder, API_GROUP), { recursive: true });
+  const write = (file: string, schema: object) =>
+    writeFileSync(join(folder, file), `${JSON.stringify({ $schema: DRAFT, ...schema }, null, 2)}\n`);
+  for (const definition of kinds) write(fileOf(definition), jsonSchema(definition));
+  // A file may have resources of other kinds, such as a Secret: nothing is said of those.
+  write('all.json', {
+    allOf: kinds.map((definition) => ({
+      if: {
+        properties: { kind: { const: definition.kind }, apiVersion: { const: GROUP_VERSION } },
+        required: ['apiVersion', 'kind'],
+      },
+      then: { $ref: fileOf(definition) },
+    })),
+  });
+}
+
+const fileOf = ({ kind }: KindDefinition): string => `${API_GROUP}/${kind.toLowerCase()}_${API_VERSION}.json`;
+
+/** The schema of the CRD without what only the API server knows: rules (CEL), and how lists are merged. */
+export function jsonSchema(definition: KindDefinition): object {
+  const { properties, ...schema } = objectSchema(definition);
+  return {
+    ...plain(schema as Schema),
+    properties: {
+      apiVersion: { ...properties.apiVersion, enum: [GROUP_VERSION] },
+      kind: { ...properties.kind, enum: [definition.kind] },
+      metadata: { type: 'object' },
+      spec: plain(properties.spec),
+      status: plain(properties.status),
+    },
+    required: ['apiVersion', 'kind', 'metadata', 'spec'],
+    additionalProperties: false,
+  };
+}
+
+/** In JSON Schema an unknown field is allowed; the API server warns of it, or refuses it. */
+function plain({ items, properties, additionalProperties, ...schema }: Schema): object {
+  const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  const own = Object.entries(schema).filter(
+    ([key]) => !key.startsWith('x-kubernetes-') && key !== 'nullable',
+  );
+  return {
+    ...Object.fromEntries(own),
+    ...(schema['x-kubernetes-int-or-string'] && { type: ['integer', 'string'] }),
+    ...(items && { items: plain(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, plain(field)])),
+    }),
+    ...(schema.type === 'object' &&
+      !isOpen && { additionalProperties: additionalProperties ? plain(additionalProperties) : false }),
+  };
+}

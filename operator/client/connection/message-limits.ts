@@ -1,0 +1,32 @@
+import {
+  assertBounded,
+  MAX_DEPTH,
+  MAX_VALUES,
+  countValues,
+  tooDeep,
+  TooManyValues,
+} from '../../base/bounded-json';
+
+/** Messages that a hub sends as one, as a list: it keeps no more than these for a client that is slow. */
+const MAX_COALESCED = 4_096;
+const OPENING_BRACKET = 0x5b;
+
+/**
+ * Checks a text of the WebSocket before it is parsed: a message, or a list of messages, each of which costs time.
+ *
+ * @throws TooManyValues
+ */
+export function assertMessage(json: Uint8Array): void {
+  if (json.find((byte) => byte > 0x20) !== OPENING_BRACKET) return assertBounded(json);
+  let messages = 0;
+  countValues(json, MAX_VALUES, {
+    onOpen(depth) {
+      if (depth > MAX_DEPTH) throw tooDeep();
+      if (depth === 2 && ++messages > MAX_COALESCED)
+        throw new TooManyValues(`it consists of more than ${MAX_COALESCED} messages`);
+    },
+    onClose: () => {},
+    onString: () => {},
+    onNumber: () => {},
+  });
+}

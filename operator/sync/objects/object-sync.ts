@@ -1,0 +1,92 @@
+import type { HubClient } from '../../client/hub-client';
+import { POD_NOT_READY_REQUEUE } from '../../base/limits';
+import type { EventSpec } from '../../runtime/event-spec';
+import { type Outcome, type Waiting, waiting } from '../../runtime/outcome';
+import type { ReconcileContext } from '../../runtime/sync-module';
+import { isOnOtherVolume } from '../hub-workload/hub-volume';
+import type { Child, ChildModule } from './child';
+
+/** One reconcile of one resource. */
+export interface ObjectReconcile<R extends Child> {
+  readonly resource: R;
+  readonly client: HubClient;
+  /** Volume of the hub; undefined: not known. */
+  readonly volume: string | undefined;
+}
+
+/**
+ * The order in which every kind reconciles its object in a hub. A kind says what each step means; each step may end the
+ * reconcile with an outcome. A crash between two steps is followed by a reconcile that starts with the first one.
+ *
+ * @typeParam W the inputs of a reconcile
+ * @typeParam Seen the object in the hub, as far as it is known
+ */
+export abstract class ObjectSync<
+  R extends Child,
+  W extends ObjectReconcile<R>,
+  Seen extends object,
+> implements ChildModule<R> {
+  async sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome> {
+    const work = await this.begin(resource, client, context);
+    if (isOutcome(work)) return work;
+    if (!context.dryRun) {
+      const followed = await this.follow(work);
+      if (followed) return followed;
+      const isElsewhere = isOnOtherVolume(resource, work.volume) && !(await this.isStillThere(work));
+      if (isElsewhere) return this.forgetObject(work);
+    }
+    const seen = await this.observe(work);
+    if (isOutcome(seen)) return seen;
+    if (context.dryRun) return this.dryRun(work, seen);
+    return (await this.acquire(work, seen)) ?? this.ensure(work, seen);
+  }
+
+  /** The inputs, or why there are none. Nothing is sent to the hub. */
+  protected abstract begin(resource: R, client: HubClient, context: ReconcileContext): Promise<W | Outcome>;
+
+  /** The outcome while an operation runs, or of its result; undefined: nothing is in progress. */
+  protected follow(_work: W): Promise<Outcome | undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  /** Status tells of an object on another volume. Whether the present one has it too, such as a copy of that. */
+  protected isStillThere(_work: W): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  /** Status forgets an object of another volume. An object of this one is found, and adopted, as for a new resource. */
+  protected abstract forgetObject(work: W): Outcome;
+
+  protected abstract observe(work: W): Promise<Seen | Outcome>;
+
+  /** The annotation `dry-run` (rules.md, "Suspend and dry-run"). */
+  protected abstract dryRun(work: W, seen: Seen): Outcome | Promise<Outcome>;
+
+  /** Records in status whose the object is, before anything is sent to the hub; undefined: status has it. */
+  protected abstract acquire(work: W, seen: Seen): Outcome | undefined | Promise<Outcome | undefined>;
+
+  /** Brings the object to the state of the spec: drift is left or corrected, a write is paced, its effect is checked. */
+  protected abstract ensure(work: W, seen: Seen): Promise<Outcome>;
+
+  abstract remove(
+    resource: R,
+    client: HubClient,
+    context: ReconcileContext,
+  ): Promise<readonly EventSpec[] | Waiting>;
+  abstract objectOf(resource: R): string | undefined;
+  abstract forget(resource: R, client: HubClient): void;
+}
+
+function isOutcome<T extends object>(result: T | Outcome): result is Outcome {
+  return 'reason' in result && 'message' in result;
+}
+
+/** The outcome while the hub has not loaded the component that has the object; undefined: it has. */
+export async function untilLoaded(
+  { components }: HubClient,
+  component: string,
+): Promise<Waiting | undefined> {
+  if (await components.isLoaded(component)) return undefined;
+  const message = `The hub has not loaded its ${component} component yet.`;
+  return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
+}

@@ -1,0 +1,58 @@
+import type { KindDefinition } from '../../kinds/kind';
+import type { ReadyReason } from '../../kinds/reasons';
+import type { EventSpec } from '../../runtime/event-spec';
+import type { Services } from '../services';
+import { volumeStatus } from '../hub-workload/hub-volume';
+import type { Child } from './child';
+
+// The record of an object in the status of its resource (rules.md, "Ownership of objects in the hub"). Status is written
+// before anything is sent to the hub, so that after a crash the owner of an object is known.
+
+/** What all kinds say of their objects. */
+export interface ObjectType {
+  /** The hub's word for the kind. */
+  readonly type: string;
+  readonly definition: KindDefinition;
+  /** Field of `status` that holds the id under which the hub has the object. */
+  readonly idField: string;
+  /** Reason of `Ready`. */
+  readonly reason: ReadyReason;
+}
+
+/** The id under which the hub has the object of the resource; undefined: it has none yet. */
+export function recordedId({ idField }: Pick<ObjectType, 'idField'>, { status }: Child): string | undefined {
+  return status?.[idField] as string | undefined;
+}
+
+/** The hub has accepted this content before. */
+export function hasAccepted({ status }: Child, hash: string): boolean {
+  return status?.['appliedHash'] === hash;
+}
+
+/** The other resources of a kind that belong to the hub of a resource. */
+export function othersOf<R extends Child>(
+  { cache }: Pick<Services, 'cache'>,
+  { kind }: Pick<KindDefinition, 'kind'>,
+  { metadata: { namespace, uid }, spec: { hubRef } }: Child,
+): R[] {
+  return [...cache.ofHub<R>(kind, namespace, hubRef.name)].filter(({ metadata }) => metadata.uid !== uid);
+}
+
+/** @param object that a person made, such as `automation porch` */
+export function adoptedEvent(object: string): EventSpec {
+  const message = `The hub already had the ${object}: it now belongs to this resource.`;
+  return { type: 'Warning', reason: 'Adopted', message };
+}
+
+/** The status of a resource whose object is on another volume. @param fields that tell of the object, beside its id */
+export function forgottenStatus(
+  { idField }: Pick<ObjectType, 'idField'>,
+  fields: readonly string[],
+  volume: string | undefined,
+): Readonly<Record<string, unknown>> {
+  const forgotten = [idField, 'adopted', 'appliedHash', ...fields].map((field): [string, null] => [
+    field,
+    null,
+  ]);
+  return { ...Object.fromEntries(forgotten), ...volumeStatus(volume) };
+}

@@ -1,0 +1,33 @@
+/** What a section of CHANGELOG.md says. */
+export interface Section {
+  readonly version: string;
+  /** The day of the release, `2026-11-25`. */
+  readonly date: string;
+  /** Markdown. */
+  readonly notes: string;
+}
+
+/** The text of a changelog with this section, above all others or in the place of one of the same version. */
+export function withSection(changelog: string, { version, date, notes }: Section): string {
+  const section = `## ${version} (${date})\n\n${notes.trim()}\n`;
+  const sections = changelog.split(/^(?=## )/m);
+  const others = sections.slice(1).filter((each) => !each.startsWith(`## ${version} (`));
+  return `${[sections[0], section, ...others].map((each) => each!.trim()).join('\n\n')}\n`;
+}
+
+/** The section of a version. undefined: there is none. */
+export function sectionOf(changelog: string, version: string): string | undefined {
+  return changelog
+    .split(/^(?=## )/m)
+    .find((each) => each.startsWith(`## ${version} (`))
+    ?.trim();
+}
+
+/** A list of the subjects of commits, without those that only merge or concern the repository itself. */
+export function notesOf(subjects: readonly string[]): string {
+  const ofUsers = subjects.filter(
+    (subject) => !/^(Merge |Revert |Lint|Format|Tests?\b|Comments?\b)/.test(subject),
+  );
+  if (ofUsers.length === 0) return 'No change for users.';
+  return ofUsers.map((subject) => `- ${subject}`).join('\n');
+}
