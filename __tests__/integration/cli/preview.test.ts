@@ -62,10 +62,13 @@ const resources: Manifest[] = [
   scene('villa', 'film'),
 ];
 
+/** `edited`: for registry entries, a field that no spec here has. `renamed`: the name, which every spec has. */
+type Edit = 'edited' | 'renamed' | 'removed';
+
 /** A change of one resource: other fields of its spec, an edit of its object in the hub, or both. */
 interface Change {
   readonly spec?: Fields;
-  readonly inHub?: 'edited' | 'removed';
+  readonly inHub?: Edit;
 }
 
 const either = { driftPolicy: 'Warn' };
@@ -108,20 +111,27 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
     { spec: { level: 3 } },
     { spec: { name: 'Loft' } },
     { inHub: 'edited' },
-    { inHub: 'edited', spec: either },
+    { inHub: 'renamed' },
+    { inHub: 'renamed', spec: either },
   ],
-  HubLabel: [{ spec: { color: 'red' } }, { spec: { name: 'Dark' } }, { inHub: 'edited' }],
+  HubLabel: [
+    { spec: { color: 'red' } },
+    { spec: { name: 'Dark' } },
+    { inHub: 'edited' },
+    { inHub: 'renamed', spec: { color: 'blue' } },
+  ],
   HubArea: [
     { spec: { aliases: ['wash', 'Spa'] } },
     { spec: { floorName: 'Nowhere' } }, // it waits for that
     { spec: { name: 'Bathroom', labels: [] } },
-    { inHub: 'edited' },
+    { inHub: 'renamed', spec: either },
   ],
   HubZone: [
     { spec: { radius: 250 } },
     { spec: { name: 'Office', passive: true } },
     { inHub: 'removed' },
-    { inHub: 'edited', spec: either },
+    { inHub: 'removed', spec: either },
+    { inHub: 'renamed' },
   ],
 };
 
@@ -145,19 +155,16 @@ async function objectOf(resource: Manifest): Promise<Fields | undefined> {
 }
 
 /** Another client than the operator, which does not run now. */
-async function changeInHub(resource: Manifest, how: 'edited' | 'removed'): Promise<void> {
+async function changeInHub(resource: Manifest, how: Edit): Promise<void> {
   const type = typeOf(resource);
   const before = (await objectOf(resource))!;
   if (!isEntity(type)) {
     const id = type === 'zone' ? 'zone_id' : `${type}_id`;
-    const key = { [id]: before[type === 'zone' ? 'id' : id] };
+    const key = { [id]: String(before[type === 'zone' ? 'id' : id]) };
     const { connection } = client;
+    const edited = how === 'edited' ? { icon: 'mdi:pencil' } : { name: `${type} of the browser` };
     if (how === 'removed') await connection.command('zone/delete', key);
-    else
-      await connection.command(
-        `${REGISTRIES[type]}/update` as 'zone/update',
-        { ...key, icon: 'mdi:pencil' },
-      );
+    else await connection.command(`${REGISTRIES[type]}/update` as 'zone/update', { ...key, ...edited });
     return;
   }
   const id = objectId(resource);
@@ -198,15 +205,16 @@ async function preview(applied: readonly Manifest[]) {
 }
 
 /** Until the operator has looked at the resource, and has done all that it is going to do. */
-async function settled({ kind, metadata: { name } }: Manifest, round: number, hub: Preview['hub']) {
+async function settled({ kind, metadata: { name }, spec }: Manifest, round: number, hub: Preview['hub']) {
+  if (spec['suspend'])
+    return void (await until(`${kind} ${name} is suspended`, () => home.condition(kind, name, 'Suspended')));
   await until(
     `${kind} ${name} was looked at`,
     async () => (await home.get(kind, name)).status?.['lastHandledReconcileAt'] === String(round),
   );
   const stays =
     ['waits', 'refused'].includes(hub?.action ?? '') || hub?.notes.join().includes('driftPolicy is Warn');
-  if (!(await home.condition(kind, name, 'Suspended')))
-    await home.ready(kind, name, { status: stays ? 'False' : 'True' });
+  await home.ready(kind, name, { status: stays ? 'False' : 'True' });
 }
 
 /** The fields that differ between two states of an object. */
@@ -214,9 +222,7 @@ function changedFields(resource: Manifest, before: Fields, after: Fields): reado
   const type = typeOf(resource);
   if (isEntity(type)) {
     const form = ENTITY_TYPES[type] as unknown as typeof automations;
-    return diff(form, objectId(resource), before, after).map(
-      ({ field }) => field,
-    );
+    return diff(form, objectId(resource), before, after).map(({ field }) => field);
   }
   const names = Object.keys({ ...before, ...after });
   return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])).sort();
