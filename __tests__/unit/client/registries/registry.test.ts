@@ -3,6 +3,7 @@ import type { CollectionChanges } from '../../../../operator/client/connection/r
 import type { HubConnection } from '../../../../operator/client/connection/connection';
 import { HubRejected, HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
 import { Registry } from '../../../../operator/client/registries/registry';
+import { listsOf } from '../kept';
 
 /** A floor registry that answers as the hub does: the event of a change comes before the answer to its command. */
 class FakeRegistry {
@@ -17,6 +18,7 @@ class FakeRegistry {
   private tell!: (data: RegistryUpdated) => void;
 
   readonly connection = {
+    lists: listsOf(),
     onLost: () => () => undefined,
     onReconnect: (listener: () => void) => {
       const before = this.reconnected as (() => void) | undefined;
@@ -140,6 +142,7 @@ describe('Registry', () => {
     const sent: unknown[] = [];
     const zones = new Map<string, RegistryRecord>([['work', { id: 'work', name: 'Work' }]]);
     const connection = {
+      lists: listsOf(),
       onLost: () => () => undefined,
       onReconnect: () => () => undefined,
       subscribe: async (type: string, _: object, onMessage: typeof tell) => {
