@@ -26,7 +26,7 @@ export const hostileScenarios = [
 ] as const;
 export type HostileScenario = (typeof hostileScenarios)[number];
 
-/** Of each scenario. */
+/** The time of each scenario. */
 const MOST_SECONDS = 40;
 
 export interface HostileFigures {

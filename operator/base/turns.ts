@@ -8,7 +8,7 @@ export class Turns {
   private readonly waiting: (() => void)[] = [];
   private isRunning = false;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(private readonly clock: Pick<Clock, 'monotonic' | 'sleep'>) {}
 
   /** @param work throws nothing */
   add(work: () => void): void {

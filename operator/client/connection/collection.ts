@@ -15,11 +15,11 @@ export type Changes<V> = Iterable<readonly [key: string, value: V | undefined]>;
 
 /** The source of the state of a {@link FollowedCollection}. */
 export interface CollectionSource<V, State extends Entries<V>> {
-  /** What the entries are, in messages. */
+  /** The entries, in messages. */
   readonly name: string;
   /** Subscribes to the hub's changes and passes them to `change` or `invalidate` of the collection. */
   subscribe(): Promise<unknown>;
-  /** @param hold called with what is kept from a first answer until a second one arrives */
+  /** @param hold called with all that stays in memory from a first answer until a second one arrives */
   fetch(hold: (held: unknown) => void): Promise<State>;
   /** Reads these keys again. Absent: an invalid key causes a fetch of the whole state. */
   refresh?(keys: readonly string[]): Promise<Changes<V>>;
@@ -102,15 +102,15 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
   }
 
   private async fetch(): Promise<void> {
-    this.kept.assertWanted();
+    this.kept.assertAdmitted();
     this.isCurrent = true; // a later invalidation resets it
     this.forgetStaleKeys();
     try {
       const state = await this.source.fetch((held) => {
         this.weigh('state', this.scale.weigh(held));
-        this.kept.assertWanted();
+        this.kept.assertAdmitted();
       });
-      this.kept.assertWanted();
+      this.kept.assertAdmitted();
       for (const [key, value] of this.pendingChanges) put(state, key, value);
       this.keep(state);
     } catch (error) {
@@ -125,7 +125,7 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
     let weight = 0;
     for (const key of state.keys()) weight += this.scale.entry(key, state.get(key));
     this.weigh('state', weight);
-    this.kept.assertWanted();
+    this.kept.assertAdmitted();
   }
 
   private async refreshStale(

@@ -45,7 +45,7 @@ export interface HubConnectionOptions {
   readonly authBackoff?: AuthBackoff;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The bound of what is kept of hubs. Default: that of the process. */
+  /** All lists that are kept of hubs. Default: those of the process. */
   readonly keptLists?: KeptLists;
 }
 
@@ -88,7 +88,7 @@ type ConnectionState =
  * Methods throw only errors of `errors.ts`, and what `assertLeader` of its {@link RestClient} throws.
  */
 export class HubConnection {
-  /** What is kept of the hub. */
+  /** The lists that are kept of the hub. */
   readonly lists: HubLists;
   private readonly rest: RestClient;
   private readonly token: string;

@@ -102,7 +102,7 @@ export class HubFailed extends HubError {
   override readonly name = 'HubFailed';
 }
 
-/** What the hub shows is more than the operator keeps. The same request is not sent for some time (rules.md, "Large resources"). */
+/** The hub shows more than the operator keeps. The same request is not sent for some time (rules.md, "Large resources"). */
 export class HubTooLarge extends HubError {
   override readonly name = 'HubTooLarge';
 

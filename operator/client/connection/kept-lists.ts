@@ -24,7 +24,7 @@ const MOST_SHAPES = 64;
 export class Scale {
   private readonly shapes = new Set<string>();
 
-  /** Of a value under a key, with the key. */
+  /** The weight of a value under a key, with the key. */
   entry(key: string, value: unknown): number {
     return ENTRY + this.weigh(key) + this.weigh(value);
   }
@@ -58,7 +58,7 @@ export class Scale {
   }
 }
 
-/** Of a text with one such character, V8 takes two bytes for each. */
+/** With one such character in a text, V8 takes two bytes for each. */
 const TWO_BYTES = /[\u0100-\uffff]/;
 /** Characters. */
 const LONGEST_SHAPE = 1_000;
@@ -82,7 +82,7 @@ export class KeptList {
   }
 
   /** @throws HubTooLarge the list was dropped a short time ago */
-  assertWanted(): void {
+  assertAdmitted(): void {
     const left = this.refusedUntil - this.hub.clock.monotonic();
     if (left > 0) throw new HubTooLarge(this.name, this.hub.most);
   }
@@ -185,7 +185,7 @@ export class KeptLists {
   }
 }
 
-/** Those of this process. */
+/** The lists of this process. */
 export const keptLists = new KeptLists();
 
 function largestOf<T extends { readonly weight: number }>(all: Iterable<T>): T | undefined {

@@ -30,5 +30,5 @@ export class KnownCommands extends Map<number, Command> implements Commands {
   }
 }
 
-/** Nobody waits for the answer to the first message. */
+/** The first message, for whose answer no command waits. */
 const ANSWERED: Command = { resolve: () => undefined, reject: () => undefined };

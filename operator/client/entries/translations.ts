@@ -58,12 +58,12 @@ export class Translations {
 
   /** @throws HubTooLarge */
   private async read(domain: string, category: string): Promise<Readonly<Record<string, string>>> {
-    this.kept.assertWanted();
+    this.kept.assertAdmitted();
     const fields = { language: 'en', category, integration: domain };
     const { resources } = await this.connection.command('frontend/get_translations', fields);
     this.kept.markRead();
     this.kept.set(this.kept.weight + new Scale().weigh(resources));
-    this.kept.assertWanted();
+    this.kept.assertAdmitted();
     return resources;
   }
 }
