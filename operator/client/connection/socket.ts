@@ -73,6 +73,7 @@ class HubSocket extends WebSocket {
       const message = this.waiting.shift();
       if (!message) return; // the connection was closed
       this.tell('message', message);
+      if (this.refusal !== undefined) return;
     } while (this.waiting.length > 0 && !isLarge(this.waiting[0]!));
     if (this.waiting.length > 0) largeMessages.add(() => this.readWaiting());
     else this.resume();

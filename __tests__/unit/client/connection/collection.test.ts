@@ -218,6 +218,28 @@ describe('the lists that are kept of all hubs', () => {
     await expect(other.get()).rejects.toThrow(HubTooLarge);
     expect(kept.weight).toBe(0);
   });
+
+  test('count the first of two answers while the second is awaited', async () => {
+    const kept = new KeptLists(MEGABYTE);
+    const connection = {
+      lists: listsOf(kept),
+      onLost: () => () => undefined,
+      onReconnect: () => () => undefined,
+    };
+    const follow = (held: number) =>
+      new FollowedCollection<string>(connection, {
+        name: 'things',
+        subscribe,
+        fetch: (hold) => {
+          hold('x'.repeat(held));
+          return new Promise(() => undefined);
+        },
+      }).get();
+    void follow(100_000);
+    await settle();
+    expect(kept.weight).toBeGreaterThan(100_000);
+    await expect(follow(2 * MEGABYTE)).rejects.toThrow(HubTooLarge);
+  });
 });
 
 /** What a hub with these objects shows of them, of its areas, entries and components. */

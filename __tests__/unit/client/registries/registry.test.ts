@@ -129,6 +129,17 @@ describe('Registry', () => {
     expect(await names()).toEqual(['a']);
   });
 
+  test('changes without an end while a command is in flight are not kept: it is read again', async () => {
+    await registry.entries();
+    hub.interfere = () => {
+      for (let index = 0; index < 3_000; index++)
+        hub.change('create', `new-${index}`, { name: `New ${index}`, floor_id: `new-${index}` });
+    };
+    await registry.create({ name: 'A' });
+    expect(changes).toBeGreaterThan(1);
+    expect(await names()).toHaveLength(3_001);
+  });
+
   test('after a lost connection it is read again and reported as changed', async () => {
     await registry.entries();
     hub.floors.set('new', { name: 'New', floor_id: 'new' });
