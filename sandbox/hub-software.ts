@@ -3,7 +3,13 @@ import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { cached, contentKey } from './cache';
 import { runCommand } from './command';
-import { ownRequirements, RAISED_PINS, readPortFromEnvironment, requirementsProgram } from './other-hub';
+import {
+  ownRequirements,
+  raisePinsOfIntegrations,
+  RAISED_PINS,
+  readPortFromEnvironment,
+  requirementsProgram,
+} from './other-hub';
 import type { Report } from './progress';
 import { providePython, type Python } from './python';
 
@@ -46,7 +52,11 @@ export async function provideHubSoftware(
   // A virtual environment links to its interpreter, so each interpreter has an environment of its own.
   const key = contentKey([
     ...[platform(), arch(), interpreter, HUB_VERSION, requirements, JSON.stringify(STUBS)],
-    ...(isPinned ? [] : [await readFile(requirementsProgram), ...RAISED_PINS]),
+    ...(isPinned
+      ? []
+      : await Promise.all(
+          [requirementsProgram, require.resolve('./other-hub')].map((file) => readFile(file)),
+        )),
   ]);
   const venv = await cached(
     'hub',
@@ -104,7 +114,9 @@ async function install(
     ...['--constraints', files.constraints, '--requirements', files.requirements],
   ]);
   for (const [name, source] of Object.entries(STUBS)) await writeFile(join(sitePackages, name), source);
-  if (!isPinned) await readPortFromEnvironment(sitePackages);
+  if (isPinned) return;
+  await readPortFromEnvironment(sitePackages);
+  await raisePinsOfIntegrations(sitePackages);
 }
 
 /** `uv` prints the name and size of each larger package when its download begins, and its name when it has ended. */

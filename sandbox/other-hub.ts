@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -58,6 +59,29 @@ function withoutRaised(lines: readonly string[]): string[] {
 /** `PyNaCl==1.6.0` → `pynacl`; empty for a comment. */
 function nameOf(requirement: string): string {
   return (/^[\w.-]+/.exec(requirement)?.[0] ?? '').toLowerCase();
+}
+
+/** Without their own pins, integrations find the raised packages: a hub in the sandbox installs none itself. */
+export async function raisePinsOfIntegrations(sitePackages: string): Promise<void> {
+  const components = join(sitePackages, 'homeassistant', 'components');
+  for (const each of await readdir(components, { withFileTypes: true })) {
+    if (!each.isDirectory()) continue;
+    const manifest = join(components, each.name, 'manifest.json');
+    if (!existsSync(manifest)) continue;
+    const text = await readFile(manifest, 'utf8');
+    const raised = withRaisedPins(text);
+    if (raised === text) continue;
+    await rm(manifest); // a hard link into the cache of uv
+    await writeFile(manifest, raised);
+  }
+}
+
+/** The text of a manifest, with {@link RAISED_PINS} instead of its own. */
+export function withRaisedPins(manifest: string): string {
+  return manifest.replace(/"([\w-]+)==[^"]+"/g, (pin, name: string) => {
+    const raised = RAISED_PINS.find((each) => nameOf(each) === name.toLowerCase());
+    return raised === undefined ? pin : `"${raised}"`;
+  });
 }
 
 /** Hubs before 2026.8 do not read their port from the variable SETUP_PORT, and all hubs of a sandbox have one address. */

@@ -10,8 +10,23 @@ import { HUB_VERSION } from './home';
 export interface Patch {
   /** Below `homeassistant/`. */
   readonly file: string;
-  readonly from: string;
+  /** The first occurrence is replaced. */
+  readonly from: string | RegExp;
   readonly to: string;
+}
+
+/** A file of the installed Home Assistant. */
+export async function sourceOfHub(file: string): Promise<string> {
+  const { library } = await installedHub();
+  return readFile(join(library, 'homeassistant', file), 'utf8');
+}
+
+/** The folder of the installed Home Assistant, and where its packages stand in it. */
+async function installedHub(): Promise<{ venv: string; packages: string; library: string }> {
+  const venv = process.env['HUB_SANDBOX_VENV']!;
+  const [python = ''] = await readdir(join(venv, 'lib'));
+  const packages = join('lib', python, 'site-packages');
+  return { venv, packages, library: join(venv, packages) };
 }
 
 /**
@@ -21,20 +36,19 @@ export interface Patch {
  * @param version such as `2026.12.0`; also the tag of the image
  */
 export async function addVersion(image: string, version: string, patches: readonly Patch[]): Promise<void> {
-  const installed = process.env['HUB_SANDBOX_VENV']!;
+  const { venv, packages: path, library: former } = await installedHub();
   const place = imageDirectory(join(sandboxDirectory(), 'node'), `${image}:${version}`);
   const partial = `${place}.partial`;
-  const [python = ''] = await readdir(join(installed, 'lib'));
-  const [former, packages] = [installed, partial].map((venv) => join(venv, 'lib', python, 'site-packages'));
-  await mkdir(packages!, { recursive: true });
+  const packages = join(partial, path);
+  await mkdir(packages, { recursive: true });
   for (const part of ['bin', 'pyvenv.cfg'])
-    await cp(join(installed, part), join(partial, part), { recursive: true, verbatimSymlinks: true });
+    await cp(join(venv, part), join(partial, part), { recursive: true, verbatimSymlinks: true });
   // The dates of the files count: compiled ones stay valid.
-  await promisify(execFile)('cp', ['-a', join(former!, 'homeassistant'), packages!]);
-  const metadata = (of: string) => join(packages!, `homeassistant-${of}.dist-info`);
-  await cp(join(former!, `homeassistant-${HUB_VERSION}.dist-info`), metadata(version), { recursive: true });
+  await promisify(execFile)('cp', ['-a', join(former, 'homeassistant'), packages]);
+  const metadata = (of: string) => join(packages, `homeassistant-${of}.dist-info`);
+  await cp(join(former, `homeassistant-${HUB_VERSION}.dist-info`), metadata(version), { recursive: true });
   // All other packages are those of the installed one.
-  await writeFile(join(packages!, 'others.pth'), `${former}\n`);
+  await writeFile(join(packages, 'others.pth'), `${former}\n`);
   await replace(
     join(metadata(version), 'METADATA'),
     `\nVersion: ${HUB_VERSION}\n`,
@@ -42,12 +56,13 @@ export async function addVersion(image: string, version: string, patches: readon
   );
   const ownVersion = { file: 'const.py', from: '{__short_version__}.{PATCH_VERSION}"', to: `${version}"` };
   for (const { file, from, to } of [ownVersion, ...patches])
-    await replace(join(packages!, 'homeassistant', file), from, to);
+    await replace(join(packages, 'homeassistant', file), from, to);
   await rename(partial, place);
 }
 
-async function replace(path: string, from: string, to: string): Promise<void> {
+async function replace(path: string, from: string | RegExp, to: string): Promise<void> {
   const text = await readFile(path, 'utf8');
-  if (!text.includes(from)) throw new Error(`${path} does not contain ${from}`);
-  await writeFile(path, text.replace(from, to));
+  const replaced = text.replace(from, () => to);
+  if (replaced === text) throw new Error(`${path} does not contain ${String(from)}`);
+  await writeFile(path, replaced);
 }

@@ -15,8 +15,11 @@ const HTTP = { since: '2026.8.0', because: 'the hub has its web server’s setti
 const THRESHOLD = { since: '2026.8.0', because: 'the test sets the threshold of wrong logins by that API' };
 const FORMS = { since: '2026.11.0', because: 'the forms of these integrations are those of 2026.11' };
 
+const PLATFORM = { since: '2026.11.0', because: 'a hub of 2025.11 still sets up the platform template' };
+
 export const newerFeatures: readonly NewerFeature[] = [
   { file: 'integration/hub/http-settings.test.ts', ...HTTP },
+  { file: 'integration/hub/stored-http.test.ts', ...HTTP },
   { file: 'integration/hub/configuration-restart.test.ts', title: 'the section http:', ...HTTP },
   {
     file: 'integration/hub/configuration-restart.test.ts',
@@ -45,10 +48,27 @@ export const newerFeatures: readonly NewerFeature[] = [
     because: 'a hub of 2025.11 took minutes to end in the sandbox',
   },
   { file: 'integration/integrations', ...FORMS },
+  { file: 'integration/configuration/wrong-files.test.ts', title: 'a wrong mqtt section', ...FORMS },
+  {
+    file: 'integration/configuration/wrong-files.ts',
+    title: 'platform: template',
+    ...PLATFORM,
+  },
+  {
+    file: 'integration/configuration/verdicts.test.ts',
+    title: 'a platform that is not set up is NotLoaded',
+    ...PLATFORM,
+  },
   {
     file: 'integration/hub/configuration-restart.test.ts',
     title: 'under hot-reload, mqtt is reloaded while the hub has a broker',
     ...FORMS,
+  },
+  {
+    file: 'integration/client/bootstrap.test.ts',
+    title: 'an owner whose making was cut off',
+    since: '2026.11.0',
+    because: 'a hub of 2025.11 stores an owner without a password before it stores the password',
   },
   {
     file: 'integration/cli/editor.test.ts',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getCoreState } from '../../../operator/client/setup/core';
 import { freshNamespace, until } from '../../cluster';
 import { Home, hubSecrets, secret } from '../../cluster/home';
-import { addVersion, type Patch } from '../../cluster/next-version';
+import { addVersion, sourceOfHub, type Patch } from '../../cluster/next-version';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from '../hub/configured-hub';
@@ -12,13 +12,14 @@ import { ConfiguredHub } from '../hub/configured-hub';
 
 const COUNTER = 'counter:\n  visits:\n    icon: mdi:door\n';
 /** The version of the database of the installed hub. */
-const SCHEMA = 53;
+let schema: number;
 const withLamp = (more = '') =>
   `logger:\n  default: warning\nrecorder:\ninput_boolean:\n  lamp:\n    name: !secret lamp\n${more}`;
 
 let home: Home;
 let operator: TestOperator;
 let villa: ConfiguredHub;
+const DB_SCHEMA = 'components/recorder/db_schema.py';
 /** The migration waits for this file. */
 let mayMigrate: string;
 
@@ -27,17 +28,18 @@ beforeAll(async () => {
   const image = `example.org/${home.namespace}`;
   const withoutIcon = {
     file: 'components/counter/__init__.py',
-    // With the indent of the schema for YAML: the one of the user interface stays.
-    from: `${' '.repeat(20)}probatio.Optional(CONF_ICON): cv.icon,`,
+    // With the indent of the schema for YAML: the one of the user interface stays. Its library has one name or the other.
+    from: / {20}(probatio|vol)\.Optional\(CONF_ICON\): cv\.icon,/,
     to: '',
   };
   await addVersion(image, '2026.12.0', [withoutIcon]);
+  schema = Number(/^SCHEMA_VERSION = (\d+)$/m.exec(await sourceOfHub(DB_SCHEMA))![1]);
   operator = await startTestOperator(home.namespace);
   await startHub(home, 'villa');
   villa = new ConfiguredHub(home, 'villa');
   mayMigrate = join(await home.volumeOf('villa'), 'may-migrate');
-  await addVersion(image, '2027.1.0', [withoutIcon, ...migrating(54, 54)]);
-  await addVersion(image, '2027.2.0', [withoutIcon, ...migrating(55, 54)]);
+  await addVersion(image, '2027.1.0', [withoutIcon, ...migrating(schema + 1, schema + 1)]);
+  await addVersion(image, '2027.2.0', [withoutIcon, ...migrating(schema + 2, schema + 1)]);
   await home.apply(
     secret('words', { lamp: 'Lamp' }),
     hubSecrets('villa', 'villa', { secretRefs: [{ name: 'words' }] }),
@@ -53,10 +55,10 @@ afterAll(() => writeFile(mayMigrate, ''));
  *
  * @param live a database of this schema is migrated while the hub runs, and one of a former schema before it answers
  */
-function migrating(schema: number, live: number): Patch[] {
+function migrating(next: number, live: number): Patch[] {
   const file = 'components/recorder/migration.py';
-  const next = 'def _migrate_statistics_columns_to_timestamp_removing_duplicates(';
-  const added = Array.from({ length: schema - SCHEMA }, (_, index) => SCHEMA + 1 + index).map(
+  const place = 'def _migrate_statistics_columns_to_timestamp_removing_duplicates(';
+  const added = Array.from({ length: next - schema }, (_, index) => schema + 1 + index).map(
     (target) => `class _SchemaVersion${target}Migrator(_SchemaVersionMigrator, target_version=${target}):
     def _apply_update(self) -> None:
         import os, time
@@ -68,16 +70,16 @@ function migrating(schema: number, live: number): Patch[] {
   );
   return [
     {
-      file: 'components/recorder/db_schema.py',
-      from: `SCHEMA_VERSION = ${SCHEMA}`,
-      to: `SCHEMA_VERSION = ${schema}`,
+      file: DB_SCHEMA,
+      from: `SCHEMA_VERSION = ${schema}`,
+      to: `SCHEMA_VERSION = ${next}`,
     },
     {
       file,
       from: 'LIVE_MIGRATION_MIN_SCHEMA_VERSION = 48',
       to: `LIVE_MIGRATION_MIN_SCHEMA_VERSION = ${live}`,
     },
-    { file, from: next, to: `${added.join('')}${next}` },
+    { file, from: place, to: `${added.join('')}${place}` },
   ];
 }
 
