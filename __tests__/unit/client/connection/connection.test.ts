@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import type { Clock } from '../../../../operator/base/clock';
+import { Turns } from '../../../../operator/base/turns';
 import { AuthBackoff } from '../../../../operator/client/connection/auth-backoff';
 import { HubConnection } from '../../../../operator/client/connection/connection';
 import {
@@ -369,6 +370,7 @@ describe('HubConnection: a lost connection', () => {
 
 describe('a hub that sends messages without an end', () => {
   const event = (id: number) => ({ id, type: 'event', event: null });
+  const change = { change_type: 'added', zone_id: 'a' };
 
   test.each<[string, (id: number) => object]>([
     ['events of no subscription', () => Array.from({ length: 4_000 }, () => event(1_000_000))],
@@ -457,12 +459,29 @@ describe('a hub that sends messages without an end', () => {
     const { id } = hub.commands.at(-1)!;
     const [socket] = hub.clients;
     const sizes = [1, 5_000, 2, 3, 5_001, 5_002, 4];
-    const change = { change_type: 'added', zone_id: 'a' };
     for (const size of sizes)
       socket!.send(JSON.stringify({ id, type: 'event', event: Array(size).fill(change) }));
     await until(() => seen.length === sizes.length);
     expect(seen).toEqual(sizes);
     await connection.command('get_config');
+  });
+
+  test('or large ones is not read before its turn, and its next messages not before them', async () => {
+    const add = jest.spyOn(Turns.prototype, 'add').mockImplementation();
+    const connection = open();
+    const seen: number[] = [];
+    await connection.subscribe('zone/subscribe', {}, (changes) => seen.push(changes.length));
+    const { id } = hub.commands.at(-1)!;
+    const [socket] = hub.clients;
+    for (const size of [1, 5_000, 2])
+      socket!.send(JSON.stringify({ id, type: 'event', event: Array(size).fill(change) }));
+    await until(() => add.mock.calls.length === 1);
+    await roundTrip();
+    expect(seen).toEqual([1]);
+    add.mock.calls[0]![0]();
+    await until(() => seen.length === 3);
+    expect(seen).toEqual([1, 5_000, 2]);
+    add.mockRestore();
   });
 
   test('a list of as many messages as a hub keeps is read', async () => {
