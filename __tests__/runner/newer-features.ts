@@ -19,6 +19,7 @@ const PLATFORM = { since: '2026.11.0', because: 'a hub of 2025.11 still sets up 
 
 export const newerFeatures: readonly NewerFeature[] = [
   { file: 'integration/hub/http-settings.test.ts', ...HTTP },
+  { file: 'integration/hub/stored-http.test.ts', ...HTTP },
   { file: 'integration/hub/configuration-restart.test.ts', title: 'the section http:', ...HTTP },
   {
     file: 'integration/hub/configuration-restart.test.ts',
@@ -62,6 +63,12 @@ export const newerFeatures: readonly NewerFeature[] = [
     file: 'integration/hub/configuration-restart.test.ts',
     title: 'under hot-reload, mqtt is reloaded while the hub has a broker',
     ...FORMS,
+  },
+  {
+    file: 'integration/client/bootstrap.test.ts',
+    title: 'an owner whose making was cut off',
+    since: '2026.11.0',
+    because: 'a hub of 2025.11 stores an owner without a password before it stores the password',
   },
   {
     file: 'integration/cli/editor.test.ts',
