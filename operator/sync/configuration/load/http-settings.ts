@@ -226,5 +226,5 @@ const hashOf = (slot: HttpSlot): string =>
 function settingsIn(slot: HttpSlot | null): HttpSettings {
   const { created_at: _at, error: _error, error_message: _message, ...settings }: HttpSlot = slot ?? {};
   const set = Object.entries(settings).filter(([, value]) => value != null);
-  return Object.fromEntries(set.sort(([a], [b]) => (a < b ? -1 : 1))) as HttpSettings;
+  return Object.fromEntries(set.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
