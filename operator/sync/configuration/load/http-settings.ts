@@ -222,9 +222,9 @@ const hashOf = (slot: HttpSlot): string =>
     .digest('hex')
     .slice(0, 32);
 
-/** What was set, sorted. The hub shows keys that are not set in one slot as absent and in another as null. */
+/** The settings with a value, sorted. The hub shows keys that are not set in one slot as absent and in another as null. */
 function settingsIn(slot: HttpSlot | null): HttpSettings {
   const { created_at: _at, error: _error, error_message: _message, ...settings }: HttpSlot = slot ?? {};
   const set = Object.entries(settings).filter(([, value]) => value != null);
-  return Object.fromEntries(set.sort(([a], [b]) => (a < b ? -1 : 1))) as HttpSettings;
+  return Object.fromEntries(set.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

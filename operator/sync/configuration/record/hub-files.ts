@@ -21,7 +21,7 @@ export interface HubConfigMap extends ClusterObject {
 type FileServices = Pick<Services, 'applier'>;
 
 /**
- * @param notes what the ConfigMap says besides the files, in keys that begin with a dot
+ * @param notes annotations and entries beside the files, whose keys begin with a dot
  * @throws NameConflict, ObjectRejected
  */
 export async function writeFiles(
