@@ -36,6 +36,18 @@ describe('an item that the hub leaves out', () => {
     expect(await hub.settle(hub.desired(`${BASE}input_boolean:\n`), operator)).toBe('ConfigurationLoaded');
   });
 
+  test('is none of this configuration when the hub’s own file and a delivered one have the same id', async () => {
+    const { hub, operator } = await started();
+    const log = (id: string) =>
+      `Platform automation does not generate unique IDs. ID ${id} already exists - ignoring automation.x`;
+    hub.leavesOut = () => log('off');
+    const other = `${BASE}automation own:\n  - {id: takeoff, alias: off, triggers: [], actions: []}\n`;
+    expect(await hub.settle(hub.desired(other), operator)).toBe('ConfigurationLoaded');
+    hub.leavesOut = (text) => (text.includes('twin') ? log('twin') : null);
+    const twins = `${BASE}automation own:\n  - id: 'twin' # one\n    alias: twin\n`;
+    expect(await hub.settle(hub.desired(twins), operator)).toBe('CheckFailed');
+  });
+
   test('at a start is named with its line, and not as a section that could not be set up', async () => {
     const hub = new FakeHub(new ManualClock());
     hub.leavesOut = logsTypo;

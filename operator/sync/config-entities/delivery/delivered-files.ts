@@ -11,7 +11,7 @@ import type { HubClient } from '../../../client/hub-client';
 import { Stopping } from '../../../base/errors';
 import type { Hub } from '../../../kinds';
 import { operatorAnnotations } from '../../../kinds/annotations';
-import { deliveryMarker } from '../../../kinds/ids';
+import { deliveryMarker, MARKER_SCRIPT } from '../../../kinds/ids';
 import { objectNames } from '../../../kinds/object-names';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
@@ -370,6 +370,7 @@ export class DeliveredFiles {
     if (unseen().length === 0) return;
     // By this process, or by the one before it.
     const look = async () => {
+      if (!(await this.runsAccepted(client))) return false;
       for (const [index] of unseen()) {
         const shown = await this.shown(client, index);
         if (shown !== undefined) this.seen.set(index, shown);
@@ -389,8 +390,24 @@ export class DeliveredFiles {
     });
     if (isSeen) return;
     const names = unseen().map(([index]) => objectNames(this.at.name).delivery(index));
-    const why = problem ?? 'its pod has not got them, or its configuration does not include them';
+    const why =
+      problem ??
+      'its pod has not got them, or the configuration that it has accepted does not include them (see the HubConfiguration)';
     throw new HubFailed(`the hub has not read the ConfigMaps ${names.join(', ')} yet: ${why}`);
+  }
+
+  /**
+   * Whether the hub has read the configuration that it has accepted. One that is only tried may be taken back, and with it the includes
+   * of the delivered files.
+   */
+  private async runsAccepted(client: HubClient): Promise<boolean> {
+    const { namespace, name } = this.at;
+    const { acceptedConfiguration } = objectNames(name);
+    const { kind } = builtin.ConfigMap;
+    const accepted = this.services.cache.get<ClusterObject>(kind, namespace, acceptedConfiguration);
+    const hash = accepted?.metadata.annotations?.[operatorAnnotations.contentHash];
+    const shown = (await scriptVariables(client, MARKER_SCRIPT))?.['configuration'];
+    return hash !== undefined && shown === hash;
   }
 
   /** The content of a ConfigMap that the hub has read last. */

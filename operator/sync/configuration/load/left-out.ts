@@ -22,6 +22,8 @@ const WRITTEN_BY_HUB = /\b(automations|scenes|scripts)\.yaml\b/;
 /** `Automation with alias 'Night' …`, `Script with object id 'night' …`: these name no file. */
 const NAMED_ITEM =
   /^(?:Automation|Script) with (?:alias|ID|object id) '(.*?)' (?:could not|failed to|has|is)/;
+/** An item whose id another one has: the files of the hub and the delivered ones may have the same for a moment. */
+const DUPLICATE = /^Platform \w+ does not generate unique IDs\. ID (.+?) already exists/;
 /** A link to the documentation, and what a check says without it. */
 const DOCUMENTATION = /, please check the docs at \S+/g;
 
@@ -56,6 +58,12 @@ export async function leftOutSince(
 
 function isOf(files: Files, text: string): boolean {
   if (WRITTEN_BY_HUB.test(text)) return false;
+  const duplicate = DUPLICATE.exec(text)?.[1];
+  if (duplicate !== undefined) return Object.values(files).some((content) => hasId(content, duplicate));
   const item = NAMED_ITEM.exec(text)?.[1];
   return item === undefined || Object.values(files).some((content) => content.includes(item));
 }
+
+/** Whether an item of a file has this id. */
+const hasId = (content: string, id: string): boolean =>
+  [...content.matchAll(/\bid["']?\s*:\s*["']?([^"',}#\n]+)/g)].some(([, found]) => found!.trim() === id);

@@ -270,6 +270,18 @@ describe('the move', () => {
     expect(house.registry.has('script hub_operator_delivery_0')).toBe(false);
   });
 
+  test('waits until the hub has accepted the configuration that includes the files: one that is tried may be taken back', async () => {
+    await byApi(2);
+    house.delivery = 'File';
+    house.isTried = true;
+    await house.settle(20).catch(() => undefined);
+    expect(house.delivered).toContain('n-0');
+    expect(house.ownFiles.size).toBe(3);
+    house.isTried = false;
+    await allReady(3);
+    isMoved('File', 3);
+  });
+
   test('a suspended one stays where it is, and a dry run says what would move', async () => {
     await byApi(1);
     house.delivery = 'File';

@@ -7,6 +7,9 @@ import { Reloads } from '../../../../../operator/client/config-entities/reloads'
 import type { HubClient } from '../../../../../operator/client/hub-client';
 import { isObject } from '../../../../../operator/base/is-object';
 import type { Hub } from '../../../../../operator/kinds';
+import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
+import { MARKER_SCRIPT } from '../../../../../operator/kinds/ids';
+import { objectNames } from '../../../../../operator/kinds/object-names';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../../operator/runtime/sync-module';
@@ -31,6 +34,7 @@ const TYPES = { HubAutomation: automations, HubScene: scenes, HubScript: scripts
 >;
 /** The API server takes no more bytes of data. */
 const LARGEST_CONFIG_MAP = 1_048_576;
+const ACCEPTED = 'sha256:accepted';
 const KINDS = ['automation', 'scene', 'script'] as const;
 
 interface StoredMap extends ClusterObject {
@@ -53,6 +57,8 @@ export class House {
   applyError: Error | undefined;
   /** The kubelet brings ConfigMaps into the pod. */
   refreshes = true;
+  /** The hub has read a configuration that it has not accepted. */
+  isTried = false;
   /** Names of the objects that the hub disables when it loads them. */
   readonly disabledBy: Record<string, string> = {};
   /** By kind and id. */
@@ -207,6 +213,8 @@ export class House {
         },
         get: ((kind: string, _namespace: string, name: string) => {
           if (kind === 'Hub') return this.hubResource;
+          if (name === objectNames('villa').acceptedConfiguration)
+            return { metadata: { name, annotations: { [operatorAnnotations.contentHash]: ACCEPTED } } };
           if (kind === 'ConfigMap') return this.configMaps.get(name);
           return this.resources.get(`${kind} ${name}`);
         }) as never,
@@ -267,6 +275,7 @@ export class House {
       this.load(kind);
     });
     const find = living((kind: string, id: string) => {
+      if (id === MARKER_SCRIPT) return { entity_id: `script.${id}` };
       const entity = this.registry.get(`${kind} ${id}`);
       const payload = this.loaded.get(`${kind} ${id}`);
       return (
@@ -311,7 +320,11 @@ export class House {
       entities: {
         isWriting: () => false,
         lastCutAt: -Infinity,
-        running: living((entityId: string) => this.loaded.get(keyBy(entityId))),
+        running: living((entityId: string) =>
+          entityId === `script.${MARKER_SCRIPT}`
+            ? { variables: { configuration: this.isTried ? 'another' : ACCEPTED } }
+            : this.loaded.get(keyBy(entityId)),
+        ),
         read: living((kind: string, id: string) => this.ownFiles.get(`${kind} ${id}`)),
         reload,
         write: living(
