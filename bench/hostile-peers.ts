@@ -83,7 +83,7 @@ export class HostileHub {
         else if (place === 'kept-lists') send({ id, type: 'result', success: true, result: null });
         else if (type !== 'supported_features') {
           socket.send(hub.next(frames), { binary: false });
-          send({ id, type: 'result', success: true, result: {} });
+          send({ id, type: 'result', success: true, result: type === 'get_config' ? core : {} });
         }
       });
     });
