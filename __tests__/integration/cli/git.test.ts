@@ -226,8 +226,9 @@ spec:
     );
     expect(code).toBe(0);
     const [id] = [...(await client.registries.floor.entries()).keys()];
-    await client.connection.command('config/floor_registry/update', { floor_id: id!, level: 7 });
     await home.change('hubfloor', 'attic', { driftPolicy: 'Warn' });
+    await home.ready('hubfloor', 'attic'); // else the operator may correct it
+    await client.connection.command('config/floor_registry/update', { floor_id: id!, level: 7 });
     await home.ready('hubfloor', 'attic', { status: 'False', reason: 'DriftDetected' });
     expect((await run('pull', 'hafl/attic')).stdout).toContain('level: 7\n');
   });
