@@ -97,13 +97,17 @@ describe('kubectl hub diff', () => {
     const path = await file(
       'held.yaml',
       automation('villa', 'twin', { id: 'wake' }),
+      floor('villa', 'attic', { name: 'Roof', level: 2 }),
       floor('villa', 'loft', { name: 'Attic' }),
+      label('villa', 'evening', { name: 'Night' }),
       { ...dusk, metadata: { ...dusk.metadata, annotations } },
     );
     const { diffs } = await diff(path);
     expect(diffs.map(({ name, hub }) => [name, hub!.action, hub!.notes.join()])).toEqual([
       ['twin', 'refused', expect.stringContaining('HubAutomation wake has the id wake') as string],
+      ['attic', 'update', ''],
       ['loft', 'waits', expect.stringContaining('belongs to HubFloor attic') as string],
+      ['evening', 'refused', expect.stringContaining('HubLabel night owns the same object') as string],
       ['dusk', 'none', ''],
     ]);
   });
@@ -226,8 +230,9 @@ spec:
     );
     expect(code).toBe(0);
     const [id] = [...(await client.registries.floor.entries()).keys()];
-    await client.connection.command('config/floor_registry/update', { floor_id: id!, level: 7 });
     await home.change('hubfloor', 'attic', { driftPolicy: 'Warn' });
+    await home.ready('hubfloor', 'attic'); // else the operator may correct it
+    await client.connection.command('config/floor_registry/update', { floor_id: id!, level: 7 });
     await home.ready('hubfloor', 'attic', { status: 'False', reason: 'DriftDetected' });
     expect((await run('pull', 'hafl/attic')).stdout).toContain('level: 7\n');
   });

@@ -72,7 +72,9 @@ describe('kubectl hub doctor', () => {
       ...[
         ['nowhere', 'http://127.0.0.1:1'],
         ['printer', printer],
-      ].map(([name, url]) => hub(name!, { external: { url, tokenSecretRef: { name: 'token' } } })),
+      ].map(([name, url]) =>
+        hub(name!, { version: null, external: { url, tokenSecretRef: { name: 'token' } } }),
+      ),
       label('castle', 'lost', { name: 'Lost' }),
     );
     await cluster.must(['delete', 'crd', `hubzones.${API_GROUP}`]);
@@ -148,7 +150,11 @@ describe('kubectl hub doctor', () => {
       await file('automations.yaml', JSON.stringify([broken]));
       await attic.start();
       const external = { url: attic.url, tokenSecretRef: { name: 'attic-token' } };
-      await apply(secret('attic-token', { token }), hub('attic', { external }), scene('attic', 'dusk'));
+      await apply(
+        secret('attic-token', { token }),
+        hub('attic', { version: null, external }),
+        scene('attic', 'dusk'),
+      );
       await changeHttpSettings(client, { ip_ban_enabled: true, login_attempts_threshold: 1 });
       await client.entities.write('script', 'old', { alias: 'Old', sequence: [] });
       const old = await until('the script is registered', () =>
