@@ -198,7 +198,7 @@ describe('the move', () => {
     await allReady(count + 1);
     for (const entity of house.registry.values()) entity.area = 'kitchen';
   }
-  const isMoved = (to: 'Api' | 'File', count: number) => {
+  const expectMoved = (to: 'Api' | 'File', count: number) => {
     const [own, delivered] = [
       house.ownFiles.size,
       house.delivered.filter((id) => !id.startsWith('hub_')).length,
@@ -215,11 +215,11 @@ describe('the move', () => {
     await byApi(10);
     house.delivery = 'File';
     await allReady(11);
-    isMoved('File', 11);
+    expectMoved('File', 11);
     expect(house.asked.filter((what) => what.startsWith('POST '))).toHaveLength(11);
     house.delivery = 'Api';
     await allReady(11);
-    isMoved('Api', 11);
+    expectMoved('Api', 11);
     expect(house.status('HubAutomation', 'n-0')).not.toHaveProperty('delivery');
     expect(await house.report()).toBeNull();
     expect(house.configMaps.size).toBe(0);
@@ -230,11 +230,11 @@ describe('the move', () => {
     house.delivery = 'File';
     await house.settleUntilKilled(steps);
     await allReady(5);
-    isMoved('File', 5);
+    expectMoved('File', 5);
     house.delivery = 'Api';
     await house.settleUntilKilled(steps);
     await allReady(5);
-    isMoved('Api', 5);
+    expectMoved('Api', 5);
   });
 
   test('of one that is changed at the same time to what the hub disables leaves the former one', async () => {
@@ -279,7 +279,7 @@ describe('the move', () => {
     expect(house.ownFiles.size).toBe(3);
     house.isTried = false;
     await allReady(3);
-    isMoved('File', 3);
+    expectMoved('File', 3);
   });
 
   test('a suspended one stays where it is, and a dry run says what would move', async () => {

@@ -112,7 +112,7 @@ export class House {
   forgetStatus(kind: string, name: string): void {
     const key = `${kind} ${name}`;
     const { status: _, ...resource } = this.resources.get(key)!;
-    this.resources.set(key, resource as Child);
+    this.resources.set(key, resource);
   }
 
   status(kind: string, name: string): Readonly<Record<string, unknown>> {
