@@ -72,6 +72,8 @@ describe('the owner of a hub that runs, by its pages alone', () => {
       'scenes.yaml': list({ id: '17', name: 'Film', entities: { 'light.porch': { state: 'off' } } }),
       'scripts.yaml': JSON.stringify({ night: { alias: 'Night', sequence: [{ delay: { seconds: 1 } }] } }),
     });
+    // This person has no other home: files of two hubs may have the same names.
+    await run('kubectl delete namespace home --timeout=300s && kubectl create namespace home');
     // The sandbox lacks the package of this integration, which the hub says of its entry.
     for (const { domain, entry_id: id } of await ask<{ domain: string; entry_id: string }[]>(ENTRIES))
       if (domain === 'google_translate') await ask(`${ENTRIES}/${id}`, { method: 'DELETE' });
