@@ -48,7 +48,7 @@ export async function runHostileInput(
   seconds = Infinity,
 ): Promise<HostileFigures> {
   const directory = await mkdtemp(join(tmpdir(), 'hostile-input-'));
-  const hub = await HostileHub.start(scenario);
+  const hub = await HostileHub.start(scenario, { withLargest: true });
   try {
     const program = join(directory, 'process.cjs');
     await build({

@@ -30,13 +30,10 @@ const resultOf = (id: number, result: Buffer): Buffer =>
 
 const tooMany = Buffer.from(`[${'{},'.repeat(4 * MIB - 30)}{}]`);
 const UNASKED = 1_000_000;
-/** Messages with more values than are read, and with as many as are just read; two with many messages. */
-const frames = [
-  resultOf(UNASKED, tooMany),
-  resultOf(UNASKED, manyKeys(230_000, 'x'.repeat(28))),
-  manyKeys(230_000, 'x'.repeat(28)),
-  manyEvents,
-];
+/** A message with more values than are read; two with many messages. */
+const frames = [resultOf(UNASKED, tooMany), manyKeys(230_000, 'x'.repeat(28)), manyEvents];
+/** A message with as many values as are just read. */
+const largest = resultOf(UNASKED, manyKeys(230_000, 'x'.repeat(28)));
 /** Answers with more values than are read, and with as many as are just read. */
 const answers = [tooMany, manyKeys(33_000, 'x'.repeat(100))];
 
@@ -61,7 +58,8 @@ export class HostileHub {
   ) {}
 
   /** @param place `first-frame`, `later-frame`, `kept-lists`; any other: the answers over REST */
-  static async start(place: string): Promise<HostileHub> {
+  static async start(place: string, { withLargest = false } = {}): Promise<HostileHub> {
+    const sent = withLargest ? [...frames, largest] : frames;
     const inFrames = place.endsWith('-frame') || place === 'kept-lists';
     const server = createServer((incoming, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -73,7 +71,7 @@ export class HostileHub {
     sockets.on('connection', (socket) => {
       socket.on('error', () => {});
       const send = (message: object) => socket.send(JSON.stringify(message));
-      if (place === 'first-frame') socket.send(hub.next(frames), { binary: false });
+      if (place === 'first-frame') socket.send(hub.next(sent), { binary: false });
       else send({ type: 'auth_required' });
       socket.on('message', (data) => {
         const { id, type } = JSON.parse((data as Buffer).toString()) as { id?: number; type: string };
@@ -82,7 +80,7 @@ export class HostileHub {
           socket.send(resultOf(id!, manyAreas), { binary: false });
         else if (place === 'kept-lists') send({ id, type: 'result', success: true, result: null });
         else if (type !== 'supported_features') {
-          socket.send(hub.next(frames), { binary: false });
+          socket.send(hub.next(sent), { binary: false });
           send({ id, type: 'result', success: true, result: type === 'get_config' ? core : {} });
         }
       });
