@@ -47,7 +47,7 @@ export async function benchCommands(exported: number, shown: number, rounds: num
     const starts: Time[] = [];
     const statuses: Time[] = [];
     for (let round = 0; round < rounds; round++) {
-      starts.push(await timed(['--version']));
+      starts.push(await timed(['status', '--help']));
       statuses.push(await run('status'));
     }
     return {

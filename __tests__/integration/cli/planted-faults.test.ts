@@ -12,7 +12,7 @@ import { markEntity } from '../../../operator/sync/config-entities/ownership-lab
 import type { Finding } from '../../../cli/doctor/finding';
 import { until } from '../../cluster';
 import { kubectlHub } from '../../cluster/command-line';
-import { hub, label, scene, secret } from '../../cluster/home';
+import { hub, label, secret } from '../../cluster/home';
 import { changeHttpSettings } from '../../cluster/http-settings';
 import { HubProcess } from '../../cluster/hub-process';
 import { onboardedVolume } from '../../cluster/onboarded-volume';
@@ -142,19 +142,11 @@ describe('kubectl hub doctor', () => {
     const faultsOfAttic = async () =>
       ofHub(await faults('attic')).map((each) => each.slice('Hub attic: '.length));
     try {
-      await file(
-        'configuration.yaml',
-        'automation: !include automations.yaml\nscript: !include scripts.yaml\n',
-      );
       const broken = { id: 'broken', alias: 'Broken', triggers: [{ trigger: 'no_such' }], actions: [] };
       await file('automations.yaml', JSON.stringify([broken]));
       await attic.start();
       const external = { url: attic.url, tokenSecretRef: { name: 'attic-token' } };
-      await apply(
-        secret('attic-token', { token }),
-        hub('attic', { version: null, external }),
-        scene('attic', 'dusk'),
-      );
+      await apply(secret('attic-token', { token }), hub('attic', { version: null, external }));
       await changeHttpSettings(client, { ip_ban_enabled: true, login_attempts_threshold: 1 });
       await client.entities.write('script', 'old', { alias: 'Old', sequence: [] });
       const old = await until('the script is registered', () =>
@@ -166,7 +158,6 @@ describe('kubectl hub doctor', () => {
       expect(sorted(await faultsOfAttic())).toEqual(
         containing([
           'bans: The hub has banned 127.0.0.9',
-          'includes: The hub has not loaded scene, and there are resources of HubScene.',
           'orphans: The operator has created script.old',
           'repairs: The hub asks for a repair: automation: ',
           'trusted proxies: The hub refuses requests that the proxy 127.0.0.1 forwards.',
