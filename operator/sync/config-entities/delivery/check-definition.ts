@@ -1,6 +1,7 @@
 import type { ConfigEntityKind, EntityPayload } from '../../../client/connection/config-entity';
 import { HubFailed, HubRejected, isUnknownCommand } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
+import { expanded } from '../blueprint';
 
 /** The parts of a definition that the hub validates, by its names for them. */
 const PARTS = {
@@ -20,9 +21,9 @@ export async function checkDefinition(
   payload: EntityPayload,
 ): Promise<void> {
   if (kind === 'scene') return;
-  const whole = await expanded(client, kind, payload);
+  const definition = await whole(client, kind, payload);
   const asked = Object.entries(PARTS[kind]).flatMap(([name, key]) =>
-    whole[key] === undefined ? [] : [[name, whole[key]] as const],
+    definition[key] === undefined ? [] : [[name, definition[key]] as const],
   );
   if (asked.length === 0) return;
   try {
@@ -34,16 +35,14 @@ export async function checkDefinition(
   }
 }
 
-async function expanded(
+/** @throws HubRejected the hub cannot expand the blueprint */
+async function whole(
   client: Pick<HubClient, 'entities'>,
   kind: 'automation' | 'script',
   payload: EntityPayload,
 ): Promise<EntityPayload> {
-  const { use_blueprint: use, ...own } = payload;
-  if (!use) return payload;
   try {
-    const blueprint = use as { path: string; input: object };
-    return { ...(await client.entities.expandedBlueprint(kind, blueprint)), ...own };
+    return await expanded(kind, client, payload);
   } catch (error) {
     if (error instanceof HubFailed) throw new HubRejected('400', error.message);
     throw error;
