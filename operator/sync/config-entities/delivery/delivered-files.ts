@@ -60,20 +60,21 @@ type DeliveryServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock'
  * without its resource.
  */
 export class DeliveredFiles {
-  private items = new Map<string, Item>();
+  private readonly items = new Map<string, Item>();
   /** What definitions replaced that the hub was not seen to use yet, by their keys. */
-  private formers = new Map<string, Former>();
+  private readonly formers = new Map<string, Former>();
   /** The formers in each ConfigMap as they were last written. They are no content of the hub. */
   private readonly formerTexts = new Map<number, string>();
   private loading: Promise<void> | undefined;
   /** The content of each ConfigMap in the cluster, by its hash. */
   private readonly applied = new Map<number, string>();
-  /** ConfigMaps whose content has to be written. */
+  /** ConfigMaps whose content has to be written, or of which it is not known whether it was. */
   private readonly changed = new Set<number>();
   /** The content of each that the hub was seen to have read, by its hash. */
   private readonly seen = new Map<number, string>();
   private next: Promise<void> | undefined;
   private running: Promise<void> | undefined;
+  private lastWrite: Promise<unknown> = Promise.resolve();
   private usualRefresh = USUAL_REFRESH;
 
   /** @param isExpecting whether more changes will come soon: one publication is enough for a burst */
@@ -99,6 +100,11 @@ export class DeliveredFiles {
   /** The cluster has ConfigMaps of this hub. */
   get exists(): boolean {
     return this.applied.size > 0;
+  }
+
+  /** The cluster may not have yet what was put and taken: it is not published, or a write has failed. */
+  get isBehind(): boolean {
+    return this.changed.size > 0;
   }
 
   get isBusy(): boolean {
@@ -175,28 +181,31 @@ export class DeliveredFiles {
     while (this.isBusy) await (this.next ?? this.running)?.catch(() => undefined);
   }
 
-  /** Writes ConfigMaps again that someone has changed or deleted. */
+  /** Writes ConfigMaps again that someone has changed or deleted, also while the hub is waited for, and those whose write has failed. */
   async restore(hub: Hub): Promise<void> {
     await this.load();
-    if (this.isBusy) return;
-    for (const index of [...this.applied.keys()]) await this.apply(hub, index);
+    for (const index of this.indices) await this.apply(hub, index, () => this.indices.includes(index));
   }
 
   /** Deletes the ConfigMaps when nothing is delivered any more, and what they have left in the hub. Meanwhile nothing is published. */
   async removeAll(hub: Hub, client: HubClient): Promise<void> {
     await this.load();
-    if (!this.isEmpty || this.isBusy || this.applied.size === 0) return;
+    if (!this.isEmpty || this.isBusy || this.indices.length === 0) return;
     await this.runAlone(this.removeEmpty(hub, client));
   }
 
   private async removeEmpty(hub: Hub, client: HubClient): Promise<void> {
-    const indices = [...this.applied.keys()];
+    const { indices } = this;
     const { applier, clock } = this.services;
     for (const index of indices) {
-      await applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
-      this.applied.delete(index);
-      this.seen.delete(index);
-      this.formerTexts.delete(index);
+      await this.inTurn(async () => {
+        if (!this.isEmpty) return;
+        await applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
+        this.applied.delete(index);
+        this.changed.delete(index);
+        this.seen.delete(index);
+        this.formerTexts.delete(index);
+      });
     }
     await whileRefreshing(this.services, this.at, async () => {
       if (!this.isEmpty) return true; // they are made again
@@ -288,28 +297,8 @@ export class DeliveredFiles {
     const { cache } = this.services;
     const hub = cache.get<Hub>('Hub', this.at.namespace, this.at.name);
     if (!hub) throw new Stopping('the Hub was deleted meanwhile');
-    const indices = [...this.changed];
-    try {
-      for (const index of indices) {
-        this.changed.delete(index);
-        this.renewFormers(index);
-        await this.apply(hub, index);
-      }
-    } catch (error) {
-      // The content of the cluster counts: it is read again.
-      this.forget();
-      throw error;
-    }
+    for (const index of [...this.changed]) await this.apply(hub, index, () => this.changed.has(index));
     await this.untilSeen(client);
-  }
-
-  private forget(): void {
-    this.items = new Map();
-    this.formers = new Map();
-    this.formerTexts.clear();
-    this.applied.clear();
-    this.changed.clear();
-    this.loading = undefined;
   }
 
   private renewFormers(index: number): void {
@@ -322,7 +311,34 @@ export class DeliveredFiles {
     else this.formerTexts.set(index, text);
   }
 
-  private async apply(hub: Hub, index: number): Promise<void> {
+  /** Those that the cluster has or may have. */
+  private get indices(): readonly number[] {
+    return [...new Set([...this.applied.keys(), ...this.changed])];
+  }
+
+  /** Writes a ConfigMap in its turn, if that is still needed then. One whose write fails is still to be written. */
+  private apply(hub: Hub, index: number, isNeeded: () => boolean): Promise<void> {
+    return this.inTurn(async () => {
+      if (!isNeeded()) return;
+      if (this.changed.has(index)) this.renewFormers(index);
+      this.changed.delete(index);
+      try {
+        await this.write(hub, index);
+      } catch (error) {
+        this.changed.add(index);
+        throw error;
+      }
+    });
+  }
+
+  /** An older content never replaces a newer one. */
+  private inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.lastWrite.then(work);
+    this.lastWrite = done.catch(() => undefined);
+    return done;
+  }
+
+  private async write(hub: Hub, index: number): Promise<void> {
     const { data, hash } = this.content(index);
     const { namespace, name } = this.at;
     await this.services.applier.apply(
@@ -365,8 +381,8 @@ export class DeliveredFiles {
 
   /** Has the pod get the files and the hub read them. Scripts are loaded with that; automations and scenes are not. */
   private async untilSeen(client: HubClient): Promise<void> {
-    const expected = new Map(this.applied);
-    const unseen = () => [...expected].filter(([index, hash]) => this.seen.get(index) !== hash);
+    // Also what is written meanwhile: it has the former changes as well.
+    const unseen = () => [...this.applied].filter(([index, hash]) => this.seen.get(index) !== hash);
     if (unseen().length === 0) return;
     // By this process, or by the one before it.
     const look = async () => {

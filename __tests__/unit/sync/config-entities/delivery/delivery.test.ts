@@ -190,6 +190,32 @@ describe('what the hub does not take', () => {
   });
 });
 
+test('a deletion is not lost when the write of a ConfigMap before it fails', async () => {
+  for (const name of ['a', 'b']) automation(house, name);
+  await allReady(2);
+  automation(house, 'a', { description: 'new' });
+  [house.applyTime, house.applyError] = [2_000, new Error('quota')];
+  await house.reconcile('HubAutomation a');
+  await house.clock.advance(500);
+  house.applyError = undefined;
+  await house.delete('HubAutomation b');
+  expect(house.delivered).not.toContain('b');
+  await house.settle().catch(() => undefined);
+  await allReady(1);
+  expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
+});
+
+test('a ConfigMap that is deleted while the hub is waited for is written again', async () => {
+  house.refreshes = false;
+  automation(house, 'a');
+  await house.settle(5).catch(() => undefined);
+  house.configMaps.clear();
+  await house.reconcileHub();
+  expect(house.delivered).toContain('a');
+  house.refreshes = true;
+  await allReady(1);
+});
+
 describe('the move', () => {
   async function byApi(count: number): Promise<void> {
     house.delivery = 'Api';

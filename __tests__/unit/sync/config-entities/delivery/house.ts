@@ -55,6 +55,8 @@ export class House {
   readonly asked: string[] = [];
   readonly configMaps = new Map<string, StoredMap>();
   applyError: Error | undefined;
+  /** Milliseconds that a write of a ConfigMap takes. */
+  applyTime = 0;
   /** The kubelet brings ConfigMaps into the pod. */
   refreshes = true;
   /** The hub has read a configuration that it has not accepted. */
@@ -225,7 +227,9 @@ export class House {
           this.configMaps.get(name)) as never,
         apply: (async (_type: unknown, object: StoredMap) => {
           if (gone()) return stop();
-          if (this.applyError) throw this.applyError;
+          const { applyError } = this;
+          if (this.applyTime > 0) await this.clock.sleep(this.applyTime);
+          if (applyError) throw applyError;
           const size = Object.values(object.data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
           if (size > LARGEST_CONFIG_MAP) throw new Error(`${size} bytes are too many for a ConfigMap`);
           const { name } = object.metadata;
