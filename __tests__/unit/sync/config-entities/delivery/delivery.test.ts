@@ -195,8 +195,7 @@ test('a deletion is not lost when the write of a ConfigMap before it fails', asy
   await allReady(2);
   automation(house, 'a', { description: 'new' });
   [house.applyTime, house.applyError] = [2_000, new Error('quota')];
-  await house.reconcile('HubAutomation a');
-  await house.clock.advance(500);
+  while (!house.isApplying) await house.settle(1).catch(() => undefined);
   house.applyError = undefined;
   await house.delete('HubAutomation b');
   expect(house.delivered).not.toContain('b');

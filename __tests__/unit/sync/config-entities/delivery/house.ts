@@ -57,6 +57,7 @@ export class House {
   applyError: Error | undefined;
   /** Milliseconds that a write of a ConfigMap takes. */
   applyTime = 0;
+  isApplying = false;
   /** The kubelet brings ConfigMaps into the pod. */
   refreshes = true;
   /** The hub has read a configuration that it has not accepted. */
@@ -228,7 +229,9 @@ export class House {
         apply: (async (_type: unknown, object: StoredMap) => {
           if (gone()) return stop();
           const { applyError } = this;
+          this.isApplying = true;
           if (this.applyTime > 0) await this.clock.sleep(this.applyTime);
+          this.isApplying = false;
           if (applyError) throw applyError;
           const size = Object.values(object.data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
           if (size > LARGEST_CONFIG_MAP) throw new Error(`${size} bytes are too many for a ConfigMap`);
