@@ -70,8 +70,6 @@ export class DeliveredFiles {
   private readonly applied = new Map<number, string>();
   /** ConfigMaps whose content has to be written, or of which it is not known whether it was. */
   private readonly changed = new Set<number>();
-  /** The content of each that the hub was seen to have read, by its hash. */
-  private readonly seen = new Map<number, string>();
   private next: Promise<void> | undefined;
   private running: Promise<void> | undefined;
   private lastWrite: Promise<unknown> = Promise.resolve();
@@ -203,7 +201,6 @@ export class DeliveredFiles {
         await applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
         this.applied.delete(index);
         this.changed.delete(index);
-        this.seen.delete(index);
         this.formerTexts.delete(index);
       });
     }
@@ -382,14 +379,15 @@ export class DeliveredFiles {
   /** Has the pod get the files and the hub read them. Scripts are loaded with that; automations and scenes are not. */
   private async untilSeen(client: HubClient): Promise<void> {
     // Also what is written meanwhile: it has the former changes as well.
-    const unseen = () => [...this.applied].filter(([index, hash]) => this.seen.get(index) !== hash);
-    if (unseen().length === 0) return;
-    // By this process, or by the one before it.
+    const seen = new Map<number, string>();
+    const unseen = () => [...this.applied].filter(([index, hash]) => seen.get(index) !== hash);
+    if (this.applied.size === 0) return;
+    // Asked each time: a hub that has started again may have other files than before.
     const look = async () => {
       if (!(await this.runsAccepted(client))) return false;
       for (const [index] of unseen()) {
         const shown = await this.shown(client, index);
-        if (shown !== undefined) this.seen.set(index, shown);
+        if (shown !== undefined) seen.set(index, shown);
       }
       return unseen().length === 0;
     };

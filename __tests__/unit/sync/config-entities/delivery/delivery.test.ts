@@ -1,4 +1,5 @@
 import type { EntityPayload } from '../../../../../operator/client/connection/config-entity';
+import { HubFailed } from '../../../../../operator/client/connection/errors';
 import { House } from './house';
 
 // The whole way of definitions into mounted files and back, with a hub that reads them as Home Assistant does.
@@ -305,6 +306,21 @@ describe('the move', () => {
     house.isTried = false;
     await allReady(3);
     expectMoved('File', 3);
+  });
+
+  test('also asks again after a removal that was cut: the hub may have started with a former configuration', async () => {
+    await byApi(1);
+    house.delivery = 'File';
+    house.removeError = new HubFailed('cut');
+    await house.settle(6).catch(() => undefined);
+    expect(house.delivered).toContain('n-0');
+    house.removeError = undefined;
+    house.isTried = true;
+    await house.settle(20).catch(() => undefined);
+    expect(house.ownFiles.has('automation n-0')).toBe(true);
+    house.isTried = false;
+    await allReady(2);
+    expectMoved('File', 2);
   });
 
   test('a suspended one stays where it is, and a dry run says what would move', async () => {

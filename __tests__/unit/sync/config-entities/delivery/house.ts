@@ -58,6 +58,8 @@ export class House {
   /** Milliseconds that a write of a ConfigMap takes. */
   applyTime = 0;
   isApplying = false;
+  /** The answer to a removal from the hub's own file. */
+  removeError: Error | undefined;
   /** The kubelet brings ConfigMaps into the pod. */
   refreshes = true;
   /** The hub has read a configuration that it has not accepted. */
@@ -350,6 +352,7 @@ export class House {
             id: string,
             { shouldRemove = shouldRemoveByDefault }: { shouldRemove?: () => boolean },
           ) => {
+            if (this.removeError) throw this.removeError;
             if (!shouldRemove()) return false;
             this.asked.push(`DELETE ${id}`);
             // The hub unregisters the entity, and gives it back all of it at the next reload.
