@@ -52,6 +52,19 @@ const LONGEST_WAIT = 8_000;
 const USUAL_REFRESH = 500;
 const REFRESH_BOUNDS = [100, 2_000] as const;
 
+/** Milliseconds in which a hub that has not read the files is not asked to: the first time, and at most. */
+const PAUSES = [10_000, 300_000] as const;
+
+/** The hub has not read the files. */
+interface Failure {
+  /** Hash of the configuration that it had accepted. */
+  readonly accepted: string | undefined;
+  /** Its own words, if there are. */
+  readonly words: string | undefined;
+  readonly pause: number;
+  readonly until: number;
+}
+
 type DeliveryServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock'>;
 
 /**
@@ -74,6 +87,7 @@ export class DeliveredFiles {
   private running: Promise<void> | undefined;
   private lastWrite: Promise<unknown> = Promise.resolve();
   private usualRefresh = USUAL_REFRESH;
+  private failure: Failure | undefined;
 
   /** @param isExpecting whether more changes will come soon: one publication is enough for a burst */
   constructor(
@@ -378,36 +392,60 @@ export class DeliveredFiles {
 
   /** Has the pod get the files and the hub read them. Scripts are loaded with that; automations and scenes are not. */
   private async untilSeen(client: HubClient): Promise<void> {
-    // Also what is written meanwhile: it has the former changes as well.
-    const seen = new Map<number, string>();
-    const unseen = () => [...this.applied].filter(([index, hash]) => seen.get(index) !== hash);
     if (this.applied.size === 0) return;
+    const seen = new Map<number, string>();
+    // Also what is written meanwhile: it has the former changes as well.
+    const unseen = () => [...this.applied].filter(([index, hash]) => seen.get(index) !== hash);
     // Asked each time: a hub that has started again may have other files than before.
     const look = async () => {
-      if (!(await this.runsAccepted(client))) return false;
       for (const [index] of unseen()) {
         const shown = await this.shown(client, index);
         if (shown !== undefined) seen.set(index, shown);
       }
       return unseen().length === 0;
     };
-    if (await look()) return;
+    if (!(await look())) {
+      // A hub without the includes reads nothing, however often it is reloaded.
+      if (seen.size === 0 && !(await this.runsAccepted(client))) throw this.notRead(unseen());
+      const problem = await this.refresh(client, look);
+      if (problem) throw this.notRead(unseen(), problem.words);
+    }
+    if (!(await this.runsAccepted(client))) throw this.notRead([...this.applied]);
+  }
+
+  /** Undefined: the hub has read the files. One that did not is left alone for longer and longer, unless its configuration changes. */
+  private async refresh(
+    client: HubClient,
+    look: () => Promise<boolean>,
+  ): Promise<{ readonly words: string | undefined } | undefined> {
     const { clock } = this.services;
-    let problem: string | undefined;
+    const accepted = this.acceptedHash;
+    const before = this.failure?.accepted === accepted ? this.failure : undefined;
+    if (before && clock.monotonic() < before.until) return before;
+    let words: string | undefined;
     const isSeen = await whileRefreshing(this.services, this.at, async (elapsed) => {
       if (elapsed() < this.usualRefresh) await clock.sleep(this.usualRefresh - elapsed());
       const readAt = elapsed();
-      problem = (await rereadScripts(client))?.message;
-      if (problem !== undefined || !(await look())) return undefined;
+      words = (await rereadScripts(client))?.message;
+      if (words !== undefined || !(await look())) return undefined;
       this.usualRefresh = Math.min(Math.max(REFRESH_BOUNDS[0], 0.8 * readAt), REFRESH_BOUNDS[1]);
       return true;
     });
-    if (isSeen) return;
-    const names = unseen().map(([index]) => objectNames(this.at.name).delivery(index));
-    const why =
-      problem ??
-      'its pod has not got them, or the configuration that it has accepted does not include them (see the HubConfiguration)';
-    throw new HubFailed(`the hub has not read the ConfigMaps ${names.join(', ')} yet: ${why}`);
+    if (isSeen) {
+      this.failure = undefined;
+      return undefined;
+    }
+    const pause = Math.min(before ? 2 * before.pause : PAUSES[0], PAUSES[1]);
+    this.failure = { accepted, words, pause, until: clock.monotonic() + pause };
+    return this.failure;
+  }
+
+  private notRead(
+    unread: readonly (readonly [index: number, hash: string])[],
+    words = 'its pod has not got them, or the configuration that it has accepted does not include them (see the HubConfiguration)',
+  ): HubFailed {
+    const names = unread.map(([index]) => objectNames(this.at.name).delivery(index));
+    return new HubFailed(`the hub has not read the ConfigMaps ${names.join(', ')} yet: ${words}`);
   }
 
   /**
@@ -415,13 +453,17 @@ export class DeliveredFiles {
    * of the delivered files.
    */
   private async runsAccepted(client: HubClient): Promise<boolean> {
+    const hash = this.acceptedHash;
+    const shown = (await scriptVariables(client, MARKER_SCRIPT))?.['configuration'];
+    return hash !== undefined && shown === hash;
+  }
+
+  private get acceptedHash(): string | undefined {
     const { namespace, name } = this.at;
     const { acceptedConfiguration } = objectNames(name);
     const { kind } = builtin.ConfigMap;
     const accepted = this.services.cache.get<ClusterObject>(kind, namespace, acceptedConfiguration);
-    const hash = accepted?.metadata.annotations?.[operatorAnnotations.contentHash];
-    const shown = (await scriptVariables(client, MARKER_SCRIPT))?.['configuration'];
-    return hash !== undefined && shown === hash;
+    return accepted?.metadata.annotations?.[operatorAnnotations.contentHash];
   }
 
   /** The content of a ConfigMap that the hub has read last. */

@@ -186,7 +186,12 @@ describe('what the hub does not take', () => {
     const { conditions } = house.status('HubAutomation', 'a') as { conditions: { message: string }[] };
     expect(conditions[0]!.message).toMatch(/has not read the ConfigMaps villa-delivery-0 yet/);
     expect(reloads(house, 'automation')).toBe(0);
+    await house.settle(1_200).catch(() => undefined);
+    const since = reloads(house, 'script');
+    await house.settle(1_200).catch(() => undefined);
+    expect(reloads(house, 'script') - since).toBeLessThan(400); // in 10 min, of 2,000
     house.refreshes = true;
+    await house.settle(700);
     await allReady(1);
   });
 });
@@ -303,6 +308,8 @@ describe('the move', () => {
     await house.settle(20).catch(() => undefined);
     expect(house.delivered).toContain('n-0');
     expect(house.ownFiles.size).toBe(3);
+    // A hub without the includes reads nothing: it is not reloaded again and again.
+    expect(reloads(house, 'script')).toBe(0);
     house.isTried = false;
     await allReady(3);
     expectMoved('File', 3);
