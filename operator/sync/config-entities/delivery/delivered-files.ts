@@ -17,6 +17,7 @@ import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { DELIVERIES, deliveredFile, deliveryMetadata } from '../../hub-workload/delivery';
 import { whileRefreshing } from '../../hub-workload/refresh';
+import { keepsVolume } from '../../hub-workload/retain';
 import type { Services } from '../../services';
 import { assign } from './assignment';
 import { type Former, FORMER_FILE, formerText, readFormerText } from './former-definitions';
@@ -364,7 +365,8 @@ export class DeliveredFiles {
         },
         data,
       },
-      { owner: hub },
+      // They are kept with the volume. A deletion in the foreground asks no finalizer.
+      { owner: hub, ownerReference: !keepsVolume(this.services, hub) },
     );
     this.applied.set(index, hash);
   }

@@ -221,6 +221,18 @@ test('a ConfigMap that is deleted while the hub is waited for is written again',
   await allReady(1);
 });
 
+test('the ConfigMaps belong to the Hub, unless its volume is kept', async () => {
+  automation(house, 'a');
+  await allReady(1);
+  expect([...house.owned]).toEqual(['villa-delivery-0']);
+  house.retain = true;
+  await house.report();
+  expect([...house.owned]).toEqual([]);
+  house.start();
+  await allReady(1);
+  expect(house.delivered).toContain('a');
+});
+
 describe('the move', () => {
   async function byApi(count: number): Promise<void> {
     house.delivery = 'Api';

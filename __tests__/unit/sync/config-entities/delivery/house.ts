@@ -10,6 +10,7 @@ import type { Hub } from '../../../../../operator/kinds';
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import { MARKER_SCRIPT } from '../../../../../operator/kinds/ids';
 import { objectNames } from '../../../../../operator/kinds/object-names';
+import type { ApplyOptions } from '../../../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../../operator/runtime/sync-module';
@@ -54,6 +55,9 @@ export class House {
   /** Requests to the hub and writes to the cluster: `POST a`, `DELETE a`, `reload automation`. */
   readonly asked: string[] = [];
   readonly configMaps = new Map<string, StoredMap>();
+  /** Names of the ConfigMaps that the garbage collector deletes with the Hub. */
+  readonly owned = new Set<string>();
+  retain = false;
   applyError: Error | undefined;
   /** Milliseconds that a write of a ConfigMap takes. */
   applyTime = 0;
@@ -98,7 +102,7 @@ export class House {
   }
 
   get hubResource(): Hub {
-    return aHub({ spec: { delivery: this.delivery } });
+    return aHub({ spec: { delivery: this.delivery, storage: { retain: this.retain } } });
   }
 
   apply(kind: string, name: string, spec: object): void {
@@ -216,6 +220,9 @@ export class House {
         *ofHub<T extends ClusterObject>(kind: string) {
           yield* resources().filter((each) => each.kind === kind) as unknown as T[];
         },
+        *list() {
+          yield* [];
+        },
         get: ((kind: string, _namespace: string, name: string) => {
           if (kind === 'Hub') return this.hubResource;
           if (name === objectNames('villa').acceptedConfiguration)
@@ -228,7 +235,7 @@ export class House {
         isOurs: () => true,
         find: (async (_type: unknown, _namespace: string, name: string) =>
           this.configMaps.get(name)) as never,
-        apply: (async (_type: unknown, object: StoredMap) => {
+        apply: (async (_type: unknown, object: StoredMap, { ownerReference = true }: ApplyOptions) => {
           if (gone()) return stop();
           const { applyError } = this;
           this.isApplying = true;
@@ -241,6 +248,8 @@ export class House {
           if (JSON.stringify(this.configMaps.get(name)) !== JSON.stringify(object))
             this.asked.push(`write ${name}`);
           this.configMaps.set(name, object);
+          if (ownerReference) this.owned.add(name);
+          else this.owned.delete(name);
           return object;
         }) as never,
         remove: async (_type, _owner, name) => {
