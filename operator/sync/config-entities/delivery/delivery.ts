@@ -121,9 +121,10 @@ export class Delivery {
     const { client } = this;
     const { shouldRemove, reload } = options;
     await this.files.load();
-    if ((this.files.get(kind, id) || this.files.isBehind) && shouldRemove()) {
+    // A former attempt may have taken it, and the hub have it still.
+    if ((this.files.exists || this.files.isBehind) && shouldRemove()) {
       this.files.take(kind, id);
-      await this.files.publish(client);
+      await this.files.publishTaken(client);
       if (reload) await client.reloads.request(kind, 0);
       if (!(await client.entities.read(kind, id)))
         return client.entities.removeRegistration(kind, id, { shouldRemove });

@@ -377,6 +377,26 @@ describe('the end', () => {
     expect(house.registry.has('automation n-1')).toBe(false);
   });
 
+  test('waits until the hub has no more of it, also after attempts that failed', async () => {
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    house.refreshes = false;
+    await expect(house.delete('HubAutomation a', 300)).rejects.toThrow('never removed');
+    house.refreshes = true;
+    await house.delete('HubAutomation a', 700);
+    await house.reconcile('HubAutomation b');
+    expect(house.loaded.has('automation a')).toBe(false);
+    expect(house.registry.has('automation a')).toBe(false);
+  });
+
+  test('does not wait for a hub that does not include the files', async () => {
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    house.isTried = true;
+    await house.delete('HubAutomation a', 200);
+    expect(house.delivered).not.toContain('a');
+  });
+
   test('of an orphan leaves it in the hub’s own file', async () => {
     automation(house, 'a', { deletionPolicy: 'Orphan' });
     await allReady(1);
