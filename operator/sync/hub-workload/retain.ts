@@ -80,7 +80,7 @@ const releaseClaim = (services: RetainServices, hub: Hub): Promise<void> =>
 const releaseLogin = (services: RetainServices, hub: Hub): Promise<void> =>
   release(services, hub, builtin.Secret, objectNames(hub.metadata.name).admin);
 
-/** What is delivered as files is in the hub like what is on its volume, also what people had made and the operator has adopted. */
+/** Delivered definitions are kept as those on the volume are: some were made by people, and adopted. */
 async function releaseDelivered(services: RetainServices, hub: Hub): Promise<void> {
   const { namespace, name } = hub.metadata;
   for (const index of DELIVERIES)

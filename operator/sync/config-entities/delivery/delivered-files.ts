@@ -60,7 +60,7 @@ const PAUSES = [10_000, 300_000] as const;
 interface Failure {
   /** Hash of the configuration that it had accepted. */
   readonly accepted: string | undefined;
-  /** Its own words, if there are. */
+  /** The error of a hub that cannot read its files. */
   readonly words: string | undefined;
   readonly pause: number;
   readonly until: number;
@@ -115,7 +115,7 @@ export class DeliveredFiles {
     return this.applied.size > 0;
   }
 
-  /** The cluster may not have yet what was put and taken: it is not published, or a write has failed. */
+  /** The cluster may not have the latest changes yet: they are not published, or a write has failed. */
   get isBehind(): boolean {
     return this.changed.size > 0;
   }
@@ -189,7 +189,7 @@ export class DeliveredFiles {
     return this.next;
   }
 
-  /** Like {@link publish}. A hub that uses no former content, since it does not include the files, has nothing of what was taken. */
+  /** Like {@link publish}. A hub that uses no former content, since it does not include the files, runs none of the taken ones. */
   async publishTaken(client: HubClient): Promise<void> {
     try {
       await this.publish(client);
@@ -336,7 +336,7 @@ export class DeliveredFiles {
     else this.formerTexts.set(index, text);
   }
 
-  /** Those that the cluster has or may have. */
+  /** Numbers of the ConfigMaps that the cluster has or may have. */
   private get indices(): readonly number[] {
     return [...new Set([...this.applied.keys(), ...this.changed])];
   }
@@ -378,7 +378,7 @@ export class DeliveredFiles {
         },
         data,
       },
-      // They are kept with the volume. A deletion in the foreground asks no finalizer.
+      // Kept with the volume. A deletion in the foreground asks no finalizer.
       { owner: hub, ownerReference: !keepsVolume(this.services, hub) },
     );
     this.applied.set(index, hash);
@@ -409,7 +409,7 @@ export class DeliveredFiles {
   private async untilSeen(client: HubClient): Promise<void> {
     if (this.applied.size === 0) return;
     const seen = new Map<number, string>();
-    // Also what is written meanwhile: it has the former changes as well.
+    // Also a content that is written meanwhile: it has the former changes as well.
     const unseen = () => [...this.applied].filter(([index, hash]) => seen.get(index) !== hash);
     // Asked each time: a hub that has started again may have other files than before.
     const look = async () => {
