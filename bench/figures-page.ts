@@ -70,6 +70,16 @@ const benches: Readonly<Record<string, Bench>> = {
       'Changes of a HubConfiguration on a real hub: from the request to the API server until the hub has the new entity, with check, proof and reload. `make bench NAME=configuration`',
     bars: { 'change to effect in the hub, median, s': '< 1' },
   },
+  commands: {
+    about:
+      'Commands of `kubectl hub`, each from the start of the program to its end: an export of a real hub with automations as its editor makes them, and the status of those that were applied. `make bench NAME=commands`',
+    bars: {
+      'files of the export': 'one for each automation',
+      'export, s': '< 60',
+      'export: CPU of the hub for each, ms': '< 30',
+      'status, ms': '< 300',
+    },
+  },
   hubs: {
     about: 'Many hubs beside each other (light stand-ins) against one alone, per hub. `make bench NAME=hubs`',
     bars: {
@@ -101,9 +111,14 @@ const benches: Readonly<Record<string, Bench>> = {
       'duplicates refused': 'all',
     },
   },
+  'cold-start': {
+    about:
+      '`make run` until all samples are Ready, with empty caches of the sandbox, Go, uv and pip; the packages of npm are installed. The official programs of the control plane come from a stand-in of their host on the machine, Python, uv and Home Assistant from the package registries, whose speed counts. `make bench NAME=cold-start`',
+    bars: { 'nothing in any cache, all samples Ready, s': '< 90' },
+  },
   'hostile-input': {
     about:
-      'What the operator reads from others, by the modules of the operator with the flags of its image and 42 MB held: answers of up to 12 MiB of a hostile hub (managed, external; REST, first and later frames), POSTs of 4 and 6 MB to the webhook, ten in parallel, and watched objects of 1.4 MiB. Half of the answers have as many values as are read at most, the other half more. `make bench NAME=hostile-input`',
+      'What the operator reads from others, by the modules of the operator with the flags of its image and 42 MB held: answers of up to 12 MiB of a hostile hub (managed, external; REST, first and later frames), lists of 2 MB of as many hubs, which the operator keeps, POSTs of 4 and 6 MB to the webhook, ten in parallel, and watched objects of 1.4 MiB. Half of the answers, and a quarter of the later frames, have as many values as are read at most, the others more. Each lasts 40 s at most. `make bench NAME=hostile-input`',
     bars: Object.fromEntries(
       hostileScenarios.flatMap((scenario) => [
         [`${scenario}: longest pause, ms`, '< 2,000'],
@@ -113,7 +128,7 @@ const benches: Readonly<Record<string, Bench>> = {
   },
   'hostile-operator': {
     about:
-      'The operator as it ships while thirty hostile hubs flood it (ten over REST, ten with their first frames, ten with later ones), a pod sends ten POSTs of 4 and 6 MB at once to the webhook again and again, and six automations have 1.4 MiB: whether new automations of another hub, a light stand-in, wait for them. `make bench NAME=hostile-operator`',
+      'The operator as it ships while thirty hostile hubs flood it (ten over REST, ten with their first frames, ten with later ones), a pod sends ten POSTs of 4 and 6 MB at once to the webhook again and again, and six automations have 1.4 MiB, all for 150 s at most: whether new automations of another hub, a light stand-in, wait for them. `make bench NAME=hostile-operator`',
     bars: {
       'a new automation of another hub is Ready during the floods: median, longest, ms': '< 2,000',
       'large automations that are InvalidSpec': 'all',

@@ -118,7 +118,8 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     await delivery.files.load();
     const cached = cache.get(resource.metadata.uid);
     const kind = `${type} that stays`;
-    if (!delivery.files.get(type, id) && cached.removal?.kind !== kind) return true;
+    const isDelivered = delivery.files.get(type, id) !== undefined || delivery.files.isBehind;
+    if (!isDelivered && cached.removal?.kind !== kind) return true;
     const run = () => delivery.returnToHubFile(type, id);
     const removal = { clock, client, run, onEnd: () => this.requeue(resource), answeredAt: cache.answeredAt };
     return ensureRemoved(cached, { kind, ids: [id] }, removal);

@@ -47,11 +47,7 @@ export class Outcomes {
   }
 
   loading(): Outcome {
-    const message = 'The hub checks and loads the configuration.';
-    return waiting('ConfigurationGenerated', message, CONFIGURATION_LOAD_REQUEUE, {
-      status: this.generated,
-      events: this.progress('ConfigurationGenerated', message),
-    });
+    return this.applying('ConfigurationGenerated', 'The hub checks and loads the configuration.');
   }
 
   /** The first line of the problem is all that a column shows. */
@@ -125,10 +121,7 @@ export class Outcomes {
       heldBy === undefined
         ? `The hub is being restarted to load ${loaded}.`
         : `The hub is to be restarted to load ${loaded}. The restart has not begun: the Hub ${name} reports ${heldBy}. Correct what its conditions name.`;
-    return waiting('RestartPending', message, CONFIGURATION_LOAD_REQUEUE, {
-      status: { ...this.generated, changedSections: sections },
-      events: this.progress('RestartPending', message),
-    });
+    return this.applying('RestartPending', message, sections);
   }
 
   /** The restart that would load them is not allowed. */
@@ -164,20 +157,20 @@ export class Outcomes {
   }
 
   /** A change that is being applied is no warning. */
-  private progress(reason: ReadyReason, message: string): EventSpec[] {
+  private applying(reason: ReadyReason, message: string, changedSections?: readonly string[]): Outcome {
     const isNew = conditionOf(this.resource, 'Ready')?.reason !== reason;
-    return isNew ? [{ type: 'Normal', reason, message }] : [];
+    const events: EventSpec[] = isNew ? [{ type: 'Normal', reason, message }] : [];
+    const status = { ...this.generated, ...(changedSections && { changedSections }) };
+    return waiting(reason, message, CONFIGURATION_LOAD_REQUEUE, { status, events });
   }
 
   /** The fields of status that do not depend on the outcome. */
   get generated() {
     const { content, record } = this;
-    const configHash = content.marker.configuration;
-    if (!record) return { configHash };
-    const { lastLoad } = record;
+    const lastLoad = record?.lastLoad;
     return {
-      configHash,
-      changedSections: this.changed,
+      configHash: content.marker.configuration,
+      ...(record && { changedSections: this.changed }),
       ...(lastLoad && { lastReloadMethod: lastLoad.method, lastReloadTime: lastLoad.time }),
     };
   }

@@ -1,10 +1,9 @@
 import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../base/limits';
 import { addedFiles, type Content } from './generate/configuration-content';
-import { isSameMarker } from './generate/content-marker';
+import { isSameContent } from './generate/content-marker';
 import type { LoadResult } from './load/hub-loader';
 import { decideReload, type ReloadPolicy } from './load/reload-decision';
 import type { HubMode, Observed } from './record/observe';
-import { isSameRestart } from './record/publish';
 import type { ConfigurationRecord } from './record/record';
 
 /** All that a decision depends on. */
@@ -39,11 +38,9 @@ export type Known =
   | 'New';
 
 export type Step =
-  /** Report the content that the hub has loaded. */
   | 'ReportInUse'
   | 'ReportRejected'
   | 'ReportFailed'
-  /** Report the result of the last load. */
   | 'ReportLoad'
   | 'ReportNewFiles'
   /** Report that the hub is in recovery mode, and that there is nothing to go back to. */
@@ -52,7 +49,6 @@ export type Step =
   | 'ReportHeld'
   /** Have the running hub check and load it. */
   | 'Load'
-  /** Wait for a restart that is published. */
   | 'AwaitRestart'
   /** Wait for the hub: it starts with the content. */
   | 'Await'
@@ -97,7 +93,7 @@ export function decide(situation: Situation): Step {
   const { mode } = observed;
   const known = knownOf(situation);
   // A pod that fell back says the same until another one starts.
-  if (forced && known === 'Rejected') return again(situation);
+  if (forced && known === 'Rejected') return mode === 'usable' ? 'Load' : publishIfAllowed(situation);
   const step = STEPS[mode][known];
   switch (step) {
     case 'ReportInUse':
@@ -122,11 +118,8 @@ export function decide(situation: Situation): Step {
 function isToBeRepeated({ content, observed }: Situation, last: LoadResult): boolean {
   if (last.type === 'loaded') return last.pending.length === 0;
   if (last.type !== 'restart' || observed.heldBy !== undefined) return false;
-  return !isSameRestart(observed.published?.restart, content.restart);
+  return !isSameContent(observed.published?.restart, content.restart);
 }
-
-const again = (situation: Situation): Step =>
-  situation.observed.mode === 'usable' ? 'Load' : publishIfAllowed(situation);
 
 function isHeldLongEnough({ observed, record, forced }: Situation): boolean {
   return forced || !record || observed.unusableFor >= HOLD_LIMITS[observed.mode];
@@ -148,14 +141,14 @@ export function knownOf(situation: Situation): Known {
   const { content, observed, record } = situation;
   const { marker } = content;
   const { mode, pod, shown } = observed;
-  if (isSameMarker(record?.failed?.marker, marker) && !isSameMarker(shown, marker)) return 'Failed';
+  if (isSameContent(record?.failed?.marker, marker) && !isSameContent(shown, marker)) return 'Failed';
   if (isRejected(situation)) return 'Rejected';
   if (mode === 'usable') return knownOfUsable(situation);
   // A start with all of it went well before, unless sections of it were still waiting for one.
-  if (mode === 'recovery' && record && isSameMarker(record.marker, marker))
+  if (mode === 'recovery' && record && isSameContent(record.marker, marker))
     return record.pending.length === 0 ? 'InUse' : 'Begun';
   if (isRestartAhead(situation)) return 'Restarting';
-  if (isSameMarker(pod?.begunWith, marker) && pod?.uid !== record?.start.pod) return 'Begun';
+  if (isSameContent(pod?.begunWith, marker) && pod?.uid !== record?.start.pod) return 'Begun';
   if (!isPublished(situation)) return 'New';
   if (record && mode !== 'recovery' && !wouldRestart(situation)) return 'InUse';
   const { configuration: hash } = marker;
@@ -168,10 +161,10 @@ function knownOfUsable(situation: Situation): Known {
   const { content, observed, record } = situation;
   const { marker } = content;
   const { pod, shown } = observed;
-  if (isSameMarker(shown, marker)) {
-    const isRecorded = isSameMarker(record?.marker, marker);
+  if (isSameContent(shown, marker)) {
+    const isRecorded = isSameContent(record?.marker, marker);
     if (!isOfStart(situation)) {
-      const hasBegun = !record || isRecorded || isSameMarker(pod?.begunWith, marker) || isPodOf(situation);
+      const hasBegun = !record || isRecorded || isSameContent(pod?.begunWith, marker) || isPodOf(situation);
       if (hasBegun) return 'Begun';
     } else if (isRecorded && isPublished(situation)) {
       return record!.pending.length > 0 ? 'Pending' : 'InUse';
@@ -192,19 +185,19 @@ const isPublished = ({ content, observed }: Situation): boolean =>
 /** By the pod that fell back, or by the check of the hub: that verdict falls with the start, and stays while the hub is away. */
 function isRejected(situation: Situation): boolean {
   const { content, observed, record } = situation;
-  if (isSameMarker(observed.pod?.rejected?.marker, content.marker)) return true;
-  if (!isSameMarker(record?.rejected?.marker, content.marker)) return false;
+  if (isSameContent(observed.pod?.rejected?.marker, content.marker)) return true;
+  if (!isSameContent(record?.rejected?.marker, content.marker)) return false;
   return observed.mode !== 'usable' || isOfStart(situation);
 }
 
 const isRestartPublished = (situation: Situation): boolean =>
-  isPublished(situation) && isSameRestart(situation.observed.published?.restart, situation.content.restart);
+  isPublished(situation) && isSameContent(situation.observed.published?.restart, situation.content.restart);
 
 /** Whether a restart for the content is published, and the present pod was started for it. */
 const isRestarted = (situation: Situation): boolean =>
   isRestartPublished(situation) &&
-  isSameRestart(situation.observed.template, situation.content.restart) &&
-  isSameRestart(situation.observed.pod?.restart, situation.content.restart);
+  isSameContent(situation.observed.template, situation.content.restart) &&
+  isSameContent(situation.observed.pod?.restart, situation.content.restart);
 
 const isRestartAhead = (situation: Situation): boolean =>
   isRestartPublished(situation) && !isRestarted(situation);
@@ -212,7 +205,7 @@ const isRestartAhead = (situation: Situation): boolean =>
 /** Whether the pod was started for the content. With `autoRestart: false`, pods are not started for the secrets of now. */
 function isPodOf({ content: { marker, restart }, observed: { pod } }: Situation): boolean {
   return (
-    isSameRestart(pod?.restart, restart) &&
+    isSameContent(pod?.restart, restart) &&
     (restart.secrets === undefined || restart.secrets === marker.secrets)
   );
 }

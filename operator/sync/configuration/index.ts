@@ -59,8 +59,8 @@ export function configurationModule(
     try {
       if ('outcome' in prepared) {
         if ('outcome' in reached) return prepared.outcome;
-        const policy = { strategy, forced: context.forced };
-        return await reconciler.syncInvalid(resource, prepared.outcome, policy, reached);
+        const policy = { strategy, forced: context.forced, mayRestart: true };
+        return await reconciler.syncHttp(resource, prepared.outcome, reached, policy);
       }
       const { content, events } = prepared;
       const desired = {
@@ -71,7 +71,7 @@ export function configurationModule(
       const access =
         'outcome' in reached ? { hub: hubs.find(namespace, name), unusable: reached.outcome } : reached;
       const outcome = await reconciler.sync(desired, access, context.forced);
-      return withEvents(outcome, events);
+      return { ...outcome, events: [...(outcome.events ?? []), ...events] };
     } catch (error) {
       if ('outcome' in prepared) {
         if (error instanceof HubError) return prepared.outcome;
@@ -154,11 +154,6 @@ async function publishOnly(
   await publishConfiguration(services, resource, prepared.content);
   return ready('ConfigurationGenerated', 'The configuration is generated.');
 }
-
-const withEvents = (outcome: Outcome, events: readonly EventSpec[]): Outcome => ({
-  ...outcome,
-  events: [...(outcome.events ?? []), ...events],
-});
 
 /** The parts of `spec.recorder` that have no effect, reported once for each version of the spec. */
 function overrides(

@@ -7,28 +7,16 @@ import type { PodRestarts } from '../hub-workload/pod-restarts';
 import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
 import { type HttpPolicy, syncHttpSettings } from './load/http-settings';
-import type { DesiredContent, LoadJobs } from './load/load-jobs';
+import type { LoadJobs } from './load/load-jobs';
+import type { DesiredContent } from './load/running-content';
 import { Outcomes, withHttp } from './conditions';
-import { decide, type Situation } from './decide';
-import { observeUnusable, observeUsable } from './record/observe';
+import { decide } from './decide';
+import { observeUnusable, observeUsable, type UsableHub } from './record/observe';
 import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './record/record';
-import { Steps } from './steps';
+import { Steps, type UnusableHub, type Work } from './steps';
 
-export interface UsableHub {
-  readonly hub: Hub;
-  readonly client: HubClient;
-}
-
-interface UnusableHub {
-  readonly hub: Hub | undefined;
-  /** Why it cannot be used, with its fields of status. */
-  readonly unusable: Outcome;
-}
-
-export type HubAccess = UsableHub | UnusableHub;
-
-/** The part of a situation that needs no answer of the hub. */
-type Known = Omit<Situation, 'observed' | 'last'> & DesiredContent & { readonly outcomes: Outcomes };
+/** The part of a step's work that needs no answer of the hub. */
+type Prepared = Omit<Work, 'observed' | 'last'>;
 
 /**
  * Brings a configuration into its hub: reads the record, observes the hub, decides on one step and takes it (rules.md, "Reload or
@@ -49,44 +37,35 @@ export class ConfigurationReconciler {
     this.steps = new Steps(services, restarts, records, loads);
   }
 
-  async sync(desired: DesiredContent, access: HubAccess, forced: boolean): Promise<Outcome> {
+  async sync(desired: DesiredContent, access: UsableHub | UnusableHub, forced: boolean): Promise<Outcome> {
     const record = access.hub && (await this.record(access.hub, forced));
     const outcomes = new Outcomes(desired.resource, desired.content, record);
-    const known = { ...desired, record, forced, outcomes };
-    return 'client' in access ? this.syncUsable(known, access) : this.syncUnusable(known, access);
+    const prepared = { ...desired, record, forced, outcomes };
+    return 'client' in access ? this.syncUsable(prepared, access) : this.syncUnusable(prepared, access);
   }
 
-  private async syncUnusable(known: Known, { hub, unusable }: UnusableHub): Promise<Outcome> {
-    const { resource, outcomes } = known;
+  private async syncUnusable(prepared: Prepared, { hub, unusable }: UnusableHub): Promise<Outcome> {
+    const { resource, outcomes } = prepared;
     const observed = await observeUnusable(this.services, this.hubs, resource, hub);
     const status = { ...unusable.status, ...outcomes.generated };
     // The hub may not have answered when it was asked for its mode.
     const after = observed.mode === 'recovery' ? { after: DEPENDENCY_REQUEUE } : {};
-    const work = { ...known, observed, hub, unusable: { ...unusable, ...after, status } };
+    const work = { ...prepared, observed, hub, unusable: { ...unusable, ...after, status } };
     return this.steps.takeUnusable(decide(work), work);
   }
 
-  private async syncUsable(known: Known, access: UsableHub): Promise<Outcome> {
-    const { resource, policy, outcomes, forced } = known;
+  private async syncUsable(prepared: Prepared, access: UsableHub): Promise<Outcome> {
+    const { resource, policy, outcomes, forced } = prepared;
     const { hub, client } = access;
     this.followReconnects(resource, client);
     if (this.loads.isLoading(hub)) return outcomes.loading();
-    const observed = await observeUsable(this.services, resource, hub, client);
-    const work = { ...known, ...access, observed, last: this.loads.result(known, hub, observed.start) };
+    const observed = await observeUsable(this.services, resource, access);
+    const last = this.loads.result(prepared, hub, observed.start);
+    const work = { ...prepared, ...access, observed, last };
     const outcome = await this.steps.takeUsable(decide(work), work);
     // One restart at a time.
     const mayRestart = outcome.reason !== 'RestartPending' || outcome.type === 'Stalled';
     return this.syncHttp(resource, outcome, access, { ...policy, forced, mayRestart });
-  }
-
-  /** Beside a configuration that cannot be generated: a trial of the settings has to be ended within minutes. */
-  syncInvalid(
-    resource: HubConfiguration,
-    outcome: Outcome,
-    policy: Pick<HttpPolicy, 'strategy' | 'forced'>,
-    access: UsableHub,
-  ): Promise<Outcome> {
-    return this.syncHttp(resource, outcome, access, { ...policy, mayRestart: true });
   }
 
   /** @param forced without the verdicts on other contents, so that they are tried again */
@@ -99,7 +78,8 @@ export class ConfigurationReconciler {
     return rest;
   }
 
-  private async syncHttp(
+  /** Also beside a configuration that cannot be generated: a trial of the settings has to be ended within minutes. */
+  async syncHttp(
     resource: HubConfiguration,
     outcome: Outcome,
     { hub, client }: UsableHub,

@@ -1,4 +1,3 @@
-import type { HubClient } from '../../client/hub-client';
 import { HUB_START_LIMIT } from '../../base/limits';
 import type { Hub } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
@@ -6,40 +5,31 @@ import { objectNames } from '../../kinds/object-names';
 import type { Outcome } from '../../runtime/outcome';
 import { hubRedactor } from '../hub-access/hub-secrets';
 import type { PodRestarts } from '../hub-workload/pod-restarts';
-import { SECRETS_HASH_KEY } from '../secrets-yaml/secrets-yaml';
 import type { Services } from '../services';
 import { Outcomes } from './conditions';
 import { type Known, knownOf, type Situation, type Step } from './decide';
 import { addedFiles } from './generate/configuration-content';
-import { isSameMarker, type MarkerVariables } from './generate/content-marker';
+import { formerMarker, isSameContent } from './generate/content-marker';
 import { notSetUp } from './load/components';
 import type { LoadResult, LoadTask } from './load/hub-loader';
-import type { DesiredContent, LoadJobs } from './load/load-jobs';
-import type { Observed } from './record/observe';
-import {
-  isSameRestart,
-  publishConfiguration,
-  type PublishedFiles,
-  publishWithoutRestart,
-} from './record/publish';
-import type { ConfigurationRecord, ConfigurationRecords, HubStart } from './record/record';
+import type { LoadJobs } from './load/load-jobs';
+import type { DesiredContent, RunningHub } from './load/running-content';
+import { publishConfiguration, publishWithoutRestart } from './record/publish';
+import type { ConfigurationRecord, ConfigurationRecords } from './record/record';
+
+export interface UnusableHub {
+  readonly hub: Hub | undefined;
+  /** Why it cannot be used, with its fields of status. */
+  readonly unusable: Outcome;
+}
 
 /** What a step works with. */
-interface Work extends Situation, DesiredContent {
+export interface Work extends Situation, DesiredContent {
   readonly outcomes: Outcomes;
 }
 
-interface UsableWork extends Work {
-  readonly hub: Hub;
-  readonly client: HubClient;
-  readonly observed: Observed & { readonly start: HubStart };
-}
-
-interface UnusableWork extends Work {
-  readonly hub: Hub | undefined;
-  /** Why the hub cannot be used, with its fields of status. */
-  readonly unusable: Outcome;
-}
+type UsableWork = Work & RunningHub;
+type UnusableWork = Work & UnusableHub;
 
 /** Interval of the check whether a hub has had its time to return, in milliseconds. */
 const RETURN_POLL = 5_000;
@@ -57,7 +47,6 @@ export class Steps {
     private readonly loads: LoadJobs,
   ) {}
 
-  /** For a hub that can be used. */
   async takeUsable(step: Step, work: UsableWork): Promise<Outcome> {
     const { outcomes, record, hub } = work;
     switch (step) {
@@ -148,10 +137,10 @@ export class Steps {
   private async awaitRestart(work: UsableWork, sections?: readonly string[]): Promise<Outcome> {
     const { resource, content, observed, record, outcomes, hub } = work;
     const { pod, template, published, heldBy } = observed;
-    const isDecided = isSameRestart(published?.restart, content.restart);
-    const isBegun = isDecided && isSameRestart(template, content.restart);
-    if (isBegun && isSameRestart(pod?.restart, content.restart)) {
-      if (isSameMarker(pod!.begunWith, content.marker) && pod!.uid !== record?.start.pod) {
+    const isDecided = isSameContent(published?.restart, content.restart);
+    const isBegun = isDecided && isSameContent(template, content.restart);
+    if (isBegun && isSameContent(pod?.restart, content.restart)) {
+      if (isSameContent(pod!.begunWith, content.marker) && pod!.uid !== record?.start.pod) {
         const { configuration } = objectNames(resource.spec.hubRef.name);
         const message = `The hub does not read the files of the ConfigMap ${configuration}, although its pod has started with them. Read the log of the pod.`;
         return outcomes.reloadFailed(message);
@@ -189,7 +178,7 @@ export class Steps {
     const { resource, content, policy, observed, record, outcomes } = work;
     const { configuration: hash } = content.marker;
     const { pod } = observed;
-    const isKnown = isSameMarker(record?.failed?.marker, content.marker);
+    const isKnown = isSameContent(record?.failed?.marker, content.marker);
     const good = await this.records.lastGood(hub, record);
     if (!isKnown && (!good || good.marker.configuration === hash)) return outcomes.noOther(policy);
     if (!pod) return work.unusable;
@@ -197,7 +186,7 @@ export class Steps {
       ? record!
       : {
           files: good!.files,
-          marker: formerMarker(good!, work),
+          marker: formerMarker(good!, content.marker),
           loaded: content.sectionsOf(good!.files),
           pending: [],
           start: { id: '' },
@@ -214,7 +203,7 @@ export class Steps {
       secrets: observed.published?.restart.secrets,
     };
     await publishConfiguration(this.services, resource, former, isSamePod ? restart : undefined);
-    if (isSamePod && isSameRestart(pod.restart, restart))
+    if (isSamePod && isSameContent(pod.restart, restart))
       await this.restarts.restart(hub, 'recovery mode with a new configuration');
     return new Outcomes(resource, content, former).reverted(undefined, observed.heldBy);
   }
@@ -245,16 +234,6 @@ export class Steps {
 
 function reportRejected({ content, observed, record, outcomes }: Work): Outcome {
   const byPod = observed.pod?.rejected;
-  const isByPod = byPod !== undefined && isSameMarker(byPod.marker, content.marker);
+  const isByPod = byPod !== undefined && isSameContent(byPod.marker, content.marker);
   return outcomes.checkFailed(isByPod ? byPod.problem : (record?.rejected?.problem ?? ''));
-}
-
-/** Secrets have no copy to go back to: the marker shows those of now. */
-function formerMarker({ files, marker }: PublishedFiles, { content }: Work): MarkerVariables {
-  const { secrets } = content.marker;
-  const showsSecrets = files['configuration.yaml']?.includes(SECRETS_HASH_KEY) ?? false;
-  return {
-    configuration: marker.configuration,
-    ...(showsSecrets && secrets !== undefined && { secrets }),
-  };
 }

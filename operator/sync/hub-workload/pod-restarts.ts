@@ -11,8 +11,8 @@ import { builtin } from '../../runtime/types';
 import type { HubClients } from '../hub-access/hub-clients';
 import { PerHub } from '../hub-access/per-hub';
 import type { Services } from '../services';
-import { HUB_CONTAINER, type StatefulSet } from './owned-objects';
-import { isReadyPod, type Pod } from './pod';
+import type { StatefulSet } from './owned-objects';
+import { hubContainer, isReadyPod, type Pod } from './pod';
 
 /** Whether the applied pod template is the desired one. `held`: it cannot be applied now. */
 export type TemplateState = 'current' | 'pending' | 'held';
@@ -99,7 +99,7 @@ export class PodRestarts {
    */
   async occupation(hub: Hub): Promise<Occupation | undefined> {
     const pod = this.podOf(hub);
-    const container = pod?.status?.containerStatuses?.find(({ name }) => name === HUB_CONTAINER);
+    const container = hubContainer(pod);
     const startedAt = container?.state?.running?.startedAt;
     if (startedAt === undefined) return undefined;
     const contacted = await this.hubs.contact(hub);

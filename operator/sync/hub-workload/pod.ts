@@ -1,4 +1,5 @@
 import type { ClusterObject } from '../../runtime/objects';
+import { HUB_CONTAINER } from './owned-objects';
 
 interface TerminatedState {
   readonly exitCode: number;
@@ -38,6 +39,10 @@ export interface Pod extends ClusterObject {
     readonly containerStatuses?: readonly ContainerStatus[];
   };
 }
+
+/** Undefined: the container has not been created. */
+export const hubContainer = (pod: Pod | undefined): ContainerStatus | undefined =>
+  pod?.status?.containerStatuses?.find(({ name }) => name === HUB_CONTAINER);
 
 export function isReadyPod({ metadata, status }: Pod): boolean {
   if (metadata.deletionTimestamp) return false;

@@ -1,4 +1,4 @@
-import type { DesiredContent } from '../../../../operator/sync/configuration/load/load-jobs';
+import type { DesiredContent } from '../../../../operator/sync/configuration/load/running-content';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
 

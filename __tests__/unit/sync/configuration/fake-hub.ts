@@ -9,13 +9,14 @@ import type { Manifest } from '../../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
 import { normalize } from '../../../../operator/runtime/normalize';
 import { builtin } from '../../../../operator/runtime/types';
-import { type Outcome, stalled, waiting } from '../../../../operator/runtime/outcome';
+import { type Outcome, waiting } from '../../../../operator/runtime/outcome';
 import { contentOf } from '../../../../operator/sync/configuration/generate/configuration-content';
 import { generateConfiguration } from '../../../../operator/sync/configuration/generate/generate';
 import { ConfigurationReconciler } from '../../../../operator/sync/configuration/reconcile';
 import { ConfigurationRecords } from '../../../../operator/sync/configuration/record/record';
-import { LoadJobs, type DesiredContent } from '../../../../operator/sync/configuration/load/load-jobs';
-import { HASH_FILE } from '../../../../operator/sync/configuration/record/publish';
+import { LoadJobs } from '../../../../operator/sync/configuration/load/load-jobs';
+import type { DesiredContent } from '../../../../operator/sync/configuration/load/running-content';
+import { HASH_FILE } from '../../../../operator/sync/configuration/record/hub-files';
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/load/reload-decision';
 import type { Files } from '../../../../operator/sync/configuration/generate/config-files';
 import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
@@ -43,14 +44,10 @@ export const prepareMessage = (result: string, content: object, ...problems: rea
 /** A process of the operator. */
 export interface Operator {
   sync(desired: DesiredContent, forced?: boolean): Promise<Outcome>;
-  /** Reconciles a configuration that cannot be generated, while the hub can be used. */
-  syncInvalid(): Promise<Outcome>;
   close(): void;
 }
 
 const AWAY = waiting('HubNotReady', 'Waiting for the Hub villa.', 300_000);
-
-const INVALID = stalled('InvalidConfiguration', 'The last good configuration stays.');
 
 const resource = {
   apiVersion: 'hub-operator.dev/v1',
@@ -184,13 +181,6 @@ export class FakeHub {
     const reconciler = new ConfigurationReconciler(given, { contact }, { restart }, records, loads);
     return {
       close: () => loads.close(),
-      syncInvalid: () =>
-        reconciler.syncInvalid(
-          resource,
-          INVALID,
-          { strategy: 'auto', forced: false },
-          { hub: this.hub, client: this.client },
-        ),
       sync: (desired, forced = false) =>
         reconciler.sync(
           desired,

@@ -1,6 +1,6 @@
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/load/reload-decision';
 import type { Files } from '../../../../operator/sync/configuration/generate/config-files';
-import type { DesiredContent } from '../../../../operator/sync/configuration/load/load-jobs';
+import type { DesiredContent } from '../../../../operator/sync/configuration/load/running-content';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub, prepareMessage } from './fake-hub';
 

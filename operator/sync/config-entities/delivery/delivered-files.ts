@@ -17,6 +17,7 @@ import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { DELIVERIES, deliveredFile, deliveryMetadata } from '../../hub-workload/delivery';
 import { whileRefreshing } from '../../hub-workload/refresh';
+import { keepsVolume } from '../../hub-workload/retain';
 import type { Services } from '../../services';
 import { assign } from './assignment';
 import { type Former, FORMER_FILE, formerText, readFormerText } from './former-definitions';
@@ -52,6 +53,19 @@ const LONGEST_WAIT = 8_000;
 const USUAL_REFRESH = 500;
 const REFRESH_BOUNDS = [100, 2_000] as const;
 
+/** Milliseconds in which a hub that has not read the files is not asked to: the first time, and at most. */
+const PAUSES = [10_000, 300_000] as const;
+
+/** The hub has not read the files. */
+interface Failure {
+  /** Hash of the configuration that it had accepted. */
+  readonly accepted: string | undefined;
+  /** The error of a hub that cannot read its files. */
+  readonly words: string | undefined;
+  readonly pause: number;
+  readonly until: number;
+}
+
 type DeliveryServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock'>;
 
 /**
@@ -60,21 +74,21 @@ type DeliveryServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock'
  * without its resource.
  */
 export class DeliveredFiles {
-  private items = new Map<string, Item>();
+  private readonly items = new Map<string, Item>();
   /** What definitions replaced that the hub was not seen to use yet, by their keys. */
-  private formers = new Map<string, Former>();
+  private readonly formers = new Map<string, Former>();
   /** The formers in each ConfigMap as they were last written. They are no content of the hub. */
   private readonly formerTexts = new Map<number, string>();
   private loading: Promise<void> | undefined;
   /** The content of each ConfigMap in the cluster, by its hash. */
   private readonly applied = new Map<number, string>();
-  /** ConfigMaps whose content has to be written. */
+  /** ConfigMaps whose content has to be written, or of which it is not known whether it was. */
   private readonly changed = new Set<number>();
-  /** The content of each that the hub was seen to have read, by its hash. */
-  private readonly seen = new Map<number, string>();
   private next: Promise<void> | undefined;
   private running: Promise<void> | undefined;
+  private lastWrite: Promise<unknown> = Promise.resolve();
   private usualRefresh = USUAL_REFRESH;
+  private failure: Failure | undefined;
 
   /** @param isExpecting whether more changes will come soon: one publication is enough for a burst */
   constructor(
@@ -99,6 +113,11 @@ export class DeliveredFiles {
   /** The cluster has ConfigMaps of this hub. */
   get exists(): boolean {
     return this.applied.size > 0;
+  }
+
+  /** The cluster may not have the latest changes yet: they are not published, or a write has failed. */
+  get isBehind(): boolean {
+    return this.changed.size > 0;
   }
 
   get isBusy(): boolean {
@@ -170,33 +189,48 @@ export class DeliveredFiles {
     return this.next;
   }
 
+  /** Like {@link publish}. A hub that uses no former content, since it does not include the files, runs none of the taken ones. */
+  async publishTaken(client: HubClient): Promise<void> {
+    try {
+      await this.publish(client);
+    } catch (error) {
+      if (!(error instanceof HubFailed)) throw error;
+      for (const [index, hash] of this.applied) {
+        const shown = await this.shown(client, index);
+        if (shown !== undefined && shown !== hash) throw error;
+      }
+    }
+  }
+
   /** Resolves when nothing is being published. */
   async waitUntilIdle(): Promise<void> {
     while (this.isBusy) await (this.next ?? this.running)?.catch(() => undefined);
   }
 
-  /** Writes ConfigMaps again that someone has changed or deleted. */
+  /** Writes ConfigMaps again that someone has changed or deleted, also while the hub is waited for, and those whose write has failed. */
   async restore(hub: Hub): Promise<void> {
     await this.load();
-    if (this.isBusy) return;
-    for (const index of [...this.applied.keys()]) await this.apply(hub, index);
+    for (const index of this.indices) await this.apply(hub, index, () => this.indices.includes(index));
   }
 
   /** Deletes the ConfigMaps when nothing is delivered any more, and what they have left in the hub. Meanwhile nothing is published. */
   async removeAll(hub: Hub, client: HubClient): Promise<void> {
     await this.load();
-    if (!this.isEmpty || this.isBusy || this.applied.size === 0) return;
+    if (!this.isEmpty || this.isBusy || this.indices.length === 0) return;
     await this.runAlone(this.removeEmpty(hub, client));
   }
 
   private async removeEmpty(hub: Hub, client: HubClient): Promise<void> {
-    const indices = [...this.applied.keys()];
+    const { indices } = this;
     const { applier, clock } = this.services;
     for (const index of indices) {
-      await applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
-      this.applied.delete(index);
-      this.seen.delete(index);
-      this.formerTexts.delete(index);
+      await this.inTurn(async () => {
+        if (!this.isEmpty) return;
+        await applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
+        this.applied.delete(index);
+        this.changed.delete(index);
+        this.formerTexts.delete(index);
+      });
     }
     await whileRefreshing(this.services, this.at, async () => {
       if (!this.isEmpty) return true; // they are made again
@@ -288,28 +322,8 @@ export class DeliveredFiles {
     const { cache } = this.services;
     const hub = cache.get<Hub>('Hub', this.at.namespace, this.at.name);
     if (!hub) throw new Stopping('the Hub was deleted meanwhile');
-    const indices = [...this.changed];
-    try {
-      for (const index of indices) {
-        this.changed.delete(index);
-        this.renewFormers(index);
-        await this.apply(hub, index);
-      }
-    } catch (error) {
-      // The content of the cluster counts: it is read again.
-      this.forget();
-      throw error;
-    }
+    for (const index of [...this.changed]) await this.apply(hub, index, () => this.changed.has(index));
     await this.untilSeen(client);
-  }
-
-  private forget(): void {
-    this.items = new Map();
-    this.formers = new Map();
-    this.formerTexts.clear();
-    this.applied.clear();
-    this.changed.clear();
-    this.loading = undefined;
   }
 
   private renewFormers(index: number): void {
@@ -322,7 +336,34 @@ export class DeliveredFiles {
     else this.formerTexts.set(index, text);
   }
 
-  private async apply(hub: Hub, index: number): Promise<void> {
+  /** Numbers of the ConfigMaps that the cluster has or may have. */
+  private get indices(): readonly number[] {
+    return [...new Set([...this.applied.keys(), ...this.changed])];
+  }
+
+  /** Writes a ConfigMap in its turn, if that is still needed then. One whose write fails is still to be written. */
+  private apply(hub: Hub, index: number, isNeeded: () => boolean): Promise<void> {
+    return this.inTurn(async () => {
+      if (!isNeeded()) return;
+      if (this.changed.has(index)) this.renewFormers(index);
+      this.changed.delete(index);
+      try {
+        await this.write(hub, index);
+      } catch (error) {
+        this.changed.add(index);
+        throw error;
+      }
+    });
+  }
+
+  /** An older content never replaces a newer one. */
+  private inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.lastWrite.then(work);
+    this.lastWrite = done.catch(() => undefined);
+    return done;
+  }
+
+  private async write(hub: Hub, index: number): Promise<void> {
     const { data, hash } = this.content(index);
     const { namespace, name } = this.at;
     await this.services.applier.apply(
@@ -337,7 +378,8 @@ export class DeliveredFiles {
         },
         data,
       },
-      { owner: hub },
+      // Kept with the volume. A deletion in the foreground asks no finalizer.
+      { owner: hub, ownerReference: !keepsVolume(this.services, hub) },
     );
     this.applied.set(index, hash);
   }
@@ -365,35 +407,60 @@ export class DeliveredFiles {
 
   /** Has the pod get the files and the hub read them. Scripts are loaded with that; automations and scenes are not. */
   private async untilSeen(client: HubClient): Promise<void> {
-    const expected = new Map(this.applied);
-    const unseen = () => [...expected].filter(([index, hash]) => this.seen.get(index) !== hash);
-    if (unseen().length === 0) return;
-    // By this process, or by the one before it.
+    if (this.applied.size === 0) return;
+    const seen = new Map<number, string>();
+    // Also a content that is written meanwhile: it has the former changes as well.
+    const unseen = () => [...this.applied].filter(([index, hash]) => seen.get(index) !== hash);
+    // Asked each time: a hub that has started again may have other files than before.
     const look = async () => {
-      if (!(await this.runsAccepted(client))) return false;
       for (const [index] of unseen()) {
         const shown = await this.shown(client, index);
-        if (shown !== undefined) this.seen.set(index, shown);
+        if (shown !== undefined) seen.set(index, shown);
       }
       return unseen().length === 0;
     };
-    if (await look()) return;
+    if (!(await look())) {
+      // A hub without the includes reads nothing, however often it is reloaded.
+      if (seen.size === 0 && !(await this.runsAccepted(client))) throw this.notRead(unseen());
+      const problem = await this.refresh(client, look);
+      if (problem) throw this.notRead(unseen(), problem.words);
+    }
+    if (!(await this.runsAccepted(client))) throw this.notRead([...this.applied]);
+  }
+
+  /** Undefined: the hub has read the files. One that did not is left alone for longer and longer, unless its configuration changes. */
+  private async refresh(
+    client: HubClient,
+    look: () => Promise<boolean>,
+  ): Promise<{ readonly words: string | undefined } | undefined> {
     const { clock } = this.services;
-    let problem: string | undefined;
+    const accepted = this.acceptedHash;
+    const before = this.failure?.accepted === accepted ? this.failure : undefined;
+    if (before && clock.monotonic() < before.until) return before;
+    let words: string | undefined;
     const isSeen = await whileRefreshing(this.services, this.at, async (elapsed) => {
       if (elapsed() < this.usualRefresh) await clock.sleep(this.usualRefresh - elapsed());
       const readAt = elapsed();
-      problem = (await rereadScripts(client))?.message;
-      if (problem !== undefined || !(await look())) return undefined;
+      words = (await rereadScripts(client))?.message;
+      if (words !== undefined || !(await look())) return undefined;
       this.usualRefresh = Math.min(Math.max(REFRESH_BOUNDS[0], 0.8 * readAt), REFRESH_BOUNDS[1]);
       return true;
     });
-    if (isSeen) return;
-    const names = unseen().map(([index]) => objectNames(this.at.name).delivery(index));
-    const why =
-      problem ??
-      'its pod has not got them, or the configuration that it has accepted does not include them (see the HubConfiguration)';
-    throw new HubFailed(`the hub has not read the ConfigMaps ${names.join(', ')} yet: ${why}`);
+    if (isSeen) {
+      this.failure = undefined;
+      return undefined;
+    }
+    const pause = Math.min(before ? 2 * before.pause : PAUSES[0], PAUSES[1]);
+    this.failure = { accepted, words, pause, until: clock.monotonic() + pause };
+    return this.failure;
+  }
+
+  private notRead(
+    unread: readonly (readonly [index: number, hash: string])[],
+    words = 'its pod has not got them, or the configuration that it has accepted does not include them (see the HubConfiguration)',
+  ): HubFailed {
+    const names = unread.map(([index]) => objectNames(this.at.name).delivery(index));
+    return new HubFailed(`the hub has not read the ConfigMaps ${names.join(', ')} yet: ${words}`);
   }
 
   /**
@@ -401,13 +468,17 @@ export class DeliveredFiles {
    * of the delivered files.
    */
   private async runsAccepted(client: HubClient): Promise<boolean> {
+    const hash = this.acceptedHash;
+    const shown = (await scriptVariables(client, MARKER_SCRIPT))?.['configuration'];
+    return hash !== undefined && shown === hash;
+  }
+
+  private get acceptedHash(): string | undefined {
     const { namespace, name } = this.at;
     const { acceptedConfiguration } = objectNames(name);
     const { kind } = builtin.ConfigMap;
     const accepted = this.services.cache.get<ClusterObject>(kind, namespace, acceptedConfiguration);
-    const hash = accepted?.metadata.annotations?.[operatorAnnotations.contentHash];
-    const shown = (await scriptVariables(client, MARKER_SCRIPT))?.['configuration'];
-    return hash !== undefined && shown === hash;
+    return accepted?.metadata.annotations?.[operatorAnnotations.contentHash];
   }
 
   /** The content of a ConfigMap that the hub has read last. */

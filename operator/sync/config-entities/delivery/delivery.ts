@@ -111,8 +111,8 @@ export class Delivery {
   async returnToHubFile(kind: ConfigEntityKind, id: string): Promise<void> {
     await this.files.load();
     const delivered = this.files.get(kind, id);
-    if (!delivered) return;
-    if (!(await this.client.entities.read(kind, id))) await this.client.entities.write(kind, id, delivered);
+    if (delivered && !(await this.client.entities.read(kind, id)))
+      await this.client.entities.write(kind, id, delivered);
     await this.leaveFiles(kind, id);
   }
 
@@ -121,9 +121,10 @@ export class Delivery {
     const { client } = this;
     const { shouldRemove, reload } = options;
     await this.files.load();
-    if (this.files.get(kind, id) && shouldRemove()) {
+    // A former attempt may have taken it, and the hub have it still.
+    if ((this.files.exists || this.files.isBehind) && shouldRemove()) {
       this.files.take(kind, id);
-      await this.files.publish(client);
+      await this.files.publishTaken(client);
       if (reload) await client.reloads.request(kind, 0);
       if (!(await client.entities.read(kind, id)))
         return client.entities.removeRegistration(kind, id, { shouldRemove });

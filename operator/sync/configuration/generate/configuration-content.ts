@@ -1,25 +1,18 @@
 import { digestOfSecret, type ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import type { GeneratedConfiguration } from './generate';
-import type { MarkerVariables } from './content-marker';
+import type { ContentHashes } from './content-marker';
 import type { Files } from './config-files';
 import { readSections, type Sections, withSecretDigests } from './sections';
-
-/** The content that the hub is to be restarted for; the Hub copies both to the pod template. */
-export interface RestartHashes {
-  readonly configuration: string;
-  /** Absent for a hub without secrets. */
-  readonly secrets?: string | undefined;
-}
 
 /** A configuration with the secrets that it uses, as the hub gets it. */
 export interface Content {
   /** By name; `configuration.yaml` is among them. */
   readonly files: Files;
   /** The value of the marker once the hub has read this content. */
-  readonly marker: MarkerVariables;
+  readonly marker: ContentHashes;
   readonly sections: Sections;
   /** The decision that restarts the hub for it. */
-  readonly restart: RestartHashes;
+  readonly restart: ContentHashes;
   /** The sections of other files, with the secrets of now. */
   readonly sectionsOf: (files: Files) => Sections;
 }
@@ -27,11 +20,11 @@ export interface Content {
 export function contentOf(
   { files, hash, sections }: GeneratedConfiguration,
   secrets: ReadSecrets | undefined,
-  restart: RestartHashes,
+  restart: ContentHashes,
 ): Content {
   const digest = (key: string): string => (secrets ? digestOfSecret(secrets, key) : '');
   const sectionsOf = (each: Files): Sections => withSecretDigests(readSections(each), digest);
-  const marker = { configuration: hash, ...(secrets?.hash !== undefined && { secrets: secrets.hash }) };
+  const marker = { configuration: hash, secrets: secrets?.hash };
   return { files, marker, sections: withSecretDigests(sections, digest), restart, sectionsOf };
 }
 

@@ -86,9 +86,8 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
   if (cut) return unreachable(cut);
 
   // The byte order mark is put back in the end: the places in the text are counted without it.
-  const [mark, body] = configuration.startsWith(BYTE_ORDER_MARK)
-    ? [BYTE_ORDER_MARK, configuration.slice(1)]
-    : ['', configuration];
+  const mark = configuration.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
+  const body = configuration.slice(mark.length);
   const { text: base, addition, notices } = withRecorder(body, parsed, recorder);
   const file = parse(base);
   if (!('document' in file)) return { type: 'invalid', message: CANNOT_EXTEND };
@@ -106,10 +105,8 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
 
   const generated = { ...files, 'configuration.yaml': mark + text };
   const generatedSections = readSections(generated, parse);
-  const notes = [...generatedSections.values()].flatMap(({ secrets }) => [
-    '',
-    ...Object.keys(secrets),
-  ]).length;
+  const uses = [...generatedSections.values()].flatMap(({ secrets }) => Object.keys(secrets));
+  const notes = generatedSections.size + uses.length;
   return (
     sizeProblem(generated, notes) ?? {
       type: 'configuration',
@@ -163,9 +160,7 @@ function hasMarker(files: ConfigFiles): boolean {
 function rememberingParser(): typeof parseHubYaml {
   const known = new Map<string, ReturnType<typeof parseHubYaml>>();
   return (text) => {
-    const before = known.get(text);
-    if (before) return before;
-    const parsed = parseHubYaml(text);
+    const parsed = known.get(text) ?? parseHubYaml(text);
     known.set(text, parsed);
     return parsed;
   };

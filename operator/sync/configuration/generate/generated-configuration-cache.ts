@@ -24,14 +24,10 @@ export class GeneratedConfigurationCache {
     const known = this.entries.get(uid);
     if (known && isDeepStrictEqual(known.source, source)) return known.generated;
     const generated = generateConfiguration(source);
-    this.forgetDeleted();
+    for (const [each, entry] of this.entries)
+      if (this.services.cache.get('HubConfiguration', entry.namespace, entry.name)?.metadata.uid !== each)
+        this.entries.delete(each); // a deleted resource
     this.entries.set(uid, { namespace, name, source, generated });
     return generated;
-  }
-
-  private forgetDeleted(): void {
-    for (const [uid, { namespace, name }] of this.entries)
-      if (this.services.cache.get('HubConfiguration', namespace, name)?.metadata.uid !== uid)
-        this.entries.delete(uid);
   }
 }

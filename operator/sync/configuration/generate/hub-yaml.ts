@@ -3,8 +3,8 @@ import {
   type Document,
   isAlias,
   isMap,
-  isNode,
   isScalar,
+  isSeq,
   LineCounter,
   type Node,
   parseDocument,
@@ -21,7 +21,7 @@ export interface HubYaml {
   /** Null for a file of nothing but comments. */
   readonly root: Node | null;
   /** The node that each alias refers to. */
-  readonly anchors: ReadonlyMap<Alias, Node>;
+  readonly anchors: ReadonlyMap<Alias, Node | undefined>;
   /** Where a character of the text is, both counted from 1. */
   readonly positionOf: (offset: number) => Position;
 }
@@ -41,7 +41,7 @@ export interface YamlProblem {
 const NOT_PRINTABLE = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 /** A byte order mark is one at the beginning alone, and elsewhere an invisible part of a name. */
-const BYTE_ORDER_MARK_INSIDE = /(?<!^)\ufeff/;
+const BYTE_ORDER_MARK = /\ufeff/;
 
 /** Line breaks of YAML 1.1, which the hub's loader reads, and not of YAML 1.2, which is parsed here. */
 const OTHER_LINE_BREAK = /\r(?!\n)|[\x85\u2028\u2029]/;
@@ -57,25 +57,19 @@ export function parseHubYaml(text: string): HubYaml | YamlProblem {
   // The hub skips a byte order mark, which this parser counts as a column.
   const body = text.replace(/^\ufeff/, '');
   const positionOf = positionsIn(body);
-  const unreadable =
-    NOT_PRINTABLE.exec(text) ?? OTHER_LINE_BREAK.exec(text) ?? BYTE_ORDER_MARK_INSIDE.exec(text);
-  if (unreadable)
-    return { problem: describeCharacter(unreadable[0]), position: positionsIn(text)(unreadable.index) };
+  const problemAt = (problem: string, offset: number) => ({ problem, position: positionOf(offset) });
+  const unreadable = [NOT_PRINTABLE, OTHER_LINE_BREAK, BYTE_ORDER_MARK].map((each) => each.exec(body));
+  const [found] = unreadable.filter((each) => each !== null);
+  if (found) return problemAt(describeCharacter(found[0]), found.index);
   try {
     const document = parseWithoutIndents(body);
     const [error] = document.errors;
-    if (error) return { problem: sentenceOf(error), position: positionOf(error.pos[0]) };
+    if (error) return problemAt(sentenceOf(error), error.pos[0]);
     const duplicate = duplicateKey(document);
-    if (duplicate)
-      return {
-        problem: `the key ${String(duplicate.value)} occurs twice`,
-        position: positionOf(duplicate.range[0]),
-      };
+    if (duplicate) return problemAt(`the key ${String(duplicate.value)} occurs twice`, duplicate.range[0]);
     const anchors = anchorsOf(document);
-    if ('unresolved' in anchors) {
-      const { source, range } = anchors.unresolved;
-      return { problem: `the alias *${source} refers to nothing before it`, position: positionOf(range![0]) };
-    }
+    for (const [{ source, range }, target] of anchors)
+      if (!target) return problemAt(`the alias *${source} refers to nothing before it`, range![0]);
     return { document, root: isNothing(document.contents) ? null : document.contents, anchors, positionOf };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
@@ -145,18 +139,18 @@ const isNothing = (root: Node | null): boolean =>
 
 /** The entries of a mapping by key, those of merged mappings (`<<: *defaults`) included, as far as keys are scalars. */
 export function entriesOf(map: YAMLMap, anchors: HubYaml['anchors'], depth = 0): Map<string, Node | null> {
-  const own = new Map<string, Node | null>();
-  const merged = new Map<string, Node | null>();
+  const entries = new Map<string, Node | null>();
+  const merged: (Node | null)[] = [];
   for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
     const name = dereference(key, anchors);
     if (!isScalar(name)) continue;
-    if (!isMergeKey(name)) own.set(String(name.value), value);
-    else if (depth < DEEPEST_MERGE)
-      for (const [inherited, node] of mergedEntries(value, anchors, depth + 1))
-        if (!merged.has(inherited)) merged.set(inherited, node);
+    if (!isMergeKey(name)) entries.set(String(name.value), value);
+    else if (depth < DEEPEST_MERGE) merged.push(value);
   }
-  for (const [name, node] of merged) if (!own.has(name)) own.set(name, node);
-  return own;
+  for (const map of merged.flatMap((each) => mappingsIn(each, anchors)))
+    for (const [name, node] of entriesOf(map, anchors, depth + 1))
+      if (!entries.has(name)) entries.set(name, node);
+  return entries;
 }
 
 /** The node itself, or the one that an alias refers to. */
@@ -167,21 +161,11 @@ export function dereference(node: Node | null, anchors: HubYaml['anchors']): Nod
 /** A mapping that merges itself ends here. */
 const DEEPEST_MERGE = 16;
 
-function mergedEntries(
-  value: Node | null,
-  anchors: HubYaml['anchors'],
-  depth: number,
-): Map<string, Node | null> {
+/** One mapping, or those of a list: the first one that has a key gives its value. */
+function mappingsIn(value: Node | null, anchors: HubYaml['anchors']): YAMLMap[] {
   const source = dereference(value, anchors);
-  if (isMap(source)) return entriesOf(source, anchors, depth);
-  const all = new Map<string, Node | null>();
-  if (source === null || !('items' in source)) return all;
-  for (const item of (source as { items: unknown[] }).items) {
-    const map = isNode(item) ? dereference(item, anchors) : null;
-    if (!isMap(map)) continue;
-    for (const [name, node] of entriesOf(map, anchors, depth)) if (!all.has(name)) all.set(name, node);
-  }
-  return all;
+  const maps = isSeq(source) ? source.items.map((item) => dereference(item as Node, anchors)) : [source];
+  return maps.filter((each) => isMap(each));
 }
 
 const isMergeKey = ({ type, value }: Scalar): boolean => type === 'PLAIN' && value === '<<';
@@ -194,13 +178,9 @@ function duplicateKey(document: Document.Parsed): Scalar.Parsed | undefined {
       const seen = new Set<string>();
       for (const { key } of map.items) {
         if (!isScalar(key) || isMergeKey(key)) continue;
-        if (seen.has(constructedKey(key))) {
-          duplicate = key as Scalar.Parsed;
-          return visit.BREAK;
-        }
+        if (seen.has(constructedKey(key))) duplicate ??= key as Scalar.Parsed;
         seen.add(constructedKey(key));
       }
-      return undefined;
     },
   });
   return duplicate;
@@ -212,23 +192,17 @@ const constructedKey = ({ type, value }: Scalar): string =>
 
 const NOT_TEXT = /^(|~|null|y|n|yes|no|on|off|true|false|[-+.\d].*)$/i;
 
-function anchorsOf(document: Document.Parsed): Map<Alias, Node> | { readonly unresolved: Alias } {
+/** Undefined: there is no anchor of that name before the alias. */
+function anchorsOf(document: Document.Parsed): Map<Alias, Node | undefined> {
   const named = new Map<string, Node>();
-  const anchors = new Map<Alias, Node>();
-  let unresolved: Alias | undefined;
+  const anchors = new Map<Alias, Node | undefined>();
   visit(document, {
     Node(_, node) {
-      if (!isAlias(node)) {
-        if (node.anchor) named.set(node.anchor, node);
-        return undefined;
-      }
-      const target = named.get(node.source);
-      if (target) anchors.set(node, target);
-      else unresolved = node;
-      return target ? undefined : visit.BREAK;
+      if (isAlias(node)) anchors.set(node, named.get(node.source));
+      else if (node.anchor) named.set(node.anchor, node);
     },
   });
-  return unresolved ? { unresolved } : anchors;
+  return anchors;
 }
 
 function sentenceOf({ code, message }: { readonly code: string; readonly message: string }): string {

@@ -17,11 +17,9 @@ export function insertAtTop(text: string, file: HubYaml, entries: readonly strin
   if (root?.flow) return insertIntoFlow(text, root, entries);
   const end = DOCUMENT_END.exec(text)?.index ?? text.length;
   if (root && endsInOpenBlock(text.slice(0, end), file)) return insertIntoBlock(text, root, entries);
-  const newline = text.includes('\r\n') ? '\r\n' : '\n';
-  const separator = end === 0 || text[end - 1] === '\n' ? '' : newline;
+  const separator = end === 0 || text[end - 1] === '\n' ? '' : newlineOf(text);
   const indent = root ? indentAt(text, root.range![0]) : '';
-  const lines = entries.map((entry) => `${indent}${entry}${newline}`).join('');
-  return text.slice(0, end) + separator + lines + text.slice(end);
+  return splice(text, end, separator + linesOf(entries, indent, text));
 }
 
 /** Adds entries to the mapping that an entry of the top level has as its value, or has none. */
@@ -51,18 +49,8 @@ function insertIntoBlock(text: string, map: YAMLMap, entries: readonly string[])
   const indent = indentAt(text, first);
   const start = lineStart(text, first);
   // A mapping that begins in the line of its key (`? a: b`).
-  if (
-    /^[?:-]\s/.test(text.slice(start + indent.length, first)) &&
-    !isExplicitKey(text, start + indent.length, first)
-  )
-    return undefined;
-  const newline = text.includes('\r\n') ? '\r\n' : '\n';
-  return splice(text, start, entries.map((entry) => `${indent}${entry}${newline}`).join(''));
-}
-
-/** `? key` with the key itself at `first`: the mapping begins at the question mark. */
-function isExplicitKey(text: string, start: number, first: number): boolean {
-  return text[start] === '?' && text.slice(start + 1, first).trim() === '';
+  if (/^[?:-]\s/.test(text.slice(start + indent.length, first))) return undefined;
+  return splice(text, start, linesOf(entries, indent, text));
 }
 
 /** A block scalar at the end of the text, without a line break: one that is added would belong to its value. */
@@ -75,6 +63,11 @@ function endsInOpenBlock(text: string, { root }: HubYaml): boolean {
   }
   return isScalar(last) && (last.type === 'BLOCK_LITERAL' || last.type === 'BLOCK_FOLDED');
 }
+
+const newlineOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n');
+
+const linesOf = (entries: readonly string[], indent: string, text: string): string =>
+  entries.map((entry) => `${indent}${entry}${newlineOf(text)}`).join('');
 
 function lineStart(text: string, offset: number): number {
   return offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;

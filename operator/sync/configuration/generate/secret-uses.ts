@@ -36,9 +36,6 @@ export function missingKeys(
 /**
  * Says which secrets the configuration uses and no HubSecrets gives; undefined: none. The hub would start into its
  * recovery mode with them.
- *
- * @param uses keys, each with its place in words
- * @param secrets generated from the HubSecrets; undefined: there is none
  */
 export function missingSecrets(
   uses: ReadonlyMap<string, string>,

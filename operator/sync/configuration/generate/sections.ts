@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isAlias, isMap, isScalar, isSeq, type Node } from 'yaml';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
 import { ConfigFiles, type Files, nameInConfig, type Place } from './config-files';
-import { dereference, entriesOf, parseHubYaml } from './hub-yaml';
+import { dereference, parseHubYaml } from './hub-yaml';
 
 /**
  * A part of the configuration that the hub loads as a whole: `logger`, `automation`, `sensor.filter` (the platform filter
@@ -82,12 +82,12 @@ class SectionReader {
 
   /** Adds the sections of a mapping: of `configuration.yaml`, or of a package. */
   private addAll(place: Place): void {
-    const { node, file } = this.files.follow(place);
-    if (!isMap(node)) return;
-    for (const [key, value] of entriesOf(node, file.anchors)) {
+    for (const [key, written] of this.files.entries(place)) {
       const section = key.split(' ', 1)[0]!;
-      const content = this.files.follow({ node: value, file });
-      if (!isMarker(section, content)) this.addSection(section, content, { node: value, file });
+      const content = this.files.follow(written);
+      // No script of a person has the id of the marker.
+      const isMarker = section === 'script' && this.files.entries(content).has(MARKER_SCRIPT);
+      if (!isMarker) this.addSection(section, content, written);
     }
   }
 
@@ -103,10 +103,9 @@ class SectionReader {
     });
   }
 
-  private addParts(section: string, { node, file }: Place): void {
+  private addParts(section: string, content: Place): void {
     const rest: Content[] = [];
-    for (const [key, value] of isMap(node) ? entriesOf(node, file.anchors) : []) {
-      const place = { node: value, file };
+    for (const [key, place] of this.files.entries(content)) {
       if (section === 'homeassistant' && key === 'packages') this.addPackages(place);
       else if (PARTS[section]!.includes(key)) this.add(`${section}.${key}`, [place]);
       else rest.push(key, place);
@@ -115,20 +114,16 @@ class SectionReader {
   }
 
   private addPackages(written: Place): void {
-    const { node, file } = this.files.follow(written);
-    if (!isMap(node)) return this.add('homeassistant.packages', [written]);
-    for (const value of entriesOf(node, file.anchors).values()) {
-      const content = this.files.follow({ node: value, file });
-      if (isMap(content.node)) this.addAll(content);
-      else this.add('homeassistant.packages', [{ node: value, file }]);
-    }
+    const isMapping = (place: Place) => isMap(this.files.follow(place).node);
+    for (const each of isMapping(written) ? this.files.entries(written).values() : [written])
+      if (isMapping(each)) this.addAll(each);
+      else this.add('homeassistant.packages', [each]);
   }
 
   private platformOf(section: string, place: Place): string | undefined {
     if (WITHOUT_PLATFORMS.has(section)) return undefined;
-    const { node, file } = this.files.follow(place);
-    if (!isMap(node)) return undefined;
-    const platform = dereference(entriesOf(node, file.anchors).get('platform') ?? null, file.anchors);
+    const written = this.files.entries(place).get('platform');
+    const platform = written && dereference(written.node, written.file.anchors);
     return isScalar(platform) && !platform.tag ? String(platform.value) : undefined;
   }
 
@@ -193,12 +188,6 @@ class SectionReader {
         return [name, ...(file ? [{ node: file.root, file }] : [])];
       });
   }
-}
-
-function isMarker(section: string, { node, file }: Place): boolean {
-  if (section !== 'script' || !isMap(node)) return false;
-  const [first, ...others] = entriesOf(node, file.anchors).keys();
-  return first === MARKER_SCRIPT && others.length === 0;
 }
 
 function hash(parts: readonly string[]): string {

@@ -1,7 +1,11 @@
+import { HTTP_BY_API, isLower } from '../../../base/hub-version';
 import type { HubClient } from '../../../client/hub-client';
+import { listServices } from '../../../client/services';
 import { readLog } from '../../../client/setup/log-records';
 import type { Redact } from '../../../client/connection/redact';
 import { sectionOf, type Sections } from '../generate/sections';
+import type { UsableHub } from '../record/observe';
+import type { HubCapabilities } from './reload-decision';
 
 /** The sections whose integration the hub has not set up, and its words about them. */
 export interface NotSetUp {
@@ -12,8 +16,23 @@ export interface NotSetUp {
 
 type SetUpOfHub = Pick<HubClient, 'components' | 'repairIssues'>;
 
+/** @param loaded the sections that the hub has loaded */
+export async function readCapabilities(
+  { client, hub }: UsableHub,
+  loaded: Sections,
+): Promise<HubCapabilities> {
+  const domains = await listServices(client.connection);
+  const services = [...domains].flatMap(([domain, names]) => [...names].map((name) => `${domain}.${name}`));
+  const version = hub.status?.version;
+  return {
+    services: new Set(services),
+    httpByApi: version === undefined || !isLower(version, HTTP_BY_API),
+    notSetUp: new Set(await partsNotSetUp(client, loaded)),
+  };
+}
+
 /** The sections and platforms that a hub has not set up. */
-export async function partsNotSetUp(client: SetUpOfHub, sections: Sections): Promise<string[]> {
+async function partsNotSetUp(client: SetUpOfHub, sections: Sections): Promise<string[]> {
   const domains = [...new Set([...sections.keys()].map(sectionOf))].sort();
   const missing: string[] = [];
   for (const domain of domains) if (!(await client.components.isLoaded(domain))) missing.push(domain);
@@ -44,11 +63,8 @@ function isAbout(part: string, logger: string, message: readonly string[]): bool
   const [domain, platform] = part.split('.') as [string, string?];
   if (platform !== undefined)
     return [domain, platform].every((word) => message.some((text) => text.includes(` ${word} `)));
-  if (
-    logger === `homeassistant.components.${domain}` ||
-    logger.startsWith(`homeassistant.components.${domain}.`)
-  )
-    return true;
+  const own = `homeassistant.components.${domain}`;
+  if (logger === own || logger.startsWith(`${own}.`)) return true;
   if (logger.startsWith(`custom_components.${domain}`)) return true;
   const isSetUp = logger === 'homeassistant.setup' || logger === 'homeassistant.bootstrap';
   return isSetUp && message.some((text) => text.includes(`'${domain}'`) || text.includes(` ${domain}:`));

@@ -56,7 +56,7 @@ export function nextHttpStep(
  * a hub with versions of profiles does not know. Without a certificate, which no section may name, none is in use.
  */
 export function completeSettings({ default: standard }: HttpConfig, written: HttpSettings): HttpSettings {
-  const defaults = withoutMeta(standard ?? {});
+  const defaults = settingsIn(standard);
   const isKnown = VERSIONED.test(written.ssl_profile ?? '') || !VERSIONED.test(defaults.ssl_profile ?? '');
   const { ssl_profile } = isKnown && written.ssl_profile ? written : defaults;
   return { ...defaults, ...written, ...(ssl_profile && { ssl_profile }) };
@@ -117,7 +117,7 @@ export async function syncHttpSettings(
       return inProgress;
     case 'occupied':
       // The operator's own former settings are on trial: one edit was followed by another.
-      if (config.pending && sent?.hash === hashOf(withoutMeta(config.pending))) break;
+      if (config.pending && sent?.hash === hashOf(config.pending)) break;
       return goesOn(
         'PendingChange',
         'Other settings of the web server are on trial in the hub. The section http: is applied when they are confirmed or reverted.',
@@ -156,7 +156,7 @@ const NO_SECTION: HttpResult = { source: null, condition: null };
 
 /** The hub keeps the settings of a section that is gone, until a person changes them or writes it again. */
 function withoutSection({ stable, default: standard }: HttpConfig): HttpResult {
-  const valuesOf = (slot: HttpSlot | null) => new Map(Object.entries(sorted(withoutMeta(slot ?? {}))));
+  const valuesOf = (slot: HttpSlot | null) => new Map(Object.entries(settingsIn(slot)));
   const [present, defaults] = [valuesOf(stable ?? standard), valuesOf(standard)];
   const kept = [...new Set([...present.keys(), ...defaults.keys()])]
     .filter((key) => !isDeepStrictEqual(present.get(key), defaults.get(key)))
@@ -214,27 +214,17 @@ const goesOn = (reason: HttpReason, message: string): HttpResult => ({
 const inProgress = goesOn('InProgress', 'The hub is restarting to try the settings of the section http:.');
 
 const isSame = (slot: HttpSlot, desired: HttpSettings): boolean =>
-  isDeepStrictEqual(sorted(withoutMeta(slot)), sorted(desired));
+  isDeepStrictEqual(settingsIn(slot), settingsIn(desired));
 
-function withoutMeta({
-  created_at: _at,
-  error: _error,
-  error_message: _message,
-  ...settings
-}: HttpSlot): HttpSettings {
-  return settings;
-}
-
-const hashOf = (settings: HttpSettings): string =>
+const hashOf = (slot: HttpSlot): string =>
   createHash('sha256')
-    .update(JSON.stringify(sorted(settings)))
+    .update(JSON.stringify(settingsIn(slot)))
     .digest('hex')
     .slice(0, 32);
 
-/** The hub shows keys that are not set in one slot as absent and in another as null. */
-const sorted = (settings: HttpSettings): object =>
-  Object.fromEntries(
-    Object.entries(settings)
-      .filter(([, value]) => value != null)
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
+/** The settings with a value, sorted. The hub shows keys that are not set in one slot as absent and in another as null. */
+function settingsIn(slot: HttpSlot | null): HttpSettings {
+  const { created_at: _at, error: _error, error_message: _message, ...settings }: HttpSlot = slot ?? {};
+  const set = Object.entries(settings).filter(([, value]) => value != null);
+  return Object.fromEntries(set.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

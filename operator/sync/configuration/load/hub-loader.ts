@@ -1,20 +1,17 @@
 import { timestamp } from '../../../base/clock';
-import type { HubClient } from '../../../client/hub-client';
 import { HubUnreachable } from '../../../client/connection/errors';
 import { hubStartId } from '../../../client/setup/hub-start-id';
 import type { Redact } from '../../../client/connection/redact';
-import { listServices } from '../../../client/services';
-import { HTTP_BY_API, isLower } from '../../../base/hub-version';
 import type { Services } from '../../services';
 import { addedFiles } from '../generate/configuration-content';
-import type { MarkerVariables } from '../generate/content-marker';
+import { formerMarker } from '../generate/content-marker';
 import type { Sections } from '../generate/sections';
 import { publishConfiguration, publishWithoutRestart } from '../record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, LastLoad, LoadMethod } from '../record/record';
-import { checkInHub, newLines, problemOf } from './check';
-import { partsNotSetUp } from './components';
+import { checkInHub, newLines, type Problem } from './check';
+import { readCapabilities } from './components';
 import { leftOutSince, withLeftOut } from './left-out';
-import { decideReload, type HubCapabilities, type ReloadPolicy, type SectionReload } from './reload-decision';
+import { decideReload, type SectionReload } from './reload-decision';
 import { reloadSections } from './reload-sections';
 import { RunningContents, type RunningHub } from './running-content';
 import { REFRESH_DURATION, verifyContent } from './verify-content';
@@ -42,8 +39,6 @@ export type LoadResult =
 
 export interface LoadJob extends RunningHub {
   readonly task: LoadTask;
-  readonly client: HubClient;
-  readonly policy: ReloadPolicy;
   readonly redact: Redact;
   /** Whether the resource or the secrets have changed since. */
   readonly hasChanged: () => Promise<boolean>;
@@ -51,36 +46,37 @@ export interface LoadJob extends RunningHub {
   readonly assertStillDesired: () => void;
 }
 
-type LoadServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | 'log'>;
-
 /**
- * Loads a content into a hub that runs (rules.md, "Reload or restart"): write, have it checked, have it read, reload
+ * One load of a content into a hub that runs (rules.md, "Reload or restart"): write, have it checked, have it read, reload
  * what changed, and observe the result. Each step may be the last one of this process: repeated from the beginning it
  * leads to the same end.
  */
 export class HubLoader {
-  private readonly running: RunningContents;
-
   constructor(
-    private readonly services: LoadServices,
+    private readonly services: Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | 'log'>,
     private readonly records: ConfigurationRecords,
-  ) {
-    this.running = new RunningContents(services, records);
-  }
+    private readonly job: LoadJob,
+    private readonly signal: AbortSignal,
+  ) {}
 
-  async load(job: LoadJob, signal: AbortSignal): Promise<LoadResult> {
-    if (job.task !== 'load') return this.adopt(job);
-    const running = await this.running.find(job, (loaded) => this.capabilities(job, loaded));
-    return running ? this.exchange(job, running, signal) : this.loadByRestart(job);
+  async load(): Promise<LoadResult> {
+    const { services, records, job } = this;
+    if (job.task !== 'load') return this.adopt();
+    const running = await new RunningContents(services, records).find(job);
+    if (running) return this.exchange(running);
+    // The loaded configuration is unknown, so nothing can be compared: a start of the pod checks and loads all of it.
+    if (job.policy.strategy !== 'hot-reload') return this.restart([]);
+    await publishConfiguration(services, job.resource, job.content);
+    return { type: 'unseen' };
   }
 
   /** The hub has started with the content: all of it is loaded, but the items that the hub says to have left out. */
-  private async adopt(job: LoadJob): Promise<LoadResult> {
-    const { hub, client, content, record, observed, redact, task } = job;
+  private async adopt(): Promise<LoadResult> {
+    const { hub, client, resource, content, record, observed, redact, task } = this.job;
     const { files, marker, sections: loaded } = content;
     const subject = { client, redact, files };
-    const result = await checkInHub(subject, '');
-    if (result.errors) return { type: 'rejected', problem: problemOf(result)! };
+    const { problem, warnings } = await checkInHub(subject, '');
+    if (problem && !problem.isWarning) return { type: 'rejected', problem: problem.problem };
     const isLoadedBefore =
       record?.marker.configuration === marker.configuration && record.pending.length === 0;
     const atStart = task === 'adopt' ? await leftOutSince([], subject) : '';
@@ -90,40 +86,29 @@ export class HubLoader {
       loaded,
       pending: [],
       start: observed.start,
-      warnings: [result.warnings, newLines(atStart, result.warnings)].filter(Boolean).join('\n'),
+      warnings: [warnings, newLines(atStart, warnings)].filter(Boolean).join('\n'),
       sentSettings: record?.sentSettings,
       lastLoad: isLoadedBefore && record.lastLoad ? record.lastLoad : this.loadedNow('restart'),
     });
-    await publishConfiguration(this.services, job.resource, content);
+    await publishConfiguration(this.services, resource, content);
     return { type: 'loaded', pending: [] };
   }
 
-  /** The loaded configuration is unknown, so nothing can be compared: a start of the pod checks and loads all of it. */
-  private async loadByRestart(job: LoadJob): Promise<LoadResult> {
-    const { resource, content, policy } = job;
-    if (policy.strategy === 'hot-reload') {
-      await publishConfiguration(this.services, resource, content);
-      return { type: 'unseen' };
-    }
-    return this.restart(job, []);
-  }
-
   /** A restart that the Hub cannot begin with would leave files to a hub that restarts by itself. */
-  private async restart(
-    { resource, content, observed }: LoadJob,
-    because: readonly string[],
-  ): Promise<LoadResult> {
+  private async restart(because: readonly string[]): Promise<LoadResult> {
+    const { resource, content, observed } = this.job;
     if (observed.heldBy === undefined)
       await publishConfiguration(this.services, resource, content, content.restart);
     return { type: 'restart', because };
   }
 
-  private async exchange(job: LoadJob, base: ConfigurationRecord, signal: AbortSignal): Promise<LoadResult> {
+  private async exchange(base: ConfigurationRecord): Promise<LoadResult> {
+    const { job } = this;
     const { client, content, resource, observed } = job;
     // A new file is linked into the hub's directory when the pod starts, and not before.
     const added = addedFiles(base.files, content.files);
     if (added.length > 0) {
-      if (job.policy.strategy !== 'hot-reload') return this.restart(job, added);
+      if (job.policy.strategy !== 'hot-reload') return this.restart(added);
       // The content may have been written while the hub did not answer. A hub that restarts by itself could not read
       // it.
       await publishConfiguration(this.services, resource, base);
@@ -135,24 +120,20 @@ export class HubLoader {
     const rejectAfter = content.marker.secrets === base.marker.secrets ? 0 : REFRESH_DURATION;
     const { files, marker } = content;
     const options = { ...job, files, marker, knownWarnings: base.warnings, rejectAfter };
-    const shown = await verifyContent(this.services, options, signal);
-    if (shown.type === 'rejected') return this.reject(job, base, shown, [], signal);
+    const shown = await verifyContent(this.services, options, this.signal);
+    if (shown.type === 'rejected') return this.reject(base, shown, []);
     if (shown.type === 'unseen') return shown;
     if ((await hubStartId(client.connection)) !== observed.start.id)
       throw new HubUnreachable('the hub was restarted while it loaded the configuration');
-    return this.reload(job, base, shown.warnings, signal);
+    return this.reload(base, shown.warnings);
   }
 
-  private async reload(
-    job: LoadJob,
-    base: ConfigurationRecord,
-    warnings: string,
-    signal: AbortSignal,
-  ): Promise<LoadResult> {
-    const { client, content, hub, policy, redact, observed } = job;
+  private async reload(base: ConfigurationRecord, warnings: string): Promise<LoadResult> {
+    const { client, content, hub, resource, policy, redact, observed } = this.job;
     const { files, marker, sections: after } = content;
-    job.assertStillDesired();
-    const decision = decideReload(policy, base.loaded, after, await this.capabilities(job, base.loaded));
+    this.job.assertStillDesired();
+    const capabilities = await readCapabilities(this.job, base.loaded);
+    const decision = decideReload(policy, base.loaded, after, capabilities);
     const accept = (pending: readonly string[], method: LoadMethod) =>
       this.records.set(hub, {
         ...base,
@@ -166,20 +147,20 @@ export class HubLoader {
         replacedPod: undefined,
         lastLoad: method === 'hot-reload' || pending.length === 0 ? this.loadedNow(method) : base.lastLoad,
       });
-    if (decision.type === 'restart') return this.restart(job, decision.because);
+    if (decision.type === 'restart') return this.restart(decision.because);
     // Before the end of the load, which holds a rollout back.
-    await publishWithoutRestart(this.services, job.resource, content);
+    await publishWithoutRestart(this.services, resource, content);
     if (decision.type === 'nothing') {
       await accept([], 'none');
       return { type: 'loaded', pending: [] };
     }
     const change = { before: base.files, after: files };
     const [failure, leftOut] = await withLeftOut({ client, redact, files }, () =>
-      reloadSections(this.services, client, decision.reloads, change, signal),
+      reloadSections(this.services, client, decision.reloads, change, this.signal),
     );
     const problem = newLines(leftOut, warnings);
-    if (problem) return this.reject(job, base, { problem, isWarning: true }, decision.reloads, signal);
-    if (failure && policy.strategy === 'auto') return this.restart(job, failure.sections);
+    if (problem) return this.reject(base, { problem, isWarning: true }, decision.reloads);
+    if (failure && policy.strategy === 'auto') return this.restart(failure.sections);
     const pending = [...decision.pending, ...(failure?.sections ?? [])];
     await accept(pending, decision.reloads.length > 0 ? 'hot-reload' : 'none');
     return failure ? { type: 'failed', ...failure } : { type: 'loaded', pending: [...pending].sort() };
@@ -192,18 +173,16 @@ export class HubLoader {
    * @param reloads of the rejected content
    */
   private async reject(
-    job: LoadJob,
     base: ConfigurationRecord,
-    { problem, isWarning }: { readonly problem: string; readonly isWarning: boolean },
+    { problem, isWarning }: Problem,
     reloads: readonly SectionReload[],
-    signal: AbortSignal,
   ): Promise<LoadResult> {
-    const { hub, client, content, resource } = job;
+    const { hub, client, content, resource, observed } = this.job;
     await publishConfiguration(this.services, resource, base);
     // The way back also ends while the operator stops.
     const unaborted = new AbortController().signal;
-    const former = { files: base.files, marker: withSecretsOf(base.marker, content.marker) };
-    const options = { ...job, ...former, knownWarnings: undefined, rejectAfter: REFRESH_DURATION };
+    const former = { files: base.files, marker: formerMarker(base, content.marker) };
+    const options = { ...this.job, ...former, knownWarnings: undefined, rejectAfter: REFRESH_DURATION };
     const shown = await verifyContent(this.services, options, unaborted);
     if (shown.type !== 'seen')
       this.services.log.warn(
@@ -220,34 +199,15 @@ export class HubLoader {
     }
     // The former content has got this problem too, by a change of something else: it is none of this content.
     if (isWarning && shown.type === 'seen' && newLines(problem, shown.warnings) === '')
-      return this.exchange(job, { ...base, warnings: shown.warnings }, signal);
-    await this.records.set(hub, {
-      ...base,
-      start: job.observed.start,
-      rejected: { marker: content.marker, problem },
-    });
+      return this.exchange({ ...base, warnings: shown.warnings });
+    const rejected = { marker: content.marker, problem };
+    await this.records.set(hub, { ...base, start: observed.start, rejected });
     return { type: 'rejected', problem };
   }
 
   private loadedNow(method: LoadMethod): LastLoad {
     return { method, time: timestamp(this.services.clock.now()) };
   }
-
-  private async capabilities({ client, hub }: LoadJob, loaded: Sections): Promise<HubCapabilities> {
-    const domains = await listServices(client.connection);
-    const services = [...domains].flatMap(([domain, names]) => [...names].map((name) => `${domain}.${name}`));
-    const version = hub.status?.version;
-    return {
-      services: new Set(services),
-      httpByApi: version === undefined || !isLower(version, HTTP_BY_API),
-      notSetUp: new Set(await partsNotSetUp(client, loaded)),
-    };
-  }
-}
-
-/** The marker of former files once the hub reads them again: with the present secrets. */
-function withSecretsOf(former: MarkerVariables, { secrets }: MarkerVariables): MarkerVariables {
-  return former.secrets === undefined || secrets === undefined ? former : { ...former, secrets };
 }
 
 /** `after`, with these sections as they were. */

@@ -7,17 +7,9 @@ import { PerHub } from '../../hub-access/per-hub';
 import { Operation } from '../../objects/operation';
 import { readGeneratedSecrets } from '../../secrets-yaml/generated-secrets';
 import type { Services } from '../../services';
-import type { Content } from '../generate/configuration-content';
 import type { ConfigurationRecords, HubStart } from '../record/record';
 import { HubLoader, type LoadJob, type LoadResult } from './hub-loader';
-import type { ReloadPolicy } from './reload-decision';
-
-/** A content that a hub is to have. */
-export interface DesiredContent {
-  readonly resource: HubConfiguration;
-  readonly content: Content;
-  readonly policy: ReloadPolicy;
-}
+import type { DesiredContent } from './running-content';
 
 /** A load that is to be made. */
 export type LoadOrder = Omit<LoadJob, 'redact' | 'hasChanged' | 'assertStillDesired'>;
@@ -32,15 +24,13 @@ interface Load {
 
 /** The last load of each hub. */
 export class LoadJobs {
-  private readonly loader: HubLoader;
   private readonly loads: PerHub<Load>;
   private readonly closing = new AbortController();
 
   constructor(
     private readonly services: Services,
-    records: ConfigurationRecords,
+    private readonly records: ConfigurationRecords,
   ) {
-    this.loader = new HubLoader(services, records);
     this.loads = new PerHub(services.cache);
   }
 
@@ -85,7 +75,7 @@ export class LoadJobs {
         hasChanged: () => this.hasChanged(order),
         assertStillDesired: () => assertStillDesired(services, resource),
       };
-      return this.loader.load(job, this.closing.signal);
+      return new HubLoader(services, this.records, job, this.closing.signal).load();
     };
     const operation = new Operation<LoadResult>(services.clock).start(run, () => {
       services.requeue(resource.kind, resource.metadata.namespace, resource.metadata.name);

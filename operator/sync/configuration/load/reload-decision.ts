@@ -64,53 +64,37 @@ const SERVICES: Readonly<Record<string, string | null>> = {
   python_script: null,
 };
 
+/** Integrations whose `reload` also removes all that their section contained, once the whole section is gone. */
+// prettier-ignore
+const REMOVE_THEIR_SECTION = [
+  'automation', 'command_line', 'group', 'input_boolean', 'input_button', 'input_datetime', 'input_number', 'input_select',
+  'input_text', 'intent_script', 'mqtt', 'person', 'rest_command', 'scene', 'schedule', 'script', 'shell_command', 'timer',
+  'zone',
+];
+
 /**
  * Integrations whose `reload` reads their section or their platforms again and sets up the integrations that it finds,
  * by the source of Home Assistant 2026.11: `async_integration_yaml_config`, `async_setup_reload_service`, or the reload
  * of a collection. `homekit` does not import new bridges, `modbus` and `knx` answer before they are set up,
- * `google_assistant` keeps its entities, and a custom integration may mean anything by the word. True: once the
- * whole section is gone, the reload also removes all that it contained.
+ * `google_assistant` keeps its entities, and a custom integration may mean anything by the word.
  */
-const READ_THEIR_SECTION: ReadonlyMap<string, boolean> = new Map(
-  Object.entries({
-    automation: true,
-    bayesian: false,
-    command_line: true,
-    derivative: false,
-    filter: false,
-    generic_thermostat: false,
-    group: true,
-    history_stats: false,
-    input_boolean: true,
-    input_button: true,
-    input_datetime: true,
-    input_number: true,
-    input_select: true,
-    input_text: true,
-    intent_script: true,
-    min_max: false,
-    mqtt: true,
-    person: true,
-    rest: false,
-    rest_command: true,
-    scene: true,
-    schedule: true,
-    script: true,
-    shell_command: true,
-    statistics: false,
-    template: false,
-    timer: true,
-    trend: false,
-    universal: false,
-    zone: true,
-  }),
-);
+// prettier-ignore
+const READ_THEIR_SECTION: ReadonlySet<string> = new Set([
+  ...REMOVE_THEIR_SECTION,
+  'bayesian', 'derivative', 'filter', 'generic_thermostat', 'history_stats', 'min_max', 'rest', 'statistics', 'template',
+  'trend', 'universal',
+]);
 
 /** Sections that restart the hub under `auto`, although it may be able to reload them (rules.md, "Reload or restart"). */
 const RESTARTED_BY_AUTO: ReadonlySet<string> = new Set(['homeassistant', 'http', 'mqtt']);
 
-/** Other parts whose service also removes what they contained. */
-const REMOVED_BY_SERVICE: ReadonlySet<string> = new Set(['logger', 'homeassistant', 'frontend.themes']);
+/** Sections and listed parts whose service also removes what they contained. */
+const REMOVED_BY_SERVICE: ReadonlySet<string> = new Set([
+  ...REMOVE_THEIR_SECTION,
+  'logger',
+  'homeassistant',
+  'frontend.themes',
+]);
 
 /**
  * Decides how a hub that has loaded the sections `before` gets to load `after`: a pure function, so that the same change
@@ -162,14 +146,11 @@ function serviceFor(
 ): string | undefined {
   if (strategy === 'restart') return undefined;
   if (strategy === 'auto' && RESTARTED_BY_AUTO.has(sectionOf(part))) return undefined;
-  const domain = lastOf(part);
+  // `filter` of `sensor.filter`: the integration of a platform reloads it in all sections.
+  const domain = part.slice(part.lastIndexOf('.') + 1);
   const isListed = Object.hasOwn(SERVICES, part);
   const service = isListed ? SERVICES[part] : READ_THEIR_SECTION.has(domain) && `${domain}.reload`;
   if (!service || !services.has(service)) return undefined;
-  const isPlatform = part !== sectionOf(part);
-  const removes = isListed ? REMOVED_BY_SERVICE.has(part) : isPlatform || READ_THEIR_SECTION.get(domain);
-  return removed && !removes ? undefined : service;
+  const isPlatform = !isListed && part !== sectionOf(part);
+  return removed && !isPlatform && !REMOVED_BY_SERVICE.has(part) ? undefined : service;
 }
-
-/** `filter` of `sensor.filter`: the integration of a platform reloads it in all sections. */
-const lastOf = (part: string): string => part.slice(part.lastIndexOf('.') + 1);

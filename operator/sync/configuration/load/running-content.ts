@@ -1,22 +1,25 @@
 import { timestamp } from '../../../base/clock';
-import type { Hub, HubConfiguration } from '../../../kinds';
+import type { HubConfiguration } from '../../../kinds';
 import { objectNames } from '../../../kinds/object-names';
-import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { Content } from '../generate/configuration-content';
-import { isSameMarker } from '../generate/content-marker';
-import type { Files } from '../generate/config-files';
+import { isSameContent } from '../generate/content-marker';
 import type { Sections } from '../generate/sections';
-import type { Observed } from '../record/observe';
-import { HASH_FILE } from '../record/publish';
-import type { ConfigurationRecord, ConfigurationRecords, HubConfigMap, HubStart } from '../record/record';
-import { decideReload, type HubCapabilities } from './reload-decision';
+import type { ObservedUsable, UsableHub } from '../record/observe';
+import { findFiles } from '../record/hub-files';
+import type { ConfigurationRecord, ConfigurationRecords } from '../record/record';
+import { readCapabilities } from './components';
+import { decideReload, type ReloadPolicy } from './reload-decision';
 
-export interface RunningHub {
+/** A content that a hub is to have. */
+export interface DesiredContent {
   readonly resource: HubConfiguration;
-  readonly hub: Hub;
   readonly content: Content;
-  readonly observed: Observed & { readonly start: HubStart };
+  readonly policy: ReloadPolicy;
+}
+
+export interface RunningHub extends DesiredContent, UsableHub {
+  readonly observed: ObservedUsable;
   readonly record: ConfigurationRecord | undefined;
 }
 
@@ -31,33 +34,25 @@ export class RunningContents {
   ) {}
 
   /** Undefined: not known, so that nothing can be compared. */
-  async find(running: RunningHub, capabilities: (loaded: Sections) => Promise<HubCapabilities>) {
+  async find(running: RunningHub): Promise<ConfigurationRecord | undefined> {
     const { observed, record } = running;
     // A pod that fell back does not read the files that are written for it.
     if (observed.pod?.rejected) return undefined;
     return record?.start.id === observed.start.id
-      ? this.afterCrash(running, record, capabilities)
+      ? this.afterCrash(running, record)
       : this.ofNewStart(running);
   }
 
   /** What another process has published in this start, and a reload may have loaded, differs from any content. */
-  private async afterCrash(
-    running: RunningHub,
-    record: ConfigurationRecord,
-    capabilities: (loaded: Sections) => Promise<HubCapabilities>,
-  ): Promise<ConfigurationRecord> {
+  private async afterCrash(running: RunningHub, record: ConfigurationRecord): Promise<ConfigurationRecord> {
     const { hub, content, observed } = running;
     const hash = observed.published?.hash;
     if (hash === record.marker.configuration || hash === content.marker.configuration) return record;
     const published = await this.publishedFiles(running);
     if (!published) return record;
     const policy = { strategy: 'hot-reload', autoRestart: true } as const;
-    const decision = decideReload(
-      policy,
-      record.loaded,
-      content.sectionsOf(published.files),
-      await capabilities(record.loaded),
-    );
+    const capabilities = await readCapabilities(running, record.loaded);
+    const decision = decideReload(policy, record.loaded, content.sectionsOf(published.files), capabilities);
     if (decision.type !== 'hot-reload' || decision.reloads.length === 0) return record;
     const parts = decision.reloads.flatMap(({ sections }) => sections);
     const pending = [...new Set([...record.pending, ...parts])].sort();
@@ -74,7 +69,7 @@ export class RunningContents {
       await this.records.set(hub, published);
       return published;
     }
-    if (!record || !(isSameMarker(shown, record.marker) || isSameMarker(shown, content.marker)))
+    if (!record || !(isSameContent(shown, record.marker) || isSameContent(shown, content.marker)))
       return undefined;
     const loaded = record.pending.length > 0 ? content.sectionsOf(record.files) : record.loaded;
     const current = { ...record, ...FRESH, loaded, start };
@@ -86,12 +81,12 @@ export class RunningContents {
   private async begunWithPublished(running: RunningHub): Promise<ConfigurationRecord | undefined> {
     const { content, record, observed } = running;
     const { start, shown, pod } = observed;
-    if (!shown || isSameMarker(shown, record?.marker ?? content.marker)) return undefined;
+    if (!shown || isSameContent(shown, record?.marker ?? content.marker)) return undefined;
     // The values of other secrets are not known any more.
-    if (shown.secrets !== content.marker.secrets || !isSameMarker(pod?.begunWith, shown)) return undefined;
+    if (shown.secrets !== content.marker.secrets || !isSameContent(pod?.begunWith, shown)) return undefined;
     const published = await this.publishedFiles(running);
-    if (published?.hash !== shown.configuration || published.hash === content.marker.configuration)
-      return undefined;
+    const hash = published?.marker.configuration;
+    if (!published || hash !== shown.configuration || hash === content.marker.configuration) return undefined;
     return {
       ...record,
       ...FRESH,
@@ -104,14 +99,8 @@ export class RunningContents {
     };
   }
 
-  private async publishedFiles({ resource, hub }: RunningHub) {
-    const { applier } = this.services;
-    const { namespace, name } = hub.metadata;
-    const { configuration } = objectNames(name);
-    const configMap = await applier.find<HubConfigMap>(builtin.ConfigMap, namespace, configuration);
-    if (!configMap || !applier.isOurs(configMap, resource)) return undefined;
-    const { [HASH_FILE]: hash, ...files } = configMap.data ?? {};
-    return { hash, files: files as Files };
+  private publishedFiles({ resource, hub }: RunningHub) {
+    return findFiles(this.services, resource, objectNames(hub.metadata.name).configuration);
   }
 }
 

@@ -3,9 +3,9 @@ import type { HubClient } from '../../../client/hub-client';
 import { Stopping } from '../../../base/errors';
 import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
-import { checkInHub, problemOf } from './check';
+import { checkInHub, type Problem } from './check';
 import type { CheckSubject } from './left-out';
-import { isSameMarker, type MarkerVariables, readMarker } from '../generate/content-marker';
+import { isSameContent, type ContentHashes, readMarker } from '../generate/content-marker';
 import { whileRefreshing } from '../../hub-workload/refresh';
 
 /** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */
@@ -14,15 +14,14 @@ export const REFRESH_DURATION = 15_000;
 export type Verification =
   /** The hub reads these files, and its check accepts them. */
   | { readonly type: 'seen'; readonly warnings: string }
-  /** `isWarning`: the hub would start, and leave out the item that the problem names. */
-  | { readonly type: 'rejected'; readonly problem: string; readonly isWarning: boolean }
+  | ({ readonly type: 'rejected' } & Problem)
   /** The hub still reads other files. */
   | { readonly type: 'unseen' };
 
 interface VerifyOptions extends CheckSubject {
   readonly hub: Hub;
   readonly client: HubClient;
-  readonly marker: MarkerVariables;
+  readonly marker: ContentHashes;
   /** Warnings of the check that are no problem of this content; undefined: none is. */
   readonly knownWarnings: string | undefined;
   /** Whether the resource or the secrets have changed since. */
@@ -43,21 +42,14 @@ export async function verifyContent(
   signal: AbortSignal,
 ): Promise<Verification> {
   const { hub, client, marker, knownWarnings, hasChanged, rejectAfter } = options;
-  const check = async () => {
-    const result = await checkInHub(options, knownWarnings ?? '');
-    return knownWarnings === undefined ? { ...result, newWarnings: '' } : result;
-  };
   const round = async (elapsed: () => number): Promise<Verification | undefined> => {
-    const first = await check();
-    const problem = problemOf(first);
-    if (problem && elapsed() >= rejectAfter) return { type: 'rejected', problem, isWarning: !first.errors };
+    const { problem } = await checkInHub(options, knownWarnings);
+    if (problem && elapsed() >= rejectAfter) return { type: 'rejected', ...problem };
     const shown = problem || !(await reloadScripts(services, client)) ? undefined : await readMarker(client);
-    if (shown && isSameMarker(shown, marker)) {
+    if (shown && isSameContent(shown, marker)) {
       // The check before may have read the files from before the refresh.
-      const result = await check();
-      const late = problemOf(result);
-      if (late) return { type: 'rejected', problem: late, isWarning: !result.errors };
-      return { type: 'seen', warnings: result.warnings };
+      const { problem: late, warnings } = await checkInHub(options, knownWarnings);
+      return late ? { type: 'rejected', ...late } : { type: 'seen', warnings };
     }
     if (shown?.configuration === marker.configuration && (await hasChanged()))
       throw new Stopping('the secrets changed while the configuration was being loaded');

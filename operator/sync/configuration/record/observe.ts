@@ -8,13 +8,11 @@ import { objectNames } from '../../../kinds/object-names';
 import { conditionOf } from '../../../runtime/conditions';
 import { builtin } from '../../../runtime/types';
 import type { HubClients } from '../../hub-access/hub-clients';
-import { HUB_CONTAINER } from '../../hub-workload/owned-objects';
-import type { Pod } from '../../hub-workload/pod';
+import { hubContainer, type Pod } from '../../hub-workload/pod';
 import type { Services } from '../../services';
-import { type MarkerVariables, readMarker } from '../generate/content-marker';
+import { type ContentHashes, readMarker } from '../generate/content-marker';
 import { type PodStart, podStart } from './pod-start';
 import { type Published, publishedConfiguration, restartOfTemplate } from './publish';
-import type { RestartHashes } from '../generate/configuration-content';
 import type { HubStart } from './record';
 
 export type HubMode =
@@ -34,26 +32,33 @@ export interface Observed {
   /** The start of a usable hub. */
   readonly start?: HubStart | undefined;
   /** The marker in a usable hub; undefined: it has read a configuration without one. */
-  readonly shown?: MarkerVariables | undefined;
+  readonly shown?: ContentHashes | undefined;
   readonly pod?: PodStart | undefined;
   readonly published?: Published | undefined;
   /** The decision in the pod template; undefined: there is no StatefulSet. */
-  readonly template?: RestartHashes | undefined;
+  readonly template?: ContentHashes | undefined;
   /** The reason for which the Hub cannot begin with a restart. */
   readonly heldBy?: string | undefined;
   /** Milliseconds since the hub began to start, or was usable; infinite: not known. */
   readonly unusableFor: number;
 }
 
+export interface UsableHub {
+  readonly hub: Hub;
+  readonly client: HubClient;
+}
+
+export interface ObservedUsable extends Observed {
+  readonly start: HubStart;
+}
+
 type ObserveServices = Pick<Services, 'cache' | 'secrets' | 'clock'>;
 
-/** Observes a hub that can be used. */
 export async function observeUsable(
   services: ObserveServices,
   resource: HubConfiguration,
-  hub: Hub,
-  client: HubClient,
-): Promise<Observed & { readonly start: HubStart }> {
+  { hub, client }: UsableHub,
+): Promise<ObservedUsable> {
   const cluster = await observeCluster(services, resource, hub);
   const id = await hubStartId(client.connection);
   const start = { id, version: hub.status?.version, pod: cluster.pod?.uid };
@@ -76,7 +81,8 @@ export async function observeUnusable(
   );
   const mode = await unusableMode(hubs, hub, pod);
   const ready = conditionOf(hub, 'Ready');
-  const since = mode === 'starting' ? startedAt(pod) : ready?.lastTransitionTime;
+  const startedAt = hubContainer(pod)?.state?.running?.startedAt;
+  const since = mode === 'starting' ? startedAt : ready?.lastTransitionTime;
   const elapsed = services.clock.now() - Date.parse(since ?? '');
   return { ...cluster, mode, unusableFor: Number.isNaN(elapsed) ? Infinity : elapsed };
 }
@@ -109,11 +115,6 @@ async function unusableMode(
 
 /** Reasons of a Hub whose hub answers and refuses the operator: a restart helps with none of them. */
 const LOCKED: ReadonlySet<string> = new Set(['TokenNotAvailable', 'TokenRejected', 'Bootstrapping']);
-
-const hubContainer = (pod: Pod | undefined) =>
-  pod?.status?.containerStatuses?.find(({ name }) => name === HUB_CONTAINER);
-
-const startedAt = (pod: Pod | undefined): string | undefined => hubContainer(pod)?.state?.running?.startedAt;
 
 /** The condition of the Hub may be of the start before. */
 async function answersInRecoveryMode(hubs: Pick<HubClients, 'contact'>, hub: Hub): Promise<boolean> {

@@ -10,19 +10,14 @@ import { secretsOfHub } from '../../secrets-yaml/hub-resources';
 import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import type { Services } from '../../services';
 import type { GeneratedConfiguration } from '../generate/generate';
-import type { Content, RestartHashes } from '../generate/configuration-content';
-
-/** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
-export const HASH_FILE = '.content-hash';
-
-/** The part of a content that the hub reads. */
-export type PublishedFiles = Pick<Content, 'files' | 'marker'>;
+import type { ContentHashes } from '../generate/content-marker';
+import { type PublishedFiles, writeFiles } from './hub-files';
 
 /** The ConfigMap `<hub>-configuration` as it is now. */
 export interface Published {
   /** Hash of the files that the ConfigMap holds. */
   readonly hash: string | undefined;
-  readonly restart: RestartHashes;
+  readonly restart: ContentHashes;
 }
 
 /**
@@ -35,31 +30,20 @@ export interface Published {
 export async function publishConfiguration(
   services: Pick<Services, 'applier' | 'cache'>,
   resource: HubConfiguration,
-  { files, marker: { configuration: hash } }: PublishedFiles,
-  restart?: RestartHashes,
+  content: PublishedFiles,
+  restart?: ContentHashes,
 ): Promise<void> {
   const decided = restart ??
     publishedConfiguration(services, resource)?.restart ??
     // The ConfigMap was deleted, perhaps with the HubConfiguration before this one: the pod stays.
-    restartOfTemplate(services, resource) ?? { configuration: hash };
-  await services.applier.apply(
-    builtin.ConfigMap,
-    {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: {
-        name: objectNames(resource.spec.hubRef.name).configuration,
-        namespace: resource.metadata.namespace,
-        annotations: {
-          [operatorAnnotations.contentHash]: hash,
-          [operatorAnnotations.restartHash]: decided.configuration,
-          ...(decided.secrets && { [operatorAnnotations.restartSecretsHash]: decided.secrets }),
-        },
-      },
-      data: { ...files, [HASH_FILE]: hash },
-    },
-    { owner: resource, takesAbandoned: true },
-  );
+    restartOfTemplate(services, resource) ?? { configuration: content.marker.configuration };
+  const annotations = {
+    [operatorAnnotations.restartHash]: decided.configuration,
+    ...(decided.secrets && { [operatorAnnotations.restartSecretsHash]: decided.secrets }),
+  };
+  const { configuration } = objectNames(resource.spec.hubRef.name);
+  const options = { owner: resource, takesAbandoned: true };
+  await writeFiles(services, options, configuration, content, { annotations });
 }
 
 /** Undefined: there is none yet. */
@@ -103,26 +87,22 @@ export async function publishWithoutRestart(
 async function restartOfWorkload(
   { applier }: Pick<Services, 'applier'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
-): Promise<RestartHashes | undefined> {
+): Promise<ContentHashes | undefined> {
   const { workload } = objectNames(hubRef.name);
   const set = await applier.find<StatefulSet>(builtin.StatefulSet, namespace, workload);
   return set && restartIn(set);
-}
-
-export function isSameRestart(a: Partial<RestartHashes> | undefined, b: RestartHashes): boolean {
-  return a?.configuration === b.configuration && a.secrets === b.secrets;
 }
 
 /** The decision in the pod template. Undefined: there is no StatefulSet. */
 export function restartOfTemplate(
   { cache }: Pick<Services, 'cache'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
-): RestartHashes | undefined {
+): ContentHashes | undefined {
   const set = cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, objectNames(hubRef.name).workload);
   return set && restartIn(set);
 }
 
-function restartIn(set: StatefulSet): RestartHashes | undefined {
+function restartIn(set: StatefulSet): ContentHashes | undefined {
   const hashes = hashesOf(set);
   return hashes && { configuration: hashes.config, secrets: hashes.secrets };
 }
@@ -133,7 +113,7 @@ export function restartForAll(
   resource: HubConfiguration,
   generated: GeneratedConfiguration,
   secrets: ReadSecrets | undefined,
-): RestartHashes {
+): ContentHashes {
   const used = [...generated.sections.values()].some((section) => Object.keys(section.secrets).length > 0);
   const present = publishedConfiguration(services, resource)?.restart.secrets;
   const desired = used || present !== undefined ? secrets?.hash : undefined;

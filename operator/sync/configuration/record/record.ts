@@ -1,19 +1,20 @@
 import type { Hub } from '../../../kinds';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
-import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { PerHub } from '../../hub-access/per-hub';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
-import type { MarkerVariables } from '../generate/content-marker';
+import type { ContentHashes } from '../generate/content-marker';
 import type { Section, Sections } from '../generate/sections';
-import { HASH_FILE, type PublishedFiles } from './publish';
-
-/** Files of a hub in a ConfigMap, with keys that begin with a dot. */
-export interface HubConfigMap extends ClusterObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
+import {
+  filesIn,
+  findConfigMap,
+  findFiles,
+  type HubConfigMap,
+  type PublishedFiles,
+  writeFiles,
+} from './hub-files';
 
 /** A start of the hub. A verdict on a configuration holds for the start in which it was given. */
 export interface HubStart {
@@ -31,7 +32,7 @@ export interface HubStart {
 export interface ConfigurationRecord {
   readonly files: Files;
   /** The value of the marker once the hub has read it. */
-  readonly marker: MarkerVariables;
+  readonly marker: ContentHashes;
   /** The sections as the hub has loaded them. Those that differ in `files` wait for a restart. */
   readonly loaded: Sections;
   /** Names of the sections that wait for a restart, sorted. */
@@ -41,7 +42,7 @@ export interface ConfigurationRecord {
   /** The items of `files` that the hub leaves out, in its words, without secrets; empty: nothing. */
   readonly warnings: string;
   /** Another content, which this start has rejected. It is not tried again before the next one. */
-  readonly rejected?: { readonly marker: MarkerVariables; readonly problem: string } | undefined;
+  readonly rejected?: Rejection | undefined;
   /** A content with which the hub came up in recovery mode. It is not tried again automatically. */
   readonly failed?: FailedStart | undefined;
   /** The pod that was replaced since the hub was in recovery mode with `files`, with which it has run. */
@@ -52,8 +53,13 @@ export interface ConfigurationRecord {
   readonly lastLoad?: LastLoad | undefined;
 }
 
+export interface Rejection {
+  readonly marker: ContentHashes;
+  readonly problem: string;
+}
+
 export interface FailedStart {
-  readonly marker: MarkerVariables;
+  readonly marker: ContentHashes;
   /** The uid of the pod that came up in recovery mode. */
   readonly pod: string;
   /** The errors that the hub logged in that start; absent: not known yet. */
@@ -102,7 +108,7 @@ export class ConfigurationRecords {
     if (!present || !applier.isOurs(present, hub)) return undefined;
     const known = this.known.get(hub);
     if (known?.resourceVersion === present.metadata.resourceVersion) return known?.value;
-    const configMap = await applier.find<HubConfigMap>(builtin.ConfigMap, namespace, acceptedConfiguration);
+    const configMap = await findConfigMap(this.services, namespace, acceptedConfiguration);
     const value = configMap && readRecord(configMap);
     if (value) this.known.set(hub, { resourceVersion: configMap.metadata.resourceVersion, value });
     return value;
@@ -110,7 +116,10 @@ export class ConfigurationRecords {
 
   async set(hub: Hub, record: ConfigurationRecord): Promise<void> {
     const names = objectNames(hub.metadata.name);
-    if (record.pending.length > 0) await this.keepLastGood(hub, names.lastGoodConfiguration);
+    const former = record.pending.length > 0 ? await this.get(hub) : undefined;
+    // Files that wait for a restart may keep the hub from starting: those of before stay beside them.
+    if (former?.pending.length === 0)
+      await writeFiles(this.services, { owner: hub }, names.lastGoodConfiguration, former);
     const { files: _files, loaded, start, warnings, ...rest } = record;
     const { id, ...startFields } = start;
     const stored: Stored = { ...rest, sections: Object.fromEntries(loaded), start: startFields };
@@ -118,66 +127,27 @@ export class ConfigurationRecords {
       [operatorAnnotations.seenInStart]: id,
       ...(warnings && { [operatorAnnotations.checkWarnings]: warnings }),
     };
-    const notes = { [RECORD_KEY]: JSON.stringify(stored) };
-    await this.write(hub, names.acceptedConfiguration, record, annotations, notes);
-  }
-
-  /** @param notes keys and values beside the files */
-  private async write(
-    hub: Hub,
-    name: string,
-    { files, marker: { configuration: hash } }: PublishedFiles,
-    annotations: Readonly<Record<string, string>> = {},
-    notes: Readonly<Record<string, string>> = {},
-  ): Promise<void> {
-    const { namespace } = hub.metadata;
-    const shown = { [operatorAnnotations.contentHash]: hash, ...annotations };
-    await this.services.applier.apply(
-      builtin.ConfigMap,
-      {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { name, namespace, annotations: shown },
-        data: { ...files, [HASH_FILE]: hash, ...notes },
-      },
-      { owner: hub },
-    );
+    const data = { [RECORD_KEY]: JSON.stringify(stored) };
+    const notes = { annotations, data };
+    await writeFiles(this.services, { owner: hub }, names.acceptedConfiguration, record, notes);
   }
 
   /** The files that the hub has last run with in full. Undefined: none, or not known. */
   async lastGood(hub: Hub, record: ConfigurationRecord | undefined): Promise<PublishedFiles | undefined> {
     if (record?.pending.length === 0) return record;
-    const { applier } = this.services;
-    const { namespace, name } = hub.metadata;
-    const kept = await applier.find<HubConfigMap>(
-      builtin.ConfigMap,
-      namespace,
-      objectNames(name).lastGoodConfiguration,
-    );
-    if (!kept || !applier.isOurs(kept, hub)) return undefined;
-    const { [HASH_FILE]: hash, ...files } = kept.data ?? {};
-    return hash === undefined ? undefined : { files, marker: { configuration: hash } };
-  }
-
-  /** Files that wait for a restart may keep the hub from starting: those of before stay beside them. */
-  private async keepLastGood(hub: Hub, name: string): Promise<void> {
-    const former = await this.get(hub);
-    if (former?.pending.length !== 0) return;
-    await this.write(hub, name, former);
+    return findFiles(this.services, hub, objectNames(hub.metadata.name).lastGoodConfiguration);
   }
 }
 
 /** Undefined: it was emptied. */
-export function readRecord({
-  metadata: { annotations = {} },
-  data = {},
-}: HubConfigMap): ConfigurationRecord | undefined {
-  const { [HASH_FILE]: _hash, [RECORD_KEY]: stored, ...files } = data;
+export function readRecord(configMap: HubConfigMap): ConfigurationRecord | undefined {
+  const { annotations = {} } = configMap.metadata;
+  const stored = configMap.data?.[RECORD_KEY];
   if (stored === undefined) return undefined;
   const { sections, start, ...rest } = JSON.parse(stored) as Stored;
   return {
     ...rest,
-    files,
+    files: filesIn(configMap),
     loaded: new Map(Object.entries(sections)),
     start: { id: annotations[operatorAnnotations.seenInStart] ?? '', ...start },
     warnings: annotations[operatorAnnotations.checkWarnings] ?? '',

@@ -1,4 +1,5 @@
 import type { EntityPayload } from '../../../../../operator/client/connection/config-entity';
+import { HubFailed } from '../../../../../operator/client/connection/errors';
 import { House } from './house';
 
 // The whole way of definitions into mounted files and back, with a hub that reads them as Home Assistant does.
@@ -185,9 +186,51 @@ describe('what the hub does not take', () => {
     const { conditions } = house.status('HubAutomation', 'a') as { conditions: { message: string }[] };
     expect(conditions[0]!.message).toMatch(/has not read the ConfigMaps villa-delivery-0 yet/);
     expect(reloads(house, 'automation')).toBe(0);
+    await house.settle(1_200).catch(() => undefined);
+    const since = reloads(house, 'script');
+    await house.settle(1_200).catch(() => undefined);
+    expect(reloads(house, 'script') - since).toBeLessThan(400); // in 10 min, of 2,000
     house.refreshes = true;
+    await house.settle(700);
     await allReady(1);
   });
+});
+
+test('a deletion is not lost when the write of a ConfigMap before it fails', async () => {
+  for (const name of ['a', 'b']) automation(house, name);
+  await allReady(2);
+  automation(house, 'a', { description: 'new' });
+  [house.applyTime, house.applyError] = [2_000, new Error('quota')];
+  while (!house.isApplying) await house.settle(1).catch(() => undefined);
+  house.applyError = undefined;
+  await house.delete('HubAutomation b');
+  expect(house.delivered).not.toContain('b');
+  await house.settle().catch(() => undefined);
+  await allReady(1);
+  expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
+});
+
+test('a ConfigMap that is deleted while the hub is waited for is written again', async () => {
+  house.refreshes = false;
+  automation(house, 'a');
+  await house.settle(5).catch(() => undefined);
+  house.configMaps.clear();
+  await house.reconcileHub();
+  expect(house.delivered).toContain('a');
+  house.refreshes = true;
+  await allReady(1);
+});
+
+test('the ConfigMaps belong to the Hub, unless its volume is kept', async () => {
+  automation(house, 'a');
+  await allReady(1);
+  expect([...house.owned]).toEqual(['villa-delivery-0']);
+  house.retain = true;
+  await house.report();
+  expect([...house.owned]).toEqual([]);
+  house.start();
+  await allReady(1);
+  expect(house.delivered).toContain('a');
 });
 
 describe('the move', () => {
@@ -277,9 +320,26 @@ describe('the move', () => {
     await house.settle(20).catch(() => undefined);
     expect(house.delivered).toContain('n-0');
     expect(house.ownFiles.size).toBe(3);
+    // A hub without the includes reads nothing: it is not reloaded again and again.
+    expect(reloads(house, 'script')).toBe(0);
     house.isTried = false;
     await allReady(3);
     expectMoved('File', 3);
+  });
+
+  test('also asks again after a removal that was cut: the hub may have started with a former configuration', async () => {
+    await byApi(1);
+    house.delivery = 'File';
+    house.removeError = new HubFailed('cut');
+    await house.settle(6).catch(() => undefined);
+    expect(house.delivered).toContain('n-0');
+    house.removeError = undefined;
+    house.isTried = true;
+    await house.settle(20).catch(() => undefined);
+    expect(house.ownFiles.has('automation n-0')).toBe(true);
+    house.isTried = false;
+    await allReady(2);
+    expectMoved('File', 2);
   });
 
   test('a suspended one stays where it is, and a dry run says what would move', async () => {
@@ -315,6 +375,26 @@ describe('the end', () => {
       'automation n-2',
     ]);
     expect(house.registry.has('automation n-1')).toBe(false);
+  });
+
+  test('waits until the hub has no more of it, also after attempts that failed', async () => {
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    house.refreshes = false;
+    await expect(house.delete('HubAutomation a', 300)).rejects.toThrow('never removed');
+    house.refreshes = true;
+    await house.delete('HubAutomation a', 700);
+    await house.reconcile('HubAutomation b');
+    expect(house.loaded.has('automation a')).toBe(false);
+    expect(house.registry.has('automation a')).toBe(false);
+  });
+
+  test('does not wait for a hub that does not include the files', async () => {
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    house.isTried = true;
+    await house.delete('HubAutomation a', 200);
+    expect(house.delivered).not.toContain('a');
   });
 
   test('of an orphan leaves it in the hub’s own file', async () => {

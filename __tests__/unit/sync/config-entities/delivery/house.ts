@@ -10,6 +10,7 @@ import type { Hub } from '../../../../../operator/kinds';
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import { MARKER_SCRIPT } from '../../../../../operator/kinds/ids';
 import { objectNames } from '../../../../../operator/kinds/object-names';
+import type { ApplyOptions } from '../../../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../../operator/runtime/sync-module';
@@ -54,7 +55,15 @@ export class House {
   /** Requests to the hub and writes to the cluster: `POST a`, `DELETE a`, `reload automation`. */
   readonly asked: string[] = [];
   readonly configMaps = new Map<string, StoredMap>();
+  /** Names of the ConfigMaps that the garbage collector deletes with the Hub. */
+  readonly owned = new Set<string>();
+  retain = false;
   applyError: Error | undefined;
+  /** Milliseconds that a write of a ConfigMap takes. */
+  applyTime = 0;
+  isApplying = false;
+  /** The answer to a removal from the hub's own file. */
+  removeError: Error | undefined;
   /** The kubelet brings ConfigMaps into the pod. */
   refreshes = true;
   /** The hub has read a configuration that it has not accepted. */
@@ -93,7 +102,7 @@ export class House {
   }
 
   get hubResource(): Hub {
-    return aHub({ spec: { delivery: this.delivery } });
+    return aHub({ spec: { delivery: this.delivery, storage: { retain: this.retain } } });
   }
 
   apply(kind: string, name: string, spec: object): void {
@@ -166,20 +175,30 @@ export class House {
   }
 
   /** Deletes a resource: repeats its removal until it has ended. */
-  async delete(key: string): Promise<void> {
+  async delete(key: string, steps = 60): Promise<void> {
     const present = this.resources.get(key)!;
     const metadata = { ...present.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
     const resource = { ...present, metadata } as Child;
     this.resources.set(key, resource);
-    for (let step = 0; step < 60; step++) {
-      const removed = await this.modules[resource.kind]!.remove(resource, this.client);
-      if (!('type' in removed)) {
+    for (let step = 0; step < steps; step++) {
+      const removed = await this.remove(resource);
+      if (removed && !('type' in removed)) {
         this.resources.delete(key);
         return;
       }
       await this.clock.advance(500);
     }
     throw new Error(`${key} is never removed`);
+  }
+
+  /** Undefined: it failed, and is repeated. */
+  private async remove(resource: Child) {
+    try {
+      return await this.modules[resource.kind]!.remove(resource, this.client);
+    } catch (error) {
+      if (!(error instanceof HubFailed)) throw error;
+      return undefined;
+    }
   }
 
   async report() {
@@ -211,6 +230,9 @@ export class House {
         *ofHub<T extends ClusterObject>(kind: string) {
           yield* resources().filter((each) => each.kind === kind) as unknown as T[];
         },
+        *list() {
+          yield* [];
+        },
         get: ((kind: string, _namespace: string, name: string) => {
           if (kind === 'Hub') return this.hubResource;
           if (name === objectNames('villa').acceptedConfiguration)
@@ -223,15 +245,21 @@ export class House {
         isOurs: () => true,
         find: (async (_type: unknown, _namespace: string, name: string) =>
           this.configMaps.get(name)) as never,
-        apply: (async (_type: unknown, object: StoredMap) => {
+        apply: (async (_type: unknown, object: StoredMap, { ownerReference = true }: ApplyOptions) => {
           if (gone()) return stop();
-          if (this.applyError) throw this.applyError;
+          const { applyError } = this;
+          this.isApplying = true;
+          if (this.applyTime > 0) await this.clock.sleep(this.applyTime);
+          this.isApplying = false;
+          if (applyError) throw applyError;
           const size = Object.values(object.data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
           if (size > LARGEST_CONFIG_MAP) throw new Error(`${size} bytes are too many for a ConfigMap`);
           const { name } = object.metadata;
           if (JSON.stringify(this.configMaps.get(name)) !== JSON.stringify(object))
             this.asked.push(`write ${name}`);
           this.configMaps.set(name, object);
+          if (ownerReference) this.owned.add(name);
+          else this.owned.delete(name);
           return object;
         }) as never,
         remove: async (_type, _owner, name) => {
@@ -343,6 +371,7 @@ export class House {
             id: string,
             { shouldRemove = shouldRemoveByDefault }: { shouldRemove?: () => boolean },
           ) => {
+            if (this.removeError) throw this.removeError;
             if (!shouldRemove()) return false;
             this.asked.push(`DELETE ${id}`);
             // The hub unregisters the entity, and gives it back all of it at the next reload.
@@ -370,6 +399,7 @@ export class House {
       rest: {
         redact: (text: string) => text,
         get: living((path: string) => {
+          if (path === '/manifest.json') return {};
           const payload = this.loaded.get(keyBy(decodeURIComponent(path.split('/').at(-1)!)));
           if (!payload) throw new HubRejected('404', 'unknown');
           return {

@@ -187,6 +187,7 @@ describe('generateConfiguration', () => {
       'a: 1\n\ufeffb: 2',
       'line 2, column 1: the character U+FEFF is not allowed here',
     ],
+    ['a character after a byte order mark', '\ufeffa: \u0007', 'line 1, column 4: the character U+0007'],
     ['an unknown alias', 'a: *b', 'line 1, column 4: the alias *b refers to nothing'],
     ['deep nesting', '['.repeat(100_000), 'nested too deeply'],
   ])('%s is refused with line and column', (_, configuration, message) => {

@@ -30,6 +30,11 @@ describe('readSections', () => {
     ['parts', 'logger:\n  default: info\n  filters: {}\n', ['logger', 'logger.filters']],
     ['packages', 'homeassistant:\n  packages:\n    a: {script: {}}\n', ['homeassistant', 'script']],
     ['merged sections', '<<: &a {logger: {}}\nfrontend:\n', ['frontend', 'logger']],
+    [
+      'mappings merged from a list, whose first one counts, after the own key',
+      'x: &a {platform: a}\ny: &b {platform: b}\nsensor:\n- <<: [*a, *b]\n- <<: [*b, *a]\n  platform: c\n',
+      ['sensor.a', 'sensor.c', 'x.a', 'y.b'],
+    ],
     ['aliases', 'logger: &a {filters: {}}\nlogger b: *a\n', ['logger', 'logger.filters']],
     ['a flow mapping', '{logger: , frontend: }', ['frontend', 'logger']],
     ['nothing', '# nothing\n', []],
@@ -81,6 +86,12 @@ describe('readSections', () => {
       ['other.yaml', 'no file includes it', []],
     ])('a change of %s to %j changes %j', (name, text, expected) => {
       expect(changed(before, { ...before, [name]: text })).toEqual(expected);
+    });
+
+    test('a package in a file has sections, and a package that is not known is a part of its own', () => {
+      const packages = 'homeassistant: {packages: {a: !include a.yaml, b: !include b.yaml}}\n';
+      const files = { 'configuration.yaml': packages, 'a.yaml': 'logger:\nscript: !include c.yaml\n' };
+      expect(names(files)).toEqual(['homeassistant', 'homeassistant.packages', 'logger', 'script']);
     });
 
     test('files that include each other end', () => {

@@ -1,4 +1,4 @@
-import { checkInHub, newLines, problemOf } from '../../../../../operator/sync/configuration/load/check';
+import { checkInHub, newLines } from '../../../../../operator/sync/configuration/load/check';
 
 const redact = (text: string) => text.replaceAll('hunter2', '***');
 
@@ -17,10 +17,11 @@ describe('checkInHub', () => {
     );
 
   test('errors, and warnings that are new, are a problem', async () => {
-    expect(problemOf(await check('broken', null))).toBe('broken');
-    expect(problemOf(await check(null, 'left out'))).toBe('left out');
-    expect(problemOf(await check('broken', 'left out'))).toBe('broken\nleft out');
-    expect(problemOf(await check(null, null))).toBeUndefined();
+    expect((await check('broken', null)).problem).toEqual({ problem: 'broken', isWarning: false });
+    expect((await check(null, 'left out')).problem).toEqual({ problem: 'left out', isWarning: true });
+    const both = { problem: 'broken\nleft out', isWarning: false };
+    expect((await check('broken', 'left out')).problem).toEqual(both);
+    expect((await check(null, null)).problem).toBeUndefined();
   });
 
   test('a warning that the accepted configuration had is none, wherever the line is now', async () => {
@@ -29,12 +30,12 @@ describe('checkInHub', () => {
       "Invalid config for 'x' at configuration.yaml, line 9: y",
       "Invalid config for 'x' at configuration.yaml, line 5: y",
     );
-    expect(problemOf(result)).toBeUndefined();
+    expect(result.problem).toBeUndefined();
     expect(result.warnings).toContain('line 9');
   });
 
   test('what the check quotes is masked', async () => {
-    expect(problemOf(await check("got 'hunter2'", null))).toBe("got '***'");
+    expect((await check("got 'hunter2'", null)).problem?.problem).toBe("got '***'");
     expect((await check(null, "got 'hunter2'")).warnings).toBe("got '***'");
   });
 });

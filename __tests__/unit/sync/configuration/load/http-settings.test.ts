@@ -27,6 +27,11 @@ describe('nextHttpStep', () => {
   test.each<[string, Partial<HttpConfig>, string]>([
     ['nothing is set yet', {}, 'configure'],
     ['the hub has them for good', { stable: { ...ours, ...meta } }, 'done'],
+    [
+      'the hub shows those that are not set as null',
+      { stable: { ...ours, ssl_certificate: null } as never, default: null },
+      'done',
+    ],
     ['ours are stored, and the hub restarts', { pending: { ...ours, ...meta } }, 'wait'],
     ['ours are on trial', { pending: { ...ours, ...meta }, active_config_type: 'pending' }, 'promote'],
     ['those of another client are on trial', { pending: theirs, active_config_type: 'pending' }, 'occupied'],

@@ -69,6 +69,13 @@ describe('decideReload', () => {
     ],
     ['a labelled automation', '', 'automation ui: []\n', 'automation.reload', 'automation.reload'],
     ['scene', 'scene: []\n', 'scene: [{name: a}]\n', 'scene.reload', 'scene.reload'],
+    [
+      'scenes of a platform, removed',
+      'scene: [{platform: homeassistant}]\n',
+      '',
+      'restart scene.homeassistant',
+      'pending scene.homeassistant',
+    ],
     ['script', 'script: {}\n', 'script: {a: {sequence: []}}\n', 'script.reload', 'script.reload'],
     [
       'logger',
