@@ -95,7 +95,8 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const { delivery } = this.contexts.of(client, resource);
     const fallback = delivery.fallback(type, id, appliedHash(resource));
     if (!fallback) return false;
-    this.start(work, undefined, async () => {
+    this.start(work, undefined, async (operation) => {
+      operation.takesBack = true;
       await delivery.takeBack(type, id, fallback);
       throw error;
     });

@@ -222,6 +222,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (!isByFile) cached.leftHubFile = false;
     const id = entityType.id(resource);
     const volume = hubVolume(this.services, resource.metadata.namespace, resource.spec.hubRef.name);
+    const hash = hashOf(entityType, id, payload);
+    if (cached.rejection?.hash !== hash) cached.rejection = undefined; // of a former spec
     return {
       resource,
       client,
@@ -230,7 +232,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       spec,
       payload,
       id,
-      hash: hashOf(entityType, id, payload),
+      hash,
       volume,
       isByFile,
     };
@@ -251,11 +253,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   private recordResult({ cached, hash, payload }: EntityWork<R, S>): void {
     const { operation } = cached;
     if (!operation?.end) return;
-    const { hash: sent, error } = operation;
+    const { hash: sent, error, takesBack } = operation;
     if (error === undefined && sent === hash) return;
     cached.operation = undefined;
     const isRejected = error instanceof HubRejected;
-    this.pacing.record(cached, sent, isRejected ? withHint(error, payload) : error);
+    this.pacing.record(cached, sent, isRejected ? withHint(error, payload) : error, takesBack);
     if (error !== undefined && !isRejected) throw error;
   }
 
@@ -266,14 +268,18 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   ): Promise<Outcome> {
     const { differences, type } = observation;
     const { client, cached, hash } = work;
-    const drifted = differences.length > 0 && this.isDrift(work);
+    const inHubFile = type === 'Different' ? observation.inHubFile : undefined;
+    // Nobody but the operator writes what is delivered: it is a former definition, or its ConfigMap was lost.
+    const isByOthers = !work.isByFile || inHubFile !== undefined;
+    const drifted = isByOthers && differences.length > 0 && this.isDrift(work);
     const text = formatDiff(differences, client.rest.redact);
     const kind = this.entityType.type;
     const change =
       type === 'Different'
         ? `The ${kind} was changed in the hub (${text}).`
         : `The ${kind} was removed from the hub.`;
-    const key = type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
+    const key =
+      isByOthers && type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
     const left = this.drift.leave(work.resource, cached, {
       change,
       drifted,
@@ -288,7 +294,6 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       type === 'Absent' && (await this.replacesAdopted(work)) ? { status: { adopted: null } } : {};
     this.pacing.mark(cached);
     const kept = type === 'Different' ? observation.kept : {};
-    const inHubFile = type === 'Different' ? observation.inHubFile : undefined;
     this.operations.write(work, { correction: key, kept, inHubFile });
     if (!drifted) return inProgress(this.entityType, work, undefined, details);
     const event = this.drift.reportCorrected(

@@ -159,6 +159,31 @@ describe('what the hub does not take', () => {
     expect(conditions[0]!.message).toContain('Invalid device');
   });
 
+  test('what was disabled is not tried again with time, but when it is asked for', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { alias: 'Disabled' });
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    const since = house.asked.length;
+    for (let hour = 0; hour < 4; hour++) {
+      await house.clock.advance(3_600_000);
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    }
+    expect(house.asked.slice(since)).toEqual([]);
+    for (let request = 0; request < 5; request++) {
+      await house.reconcile('HubAutomation a', { forced: true });
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    }
+    expect(house.asked.length).toBeGreaterThan(since);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+    automation(house, 'a');
+    await allReady(1);
+    delete house.disabledBy['Disabled'];
+    automation(house, 'a', { alias: 'Disabled' });
+    await allReady(1);
+  });
+
   test('no room is said before anything is lost', async () => {
     automation(house, 'a');
     await allReady(1);
@@ -335,6 +360,15 @@ describe('the end', () => {
     expect(house.registry.has('automation a')).toBe(false);
     expect(house.status('HubAutomation', 'a')).not.toHaveProperty('formerIds');
   });
+});
+
+test('definitions of a ConfigMap that was lost are no drift: they come back with driftPolicy: Warn as well', async () => {
+  automation(house, 'a', { driftPolicy: 'Warn' });
+  await allReady(1);
+  house.configMaps.clear();
+  house.start();
+  await allReady(1);
+  expect(house.delivered).toContain('a');
 });
 
 describe('what a person makes with the same id', () => {
