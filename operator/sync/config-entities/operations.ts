@@ -14,6 +14,7 @@ import { appliedHash } from './ownership';
 import { unmark } from './ownership-label';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
+import type { Former } from './delivery/former-definitions';
 import { EntityOperation, recordObserved } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
 
@@ -93,7 +94,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const { client, resource, id } = work;
     const { type } = this.entityType;
     const { delivery } = this.contexts.of(client, resource);
-    const fallback = delivery.fallback(type, id, appliedHash(resource));
+    const fallback = this.fallback(work);
     if (!fallback) return false;
     this.start(work, undefined, async (operation) => {
       operation.takesBack = true;
@@ -101,6 +102,19 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       throw error;
     });
     return true;
+  }
+
+  /** What takes the place of the delivered definition if the hub does not load it; undefined: the definition stays. */
+  fallback({ client, resource, id }: EntityWork<R, S>): Former | undefined {
+    const { delivery } = this.contexts.of(client, resource);
+    return delivery.fallback(this.entityType.type, id, appliedHash(resource));
+  }
+
+  /** Status records the delivered definition before the hub has loaded it: what it replaced stays known. */
+  keepFormer(work: EntityWork<R, S>): void {
+    if (!this.fallback(work)) return;
+    const { delivery } = this.contexts.of(work.client, work.resource);
+    delivery.keepFormer(this.entityType.type, work.id, work.hash);
   }
 
   reload(work: EntityWork<R, S>): void {

@@ -349,8 +349,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       this.operations.reload(work);
       return inProgress(this.entityType, work);
     }
-    const taken =
-      work.isByFile && !isAccepted(this.entityType, work) && this.takeBack(work, observation.error);
+    const taken = work.isByFile ? this.takeBack(work, observation.error) : undefined;
     if (taken) return taken;
     return this.completion.finish(work, { observation }, (accepted) => ({
       ...disabledAsInvalid(this.entityType, work, observation.error, accepted),
@@ -370,6 +369,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       case 'Wait':
         return inProgress(entityType, work, step.after);
       case 'AtNextStart':
+        if (work.isByFile && observation.type === 'NotLoaded' && !observation.disabled)
+          this.operations.keepFormer(work);
         return this.completion.finishWithState(work, observation, (accepted) =>
           readyOutcome(entityType, work, accepted),
         );
@@ -386,7 +387,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
 
   /**
    * The hub has loaded its files without a delivered definition, perhaps since a person has made one with its id: the hub uses that
-   * one. Undefined: the definition stays, as it was accepted before, or the former one is not known.
+   * one. Undefined: the definition stays, as the hub has used it before, or the former one is not known.
    */
   private async onDeliveredNotLoaded(
     work: EntityWork<R, S>,
@@ -400,7 +401,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       const kept = unexpressed(entityType, stored);
       return this.correct(work, { type: 'Different', entity, differences, kept, inHubFile: stored });
     }
-    if (isAccepted(entityType, work)) return undefined;
+    if (!this.operations.fallback(work)) return undefined;
     return this.takeBack(work, await whyNotLoaded(client, entityType.type, payload));
   }
 

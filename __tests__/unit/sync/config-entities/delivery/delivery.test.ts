@@ -184,6 +184,45 @@ describe('what the hub does not take', () => {
     await allReady(1);
   });
 
+  test.each(['the same', 'another'])(
+    'with autoReload: false it is loaded at the next start: %s process then sets the former one back',
+    async (process) => {
+      house.disabledBy['Disabled'] = 'Invalid device';
+      automation(house, 'a', { autoReload: false });
+      house.restartHub();
+      await allReady(1);
+      automation(house, 'a', { alias: 'Disabled' });
+      await allReady(1);
+      automation(house, 'a', { alias: 'Disabled', description: 'third' });
+      await allReady(1);
+      await house.clock.advance(5_000);
+      if (process === 'another') house.start();
+      house.restartHub();
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+      expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+      automation(house, 'a', { alias: 'Mended', description: 'third' });
+      await allReady(1);
+      house.restartHub();
+      await allReady(1);
+      expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mended' });
+    },
+  );
+
+  test('with autoReload: false what mends a disabled one stays until the next start', async () => {
+    automation(house, 'a', { alias: 'Disabled', autoReload: false });
+    await allReady(1);
+    house.restartHub();
+    await allReady(1);
+    house.disabledBy['Disabled'] = 'Invalid device';
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    automation(house, 'a', { alias: 'Mended' });
+    await house.settle();
+    await house.settle();
+    house.restartHub();
+    await allReady(1);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mended' });
+  });
+
   test('no room is said before anything is lost', async () => {
     automation(house, 'a');
     await allReady(1);

@@ -246,6 +246,12 @@ export class House {
     });
   }
 
+  /** The hub loads all of its files. */
+  restartHub(): void {
+    this.mounted = new Map(this.configMaps);
+    for (const kind of KINDS) this.load(kind);
+  }
+
   private load(kind: ConfigEntityKind): void {
     const delivered = [...this.mounted.values()].flatMap(({ data }) => [
       ...readFileText(kind, data[`${kind}s.yaml`]!),
