@@ -81,8 +81,9 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   returnToHubFile(work: EntityWork<R, S>, kept: EntityPayload | undefined): void {
     const { type } = this.entityType;
     this.start(work, undefined, async (operation) => {
+      const { delivery } = this.contexts.of(work.client, work.resource);
       if (kept && !(await this.writeLatest(work, kept, operation, byApi(work.client)))) return;
-      await this.contexts.of(work.client, work.resource).delivery.leaveFiles(type, work.id);
+      if (!delivery.isByFile) await delivery.leaveFiles(type, work.id);
     });
   }
 

@@ -12,7 +12,7 @@ import { formatDiff } from '../objects/field-diff';
 import { isMarker } from '../../kinds/ids';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import { hubVolume } from '../hub-workload/hub-volume';
-import { DriftPolicy } from '../objects/drift-policy';
+import { DriftPolicy, isDriftLeft } from '../objects/drift-policy';
 import { ObjectSync, untilLoaded } from '../objects/object-sync';
 import { recordedId } from '../objects/ownership';
 import { WritePacing } from '../objects/write-pacing';
@@ -198,8 +198,13 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
         'DryRun',
         `Would move ${id} into the hub’s own file. Remove the annotation to apply it.`,
       );
+    // Before the hub's own file gets it: with File again, the object is looked for there.
+    if (work.resource.status?.['delivery'] === 'File')
+      return inProgress(entityType, work, 0, { status: { delivery: null } });
     const stored = await client.entities.read(entityType.type, id);
-    if (stored && diff(entityType, id, stored, payload).length === 0) {
+    const isEqual = stored && diff(entityType, id, stored, payload).length === 0;
+    // One that a person has made is compared as drift once it is the only one.
+    if (isEqual || isDriftLeft(work.resource, stored !== undefined && this.isDrift(work))) {
       this.operations.returnToHubFile(work, undefined);
       return inProgress(entityType, work);
     }

@@ -301,6 +301,17 @@ describe('the move', () => {
     expectMoved('Api', 5);
   });
 
+  test.each(STEPS)('there and back again within %i steps leaves one of each', async (steps) => {
+    await byApi(4);
+    house.delivery = 'File';
+    await allReady(5);
+    house.delivery = 'Api';
+    await house.settle(steps).catch(() => undefined);
+    house.delivery = 'File';
+    await allReady(5);
+    expectMoved('File', 5);
+  });
+
   test('of one that is changed at the same time to what the hub disables leaves the former one', async () => {
     house.disabledBy['Disabled'] = 'Invalid device';
     await byApi(2);
@@ -428,5 +439,9 @@ describe('what a person makes with the same id', () => {
     automation(house, 'a', { driftPolicy: 'Warn' });
     expect(await house.settle()).toEqual({ a: 'DriftDetected' });
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mine' });
+    house.delivery = 'Api';
+    expect(await house.settle()).toEqual({ a: 'DriftDetected' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mine' });
+    expect(house.delivered).not.toContain('a');
   });
 });
