@@ -173,6 +173,13 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     return [];
   }
 
+  async isOutsideVolume(resource: R, client: HubClient): Promise<boolean> {
+    const { files } = this.contexts.of(client, resource).delivery;
+    await files.load();
+    const ids = [recordedId(this.entityType, resource), ...formerIds(resource)];
+    return ids.some((id) => id !== undefined && files.get(this.entityType.type, id) !== undefined);
+  }
+
   override objectOf(resource: R): string | undefined {
     const ids = this.idsToRemove(resource);
     return ids.length === 0 ? undefined : `${this.entityType.type} ${ids.join(', ')}`;

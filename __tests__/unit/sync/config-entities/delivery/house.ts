@@ -14,6 +14,7 @@ import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../../operator/sync/objects/child';
+import { removeObject } from '../../../../../operator/sync/objects/removal';
 import type { Services } from '../../../../../operator/sync/services';
 import { automations } from '../../../../../operator/sync/config-entities/automation';
 import { readFileText } from '../../../../../operator/sync/config-entities/delivery/item-text';
@@ -51,6 +52,8 @@ interface Entity {
 export class House {
   readonly clock = new ManualClock();
   delivery: 'Api' | 'File' = 'File';
+  /** Of the hub; undefined: not known. */
+  volume: string | undefined;
   /** Requests to the hub and writes to the cluster: `POST a`, `DELETE a`, `reload automation`. */
   readonly asked: string[] = [];
   readonly configMaps = new Map<string, StoredMap>();
@@ -93,7 +96,8 @@ export class House {
   }
 
   get hubResource(): Hub {
-    return aHub({ spec: { delivery: this.delivery } });
+    const status = this.volume === undefined ? {} : { volumeID: this.volume };
+    return aHub({ spec: { delivery: this.delivery }, status });
   }
 
   apply(kind: string, name: string, spec: object): void {
@@ -172,7 +176,9 @@ export class House {
     const resource = { ...present, metadata } as Child;
     this.resources.set(key, resource);
     for (let step = 0; step < 60; step++) {
-      const removed = await this.modules[resource.kind]!.remove(resource, this.client);
+      const module = this.modules[resource.kind]!;
+      const context = {} as ReconcileContext;
+      const removed = await removeObject(this.given, module, resource, this.client, context);
       if (!('type' in removed)) {
         this.resources.delete(key);
         return;
