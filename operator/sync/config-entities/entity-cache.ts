@@ -64,6 +64,8 @@ export interface CachedEntity extends Corrected, Paced, Removable {
   blueprintMissing?: boolean;
   /** The hub's own file has the delivered object no more; status does not say so yet. */
   leftHubFile?: boolean;
+  /** The removal of a definition that was delivered, of a hub on another volume, has begun. */
+  isRemovedFromFiles?: boolean;
   /** When the last reload for it failed; undefined: none failed, or a new attempt may succeed. */
   reloadFailedAt?: number | undefined;
 }

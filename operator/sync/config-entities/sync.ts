@@ -9,7 +9,6 @@ import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../objects/child';
 import { formatDiff } from '../objects/field-diff';
-import { isMarker } from '../../kinds/ids';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import { hubVolume } from '../hub-workload/hub-volume';
 import { DriftPolicy, isDriftLeft } from '../objects/drift-policy';
@@ -174,10 +173,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   }
 
   async isOutsideVolume(resource: R, client: HubClient): Promise<boolean> {
-    const { files } = this.contexts.of(client, resource).delivery;
-    await files.load();
+    const { cache, delivery } = this.contexts.of(client, resource);
+    await delivery.files.load();
     const ids = [recordedId(this.entityType, resource), ...formerIds(resource)];
-    return ids.some((id) => id !== undefined && files.get(this.entityType.type, id) !== undefined);
+    const isDelivered = ids.some((id) => id && delivery.files.get(this.entityType.type, id));
+    // A removal takes it out of these long before the hub is without it.
+    return (cache.get(resource.metadata.uid).isRemovedFromFiles ||= isDelivered);
   }
 
   override objectOf(resource: R): string | undefined {
@@ -290,8 +291,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       type === 'Different'
         ? `The ${kind} was changed in the hub (${text}).`
         : `The ${kind} was removed from the hub.`;
-    const key =
-      isByOthers && type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
+    const key = isByOthers && type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
     const left = this.drift.leave(work.resource, cached, {
       change,
       drifted,
@@ -317,8 +317,6 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   /** The outcome of a definition that cannot be delivered as a file; undefined: it can, or is sent by the hub's API. */
   private undeliverable({ client, resource, payload, id, isByFile }: EntityWork<R, S>): Outcome | undefined {
     if (!isByFile) return undefined;
-    if (this.entityType.type === 'script' && isMarker(id))
-      return stalled('InvalidSpec', `${id} is the id of a script of the operator’s own: choose another one.`);
     const problem = undeliverable(payload);
     if (problem !== undefined)
       return stalled(

@@ -84,7 +84,8 @@ export class Delivery {
   /** @param accepted `status.appliedHash` of a definition that the hub has not loaded yet: what it replaced stays known beside that */
   keepFormer(kind: ConfigEntityKind, id: string, accepted: string): void {
     // Without it the definition stays. A write that fails is made up for by the next one.
-    if (this.files.keepFormer(kind, id, accepted)) void this.files.publish(this.client).catch(() => undefined);
+    if (this.files.keepFormer(kind, id, accepted))
+      void this.files.publish(this.client).catch(() => undefined);
   }
 
   /** Takes a definition that the hub does not load out again. */

@@ -186,10 +186,9 @@ describe('what the hub does not take', () => {
     'with autoReload: false it is loaded at the next start: %s process then sets the former one back',
     async (process) => {
       house.disabledBy['Disabled'] = 'Invalid device';
-      automation(house, 'a', { autoReload: false });
-      house.restartHub();
+      automation(house, 'a');
       await allReady(1);
-      automation(house, 'a', { alias: 'Disabled' });
+      automation(house, 'a', { alias: 'Disabled', autoReload: false });
       await allReady(1);
       automation(house, 'a', { alias: 'Disabled', description: 'third' });
       await allReady(1);
