@@ -24,6 +24,9 @@ export function fieldOfId({ spec }: { readonly spec: object }): 'spec.hubId' | '
  */
 export const MARKER_SCRIPT = 'hub_operator_configuration';
 
+/** Whether a script is one of the operator's own. */
+export const isMarker = (id: string): boolean => id === MARKER_SCRIPT || id.startsWith(DELIVERY_MARKER);
+
 /** Id of the script that shows which content of a delivered ConfigMap the hub has read. No other script may have it. */
 export const deliveryMarker = (index: number): string => `${DELIVERY_MARKER}${index}`;
 export const DELIVERY_MARKER = 'hub_operator_delivery_';
