@@ -4748,7 +4748,7 @@ export interface HubScriptSpec {
   readonly icon?: string;
 
   /**
-   * Id of the script in the hub: a lower-case letter, then lower-case letters and digits, separated by single underscores; not reload, toggle, turn_on, turn_off, hub_operator_configuration, hub_operator_delivery_…. It becomes `script.<id>`. Default: `metadata.name` with _ for - and dots. A changed id creates the new script, then removes the old one; one that was adopted stays in the hub.
+   * Id of the script in the hub: a lower-case letter, then lower-case letters and digits, separated by single underscores; not reload, toggle, turn_on, turn_off, hub_operator_configuration. It becomes `script.<id>`. Default: `metadata.name` with _ for - and dots. A changed id creates the new script, then removes the old one; one that was adopted stays in the hub.
    *
    * @schema HubScriptSpec#id
    */

@@ -29,7 +29,7 @@ export const isMarker = (id: string): boolean => id === MARKER_SCRIPT || id.star
 
 /** Id of the script that shows which content of a delivered ConfigMap the hub has read. No other script may have it. */
 export const deliveryMarker = (index: number): string => `${DELIVERY_MARKER}${index}`;
-export const DELIVERY_MARKER = 'hub_operator_delivery_';
+const DELIVERY_MARKER = 'hub_operator_delivery_';
 
 /** The id of a script: as above, but the hub accepts only slugs as script ids. `movie-night.v2` → `movie_night_v2` */
 export function scriptId(script: Resource<WithId>): string {

@@ -13,7 +13,7 @@ import {
   neededWithoutBlueprint,
   runFields,
 } from './entity';
-import { DELIVERY_MARKER, MARKER_SCRIPT, scriptId } from './ids';
+import { MARKER_SCRIPT, scriptId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { configEntityStatusWith } from './status';
@@ -28,10 +28,6 @@ const reservedIds = <const Name extends string>(field: Name) =>
       rule: `self != '${MARKER_SCRIPT}'`,
       message: `${field}: ${MARKER_SCRIPT} is the operator’s own script in every hub: choose another id`,
     },
-    {
-      rule: `!self.startsWith('${DELIVERY_MARKER}')`,
-      message: `${field}: ${DELIVERY_MARKER}… is an id of the operator’s own scripts: choose another id`,
-    },
   ] as const;
 
 const spec = {
@@ -43,7 +39,7 @@ const spec = {
       ...configId,
       description:
         'Id of the script in the hub: a lower-case letter, then lower-case letters and digits, separated by single ' +
-        'underscores; not reload, toggle, turn_on, turn_off, hub_operator_configuration, hub_operator_delivery_…. It becomes `script.<id>`. Default: `metadata.name` with _ ' +
+        'underscores; not reload, toggle, turn_on, turn_off, hub_operator_configuration. It becomes `script.<id>`. Default: `metadata.name` with _ ' +
         'for - and dots. A changed id creates the new script, then removes the old one; one that was adopted stays in the hub.',
       'x-kubernetes-validations': [
         {
@@ -132,11 +128,6 @@ export const script = defineChild({
     {
       rule: `has(self.spec.id) || has(self.spec.hubId) || !self.metadata.name.matches('^${MARKER_SCRIPT.replaceAll('_', '[-.]+')}$')`,
       message: `metadata.name gives the id ${MARKER_SCRIPT}, which is the operator’s own script in every hub: set spec.id, or choose another name`,
-      fieldPath: '.metadata.name',
-    },
-    {
-      rule: `has(self.spec.id) || has(self.spec.hubId) || !self.metadata.name.matches('^${DELIVERY_MARKER.replaceAll('_', '[-.]+')}')`,
-      message: `metadata.name gives the id ${DELIVERY_MARKER}…, which is one of the operator’s own scripts: set spec.id, or choose another name`,
       fieldPath: '.metadata.name',
     },
   ],
