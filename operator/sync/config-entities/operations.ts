@@ -111,7 +111,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return delivery.fallback(this.entityType.type, id, appliedHash(resource));
   }
 
-  /** Status records the delivered definition before the hub has loaded it: what it replaced stays known. */
+  /** Status records the delivered definition before the hub has loaded it: the replaced one stays known. */
   keepFormer(work: EntityWork<R, S>): void {
     if (!this.fallback(work)) return;
     const { delivery } = this.contexts.of(work.client, work.resource);

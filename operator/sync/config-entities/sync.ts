@@ -9,6 +9,7 @@ import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../objects/child';
 import { formatDiff } from '../objects/field-diff';
+import { isMarker } from '../../kinds/ids';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import { hubVolume } from '../hub-workload/hub-volume';
 import { DriftPolicy, isDriftLeft } from '../objects/drift-policy';
@@ -282,7 +283,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { differences, type } = observation;
     const { client, cached, hash } = work;
     const inHubFile = type === 'Different' ? observation.inHubFile : undefined;
-    // Nobody but the operator writes what is delivered: it is a former definition, or its ConfigMap was lost.
+    // Only the operator writes delivered definitions: a different one is a former one, or its ConfigMap was lost.
     const isByOthers = !work.isByFile || inHubFile !== undefined;
     const drifted = isByOthers && differences.length > 0 && this.isDrift(work);
     const text = formatDiff(differences, client.rest.redact);
@@ -317,6 +318,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   /** The outcome of a definition that cannot be delivered as a file; undefined: it can, or is sent by the hub's API. */
   private undeliverable({ client, resource, payload, id, isByFile }: EntityWork<R, S>): Outcome | undefined {
     if (!isByFile) return undefined;
+    if (this.entityType.type === 'script' && isMarker(id))
+      return stalled('InvalidSpec', `${id} is the id of a script of the operator’s own: choose another one.`);
     const problem = undeliverable(payload);
     if (problem !== undefined)
       return stalled(

@@ -81,7 +81,7 @@ export class Delivery {
     return former?.accepted === (accepted ?? '') ? former : undefined;
   }
 
-  /** @param accepted `status.appliedHash` of a definition that the hub has not loaded yet: what it replaced stays known beside that */
+  /** @param accepted `status.appliedHash` of a definition that the hub has not loaded yet: the replaced one stays known beside that */
   keepFormer(kind: ConfigEntityKind, id: string, accepted: string): void {
     // Without it the definition stays. A write that fails is made up for by the next one.
     if (this.files.keepFormer(kind, id, accepted))

@@ -52,7 +52,7 @@ interface Entity {
 export class House {
   readonly clock = new ManualClock();
   delivery: 'Api' | 'File' = 'File';
-  /** Of the hub; undefined: not known. */
+  /** The volume of the hub; undefined: not known. */
   volume: string | undefined;
   /** Requests to the hub and writes to the cluster: `POST a`, `DELETE a`, `reload automation`. */
   readonly asked: string[] = [];
