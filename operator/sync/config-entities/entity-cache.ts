@@ -15,6 +15,8 @@ export class EntityOperation extends Operation {
   /** When the hub accepted the write, in milliseconds since the epoch; undefined: it has not. */
   wroteAt?: number;
   reload?: ReloadResult;
+  /** A definition that the hub does not load is taken out again: each try would take the former one out for a while. */
+  takesBack = false;
 
   /**
    * @param hash of the payload that it writes or reloads; a write sends the latest payload and updates this
@@ -62,6 +64,8 @@ export interface CachedEntity extends Corrected, Paced, Removable {
   blueprintMissing?: boolean;
   /** The hub's own file has the delivered object no more; status does not say so yet. */
   leftHubFile?: boolean;
+  /** The removal of a definition that was delivered, of a hub on another volume, has begun. */
+  isRemovedFromFiles?: boolean;
   /** When the last reload for it failed; undefined: none failed, or a new attempt may succeed. */
   reloadFailedAt?: number | undefined;
 }

@@ -23,8 +23,8 @@ export type Observation = { readonly entity?: RegistryEntity | undefined } & (
       readonly kept: EntityPayload;
       readonly inHubFile?: EntityPayload;
     }
-  /** The desired payload is in the hub's file, but not in use. */
-  | { readonly type: 'NotLoaded' }
+  /** The desired payload is in the hub's file, but not in use. `disabled`: the hub has disabled the one before as invalid. */
+  | { readonly type: 'NotLoaded'; readonly disabled?: boolean }
   /** The hub has loaded the desired payload and disabled it for this reason. */
   | { readonly type: 'Invalid'; readonly error: string }
   /** `verifyAfter`: milliseconds until the file may be read to verify the parts that the hub does not show. */

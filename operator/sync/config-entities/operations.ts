@@ -14,6 +14,7 @@ import { appliedHash } from './ownership';
 import { unmark } from './ownership-label';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
+import type { Former } from './delivery/former-definitions';
 import { EntityOperation, recordObserved } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
 
@@ -80,8 +81,9 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   returnToHubFile(work: EntityWork<R, S>, kept: EntityPayload | undefined): void {
     const { type } = this.entityType;
     this.start(work, undefined, async (operation) => {
+      const { delivery } = this.contexts.of(work.client, work.resource);
       if (kept && !(await this.writeLatest(work, kept, operation, byApi(work.client)))) return;
-      await this.contexts.of(work.client, work.resource).delivery.leaveFiles(type, work.id);
+      if (!delivery.isByFile) await delivery.leaveFiles(type, work.id);
     });
   }
 
@@ -93,13 +95,27 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const { client, resource, id } = work;
     const { type } = this.entityType;
     const { delivery } = this.contexts.of(client, resource);
-    const fallback = delivery.fallback(type, id, appliedHash(resource));
+    const fallback = this.fallback(work);
     if (!fallback) return false;
-    this.start(work, undefined, async () => {
+    this.start(work, undefined, async (operation) => {
+      operation.takesBack = true;
       await delivery.takeBack(type, id, fallback);
       throw error;
     });
     return true;
+  }
+
+  /** What takes the place of the delivered definition if the hub does not load it; undefined: the definition stays. */
+  fallback({ client, resource, id }: EntityWork<R, S>): Former | undefined {
+    const { delivery } = this.contexts.of(client, resource);
+    return delivery.fallback(this.entityType.type, id, appliedHash(resource));
+  }
+
+  /** Status records the delivered definition before the hub has loaded it: the replaced one stays known. */
+  keepFormer(work: EntityWork<R, S>): void {
+    if (!this.fallback(work)) return;
+    const { delivery } = this.contexts.of(work.client, work.resource);
+    delivery.keepFormer(this.entityType.type, work.id, work.hash);
   }
 
   reload(work: EntityWork<R, S>): void {

@@ -12,7 +12,7 @@ import { formatDiff } from '../objects/field-diff';
 import { isMarker } from '../../kinds/ids';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import { hubVolume } from '../hub-workload/hub-volume';
-import { DriftPolicy } from '../objects/drift-policy';
+import { DriftPolicy, isDriftLeft } from '../objects/drift-policy';
 import { ObjectSync, untilLoaded } from '../objects/object-sync';
 import { recordedId } from '../objects/ownership';
 import { WritePacing } from '../objects/write-pacing';
@@ -173,6 +173,15 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     return [];
   }
 
+  async isOutsideVolume(resource: R, client: HubClient): Promise<boolean> {
+    const { cache, delivery } = this.contexts.of(client, resource);
+    await delivery.files.load();
+    const ids = [recordedId(this.entityType, resource), ...formerIds(resource)];
+    const isDelivered = ids.some((id) => id && delivery.files.get(this.entityType.type, id));
+    // A removal takes it out of these long before the hub is without it.
+    return (cache.get(resource.metadata.uid).isRemovedFromFiles ||= isDelivered);
+  }
+
   override objectOf(resource: R): string | undefined {
     const ids = this.idsToRemove(resource);
     return ids.length === 0 ? undefined : `${this.entityType.type} ${ids.join(', ')}`;
@@ -198,8 +207,13 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
         'DryRun',
         `Would move ${id} into the hub’s own file. Remove the annotation to apply it.`,
       );
+    // Before the hub's own file gets it: with File again, the object is looked for there.
+    if (work.resource.status?.['delivery'] === 'File')
+      return inProgress(entityType, work, 0, { status: { delivery: null } });
     const stored = await client.entities.read(entityType.type, id);
-    if (stored && diff(entityType, id, stored, payload).length === 0) {
+    const isEqual = stored && diff(entityType, id, stored, payload).length === 0;
+    // One that a person has made is compared as drift once it is the only one.
+    if (isEqual || isDriftLeft(work.resource, stored !== undefined && this.isDrift(work))) {
       this.operations.returnToHubFile(work, undefined);
       return inProgress(entityType, work);
     }
@@ -222,6 +236,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (!isByFile) cached.leftHubFile = false;
     const id = entityType.id(resource);
     const volume = hubVolume(this.services, resource.metadata.namespace, resource.spec.hubRef.name);
+    const hash = hashOf(entityType, id, payload);
+    if (cached.rejection?.hash !== hash) cached.rejection = undefined; // of a former spec
     return {
       resource,
       client,
@@ -230,7 +246,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       spec,
       payload,
       id,
-      hash: hashOf(entityType, id, payload),
+      hash,
       volume,
       isByFile,
     };
@@ -251,11 +267,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   private recordResult({ cached, hash, payload }: EntityWork<R, S>): void {
     const { operation } = cached;
     if (!operation?.end) return;
-    const { hash: sent, error } = operation;
+    const { hash: sent, error, takesBack } = operation;
     if (error === undefined && sent === hash) return;
     cached.operation = undefined;
     const isRejected = error instanceof HubRejected;
-    this.pacing.record(cached, sent, isRejected ? withHint(error, payload) : error);
+    this.pacing.record(cached, sent, isRejected ? withHint(error, payload) : error, takesBack);
     if (error !== undefined && !isRejected) throw error;
   }
 
@@ -266,14 +282,17 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   ): Promise<Outcome> {
     const { differences, type } = observation;
     const { client, cached, hash } = work;
-    const drifted = differences.length > 0 && this.isDrift(work);
+    const inHubFile = type === 'Different' ? observation.inHubFile : undefined;
+    // Only the operator writes delivered definitions: a different one is a former one, or its ConfigMap was lost.
+    const isByOthers = !work.isByFile || inHubFile !== undefined;
+    const drifted = isByOthers && differences.length > 0 && this.isDrift(work);
     const text = formatDiff(differences, client.rest.redact);
     const kind = this.entityType.type;
     const change =
       type === 'Different'
         ? `The ${kind} was changed in the hub (${text}).`
         : `The ${kind} was removed from the hub.`;
-    const key = type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
+    const key = isByOthers && type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
     const left = this.drift.leave(work.resource, cached, {
       change,
       drifted,
@@ -288,7 +307,6 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       type === 'Absent' && (await this.replacesAdopted(work)) ? { status: { adopted: null } } : {};
     this.pacing.mark(cached);
     const kept = type === 'Different' ? observation.kept : {};
-    const inHubFile = type === 'Different' ? observation.inHubFile : undefined;
     this.operations.write(work, { correction: key, kept, inHubFile });
     if (!drifted) return inProgress(this.entityType, work, undefined, details);
     const event = this.drift.reportCorrected(
@@ -344,8 +362,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       this.operations.reload(work);
       return inProgress(this.entityType, work);
     }
-    const taken =
-      work.isByFile && !isAccepted(this.entityType, work) && this.takeBack(work, observation.error);
+    const taken = work.isByFile ? this.takeBack(work, observation.error) : undefined;
     if (taken) return taken;
     return this.completion.finish(work, { observation }, (accepted) => ({
       ...disabledAsInvalid(this.entityType, work, observation.error, accepted),
@@ -365,6 +382,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       case 'Wait':
         return inProgress(entityType, work, step.after);
       case 'AtNextStart':
+        if (work.isByFile && observation.type === 'NotLoaded' && !observation.disabled)
+          this.operations.keepFormer(work);
         return this.completion.finishWithState(work, observation, (accepted) =>
           readyOutcome(entityType, work, accepted),
         );
@@ -381,7 +400,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
 
   /**
    * The hub has loaded its files without a delivered definition, perhaps since a person has made one with its id: the hub uses that
-   * one. Undefined: the definition stays, as it was accepted before, or the former one is not known.
+   * one. Undefined: the definition stays, as the hub has used it before, or the former one is not known.
    */
   private async onDeliveredNotLoaded(
     work: EntityWork<R, S>,
@@ -395,7 +414,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       const kept = unexpressed(entityType, stored);
       return this.correct(work, { type: 'Different', entity, differences, kept, inHubFile: stored });
     }
-    if (isAccepted(entityType, work)) return undefined;
+    if (!this.operations.fallback(work)) return undefined;
     return this.takeBack(work, await whyNotLoaded(client, entityType.type, payload));
   }
 

@@ -152,6 +152,16 @@ export class DeliveredFiles {
     this.formers.delete(itemKey(kind, id));
   }
 
+  /** What a definition replaced stays known with this `status.appliedHash`. Whether that is to be published. */
+  keepFormer(kind: ConfigEntityKind, id: string, accepted: string): boolean {
+    const key = itemKey(kind, id);
+    const [item, former] = [this.items.get(key), this.formers.get(key)];
+    if (!item || !former || former.accepted === accepted) return false;
+    this.formers.set(key, { ...former, accepted });
+    this.changed.add(item.index);
+    return true;
+  }
+
   /**
    * The definition is delivered by the next {@link publish}.
    *

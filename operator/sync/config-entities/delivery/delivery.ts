@@ -81,6 +81,13 @@ export class Delivery {
     return former?.accepted === (accepted ?? '') ? former : undefined;
   }
 
+  /** @param accepted `status.appliedHash` of a definition that the hub has not loaded yet: the replaced one stays known beside that */
+  keepFormer(kind: ConfigEntityKind, id: string, accepted: string): void {
+    // Without it the definition stays. A write that fails is made up for by the next one.
+    if (this.files.keepFormer(kind, id, accepted))
+      void this.files.publish(this.client).catch(() => undefined);
+  }
+
   /** Takes a definition that the hub does not load out again. */
   async takeBack(kind: ConfigEntityKind, id: string, { definition }: Former): Promise<void> {
     if (definition) this.files.put(kind, id, definition);

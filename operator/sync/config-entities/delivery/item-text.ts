@@ -4,7 +4,7 @@ import type { ConfigEntityKind, EntityPayload } from '../../../client/connection
 
 /** Levels of lists and mappings: the hub's loader is recursive, and ends at about 300. */
 const DEEPEST = 100;
-/** Characters of a key: the loader takes no longer ones without a mark. */
+/** Characters of a key in the file, with its quotes and escapes: with more than 1,024 the loader refuses the whole file. */
 const LONGEST_KEY = 1_000;
 
 /** Characters that the loader refuses, or folds as line breaks, also between quotes. */
@@ -21,8 +21,8 @@ function problemIn(value: unknown, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth > DEEPEST) return `It has more than ${DEEPEST} lists and mappings in each other.`;
   for (const [key, each] of Object.entries(value)) {
-    if (!Array.isArray(value) && key.length > LONGEST_KEY)
-      return `It has a key of more than ${LONGEST_KEY} characters (${key.slice(0, 40)}…).`;
+    if (!Array.isArray(value) && quoted(key).length > LONGEST_KEY)
+      return `It has a key of more than ${LONGEST_KEY} characters with its quotes and escapes (${key.slice(0, 40)}…).`;
     const problem = problemIn(each, depth + 1);
     if (problem !== undefined) return problem;
   }

@@ -47,7 +47,7 @@ export async function observeDelivered<R extends Child, S extends ConfigEntitySp
     case 'invalid':
       return isLoaded && live?.type === 'Invalid'
         ? { type: 'Invalid', entity, error: live.error }
-        : { type: 'NotLoaded', entity };
+        : { type: 'NotLoaded', entity, disabled: true };
     default:
       return { type: 'NotLoaded', entity };
   }

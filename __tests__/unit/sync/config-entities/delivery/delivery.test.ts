@@ -160,6 +160,67 @@ describe('what the hub does not take', () => {
     expect(conditions[0]!.message).toContain('Invalid device');
   });
 
+  test('what was disabled is not tried again with time, but when it is asked for', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { alias: 'Disabled' });
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    const since = house.asked.length;
+    await house.clock.advance(600_000);
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    expect(house.asked.slice(since)).toEqual([]);
+    for (let request = 0; request < 4; request++) {
+      await house.reconcile('HubAutomation a', { forced: true });
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    }
+    expect(house.asked.length).toBeGreaterThan(since);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+    automation(house, 'a');
+    await allReady(1);
+    delete house.disabledBy['Disabled'];
+    automation(house, 'a', { alias: 'Disabled' });
+    await allReady(1);
+  });
+
+  test.each(['the same', 'another'])(
+    'with autoReload: false it is loaded at the next start: %s process then sets the former one back',
+    async (process) => {
+      house.disabledBy['Disabled'] = 'Invalid device';
+      automation(house, 'a');
+      await allReady(1);
+      automation(house, 'a', { alias: 'Disabled', autoReload: false });
+      await allReady(1);
+      automation(house, 'a', { alias: 'Disabled', description: 'third' });
+      await allReady(1);
+      await house.clock.advance(5_000);
+      if (process === 'another') house.start();
+      house.restartHub();
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+      expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+      automation(house, 'a', { alias: 'Mended', description: 'third' });
+      await allReady(1);
+      house.restartHub();
+      await allReady(1);
+      expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mended' });
+    },
+  );
+
+  test('with autoReload: false what mends a disabled one stays until the next start', async () => {
+    automation(house, 'a', { alias: 'Disabled', autoReload: false });
+    await allReady(1);
+    house.restartHub();
+    await allReady(1);
+    house.disabledBy['Disabled'] = 'Invalid device';
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    automation(house, 'a', { alias: 'Mended' });
+    await house.settle();
+    await house.settle();
+    house.restartHub();
+    await allReady(1);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mended' });
+  });
+
   test('no room is said before anything is lost', async () => {
     automation(house, 'a');
     await allReady(1);
@@ -280,6 +341,17 @@ describe('the move', () => {
     expectMoved('Api', 5);
   });
 
+  test.each(STEPS)('there and back again within %i steps leaves one of each', async (steps) => {
+    await byApi(4);
+    house.delivery = 'File';
+    await allReady(5);
+    house.delivery = 'Api';
+    await house.settle(steps).catch(() => undefined);
+    house.delivery = 'File';
+    await allReady(5);
+    expectMoved('File', 5);
+  });
+
   test('of one that is changed at the same time to what the hub disables leaves the former one', async () => {
     house.disabledBy['Disabled'] = 'Invalid device';
     await byApi(2);
@@ -366,6 +438,20 @@ describe('a resource without status, as after a restore', () => {
 });
 
 describe('the end', () => {
+  test.each(['Delete', 'Orphan'])(
+    'on another volume of the hub is also that of what is delivered: %s',
+    async (deletionPolicy) => {
+      house.volume = 'lost';
+      automation(house, 'a', { deletionPolicy });
+      await allReady(1);
+      house.volume = 'new';
+      await house.delete('HubAutomation a');
+      expect(house.delivered).not.toContain('a');
+      expect(house.registry.has('automation a')).toBe(deletionPolicy === 'Orphan');
+      expect(house.ownFiles.has('automation a')).toBe(deletionPolicy === 'Orphan');
+    },
+  );
+
   test('of a created one is the end of its entity; others stay', async () => {
     for (const name of names(3)) automation(house, name);
     await allReady(3);
@@ -417,6 +503,15 @@ describe('the end', () => {
   });
 });
 
+test('definitions of a ConfigMap that was lost are no drift: they come back with driftPolicy: Warn as well', async () => {
+  automation(house, 'a', { driftPolicy: 'Warn' });
+  await allReady(1);
+  house.configMaps.clear();
+  house.start();
+  await allReady(1);
+  expect(house.delivered).toContain('a');
+});
+
 describe('what a person makes with the same id', () => {
   beforeEach(async () => {
     automation(house, 'a');
@@ -435,5 +530,9 @@ describe('what a person makes with the same id', () => {
     automation(house, 'a', { driftPolicy: 'Warn' });
     expect(await house.settle()).toEqual({ a: 'DriftDetected' });
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mine' });
+    house.delivery = 'Api';
+    expect(await house.settle()).toEqual({ a: 'DriftDetected' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mine' });
+    expect(house.delivered).not.toContain('a');
   });
 });

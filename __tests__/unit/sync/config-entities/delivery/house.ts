@@ -15,6 +15,7 @@ import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../../operator/sync/objects/child';
+import { removeObject } from '../../../../../operator/sync/objects/removal';
 import type { Services } from '../../../../../operator/sync/services';
 import { automations } from '../../../../../operator/sync/config-entities/automation';
 import { readFileText } from '../../../../../operator/sync/config-entities/delivery/item-text';
@@ -52,6 +53,8 @@ interface Entity {
 export class House {
   readonly clock = new ManualClock();
   delivery: 'Api' | 'File' = 'File';
+  /** The volume of the hub; undefined: not known. */
+  volume: string | undefined;
   /** Requests to the hub and writes to the cluster: `POST a`, `DELETE a`, `reload automation`. */
   readonly asked: string[] = [];
   readonly configMaps = new Map<string, StoredMap>();
@@ -102,7 +105,8 @@ export class House {
   }
 
   get hubResource(): Hub {
-    return aHub({ spec: { delivery: this.delivery, storage: { retain: this.retain } } });
+    const status = this.volume === undefined ? {} : { volumeID: this.volume };
+    return aHub({ spec: { delivery: this.delivery, storage: { retain: this.retain } }, status });
   }
 
   apply(kind: string, name: string, spec: object): void {
@@ -194,7 +198,8 @@ export class House {
   /** Undefined: it failed, and is repeated. */
   private async remove(resource: Child) {
     try {
-      return await this.modules[resource.kind]!.remove(resource, this.client);
+      const module = this.modules[resource.kind]!;
+      return await removeObject(this.given, module, resource, this.client, {} as ReconcileContext);
     } catch (error) {
       if (!(error instanceof HubFailed)) throw error;
       return undefined;
@@ -272,6 +277,12 @@ export class House {
         }) as never,
       },
     });
+  }
+
+  /** The hub loads all of its files. */
+  restartHub(): void {
+    this.mounted = new Map(this.configMaps);
+    for (const kind of KINDS) this.load(kind);
   }
 
   private load(kind: ConfigEntityKind): void {

@@ -62,9 +62,11 @@ describe('the file of delivered definitions', () => {
   test('takes no definition that the loader could not read', () => {
     expect(undeliverable(nested(100))).toBeUndefined();
     expect(undeliverable(nested(101))).toMatch(/more than 100 lists and mappings/);
-    expect(undeliverable({ ['k'.repeat(1_000)]: 1 })).toBeUndefined();
-    expect(undeliverable({ list: [{ ['k'.repeat(1_001)]: 1 }] })).toMatch(
-      /a key of more than 1000 characters \(kkk/,
+    expect(undeliverable({ ['k'.repeat(998)]: 1 })).toBeUndefined();
+    expect(undeliverable({ list: [{ ['k'.repeat(999)]: 1 }] })).toMatch(
+      /a key of more than 1000 characters with its quotes and escapes \(kkk/,
     );
+    for (const key of ['"'.repeat(600), '\u2028'.repeat(200), '\u0001'.repeat(200)])
+      expect(undeliverable({ [key]: 1 })).toMatch(/a key of more than 1000 characters/);
   });
 });
