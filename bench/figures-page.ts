@@ -77,6 +77,11 @@ const benches: Readonly<Record<string, Bench>> = {
       'duplicates refused': 'all',
     },
   },
+  'cold-start': {
+    about:
+      '`make run` until all samples are Ready, with empty caches of the sandbox, Go, uv and pip; the packages of npm are installed. The official programs of the control plane come from a stand-in of their host on the machine, Python, uv and Home Assistant from the package registries, whose speed counts. `make bench NAME=cold-start`',
+    bars: { 'nothing in any cache, all samples Ready, s': '< 90' },
+  },
   'hostile-input': {
     about:
       'What the operator reads from others, by the modules of the operator with the flags of its image and 42 MB held: answers of up to 12 MiB of a hostile hub (managed, external; REST, first and later frames), POSTs of 4 and 6 MB to the webhook, ten in parallel, and watched objects of 1.4 MiB. Half of the answers have as many values as are read at most, the other half more. `make bench NAME=hostile-input`',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { operatorNode } from '../sandbox/image/operator-node';
 import { formatError } from '../sandbox/sandbox-error';
 import { benchAutomations } from './automations';
+import { benchColdStart } from './cold-start';
 import { benchConfiguration } from './configuration';
 import { benchHostileInput } from './hostile-input';
 import { benchHostileOperator } from './hostile-operator';
@@ -22,6 +23,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   registries: () => benchRegistries(numberOf('N', 200)),
   configuration: () => benchConfiguration(numberOf('N', 5)),
   hubs: () => benchHubs(numberOf('N', 20)),
+  'cold-start': () => benchColdStart(),
   webhook: () => benchWebhook(numberOf('N', 5_000)),
   'hostile-input': () => benchHostileInput(numberOf('N', 1_000)),
   'hostile-operator': () => benchHostileOperator(numberOf('N', 1_000)),

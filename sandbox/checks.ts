@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { goBinary } from './go-build';
+import { goInstalled } from './go-install';
 import { checksModule, lintersModule } from './go-module';
 import type { Report } from './progress';
 
@@ -87,8 +89,64 @@ export async function kubeconform(location: string, files: readonly string[]): P
   return (await answerOf(program, {}, [location, ...files])) as Conformity;
 }
 
+export interface ScoreFinding {
+  readonly object: string;
+  /** The id of the check: `container-resources` */
+  readonly check: string;
+  readonly message: string;
+}
+
+/** What kube-score finds critical, or warns of, in files of resources. Kinds that it does not know are left out. */
+export async function kubeScore(files: readonly string[]): Promise<ScoreFinding[]> {
+  const folder = await goInstalled(
+    {
+      name: 'kube-score',
+      title: 'kube-score',
+      commands: ['github.com/zegl/kube-score/cmd/kube-score'],
+      version: 'v1.20.0',
+    },
+    () => {},
+  );
+  const options = ['--output-format=json', '--output-version=v2', '--kubernetes-version=v1.33'];
+  const objects = (await answerOf(
+    join(folder, 'kube-score'),
+    {},
+    ['score', ...options, ...files],
+    [0, 1], // 1: something is critical
+  )) as readonly ScoredObject[];
+  return objects.flatMap(({ object_name: object, checks }) =>
+    checks
+      .filter(({ grade, skipped }) => !skipped && grade <= WARNING)
+      .flatMap(({ check, comments }) =>
+        (comments ?? []).map(({ path, summary }) => ({
+          object,
+          check: check.id,
+          message: [path, summary].filter(Boolean).join(': '),
+        })),
+      ),
+  );
+}
+
+/** The grades of kube-score are 1 (critical), 5 (warning), 7 (almost) and 10. */
+const WARNING = 5;
+
+interface ScoredObject {
+  readonly object_name: string;
+  readonly checks: readonly {
+    readonly check: { readonly id: string };
+    readonly grade: number;
+    readonly skipped: boolean;
+    readonly comments: readonly { readonly path: string; readonly summary: string }[] | null;
+  }[];
+}
+
 /** Sends JSON to a program's standard input and reads it from its standard output. */
-async function answerOf(program: string, request: object, args: readonly string[] = []): Promise<unknown> {
+async function answerOf(
+  program: string,
+  request: object,
+  args: readonly string[] = [],
+  successes: readonly number[] = [0],
+): Promise<unknown> {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.on('error', () => {}); // it ended before it read everything: its exit code says so
   child.stdin.end(JSON.stringify(request));
@@ -96,6 +154,6 @@ async function answerOf(program: string, request: object, args: readonly string[
     child.on('close', resolve).on('error', reject),
   );
   const [code, answer, errors] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
-  if (code !== 0) throw new Error(errors.trim());
+  if (!successes.includes(code ?? -1) || answer === '') throw new Error(errors.trim());
   return JSON.parse(answer);
 }

@@ -9,7 +9,7 @@ import { repository } from '../../sandbox/image/bundle';
 import { tether } from '../../sandbox/tether';
 import { clusterAccess, kubeconfig, mustKubectl, until } from '../cluster';
 import { HELM_BUILD_TIMEOUT } from '../cluster/helm';
-import { documentedCommands, documentedYaml } from '../integration/docs/documented-commands';
+import { commandsUnder, documentedCommands, documentedYaml } from '../integration/docs/documented-commands';
 import { Shell } from '../integration/docs/shell';
 import { operatorPods } from '../node-cluster';
 import { type FormerVersion, formerVersion } from '../node-cluster/former-version';
@@ -22,6 +22,7 @@ const README = 'README.md';
 const INSTALL = 'docs/how-to/install.md';
 const UPGRADE = 'docs/how-to/upgrade.md';
 const UNINSTALL = 'docs/how-to/uninstall.md';
+const MANY_HUBS = 'docs/how-to/many-hubs.md';
 
 /** What stands for REGISTRY: of the former version, and of this one. */
 const FORMER_REGISTRY = 'registry.example';
@@ -125,14 +126,16 @@ const forms: readonly Form[] = [
     form: 'the Helm chart',
     install: () => follow(documented(INSTALL, 'helm install'), 'former'),
     upgrade: () => follow(documented(UPGRADE, 'helm upgrade'), 'present'),
-    async uninstall() {
-      await follow(resources(), 'present');
-      await follow(documented(UNINSTALL, 'helm uninstall'), 'present');
-      await follow(documented(UNINSTALL, 'kubectl delete -f dist/crds.yaml'), 'present');
-      await follow(documented(UNINSTALL, 'kubectl delete namespace'), 'present');
-    },
+    uninstall: uninstallRelease,
   },
 ];
+
+async function uninstallRelease(): Promise<void> {
+  await follow(resources(), 'present');
+  await follow(documented(UNINSTALL, 'helm uninstall'), 'present');
+  await follow(documented(UNINSTALL, 'kubectl delete -f dist/crds.yaml'), 'present');
+  await follow(documented(UNINSTALL, 'kubectl delete namespace'), 'present');
+}
 
 /** `kind/name` of the operator's own objects in the cluster. */
 async function ofOperator(): Promise<string[]> {
@@ -233,6 +236,35 @@ describe('an installation, by README and docs alone', () => {
       await nothingIsLeft();
       // The pod may use its grace period of 240 s.
       await mustKubectl(['delete', 'namespace', home.namespace, '--timeout=480s']);
+    },
+    COURSE_TIMEOUT,
+  );
+
+  test(
+    'with the Helm chart for two namespaces: a home in each is Ready, and the operator has rights in these alone',
+    async () => {
+      await until('the cluster is empty', async () => (await ofOperator()).length === 0);
+      const homes = ['home-amsterdam', 'home-lisbon'].map((name) => new NodeHome(name));
+      const answers: string[] = [];
+      for (const command of commandsUnder(MANY_HUBS, 'Two homes, one operator, with Helm')) {
+        // An answer of no is an exit code as well.
+        const typed = command.includes('auth can-i') ? `${command} || true` : command;
+        const isRepeated = /^kubectl .*\b(wait|rollout)\b|^kubectl apply -k/.test(command);
+        const succeeds = async () => (answers.push(await follow(typed, 'present')), true);
+        if (isRepeated) await until(command, succeeds, READY_TIMEOUT);
+        else await succeeds();
+      }
+      expect(answers.slice(-2).map((answer) => answer.split('\n').at(-2))).toEqual(['yes', 'no']);
+      for (home of homes) {
+        const { status } = await home.get('hubautomation', 'welcome');
+        const client = await home.client('home');
+        const state = await getEntityState(client.rest, String(status!['entityId']));
+        expect(state?.attributes['friendly_name']).toBe('Welcome');
+      }
+      await uninstallRelease();
+      await nothingIsLeft();
+      for (const { namespace } of homes)
+        await mustKubectl(['delete', 'namespace', namespace, '--timeout=480s']);
     },
     COURSE_TIMEOUT,
   );

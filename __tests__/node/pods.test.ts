@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
+import { load } from 'js-yaml';
 import { defaultSettings } from '../../manifests/settings';
 import { kubectl, mustKubectl, until } from '../cluster';
 import { configuration, hub, HUB_VERSION } from '../cluster/home';
+import { documentedYaml } from '../integration/docs/documented-commands';
 import { install, nodeAddress, onNode, podsOf, visit, visitorAddress } from '../node-cluster';
+import { startDevicePlugin } from '../node-cluster/device-plugin';
 import { NodeHome } from '../node-cluster/home';
 import { askUnsteady, light, lightHub, unsteady } from '../node-cluster/light-hub';
 
@@ -28,6 +32,12 @@ const SERVE = `
 const client = require('node:http2').connect(process.argv[1]);
 client.request({ ':path': '/serve' }).on('end', () => client.close()).resume();
 `;
+
+/** The argument of a device plugin. */
+interface Stick {
+  readonly name: string;
+  readonly groups: readonly [{ readonly paths: readonly [{ readonly mountPath: string }] }];
+}
 
 let home: NodeHome;
 
@@ -213,6 +223,37 @@ describe('the pod of a Hub on a real node', () => {
       namespace: home.namespace,
     });
     await remove('alone');
+  });
+
+  test('that asks for a device waits for a plugin that has it, and gets it alone, as documented', async () => {
+    const page = 'docs/how-to/radios-and-discovery.md';
+    const { args } = load(documentedYaml(page, 'mountPath: /dev/zigbee')) as { args: [string, string] };
+    const { name, groups } = load(args[1]) as Stick;
+    const [{ mountPath }] = groups[0].paths;
+    const resource = `squat.ai/${name}`;
+    const { spec } = load(documentedYaml(page, resource)) as { spec: Readonly<Record<string, unknown>> };
+    const lacks = new RegExp(`Insufficient ${resource}`);
+    // In place of a stick: a device that a container has not by itself.
+    const path = ['/dev/fuse', '/dev/net/tun', '/dev/loop-control'].find((each) => existsSync(each))!;
+
+    await run(lightHub('radio', spec));
+    await says('radio', lacks);
+    const stop = await startDevicePlugin({ resource, path, mountPath });
+    try {
+      await isReady('radio');
+      const numbers = ['stat', '--format=%F %t:%T'];
+      expect(await home.inHub('radio', ...numbers, mountPath)).toBe(await onNode(...numbers, path));
+      const open = 'import os, sys; os.close(os.open(sys.argv[1], os.O_RDWR))';
+      await home.inHub('radio', 'python3', '-c', open, mountPath);
+
+      await run(lightHub('second', spec));
+      await says('second', lacks);
+      await remove('radio');
+      await isReady('second');
+      await remove('second');
+    } finally {
+      stop();
+    }
   });
 
   test('takes its claim with it when its Hub is deleted', () =>

@@ -32,10 +32,12 @@ export function commandsUnder(page: string, heading: string): readonly string[] 
  */
 export function commandsOf(page: string, text: string): readonly DocumentedCommand[] {
   const commands: { page: string; command: string; output: string }[] = [];
-  for (const [, language, block] of text.matchAll(/^ *```(\w+)\n([^]*?)^ *```/gm)) {
+  for (const [, indent, language, indented] of text.matchAll(/^( *)```(\w+)\n([^]*?)^ *```/gm)) {
+    // In an item of a list.
+    const block = indented!.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
     const isSession = language === 'console';
     if (!isSession && !['sh', 'bash', 'shell'].includes(language!)) continue;
-    for (const line of block!.replaceAll('\\\n', ' ').split('\n').slice(0, -1)) {
+    for (const line of block.replaceAll('\\\n', ' ').split('\n').slice(0, -1)) {
       const last = commands.at(-1);
       if (isSession && line.startsWith('$ '))
         commands.push({ page, command: withoutComment(line.slice(2)), output: '' });

@@ -1,80 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { clusterAccess, until } from '../../cluster';
-import {
-  type DocumentedCommand,
-  documentedCommands,
-  documentedYaml,
-  repository,
-  shownAs,
-} from './documented-commands';
+import { readFile } from 'node:fs/promises';
+import { type DocumentedCommand, documentedCommands, documentedYaml, shownAs } from './documented-commands';
 import { exceptions } from './exceptions';
-import { Shell } from './shell';
+import { Reader } from './reader';
 
-// A reader of README and docs: `make run` in one terminal, and each documented command in another one.
+// All commands of README and docs, page by page. walks.test.ts has the order in which a person types some of them.
 
-let folder: string;
-let makeRun: ChildProcess;
-let printed = '';
-let shell: Shell;
+let reader: Reader;
 
-const write = (file: string, text: string) => writeFile(join(folder, file), text);
+const write = (file: string, text: string) => reader.write(file, text);
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reader-'));
-  // As the Makefile starts it.
-  makeRun = spawn(process.execPath, ['--import', 'tsx', join('sandbox', 'run.ts')], {
-    cwd: repository,
-    // On a busy machine an answer may take longer than a lease lasts.
-    env: { ...process.env, HUB_OPERATOR_RUNS: join(folder, 'runs'), LEADER_ELECTION: 'false' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  for (const stream of [makeRun.stdout!, makeRun.stderr!])
-    stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
-  const ended = once(makeRun, 'exit').then(() => {
-    throw new Error(`make run has ended:\n${printed}`);
-  });
-  const { kubeconfig, log, url } = await Promise.race([
-    until('make run is ready', () => readyFacts(printed), 1_000_000),
-    ended,
-  ]);
-  ended.catch(() => undefined);
-
-  for (const name of ['dist', 'samples']) await symlink(join(repository, name), join(folder, name));
-  await mkdir(join(folder, 'bin'));
-  const [program, ...first] = clusterAccess().kubectl;
-  // Installed, or else the one that was built.
-  if (first.length > 0) await write('bin/kubectl', `#!/bin/sh\nexec ${program} ${first.join(' ')} "$@"\n`);
-  // The editor of the tutorial's reader: adds a line below input_boolean, with the same indent as the others.
-  await write('bin/editor', `#!/bin/sh\nsed -i 's/^\\( *\\)input_boolean:$/&\\n\\1  porch_light:/' "$1"\n`);
-  for (const name of await readdir(join(folder, 'bin'))) await chmod(join(folder, 'bin', name), 0o755);
-  shell = new Shell(folder, {
-    KUBECONFIG: kubeconfig,
-    KUBE_EDITOR: join(folder, 'bin', 'editor'),
-    OPERATOR_LOG: log,
-    OPERATOR_URL: url,
-    PATH: [join(folder, 'bin'), process.env['PATH']].join(delimiter),
-  });
+  reader = await Reader.start();
 }, 1_200_000);
 
-afterAll(async () => {
-  shell?.stop();
-  if (makeRun.exitCode === null) {
-    makeRun.kill('SIGINT');
-    await once(makeRun, 'exit');
-  }
-  await rm(folder, { recursive: true, force: true, maxRetries: 10 });
-});
-
-/** The facts that `make run` prints when all is ready. */
-function readyFacts(text: string): { kubeconfig: string; log: string; url: string } | undefined {
-  const [, url, log] = /Operator: .* (http\S+)\/metrics, log (\S+)/.exec(text) ?? [];
-  const [, kubeconfig] = /export KUBECONFIG=(\S+)[^]*Events \(Ctrl-C/.exec(text) ?? [];
-  return kubeconfig && log && url ? { kubeconfig, log, url } : undefined;
-}
+afterAll(() => reader?.stop());
 
 const automation = (name: string, spec: string) => `apiVersion: hub-operator.dev/v1
 kind: HubAutomation
@@ -86,6 +26,25 @@ ${spec}
 `;
 const ofHome = (to: string) =>
   `  hubRef: { name: my-home }\n  triggers: [{ trigger: state, entity_id: input_boolean.movie_night, to: ${to} }]`;
+
+/** The definition of a kind of the Prometheus operator, which takes any fields. */
+const kindOfPrometheus = (kind: string) => {
+  const [singular, group] = [kind.toLowerCase(), 'monitoring.coreos.com'];
+  const plural = singular.endsWith('s') ? `${singular}es` : `${singular}s`;
+  return `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: ${plural}.${group} }
+spec:
+  group: ${group}
+  scope: Namespaced
+  names: { kind: ${kind}, singular: ${singular}, plural: ${plural} }
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } }
+`;
+};
 
 /** The earlier steps of the reader, in files that the page speaks of. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -102,11 +61,23 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
     await write('porch.yaml', documentedYaml('docs/how-to/troubleshoot.md', 'mode: twice'));
     await write('right.yaml', automation('porch', ofHome("'on'")));
     await write('lost.yaml', automation('lost', ofHome("'on'").replace('my-home', 'my-hme')));
-    await shell.run('kubectl apply -f right.yaml -f lost.yaml');
+    await reader.shell.run('kubectl apply -f right.yaml -f lost.yaml');
   },
   'docs/how-to/popular-integrations.md': async () => {
     await write('hue.yaml', documentedYaml('docs/how-to/popular-integrations.md', 'name: hue'));
-    await shell.run('kubectl apply -f hue.yaml');
+    await reader.shell.run('kubectl apply -f hue.yaml');
+  },
+  // What these pages expect of the cluster: Argo CD, and the Prometheus operator.
+  'docs/how-to/gitops.md': async () => {
+    await reader.shell.run('kubectl create namespace argocd');
+    await reader.shell.run('kubectl -n argocd create configmap argocd-cm');
+  },
+  'docs/how-to/monitoring.md': async () => {
+    await write(
+      'prometheus.yaml',
+      ['Prometheus', 'PrometheusRule', 'ServiceMonitor'].map(kindOfPrometheus).join('---\n'),
+    );
+    await reader.shell.run('kubectl apply -f prometheus.yaml');
   },
 };
 
@@ -119,48 +90,18 @@ const others = [...new Set(all.map(({ page }) => page))].filter(
 );
 const pages = [...order, ...others, ...last];
 
-/** Such a command may be run again until the cluster has come so far. */
-const isRead = (command: string) => /^(kubectl .*\b(get|wait)\b|curl )/.test(command);
-/** The page shows a warning of the webhook, or its refusal; those of the schema have a list. */
-const isAnswerOfWebhook = (output: string) => /Warning: spec|is invalid: spec/.test(output);
-/** The page shows a refusal. */
-const isRefused = (output: string) => / is invalid:/.test(output);
-
-async function follow({ page, command, output }: DocumentedCommand): Promise<void> {
-  const exception = exceptions[page]?.[command];
+async function follow(command: DocumentedCommand): Promise<void> {
+  const exception = exceptions[command.page]?.[command.command];
   if (exception && !('as' in exception) && !('uncompared' in exception)) return;
-  const run = exception && 'as' in exception ? exception.as : command;
-  const attempt = async () => {
-    const result = await shell.run(run);
-    // `make run` has applied the samples as a person goes on, so that kubectl has nothing to patch.
-    if (result.output.includes('last-applied-configuration')) throw new Error(`it warned: ${result.output}`);
-    if (result.code !== (isRefused(output) ? 1 : 0))
-      throw new Error(`it ended with ${result.code}: ${result.output}`);
-    if (output !== '' && !exception && !shownAs(output).test(result.output))
-      throw new Error(`${page} shows:\n${output}\nit printed:\n${result.output}`);
-  };
-  // A webhook that does not answer in time admits the resource without a word, as does one that does not know it yet.
-  if (isAnswerOfWebhook(output)) {
-    await until(`${page}: ${run}`, async () => {
-      try {
-        await attempt();
-        return true;
-      } catch (error) {
-        await shell.run(run.replace('apply', 'delete --ignore-not-found'));
-        throw error;
-      }
-    });
-    return;
-  }
-  if (!isRead(run)) return attempt();
-  await until(`${page}: ${run}`, () => attempt().then(() => true));
+  const typed = exception && 'as' in exception ? exception.as : command.command;
+  await reader.follow(command, { typed, compared: !exception });
 }
 
 describe('the commands of README and docs', () => {
   test('make run prints what the README shows', () => {
     const { output } = all.find(({ page, command }) => page === 'README.md' && command === 'make run')!;
     expect(output).toContain('hubautomation.hub-operator.dev/dim-for-movie-night');
-    expect(`…${printed}`).toMatch(shownAs(`…\n${output}…`));
+    expect(`…${reader.printed}`).toMatch(shownAs(`…\n${output}…`));
   });
 
   test.each(pages)('those of %s work as they are shown', async (page) => {
@@ -175,12 +116,13 @@ describe('the commands of README and docs', () => {
 
   // The last one: nothing runs after it.
   test('make run ends when its operator does, with the last lines of a log that stays', async () => {
+    const { makeRun, printed } = reader;
     expect([printed, makeRun.exitCode]).toEqual([printed, null]);
     const ended = once(makeRun, 'close');
     const [, pid, log] = /^Operator: process (\d+), .* log (\S+)$/m.exec(printed)!;
     process.kill(Number(pid), 'SIGKILL');
     expect(await ended).toEqual([1, null]);
-    const [, message = ''] = printed.split(/(?=The operator ended with exit code)/);
+    const [, message = ''] = reader.printed.split(/(?=The operator ended with exit code)/);
     expect(message).toContain(log);
     const last = (await readFile(log!, 'utf8')).trimEnd().split('\n').at(-1)!;
     expect(message).toContain(last);

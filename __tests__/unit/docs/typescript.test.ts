@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,19 +16,24 @@ test('the commands of the page import the kinds, and make resources that are val
     for (const name of ['node_modules', 'dist']) await symlink(join(repository, name), join(folder, name));
     const [, program] = /```typescript\n([^]*?)```/.exec(await readFile(join(repository, PAGE), 'utf8'))!;
     await writeFile(join(folder, 'main.ts'), program!);
-    const bin = join(repository, 'node_modules', '.bin');
+    const packages = join(repository, 'node_modules', '.bin');
+    const bin = join(folder, 'bin');
+    await mkdir(bin);
+    // `kubectl hub` with the sources of the plugin.
+    const plugin = `#!/bin/sh\nshift\nexec tsx ${join(repository, 'cli', 'index.ts')} "$@"\n`;
+    await writeFile(join(bin, 'kubectl'), plugin, { mode: 0o755 });
     const env = {
       ...process.env,
-      PATH: [bin, process.env['PATH']].join(delimiter),
+      PATH: [bin, packages, process.env['PATH']].join(delimiter),
       CDK8S_OUTDIR: join(folder, 'made'), // the folder dist is that of the release here
       CDK8S_CHECK_UPGRADE: 'false',
     };
     const run = (command: string) =>
-      promisify(execFile)('bash', ['-c', command.replace(/^npx /, '')], { cwd: folder, env });
+      promisify(execFile)('bash', ['-c', command.replaceAll(/\bnpx /g, '')], { cwd: folder, env });
     const typed = documentedCommands().flatMap(({ page, command }) =>
-      page === PAGE && /^npx (cdk8s import|tsc|tsx) /.test(command) ? [command] : [],
+      page === PAGE && /^npx (cdk8s|tsc|tsx) /.test(command) ? [command] : [],
     );
-    expect(typed).toHaveLength(3);
+    expect(typed).toHaveLength(4);
     for (const command of typed) await run(command);
     const validate = join(repository, 'cli', 'index.ts');
     const { stdout } = await run(`tsx ${validate} validate --strict made`);

@@ -16,6 +16,11 @@ describe('documentedCommands', () => {
     ]);
   });
 
+  test('a block in an item of a list has commands as well', () => {
+    const page = '1. Do this:\n\n   ```console\n   $ one\n   it says\n     more\n   ```\n';
+    expect(commandsOf('a.md', page)).toEqual([{ page: 'a.md', command: 'one', output: 'it says\n  more\n' }]);
+  });
+
   test('output is compared but for ages, ports and what is left out', () => {
     const shown = shownAs('NAME   AGE   URL\nhome   8s    http://127.0.0.1:1\n…\nend\n');
     expect('NAME AGE  URL\nhome 1m2s http://127.0.0.1:2345\nmore\nend').toMatch(shown);

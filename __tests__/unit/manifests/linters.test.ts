@@ -1,0 +1,35 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { kubeScore, type ScoreFinding } from '../../../sandbox/checks';
+import { repository } from '../repository/sources';
+
+// dist/ in a linter of others, as people run one over the files that they install.
+
+/** Without the chart, whose files are templates and whose objects are compared with those of dist/install.yaml. */
+const isLinted = (name: string) =>
+  name.endsWith('.yaml') && !/^chart\/|kustomization|name-references|dashboard/.test(name);
+
+let manifests: readonly string[];
+let findings: readonly ScoreFinding[];
+let accepted: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  const dist = join(repository, 'dist');
+  manifests = (await readdir(dist, { recursive: true })).filter(isLinted);
+  findings = await kubeScore(manifests.map((name) => join(dist, name)));
+  const text = await readFile(join(repository, 'manifests', 'kube-score.yaml'), 'utf8');
+  accepted = load(text) as typeof accepted;
+}, 600_000);
+
+describe('dist in kube-score', () => {
+  test('has nothing that is critical or a warning, but for what manifests/kube-score.yaml gives a reason for', () => {
+    expect(manifests.length).toBeGreaterThan(5);
+    expect(findings.filter(({ check }) => !(check in accepted))).toEqual([]);
+  });
+
+  test('has a finding for each reason', () => {
+    const found = new Set(findings.map(({ check }) => check));
+    expect(Object.keys(accepted).filter((check) => !found.has(check))).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ReleaseHost } from '../__tests__/cluster/release-host';
+import { repository } from '../sandbox/image/bundle';
+import type { Figures } from './runtime';
+
+/** Bytes: about those of an official program. */
+const SIZE = 80e6;
+
+/**
+ * `make run` on a machine that has nothing in any cache, and again: from the start until all samples are Ready. A stand-in on this
+ * machine has the place of the host of the official programs, with programs of about their size; all else comes from the package
+ * registries.
+ */
+export async function benchColdStart(): Promise<Figures> {
+  const host = await ReleaseHost.start(SIZE);
+  const folder = await mkdtemp(join(tmpdir(), 'cold-start-'));
+  const path = (name: string) => join(folder, name);
+  const environment = {
+    ...process.env,
+    ...host.environment,
+    HUB_OPERATOR_CACHE: path('cache'),
+    HUB_OPERATOR_RUNS: path('runs'),
+    GOCACHE: path('go-build'),
+    GOMODCACHE: path('go-modules'),
+    UV_CACHE_DIR: path('uv'),
+    PIP_CACHE_DIR: path('pip'),
+    ONCE: '1',
+  };
+  const seconds = async () => {
+    const began = Date.now();
+    const run = spawn(process.execPath, ['--import', 'tsx', join('sandbox', 'run.ts')], {
+      cwd: repository,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let ready: number | undefined;
+    run.stdout.setEncoding('utf8').on('data', (text: string) => {
+      process.stdout.write(text);
+      // Printed with the table of all resources, when they are Ready.
+      if (text.includes('export KUBECONFIG=')) ready ??= Date.now();
+    });
+    const [code] = (await once(run, 'exit')) as [number | null];
+    if (code !== 0 || ready === undefined) throw new Error(`make run ended with ${String(code)}`);
+    return Math.round((ready - began) / 100) / 10;
+  };
+  try {
+    await mkdir(path('runs'));
+    const cold = await seconds();
+    return {
+      'nothing in any cache, all samples Ready, s': cold,
+      'again, s': await seconds(),
+      'requests to the host of the programs': host.requested.length,
+    };
+  } finally {
+    await host.stop();
+    // The files of modules are read-only.
+    await promisify(execFile)('go', ['clean', '-modcache'], { env: environment });
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
