@@ -84,7 +84,7 @@ const benches: Readonly<Record<string, Bench>> = {
   },
   'hostile-input': {
     about:
-      'What the operator reads from others, by the modules of the operator with the flags of its image and 42 MB held: answers of up to 12 MiB of a hostile hub (managed, external; REST, first and later frames), POSTs of 4 and 6 MB to the webhook, ten in parallel, and watched objects of 1.4 MiB. Half of the answers have as many values as are read at most, the other half more. `make bench NAME=hostile-input`',
+      'What the operator reads from others, by the modules of the operator with the flags of its image and 42 MB held: answers of up to 12 MiB of a hostile hub (managed, external; REST, first and later frames), lists of 2 MB of as many hubs, which the operator keeps, POSTs of 4 and 6 MB to the webhook, ten in parallel, and watched objects of 1.4 MiB. Half of the answers, and a quarter of the later frames, have as many values as are read at most, the others more. Each lasts 40 s at most. `make bench NAME=hostile-input`',
     bars: Object.fromEntries(
       hostileScenarios.flatMap((scenario) => [
         [`${scenario}: longest pause, ms`, '< 2,000'],
@@ -94,7 +94,7 @@ const benches: Readonly<Record<string, Bench>> = {
   },
   'hostile-operator': {
     about:
-      'The operator as it ships while thirty hostile hubs flood it (ten over REST, ten with their first frames, ten with later ones), a pod sends ten POSTs of 4 and 6 MB at once to the webhook again and again, and six automations have 1.4 MiB: whether new automations of another hub, a light stand-in, wait for them. `make bench NAME=hostile-operator`',
+      'The operator as it ships while thirty hostile hubs flood it (ten over REST, ten with their first frames, ten with later ones), a pod sends ten POSTs of 4 and 6 MB at once to the webhook again and again, and six automations have 1.4 MiB, all for 150 s at most: whether new automations of another hub, a light stand-in, wait for them. `make bench NAME=hostile-operator`',
     bars: {
       'a new automation of another hub is Ready during the floods: median, longest, ms': '< 2,000',
       'large automations that are InvalidSpec': 'all',

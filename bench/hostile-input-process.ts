@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { HubConnection } from '../operator/client/connection/connection';
+import { HubClient } from '../operator/client/hub-client';
 import { HubError } from '../operator/client/connection/errors';
 import { RestClient } from '../operator/client/connection/rest';
 import { systemClock } from '../operator/base/clock';
@@ -14,9 +15,10 @@ import { review } from '../operator/webhook/review';
 import { AdmissionServer } from '../operator/webhook/server';
 
 // The parts of the operator that read foreign input, with as much memory held as an operator with 1,000 resources has. A
-// process of its own, with the flags of the image: `hostile-input-process SCENARIO URL COUNT`. It prints figures as JSON.
+// process of its own, with the flags of the image: `hostile-input-process SCENARIO URL COUNT SECONDS`. It prints figures as JSON.
 
-const [scenario = '', url = '', count = '0'] = process.argv.slice(2);
+const [scenario = '', url = '', count = '0', seconds = '0'] = process.argv.slice(2);
+const end = Date.now() + Number(seconds) * 1_000;
 const AT_ONCE = 10;
 const log = createLogger('error');
 
@@ -69,7 +71,7 @@ async function attempt(work: () => Promise<unknown>): Promise<void> {
 async function repeated(work: () => Promise<void>): Promise<void> {
   let left = Number(count);
   const one = async () => {
-    while (left-- > 0) await work();
+    while (left-- > 0 && Date.now() < end) await work();
   };
   await Promise.all(Array.from({ length: AT_ONCE }, one));
 }
@@ -80,6 +82,19 @@ async function overConnection(): Promise<void> {
   await attempt(() => connection.command('get_config', {}, { timeout: 30_000 }));
   connection.close();
   rest.close();
+}
+
+/** Each is the client of another hub, and stays open. */
+async function keptList(): Promise<void> {
+  const client = new HubClient({
+    url,
+    untrusted: true,
+    allowLocal: true,
+    token: 'token',
+    clock: systemClock,
+    log,
+  });
+  await attempt(() => client.registries.area.entries());
 }
 
 /** Prints its port, and serves until it is told to end by a signal. */
@@ -140,6 +155,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   },
   'first-frame': () => repeated(overConnection),
   'later-frame': () => repeated(overConnection),
+  'kept-lists': () => repeated(keptList),
   webhook,
   objects,
 };

@@ -16,10 +16,24 @@ const manyKeys = (count: number, value: string): Buffer =>
 /** Each message is an event of no subscription. */
 const manyEvents = Buffer.from(`[${Array(230_000).fill('{"type":"event"}').join(',')}]`);
 
+/** Areas with a field of their own each, which take the most memory: ten of them may arrive at once. */
+const manyAreas = Buffer.from(
+  `[${Array.from({ length: 15_000 }, (_, index) => `{"area_id":"${index}","name":"${'x'.repeat(80)}","${index}":1}`).join(',')}]`,
+);
+/** The message that answers a command with this text. */
+const resultOf = (id: number, result: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(`{"id":${id},"type":"result","success":true,"result":`),
+    result,
+    Buffer.from('}'),
+  ]);
+
 const tooMany = Buffer.from(`[${'{},'.repeat(4 * MIB - 30)}{}]`);
-const tooManyInOne = Buffer.concat([Buffer.from('{"type":"result","result":'), tooMany, Buffer.from('}')]);
+const UNASKED = 1_000_000;
 /** A message with more values than are read; two with many messages. */
-const frames = [tooManyInOne, manyKeys(230_000, 'x'.repeat(28)), manyEvents];
+const frames = [resultOf(UNASKED, tooMany), manyKeys(230_000, 'x'.repeat(28)), manyEvents];
+/** A message with as many values as are just read. */
+const largest = resultOf(UNASKED, manyKeys(230_000, 'x'.repeat(28)));
 /** Answers with more values than are read, and with as many as are just read. */
 const answers = [tooMany, manyKeys(33_000, 'x'.repeat(100))];
 
@@ -43,9 +57,10 @@ export class HostileHub {
     private readonly sockets: WebSocketServer,
   ) {}
 
-  /** @param place `first-frame`, `later-frame`; any other: the answers over REST */
-  static async start(place: string): Promise<HostileHub> {
-    const inFrames = place.endsWith('-frame');
+  /** @param place `first-frame`, `later-frame`, `kept-lists`; any other: the answers over REST */
+  static async start(place: string, { withLargest = false } = {}): Promise<HostileHub> {
+    const sent = withLargest ? [...frames, largest] : frames;
+    const inFrames = place.endsWith('-frame') || place === 'kept-lists';
     const server = createServer((incoming, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       if (incoming.url === '/manifest.json') response.end('{"name":"Home Assistant"}');
@@ -56,14 +71,17 @@ export class HostileHub {
     sockets.on('connection', (socket) => {
       socket.on('error', () => {});
       const send = (message: object) => socket.send(JSON.stringify(message));
-      if (place === 'first-frame') socket.send(hub.next(frames), { binary: false });
+      if (place === 'first-frame') socket.send(hub.next(sent), { binary: false });
       else send({ type: 'auth_required' });
       socket.on('message', (data) => {
         const { id, type } = JSON.parse((data as Buffer).toString()) as { id?: number; type: string };
         if (type === 'auth') send({ type: 'auth_ok', ha_version: core.version });
+        else if (type === 'config/area_registry/list')
+          socket.send(resultOf(id!, manyAreas), { binary: false });
+        else if (place === 'kept-lists') send({ id, type: 'result', success: true, result: null });
         else if (type !== 'supported_features') {
-          socket.send(hub.next(frames), { binary: false });
-          send({ id, type: 'result', success: true, result: {} });
+          socket.send(hub.next(sent), { binary: false });
+          send({ id, type: 'result', success: true, result: type === 'get_config' ? core : {} });
         }
       });
     });
@@ -95,9 +113,13 @@ function reviewOf(size: number): string {
 /** Longer than a body may be, and as long as it may be. */
 const reviews = [reviewOf(6_000_000), reviewOf(4_000_000)];
 
-/** POSTs so many reviews of 6 and 4 MB to the webhook at a port of this machine, ten in parallel, without a credential. */
-export async function postReviews(port: number, count: number): Promise<void> {
+/**
+ * POSTs so many reviews of 6 and 4 MB to the webhook at a port of this machine, ten in parallel, without a credential. Returns
+ * their number, which is smaller when the time ends before.
+ */
+export async function postReviews(port: number, count: number, end = Infinity): Promise<number> {
   let left = count;
+  let posted = 0;
   const post = () =>
     new Promise<void>((resolve) => {
       const options = {
@@ -113,7 +135,8 @@ export async function postReviews(port: number, count: number): Promise<void> {
       outgoing.end(reviews[left % reviews.length]);
     });
   const one = async () => {
-    while (left-- > 0) await post();
+    for (; left-- > 0 && Date.now() < end; posted++) await post();
   };
   await Promise.all(Array.from({ length: AT_ONCE }, one));
+  return posted;
 }

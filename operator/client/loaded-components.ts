@@ -5,14 +5,15 @@ import { listComponents } from './services';
 
 /** The components that a hub has set up. A component stays loaded until the hub restarts. */
 export class LoadedComponents {
-  private readonly components: FollowedCollection<Set<string>>;
+  private readonly components: FollowedCollection<true>;
 
   constructor(rest: RestClient, connection: HubConnection) {
-    this.components = new FollowedCollection(connection, {
-      fetch: async () => new Set(await listComponents(rest)),
+    this.components = new FollowedCollection<true>(connection, {
+      name: 'components',
+      fetch: async () => new Map((await listComponents(rest)).map((component) => [component, true])),
       subscribe: () =>
         connection.subscribeEvents('component_loaded', ({ component }) =>
-          this.components.change((loaded) => loaded.add(component)),
+          this.components.change(component, true),
         ),
     });
   }

@@ -59,8 +59,8 @@ export const readyReasons = {
   HubFailed: {
     kinds: ['Hub', 'HubConfiguration', ...hubObjects, ...repositories],
     meaning:
-      'The hub failed at the request (HTTP 5xx), or does not show what it has. The message contains its answer. It is retried every 30 s.',
-    action: 'Read the hub’s log.',
+      'The hub failed at the request (HTTP 5xx), does not show what it has, or shows more than the operator keeps. The message contains its answer. It is retried every 30 s.',
+    action: 'Read the hub’s log, or do what the message says.',
   },
   RejectedByHub: {
     kinds: ['Hub', 'HubConfiguration', ...hubObjects, ...repositories],

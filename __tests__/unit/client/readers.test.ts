@@ -44,6 +44,7 @@ import { OwnReloadTracker } from '../../../operator/client/config-entities/own-r
 import type { Shape } from '../../../operator/client/connection/shape';
 import { HubEvents } from '../../../operator/client/hub-events';
 import type { Hub } from '../../../operator/kinds';
+import { listsOf } from './kept';
 import { withWrongParts } from './wrong-values';
 
 // A hub answers each command with any JSON: what reads the answer returns something, or throws an error that names the hub's fault.
@@ -168,6 +169,7 @@ function connectionWith(wrong: keyof Commands | undefined, answer: unknown): Hub
     },
     subscribe: () => Promise.resolve(),
     subscribeEvents: () => Promise.resolve(),
+    lists: listsOf(),
     onLost: () => undefined,
     onReconnect: () => undefined,
   } as unknown as HubConnection;

@@ -1,33 +1,53 @@
 import type { HubConnection } from './connection';
+import { type KeptList, Scale } from './kept-lists';
 import { SharedAttempt } from './shared-attempt';
 
+/** What a {@link FollowedCollection} keeps: a Map, or what finds its entries in another way, too. */
+export interface Entries<V> {
+  get(key: string): V | undefined;
+  set(key: string, value: V): unknown;
+  delete(key: string): unknown;
+  keys(): Iterable<string>;
+}
+
+/** Entries by their keys; undefined: there is none. */
+export type Changes<V> = Iterable<readonly [key: string, value: V | undefined]>;
+
 /** The source of the state of a {@link FollowedCollection}. */
-export interface CollectionSource<State> {
+export interface CollectionSource<V, State extends Entries<V>> {
+  /** The entries, in messages. */
+  readonly name: string;
   /** Subscribes to the hub's changes and passes them to `change` or `invalidate` of the collection. */
   subscribe(): Promise<unknown>;
-  fetch(): Promise<State>;
-  /** Reads these keys again into the state. Absent: an invalid key causes a fetch of the whole state. */
-  refresh?(state: State, keys: readonly string[]): Promise<void>;
+  /** @param hold called with all that stays in memory from a first answer until a second one arrives */
+  fetch(hold: (held: unknown) => void): Promise<State>;
+  /** Reads these keys again. Absent: an invalid key causes a fetch of the whole state. */
+  refresh?(keys: readonly string[]): Promise<Changes<V>>;
 }
 
 /**
  * A copy of a part of the hub's state. It is fetched at first use and kept current by the hub's events. After a lost
- * connection it is fetched again, because events were missed.
+ * connection it is fetched again, because events were missed. Its memory is bounded, together with that of all others.
  */
-export class FollowedCollection<State> {
+export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
   private state: State | undefined;
   private isCurrent = false;
   private staleKeys = new Set<string>();
   /** Changes that arrive during a fetch, applied to its result, which may be older. */
-  private pendingChanges: ((state: State) => void)[] = [];
+  private pendingChanges = new Map<string, V | undefined>();
+  /** Bytes. */
+  private weights = { state: 0, staleKeys: 0, pendingChanges: 0 };
+  private readonly scale = new Scale();
+  private readonly kept: KeptList;
   private readonly subscription: SharedAttempt<unknown>;
   private reading: Promise<void> | undefined;
 
   constructor(
-    connection: Pick<HubConnection, 'onLost' | 'onReconnect'>,
-    private readonly source: CollectionSource<State>,
+    connection: Pick<HubConnection, 'lists' | 'onLost' | 'onReconnect'>,
+    private readonly source: CollectionSource<V, State>,
   ) {
     this.subscription = new SharedAttempt(() => source.subscribe());
+    this.kept = connection.lists.add(source.name, () => this.forget());
     const invalidate = () => this.invalidate();
     connection.onLost(invalidate);
     connection.onReconnect(invalidate);
@@ -46,21 +66,32 @@ export class FollowedCollection<State> {
   async get(): Promise<State> {
     await this.subscription.run();
     while (this.reading || !this.isCurrent || this.staleKeys.size > 0) {
-      await (this.reading ??= this.read().finally(() => (this.reading = undefined)));
+      await (this.reading ??= this.read().finally(() => {
+        this.reading = undefined;
+        this.pendingChanges = new Map();
+        this.weigh('pendingChanges', 0);
+      }));
     }
     return this.state!;
   }
 
-  /** Applies a change that the hub reported. */
-  change(apply: (state: State) => void): void {
-    if (this.reading) this.pendingChanges.push(apply);
-    if (this.state !== undefined) apply(this.state);
+  /** Applies a change that the hub reported: an entry that was added or replaced or, with undefined, removed. */
+  change(key: string, value: V | undefined): void {
+    if (this.reading) {
+      const former = this.pendingChanges.has(key) ? this.scale.entry(key, this.pendingChanges.get(key)) : 0;
+      this.pendingChanges.set(key, value);
+      this.weigh('pendingChanges', this.weights.pendingChanges + this.scale.entry(key, value) - former);
+    }
+    if (this.state !== undefined) this.apply(this.state, [[key, value]]);
   }
 
   /** Marks the state, or only a key if the source can refresh keys, to be read again before its next use. */
   invalidate(key?: string): void {
-    if (key !== undefined && this.source.refresh) this.staleKeys.add(key);
-    else this.isCurrent = false;
+    if (key === undefined || !this.source.refresh) this.isCurrent = false;
+    else if (this.isCurrent && !this.staleKeys.has(key)) {
+      this.staleKeys.add(key);
+      this.weigh('staleKeys', this.weights.staleKeys + this.scale.entry(key, undefined));
+    }
   }
 
   private read(): Promise<void> {
@@ -71,30 +102,81 @@ export class FollowedCollection<State> {
   }
 
   private async fetch(): Promise<void> {
+    this.kept.assertAdmitted();
     this.isCurrent = true; // a later invalidation resets it
-    this.staleKeys = new Set();
-    this.pendingChanges = [];
+    this.forgetStaleKeys();
     try {
-      const state = await this.source.fetch();
-      for (const apply of this.pendingChanges) apply(state);
-      this.state = state;
+      const state = await this.source.fetch((held) => {
+        this.weigh('state', this.scale.weigh(held));
+        this.kept.assertAdmitted();
+      });
+      this.kept.assertAdmitted();
+      for (const [key, value] of this.pendingChanges) put(state, key, value);
+      this.keep(state);
     } catch (error) {
       this.isCurrent = false;
       throw error;
     }
   }
 
+  private keep(state: State): void {
+    this.state = state;
+    this.kept.markRead();
+    let weight = 0;
+    for (const key of state.keys()) weight += this.scale.entry(key, state.get(key));
+    this.weigh('state', weight);
+    this.kept.assertAdmitted();
+  }
+
   private async refreshStale(
     state: State,
-    refresh: (state: State, keys: readonly string[]) => Promise<void>,
+    refresh: (keys: readonly string[]) => Promise<Changes<V>>,
   ): Promise<void> {
-    const keys = this.staleKeys;
-    this.staleKeys = new Set();
+    const keys = [...this.staleKeys];
+    this.forgetStaleKeys();
     try {
-      await refresh(state, [...keys]);
+      this.apply(state, await refresh(keys));
     } catch (error) {
-      for (const key of keys) this.staleKeys.add(key);
+      for (const key of keys) this.invalidate(key);
       throw error;
     }
   }
+
+  private apply(state: State, changes: Changes<V>): void {
+    let weight = this.weights.state;
+    const entry = (key: string) => {
+      const value = state.get(key);
+      return value === undefined ? 0 : this.scale.entry(key, value);
+    };
+    for (const [key, value] of changes) {
+      weight -= entry(key);
+      put(state, key, value);
+      weight += entry(key);
+    }
+    if (state === this.state) this.weigh('state', weight);
+  }
+
+  private forgetStaleKeys(): void {
+    this.staleKeys = new Set();
+    this.weigh('staleKeys', 0);
+  }
+
+  private weigh(part: keyof typeof this.weights, bytes: number): void {
+    this.weights[part] = bytes;
+    const { state, staleKeys, pendingChanges } = this.weights;
+    this.kept.set(state + staleKeys + pendingChanges);
+  }
+
+  private forget(): void {
+    this.state = undefined;
+    this.isCurrent = false;
+    this.staleKeys = new Set();
+    this.pendingChanges = new Map();
+    this.weights = { state: 0, staleKeys: 0, pendingChanges: 0 };
+  }
+}
+
+function put<V>(state: Entries<V>, key: string, value: V | undefined): void {
+  if (value === undefined) state.delete(key);
+  else state.set(key, value);
 }

@@ -15,12 +15,16 @@ import {
   type Streams,
 } from './commands';
 import { HubError, HubUnreachable, TokenRejected } from './errors';
+import { KnownCommands } from './known-commands';
+import { BoundedLog } from '../../base/bounded-log';
+import { Rate } from '../../base/rate';
 import type { Logger } from '../../base/log';
 import type { RestClient } from './rest';
 import { checked, type Shape } from './shape';
 import { openSocket, refusalOf, terminate } from './socket';
 import { Timer } from '../../base/timer';
 import { AuthBackoff } from './auth-backoff';
+import { type HubLists, type KeptLists, keptLists } from './kept-lists';
 
 /** Milliseconds. */
 export const COMMAND_TIMEOUT = 10_000;
@@ -41,6 +45,8 @@ export interface HubConnectionOptions {
   readonly authBackoff?: AuthBackoff;
   readonly clock: Clock;
   readonly log: Logger;
+  /** All lists that are kept of hubs. Default: those of the process. */
+  readonly keptLists?: KeptLists;
 }
 
 export interface CommandOptions {
@@ -48,8 +54,9 @@ export interface CommandOptions {
   readonly timeout?: number;
 }
 
-/** Messages of another form until the connection is ended, since each is a line in the log. */
+/** Messages of another form within an hour, over all connections to the hub, until the connection is ended. */
 const MOST_UNUSABLE = 1_000;
+const UNUSABLE_PERIOD = 60 * 60_000;
 
 type Listener = () => void;
 
@@ -81,6 +88,8 @@ type ConnectionState =
  * Methods throw only errors of `errors.ts`, and what `assertLeader` of its {@link RestClient} throws.
  */
 export class HubConnection {
+  /** The lists that are kept of the hub. */
+  readonly lists: HubLists;
   private readonly rest: RestClient;
   private readonly token: string;
   private readonly authBackoff: AuthBackoff;
@@ -93,8 +102,10 @@ export class HubConnection {
   private readonly reconnect: Timer;
   private readonly resubscription: Timer;
   private state: ConnectionState = { phase: 'idle' };
-  /** Messages of this connection that have another form than they must have. */
-  private unusable = 0;
+  /** Messages that have another form than they must have. */
+  private readonly unusable: Rate;
+  private readonly unusableLog: BoundedLog;
+  private readonly unaskedLog: BoundedLog;
 
   constructor(options: HubConnectionOptions) {
     this.rest = options.rest;
@@ -102,6 +113,12 @@ export class HubConnection {
     this.authBackoff = options.authBackoff ?? new AuthBackoff(options.clock);
     this.clock = options.clock;
     this.log = options.log;
+    this.lists = (options.keptLists ?? keptLists).ofHub(options.clock, (fields) =>
+      this.log.warn(fields, 'dropped list of hub: lists of all hubs take too much memory'),
+    );
+    this.unusable = new Rate(options.clock, UNUSABLE_PERIOD);
+    this.unusableLog = new BoundedLog(options, 'messages of hub are not used');
+    this.unaskedLog = new BoundedLog(options, 'messages of hub answer nothing that was asked');
     this.heartbeat = new Timer(options.clock);
     this.reconnect = new Timer(options.clock);
     this.resubscription = new Timer(options.clock);
@@ -171,6 +188,7 @@ export class HubConnection {
     this.reconnect.clear();
     this.resubscription.clear();
     this.subscriptions.clear();
+    this.lists.close();
     if (state.phase !== 'open') return;
     state.connection.close();
     terminate(state.socket); // a hung hub would not answer the close frame
@@ -265,8 +283,7 @@ export class HubConnection {
   private attach(connection: Connection, socket: HaWebSocket): Connection {
     const isReturn = this.state.phase === 'lost';
     this.authBackoff.recordSuccess();
-    this.unusable = 0;
-    refuseUnknownEvents(connection);
+    connection.commands = new KnownCommands(connection.commands, () => this.unaskedLog.add({}));
     this.state = { phase: 'open', connection, socket };
     this.scheduleHeartbeat(connection);
     connection.addEventListener('disconnected', () => {
@@ -350,8 +367,8 @@ export class HubConnection {
 
   /** @throws HubError there are too many: the socket ends the connection */
   private countUnusable(error: HubError): void {
-    if (++this.unusable > MOST_UNUSABLE) throw error;
-    this.log.warn({ error }, 'message of hub is not used');
+    if (this.unusable.add() > MOST_UNUSABLE) throw error;
+    this.unusableLog.add({ error });
   }
 
   private callAll(listeners: Iterable<Listener>): void {
@@ -364,19 +381,6 @@ export class HubConnection {
       }
     }
   }
-}
-
-/**
- * The library answers an event of no subscription with a command that it keeps, and a hub may send any number of them. An
- * exception here ends the connection.
- */
-function refuseUnknownEvents(connection: Connection): void {
-  const send = connection.sendMessagePromise.bind(connection);
-  connection.sendMessagePromise = (message: { readonly type: string; readonly subscription?: number }) => {
-    if (message.type === 'unsubscribe_events' && !connection.commands.has(message.subscription!))
-      throw new HubUnreachable('the hub sent an event of no subscription');
-    return send(message);
-  };
 }
 
 function closedError(): HubUnreachable {

@@ -101,3 +101,16 @@ export class NotFound extends HubRejected {
 export class HubFailed extends HubError {
   override readonly name = 'HubFailed';
 }
+
+/** The hub shows more than the operator keeps. The same request is not sent for some time (rules.md, "Large resources"). */
+export class HubTooLarge extends HubError {
+  override readonly name = 'HubTooLarge';
+
+  /** @param most bytes of the lists of all hubs */
+  constructor(list: string, most: number) {
+    const mebibytes = Math.floor(most / 2 ** 20);
+    super(
+      `the ${list} of the hub are not kept, since those of all hubs take more than ${mebibytes} MiB of memory and this hub has the most; they are read again after 1 to 10 minutes: remove some in the hub, or raise the memory limit of the operator`,
+    );
+  }
+}

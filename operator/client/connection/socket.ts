@@ -2,8 +2,9 @@ import WebSocket from 'isomorphic-ws';
 import type { HaWebSocket } from 'home-assistant-js-websocket';
 import type { IncomingMessage } from 'node:http';
 import { parseBounded, TooManyValues } from '../../base/bounded-json';
-import type { Clock } from '../../base/clock';
+import { type Clock, systemClock } from '../../base/clock';
 import { assertMessage } from './message-limits';
+import { Turns } from '../../base/turns';
 import type { Logger } from '../../base/log';
 import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
 import { connectionOptions, describeNetworkError, type HubAddress, hubBodies, type RestClient } from './rest';
@@ -16,6 +17,11 @@ const MAX_MESSAGE_SIZE = 12 * 1024 * 1024;
 /** Bytes that the hub sends before the operator is authenticated. */
 const MAX_HANDSHAKE_SIZE = 64 * 1024;
 const TOO_LONG_BEFORE = `it is longer than ${MAX_HANDSHAKE_SIZE} bytes before the authentication`;
+/** The id of the first message, which the library leaves free. */
+export const FEATURES_COMMAND = 1;
+/** Bytes of a message that waits for its turn: to parse the largest one takes some tenths of a second. */
+const LARGE = 64 * 1024;
+const largeMessages = new Turns(systemClock);
 /** A hub sends a message as one frame. */
 const MAX_FRAGMENTS = 64;
 /** Packets of a message, each of which takes memory beside its bytes: a network splits 12 MiB into 9,000. */
@@ -31,7 +37,9 @@ class HubSocket extends WebSocket {
   isAuthenticated = false;
   /** Why the operator closed the connection: the hub sent more than it may. */
   refusal: string | undefined;
-  /** Bytes since the last message. */
+  /** A large message that waits for its turn, and those that have arrived after it. */
+  private readonly waiting: (readonly unknown[])[] = [];
+  /** Bytes since the last message that was read. */
   private arrived = 0;
   private readonly arriving = hubBodies.hold(() =>
     this.refuse('too many large ones arrive at the same time'),
@@ -41,7 +49,37 @@ class HubSocket extends WebSocket {
     // Before `open` nothing reads the connection: a listener would take the first bytes away.
     if (event === 'upgrade') this.once('open', () => this.watchSize(details[0] as IncomingMessage));
     if (event === 'error') this.refuseInvalidFrame(details[0] as { readonly code?: string });
-    if (event === 'close') this.arriving.release();
+    if (event === 'close') {
+      this.arriving.release();
+      this.waiting.length = 0;
+    }
+    if (event === 'message' && this.waits(details)) return true;
+    return this.tell(event, details);
+  }
+
+  /** A large message waits until others were read, so that a hub cannot delay all others; the next ones wait for it. */
+  private waits(message: readonly unknown[]): boolean {
+    const isFirst = this.waiting.length === 0;
+    if (!this.isAuthenticated || (isFirst && !isLarge(message))) return false;
+    this.waiting.push(message);
+    if (!isFirst) return true;
+    this.pause();
+    largeMessages.add(() => this.readWaiting());
+    return true;
+  }
+
+  private readWaiting(): void {
+    do {
+      const message = this.waiting.shift();
+      if (!message) return; // the connection was closed
+      this.tell('message', message);
+      if (this.refusal !== undefined) return;
+    } while (this.waiting.length > 0 && !isLarge(this.waiting[0]!));
+    if (this.waiting.length > 0) largeMessages.add(() => this.readWaiting());
+    else this.resume();
+  }
+
+  private tell(event: string | symbol, details: readonly unknown[]): boolean {
     try {
       if (event === 'message') this.checkMessage(details[0] as Buffer);
       return super.emit(event, ...details);
@@ -89,6 +127,9 @@ class HubSocket extends WebSocket {
   }
 }
 
+/** @param details of the event `message` */
+const isLarge = ([message]: readonly unknown[]): boolean => (message as Buffer).length > LARGE;
+
 /** Why the operator closed this connection; undefined: it did not, or as it was asked to. */
 export function refusalOf(socket: HaWebSocket | HubSocket): HubUnreachable | undefined {
   const { refusal } = socket as HubSocket;
@@ -130,7 +171,9 @@ export async function openSocket(
     throw refusalOf(socket) ?? asHubError(error, rest);
   }
   // Lets the hub send bursts of events in one frame.
-  socket.send(JSON.stringify({ type: 'supported_features', id: 1, features: { coalesce_messages: 1 } }));
+  socket.send(
+    JSON.stringify({ type: 'supported_features', id: FEATURES_COMMAND, features: { coalesce_messages: 1 } }),
+  );
   // `ws` has the parts of the browser's interface that the library uses; the types do not show that.
   return socket as unknown as HaWebSocket;
 }

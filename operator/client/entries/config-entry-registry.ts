@@ -10,14 +10,15 @@ export type ConfigEntryListener = (entry: ConfigEntry) => void;
 
 /** The config entries of a hub. They are read once and kept current by the hub's events. */
 export class ConfigEntryRegistry {
-  private readonly entries: FollowedCollection<Map<string, ConfigEntry>>;
+  private readonly entries: FollowedCollection<ConfigEntry>;
   private readonly listeners = new Set<ConfigEntryListener>();
 
   constructor(
     private readonly rest: RestClient,
     private readonly connection: HubConnection,
   ) {
-    this.entries = new FollowedCollection(connection, {
+    this.entries = new FollowedCollection<ConfigEntry>(connection, {
+      name: 'config entries',
       subscribe: () =>
         connection.subscribe('config_entries/subscribe', {}, (changes) => {
           for (const { type, entry } of changes) if (type !== null) this.onChanged(type, entry);
@@ -116,10 +117,7 @@ export class ConfigEntryRegistry {
   }
 
   private onChanged(type: 'added' | 'updated' | 'removed', entry: ConfigEntry): void {
-    this.entries.change((entries) => {
-      if (type === 'removed') entries.delete(entry.entry_id);
-      else entries.set(entry.entry_id, entry);
-    });
+    this.entries.change(entry.entry_id, type === 'removed' ? undefined : entry);
     for (const listener of this.listeners) listener(entry);
   }
 }

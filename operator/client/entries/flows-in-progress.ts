@@ -11,11 +11,12 @@ export type FlowListener = (flow: FlowInProgress) => void;
  */
 export class FlowsInProgress {
   /** By id. */
-  private readonly flows: FollowedCollection<Map<string, FlowInProgress>>;
+  private readonly flows: FollowedCollection<FlowInProgress>;
   private readonly listeners = new Set<FlowListener>();
 
   constructor(connection: HubConnection) {
-    this.flows = new FollowedCollection(connection, {
+    this.flows = new FollowedCollection<FlowInProgress>(connection, {
+      name: 'flows in progress',
       subscribe: () =>
         connection.subscribe('config_entries/flow/subscribe', {}, (changes) => {
           for (const { type, flow_id: id, flow } of changes) {
@@ -48,13 +49,13 @@ export class FlowsInProgress {
   }
 
   private onAdded(flow: FlowInProgress): void {
-    this.flows.change((flows) => void flows.set(flow.flow_id, flow));
+    this.flows.change(flow.flow_id, flow);
     this.emit(flow);
   }
 
   private onRemoved(flowId: string): void {
     const known = this.flows.lastKnown?.get(flowId);
-    this.flows.change((flows) => void flows.delete(flowId));
+    this.flows.change(flowId, undefined);
     if (known) this.emit(known);
   }
 

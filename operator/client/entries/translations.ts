@@ -1,4 +1,5 @@
-import { HubFailed, HubRejected } from '../connection/errors';
+import { HubFailed, HubRejected, HubTooLarge } from '../connection/errors';
+import { type KeptList, Scale } from '../connection/kept-lists';
 import type { HubConnection } from '../connection/connection';
 import type { FlowKind, Placeholders } from '../connection/flow-step';
 
@@ -15,7 +16,11 @@ const CATEGORY: Readonly<Record<FlowKind, string>> = {
 export class Translations {
   private readonly resources = new Map<string, Promise<Readonly<Record<string, string>>>>();
 
-  constructor(private readonly connection: HubConnection) {}
+  private readonly kept: KeptList;
+
+  constructor(private readonly connection: HubConnection) {
+    this.kept = connection.lists.add('texts of integrations', () => this.resources.clear());
+  }
 
   /**
    * The text of an error or of an abort in a flow, with its placeholders filled in; undefined: the integration has none.
@@ -39,19 +44,27 @@ export class Translations {
     const key = `${category} ${domain}`;
     let loaded = this.resources.get(key);
     if (!loaded) {
-      const fields = { language: 'en', category, integration: domain };
-      loaded = this.connection.command('frontend/get_translations', fields).then(
-        ({ resources }) => resources,
-        (error: unknown) => {
-          this.resources.delete(key);
-          // A hub without its frontend, or with an integration whose texts it cannot read.
-          if (error instanceof HubRejected || error instanceof HubFailed) return {};
-          throw error;
-        },
-      );
+      loaded = this.read(domain, category).catch((error: unknown) => {
+        this.resources.delete(key);
+        // A hub without its frontend, with an integration whose texts it cannot read, or with too many texts.
+        if (error instanceof HubRejected || error instanceof HubFailed || error instanceof HubTooLarge)
+          return {};
+        throw error;
+      });
       this.resources.set(key, loaded);
     }
     return loaded;
+  }
+
+  /** @throws HubTooLarge */
+  private async read(domain: string, category: string): Promise<Readonly<Record<string, string>>> {
+    this.kept.assertAdmitted();
+    const fields = { language: 'en', category, integration: domain };
+    const { resources } = await this.connection.command('frontend/get_translations', fields);
+    this.kept.markRead();
+    this.kept.set(this.kept.weight + new Scale().weigh(resources));
+    this.kept.assertAdmitted();
+    return resources;
   }
 }
 

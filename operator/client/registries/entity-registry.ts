@@ -1,4 +1,4 @@
-import { FollowedCollection } from '../connection/collection';
+import { type Changes, FollowedCollection } from '../connection/collection';
 import { isUnknownCommand, NotFound } from '../connection/errors';
 import type { CommandResult } from '../connection/commands';
 import type { HubConnection } from '../connection/connection';
@@ -33,8 +33,12 @@ class EntityIndex {
   private readonly byEntityId = new Map<string, RegistryEntity>();
   private readonly byUniqueId = new Map<string, RegistryEntity>();
 
-  byId(entityId: string): RegistryEntity | undefined {
+  get(entityId: string): RegistryEntity | undefined {
     return this.byEntityId.get(entityId);
+  }
+
+  keys(): Iterable<string> {
+    return this.byEntityId.keys();
   }
 
   get all(): Iterable<RegistryEntity> {
@@ -45,8 +49,9 @@ class EntityIndex {
     return this.byUniqueId.get(key(domain, platform, uniqueId));
   }
 
-  set(entity: RegistryEntity): void {
-    this.byEntityId.set(entity.entity_id, entity);
+  set(entityId: string, entity: RegistryEntity): void {
+    this.delete(entityId);
+    this.byEntityId.set(entityId, entity);
     this.byUniqueId.set(uniqueKey(entity), entity);
   }
 
@@ -64,13 +69,14 @@ class EntityIndex {
  */
 export class EntityRegistry {
   private readonly listeners = new Set<EntityListener>();
-  private readonly entities: FollowedCollection<EntityIndex>;
+  private readonly entities: FollowedCollection<RegistryEntity, EntityIndex>;
 
   constructor(private readonly connection: HubConnection) {
     this.entities = new FollowedCollection(connection, {
       subscribe: () => connection.subscribeEvents('entity_registry_updated', (data) => this.onUpdated(data)),
-      fetch: () => this.list(),
-      refresh: (index, entityIds) => this.refresh(index, entityIds),
+      name: 'entities',
+      fetch: (hold) => this.list(hold),
+      refresh: (entityIds) => this.read(entityIds),
     });
   }
 
@@ -135,20 +141,27 @@ export class EntityRegistry {
   }
 
   /** The list has no icons, so the entries of the followed kinds are read individually; all others are dropped. */
-  private async list(): Promise<EntityIndex> {
+  private async list(hold: (entityIds: readonly string[]) => void): Promise<EntityIndex> {
     const index = new EntityIndex();
-    const all = await this.connection.command('config/entity_registry/list');
-    const entityIds = all.filter((entity) => kindOf(entity)).map(({ entity_id: entityId }) => entityId);
-    if (entityIds.length > 0) await this.refresh(index, entityIds);
+    const entityIds = await this.followedIds();
+    hold(entityIds);
+    if (entityIds.length === 0) return index;
+    for (const [entityId, entity] of await this.read(entityIds)) if (entity) index.set(entityId, entity);
     return index;
   }
 
-  private async refresh(index: EntityIndex, entityIds: readonly string[]): Promise<void> {
+  /** A function of its own, since the whole list would stay in memory until the single entries arrive. */
+  private async followedIds(): Promise<readonly string[]> {
+    const all = await this.connection.command('config/entity_registry/list');
+    return all.filter((entity) => kindOf(entity)).map(({ entity_id: entityId }) => entityId);
+  }
+
+  private async read(entityIds: readonly string[]): Promise<Changes<RegistryEntity>> {
     const entries = await this.entries(entityIds);
-    for (const [entityId, entity] of Object.entries(entries)) {
-      index.delete(entityId);
-      if (entity && kindOf(entity)) index.set(picked(entity));
-    }
+    return entityIds.map((entityId) => {
+      const entity = Object.hasOwn(entries, entityId) ? entries[entityId] : undefined;
+      return [entityId, entity && kindOf(entity) ? picked(entity) : undefined];
+    });
   }
 
   /** By entity id. A hub that does not show single entries shows them in its list, without their icons. */
@@ -167,8 +180,8 @@ export class EntityRegistry {
 
   private onUpdated(data: EntityRegistryUpdated): void {
     const { action, entity_id: entityId, old_entity_id: formerId, changes = {} } = data;
-    const known = this.entities.lastKnown?.byId(formerId ?? entityId);
-    if (action === 'remove') this.entities.change((index) => index.delete(entityId));
+    const known = this.entities.lastKnown?.get(formerId ?? entityId);
+    if (action === 'remove') this.entities.change(entityId, undefined);
     else if (isOfKind(entityId)) this.entities.invalidate(entityId);
     if (formerId !== undefined && isOfKind(formerId)) this.entities.invalidate(formerId);
     const isRelevant = action === 'remove' || formerId !== undefined || 'disabled_by' in changes;

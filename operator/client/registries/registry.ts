@@ -24,6 +24,11 @@ interface RegistryProtocol {
   subscribe(connection: HubConnection, onUpdated: OnUpdated): Promise<unknown>;
 }
 
+/** Changes that are kept while commands of ours are in flight: of more, the registry is read again. */
+const MOST_REPORTED = 1_000;
+/** Characters. */
+const LONGEST_ID = 256;
+
 const ACTIONS = { added: 'create', updated: 'update', removed: 'remove' } as const;
 
 const isConfigRegistry = (type: RegistryType): type is ConfigRegistryType =>
@@ -52,7 +57,7 @@ const collection = (type: CollectionType): RegistryProtocol => ({
  * operator's own writes, and by reading it again when the hub reports that another client changed it.
  */
 export class Registry {
-  private readonly collection: FollowedCollection<Map<string, RegistryRecord>>;
+  private readonly collection: FollowedCollection<RegistryRecord>;
   private readonly listeners = new Set<() => void>();
   /** Commands of ours that the hub has not answered. */
   private inFlight = 0;
@@ -66,7 +71,8 @@ export class Registry {
   ) {
     this.protocol = isConfigRegistry(type) ? configRegistry(type) : collection(type);
     const { protocol } = this;
-    this.collection = new FollowedCollection(connection, {
+    this.collection = new FollowedCollection<RegistryRecord>(connection, {
+      name: `${type}s`,
       subscribe: () => protocol.subscribe(connection, (action, id) => this.onUpdated(action, id)),
       fetch: async () => {
         const records = (await connection.command(`${protocol.prefix}/list`)).map((record) =>
@@ -123,7 +129,7 @@ export class Registry {
         error instanceof NotFound || (error instanceof HubRejected && error.code === 'invalid_info');
       if (!isGone) throw error;
     }
-    this.collection.change((entries) => entries.delete(id));
+    this.collection.change(id, undefined);
   }
 
   private write(action: 'create' | 'update', send: () => Promise<RegistryRecord>): Promise<RegistryRecord> {
@@ -131,7 +137,7 @@ export class Registry {
       const record = this.withId(await send());
       const id = this.entryIdOf(record);
       this.dropReported(action, id);
-      this.collection.change((entries) => entries.set(id, record));
+      this.collection.change(id, record);
       return record;
     });
   }
@@ -160,7 +166,8 @@ export class Registry {
   }
 
   private onUpdated(action: RegistryUpdated['action'], id: string): void {
-    if (this.inFlight > 0) this.reported.push(`${action} ${id}`);
+    const isOfOurs = this.inFlight > 0 && this.reported.length < MOST_REPORTED && id.length < LONGEST_ID;
+    if (isOfOurs) this.reported.push(`${action} ${id}`);
     else this.onExternalChange();
   }
 
@@ -170,8 +177,9 @@ export class Registry {
     for (const listener of this.listeners) listener();
   }
 
+  /** Changes the record itself, since a copy of a list of the largest size would take too much memory. */
   private withId(record: RegistryRecord): RegistryRecord {
-    return { ...record, [`${this.type}_id`]: record[this.protocol.idField] };
+    return Object.assign(record, { [`${this.type}_id`]: record[this.protocol.idField] });
   }
 
   private entryIdOf(record: RegistryRecord): string {

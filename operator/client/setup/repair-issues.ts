@@ -20,10 +20,11 @@ const UNSUPPORTED_PLATFORM = 'platform_integration_no_support_';
 export class RepairIssues {
   private readonly listeners = new Set<ValidityListener>();
   /** The hub's reasons by entity id. */
-  private readonly errors: FollowedCollection<Map<string, string>>;
+  private readonly errors: FollowedCollection<string>;
 
   constructor(private readonly connection: HubConnection) {
-    this.errors = new FollowedCollection(connection, {
+    this.errors = new FollowedCollection<string>(connection, {
+      name: 'repair issues',
       fetch: async () => errorsOf(await this.list()),
       subscribe: () =>
         connection.subscribeEvents('repairs_issue_registry_updated', (data) => this.onUpdated(data)),

@@ -3,6 +3,7 @@ import {
   type HubError,
   HubFailed,
   HubRejected,
+  HubTooLarge,
   HubUnreachable,
   NotHomeAssistant,
   type RequestType,
@@ -65,6 +66,7 @@ const TABLE: readonly Row[] = [
     retryAfter: API_NOT_LOADED_REQUEUE,
     message: (words) => `The hub does not serve its API yet: ${words}`,
   },
+  { error: HubTooLarge, reason: 'HubFailed', retryAfter: DEPENDENCY_REQUEUE },
   {
     error: HubFailed,
     reason: 'HubFailed',

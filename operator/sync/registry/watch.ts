@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RegistryRecord } from '../../client/connection/api-types';
 import type { RegistryType } from '../../client/connection/registry-types';
-import { HubUnreachable } from '../../client/connection/errors';
+import { HubTooLarge, HubUnreachable } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../base/clock';
 import { errorOf } from '../../base/errors';
-import { API_NOT_LOADED_REQUEUE } from '../../base/limits';
+import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { Logger } from '../../base/log';
 import type { Priority } from '../../runtime/priority';
 import { Timer } from '../../base/timer';
@@ -57,6 +57,7 @@ export class RegistryWatch {
     timer.set(delay, () => {
       this.run(type).catch((error: unknown) => {
         if (error instanceof HubUnreachable) return; // a change is reported when the connection is back
+        if (error instanceof HubTooLarge) return this.schedule(type, timer, DEPENDENCY_REQUEUE); // logged when it was dropped
         this.options.log.warn({ error: errorOf(error) }, 'failed to read registry');
         this.schedule(type, timer, API_NOT_LOADED_REQUEUE);
       });

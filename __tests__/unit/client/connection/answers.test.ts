@@ -271,7 +271,7 @@ describe('a message of a subscription of another form is not passed on, and says
     await until(() => seen.length > 0);
     expect(seen).toEqual([right]);
     expect(log.at('error')).toEqual([]);
-    expect(log.at('warn')).toHaveLength(wrong.length);
+    expect(log.at('warn')).toEqual(['messages of hub are not used']); // one line a minute
     expect(hub.connects).toBe(1);
   }
 

@@ -1,4 +1,5 @@
 import { ConfigEntryRegistry } from '../../../../operator/client/entries/config-entry-registry';
+import { listsOf } from '../kept';
 import type { HubConnection } from '../../../../operator/client/connection/connection';
 import type { CallOptions, RestClient } from '../../../../operator/client/connection/rest';
 
@@ -10,7 +11,7 @@ describe('ConfigEntryRegistry', () => {
       post: async (_: string, __: unknown, { timeout }: CallOptions) => void timeouts.push(timeout),
     } as unknown as RestClient;
     const listen = () => () => undefined;
-    const connection = { onLost: listen, onReconnect: listen } as unknown as HubConnection;
+    const connection = { lists: listsOf(), onLost: listen, onReconnect: listen } as unknown as HubConnection;
     await new ConfigEntryRegistry(rest, connection).reload('e1');
     expect(timeouts).toEqual([600_000]);
   });

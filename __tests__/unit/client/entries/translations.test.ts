@@ -1,12 +1,19 @@
 import type { HubConnection } from '../../../../operator/client/connection/connection';
 import { HubFailed, HubRejected, HubUnreachable } from '../../../../operator/client/connection/errors';
 import { Translations } from '../../../../operator/client/entries/translations';
+import { KeptLists } from '../../../../operator/client/connection/kept-lists';
+import { listsOf } from '../kept';
 
 const TEXT = { kind: 'error', key: 'invalid_auth' } as const;
 const textOf = (command: () => Promise<object>) =>
-  new Translations({ command } as unknown as HubConnection).ofFlow('demo', { kind: 'config' }, TEXT, {
-    a: 1,
-  });
+  new Translations({ command, lists: listsOf() } as unknown as HubConnection).ofFlow(
+    'demo',
+    { kind: 'config' },
+    TEXT,
+    {
+      a: 1,
+    },
+  );
 
 describe('Translations', () => {
   test('fill in the placeholders of a text', async () => {
@@ -20,6 +27,18 @@ describe('Translations', () => {
       expect(await textOf(() => Promise.reject(error))).toBeUndefined();
     },
   );
+
+  test('count among the lists that are kept: of a hub with too many there is no text, and they are not read again at once', async () => {
+    const kept = new KeptLists(10_000);
+    const command = jest.fn(async () => ({
+      resources: { 'component.demo.config.error.invalid_auth': 'x'.repeat(10_000) },
+    }));
+    const lists = listsOf(kept);
+    const translations = new Translations({ command, lists } as unknown as HubConnection);
+    for (let round = 0; round < 2; round++)
+      expect(await translations.ofFlow('demo', { kind: 'config' }, TEXT)).toBeUndefined();
+    expect([command.mock.calls.length, kept.weight]).toEqual([1, 0]);
+  });
 
   test('are asked for again when the hub did not respond', async () => {
     await expect(textOf(() => Promise.reject(new HubUnreachable('silent')))).rejects.toThrow('silent');

@@ -3,6 +3,7 @@ import type { CollectionChanges } from '../../../../operator/client/connection/r
 import type { HubConnection } from '../../../../operator/client/connection/connection';
 import { HubRejected, HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
 import { Registry } from '../../../../operator/client/registries/registry';
+import { listsOf } from '../kept';
 
 /** A floor registry that answers as the hub does: the event of a change comes before the answer to its command. */
 class FakeRegistry {
@@ -17,6 +18,7 @@ class FakeRegistry {
   private tell!: (data: RegistryUpdated) => void;
 
   readonly connection = {
+    lists: listsOf(),
     onLost: () => () => undefined,
     onReconnect: (listener: () => void) => {
       const before = this.reconnected as (() => void) | undefined;
@@ -127,6 +129,17 @@ describe('Registry', () => {
     expect(await names()).toEqual(['a']);
   });
 
+  test('changes without an end while a command is in flight are not kept: it is read again', async () => {
+    await registry.entries();
+    hub.interfere = () => {
+      for (let index = 0; index < 3_000; index++)
+        hub.change('create', `new-${index}`, { name: `New ${index}`, floor_id: `new-${index}` });
+    };
+    await registry.create({ name: 'A' });
+    expect(changes).toBeGreaterThan(1);
+    expect(await names()).toHaveLength(3_001);
+  });
+
   test('after a lost connection it is read again and reported as changed', async () => {
     await registry.entries();
     hub.floors.set('new', { name: 'New', floor_id: 'new' });
@@ -140,6 +153,7 @@ describe('Registry', () => {
     const sent: unknown[] = [];
     const zones = new Map<string, RegistryRecord>([['work', { id: 'work', name: 'Work' }]]);
     const connection = {
+      lists: listsOf(),
       onLost: () => () => undefined,
       onReconnect: () => () => undefined,
       subscribe: async (type: string, _: object, onMessage: typeof tell) => {

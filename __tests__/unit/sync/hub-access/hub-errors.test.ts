@@ -2,6 +2,7 @@ import {
   HubBanned,
   HubFailed,
   HubRejected,
+  HubTooLarge,
   HubUnreachable,
   LoginFailed,
   NotHomeAssistant,
@@ -30,6 +31,11 @@ describe('hubErrorOutcome', () => {
       { type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 },
     ],
     [new NotFound('404', 'no'), 'state', { type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 }],
+    [
+      new HubTooLarge('areas', 42_000_000),
+      'object',
+      { type: 'Waiting', reason: 'HubFailed', after: 30_000, requestPending: false },
+    ],
     [new HubFailed('no'), 'state', { type: 'Waiting', reason: 'HubFailed', after: 30_000 }],
     [
       new HubFailed('no'),

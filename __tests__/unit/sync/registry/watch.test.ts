@@ -1,6 +1,6 @@
 import type { RegistryRecord } from '../../../../operator/client/connection/api-types';
 import type { ConfigRegistryType } from '../../../../operator/client/connection/registry-types';
-import { HubFailed } from '../../../../operator/client/connection/errors';
+import { HubFailed, HubTooLarge } from '../../../../operator/client/connection/errors';
 import { areas } from '../../../../operator/sync/registry/area';
 import { floors } from '../../../../operator/sync/registry/floor';
 import { labels } from '../../../../operator/sync/registry/label';
@@ -9,10 +9,11 @@ import {
   type RegistryWatchOptions,
   type WatchedEntry,
 } from '../../../../operator/sync/registry/watch';
-import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
+import { RecordingLog } from '../../runtime/recording-log';
 
 let clock: ManualClock;
+let log: RecordingLog;
 let watch: RegistryWatch;
 let reads: number;
 let failure: Error | undefined;
@@ -26,6 +27,7 @@ const watched = (id: string, isReady = true) => ({ id, seen: record(id), isReady
 
 beforeEach(() => {
   clock = new ManualClock();
+  log = new RecordingLog();
   reads = 0;
   failure = undefined;
   reconciled = [];
@@ -43,7 +45,7 @@ beforeEach(() => {
   watch = new RegistryWatch({
     client: { registries } as unknown as RegistryWatchOptions['client'],
     clock,
-    log: silentLog,
+    log,
     entryTypes: [floors, labels, areas],
     resources: (type) =>
       resources[type as ConfigRegistryType].map((each) => ({
@@ -90,6 +92,18 @@ describe('RegistryWatch', () => {
     await clock.advance(300);
     failure = undefined;
     await clock.advance(5_000);
+    expect(reconciled).toContain('floor a change');
+  });
+
+  test('a registry that is too large to be kept is asked for again later, without a line in the log each time', async () => {
+    failure = new HubTooLarge('floors', 42_000_000);
+    entries.delete('a');
+    changed.floor();
+    await clock.advance(300);
+    await clock.advance(3 * 60_000);
+    expect([reads, log.lines]).toEqual([7, []]);
+    failure = undefined;
+    await clock.advance(30_000);
     expect(reconciled).toContain('floor a change');
   });
 });

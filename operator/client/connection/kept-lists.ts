@@ -1,0 +1,195 @@
+import { getHeapStatistics } from 'node:v8';
+import type { Clock } from '../../base/clock';
+import { HubTooLarge } from './errors';
+
+/** The part of the heap that the lists of all hubs may take: the rest is for resources, and for a message of the largest size. */
+const PART_OF_HEAP = 1 / 4;
+// Milliseconds until a dropped list is read again. Doubles each time.
+const FIRST_PAUSE = 60_000;
+const LAST_PAUSE = 10 * 60_000;
+
+// About what V8 takes, in bytes, measured as the worst of many contents. Objects with the same keys share their description.
+const ENTRY = 64;
+const OBJECT = 56;
+const FIELD = 24;
+const KEY_OF_ONE = 120;
+const LIST = 48;
+const ITEM = 8;
+const TEXT = 24;
+const NUMBER = 16;
+/** Sets of keys that are known to be shared, in one list. */
+const MOST_SHAPES = 64;
+
+/** Tells how much memory values take, in bytes. */
+export class Scale {
+  private readonly shapes = new Set<string>();
+
+  /** The weight of a value under a key, with the key. */
+  entry(key: string, value: unknown): number {
+    return ENTRY + this.weigh(key) + this.weigh(value);
+  }
+
+  weigh(value: unknown): number {
+    if (typeof value === 'string') return TEXT + value.length * (TWO_BYTES.test(value) ? 2 : 1);
+    if (typeof value === 'number') return NUMBER;
+    if (typeof value !== 'object' || value === null) return 0;
+    return Array.isArray(value) ? this.weighList(value) : this.weighObject(value);
+  }
+
+  private weighList(list: readonly unknown[]): number {
+    let weight = LIST;
+    for (const item of list) weight += ITEM + this.weigh(item);
+    return weight;
+  }
+
+  private weighObject(object: object): number {
+    const isShared = this.isKnownShape(object);
+    let weight = OBJECT;
+    for (const [key, value] of Object.entries(object))
+      weight += (isShared ? FIELD : KEY_OF_ONE + key.length) + this.weigh(value);
+    return weight;
+  }
+
+  private isKnownShape(object: object): boolean {
+    const shape = Object.keys(object).join('\0');
+    if (this.shapes.has(shape)) return true;
+    if (this.shapes.size < MOST_SHAPES && shape.length < LONGEST_SHAPE) this.shapes.add(shape);
+    return false;
+  }
+}
+
+/** With one such character in a text, V8 takes two bytes for each. */
+const TWO_BYTES = /[\u0100-\uffff]/;
+/** Characters. */
+const LONGEST_SHAPE = 1_000;
+
+/** The account of one list of a hub that the operator keeps. */
+export class KeptList {
+  private bytes = 0;
+  private pause = 0;
+  private readAt = 0;
+  private refusedUntil = -Infinity;
+
+  /** @param forget drops the content of the list */
+  constructor(
+    private readonly hub: HubLists,
+    private readonly name: string,
+    private readonly forget: () => void,
+  ) {}
+
+  get weight(): number {
+    return this.bytes;
+  }
+
+  /** @throws HubTooLarge the list was dropped a short time ago */
+  assertAdmitted(): void {
+    const left = this.refusedUntil - this.hub.clock.monotonic();
+    if (left > 0) throw new HubTooLarge(this.name, this.hub.most);
+  }
+
+  /** The whole list was read. */
+  markRead(): void {
+    this.readAt = this.hub.clock.monotonic();
+  }
+
+  /** Sets how much memory the list takes. May drop it, or another one. */
+  set(bytes: number): void {
+    const more = bytes - this.bytes;
+    this.bytes = bytes;
+    this.hub.grow(more);
+  }
+
+  drop(): void {
+    const now = this.hub.clock.monotonic();
+    const wasKept = now - this.readAt > LAST_PAUSE;
+    this.pause = wasKept ? FIRST_PAUSE : Math.min(Math.max(2 * this.pause, FIRST_PAUSE), LAST_PAUSE);
+    this.refusedUntil = now + this.pause;
+    this.empty();
+    this.hub.log({ list: this.name, seconds: this.pause / 1_000 });
+  }
+
+  empty(): void {
+    this.forget();
+    this.set(0);
+  }
+}
+
+/** The lists of one hub. */
+export class HubLists {
+  weight = 0;
+  private readonly lists = new Set<KeptList>();
+  private isClosed = false;
+
+  /** @param log called when a list was dropped */
+  constructor(
+    private readonly all: KeptLists,
+    readonly clock: Clock,
+    readonly log: (fields: object) => void,
+  ) {}
+
+  get most(): number {
+    return this.all.most;
+  }
+
+  add(name: string, forget: () => void): KeptList {
+    const list = new KeptList(this, name, forget);
+    this.lists.add(list);
+    this.all.add(this);
+    return list;
+  }
+
+  grow(bytes: number): void {
+    if (this.isClosed) return; // an answer that was on its way
+    this.weight += bytes;
+    this.all.grow(bytes);
+  }
+
+  dropLargest(): void {
+    largestOf(this.lists)?.drop();
+  }
+
+  /** The client of the hub is closed. */
+  close(): void {
+    for (const list of this.lists) list.empty();
+    this.isClosed = true;
+    this.all.remove(this);
+  }
+}
+
+/**
+ * Bounds the memory of the lists that the operator keeps of hubs. When all together are too large, the largest list of the hub
+ * that has the most is dropped, and not read again for some time: hubs with less are not touched.
+ */
+export class KeptLists {
+  weight = 0;
+  private readonly hubs = new Set<HubLists>();
+
+  /** @param most bytes */
+  constructor(readonly most = Math.floor(getHeapStatistics().heap_size_limit * PART_OF_HEAP)) {}
+
+  ofHub(clock: Clock, log: (fields: object) => void): HubLists {
+    return new HubLists(this, clock, log);
+  }
+
+  add(hub: HubLists): void {
+    this.hubs.add(hub);
+  }
+
+  grow(bytes: number): void {
+    this.weight += bytes;
+    while (this.weight > this.most) largestOf(this.hubs)!.dropLargest();
+  }
+
+  remove(hub: HubLists): void {
+    this.hubs.delete(hub);
+  }
+}
+
+/** The lists of this process. */
+export const keptLists = new KeptLists();
+
+function largestOf<T extends { readonly weight: number }>(all: Iterable<T>): T | undefined {
+  let largest: T | undefined;
+  for (const each of all) if (each.weight > (largest?.weight ?? 0)) largest = each;
+  return largest;
+}
