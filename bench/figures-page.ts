@@ -56,6 +56,16 @@ const benches: Readonly<Record<string, Bench>> = {
       'Changes of a HubConfiguration on a real hub: from the request to the API server until the hub has the new entity, with check, proof and reload. `make bench NAME=configuration`',
     bars: { 'change to effect in the hub, median, s': '< 1' },
   },
+  commands: {
+    about:
+      'Commands of `kubectl hub`, each from the start of the program to its end: an export of a real hub with automations as its editor makes them, and the status of those that were applied. `make bench NAME=commands`',
+    bars: {
+      'files of the export': 'one for each automation',
+      'export, s': '< 60',
+      'export: CPU of the hub for each, ms': '< 30',
+      'status, ms': '< 300',
+    },
+  },
   hubs: {
     about: 'Many hubs beside each other (light stand-ins) against one alone, per hub. `make bench NAME=hubs`',
     bars: {

@@ -5,6 +5,7 @@ import { operatorNode } from '../sandbox/image/operator-node';
 import { formatError } from '../sandbox/sandbox-error';
 import { benchAutomations } from './automations';
 import { benchColdStart } from './cold-start';
+import { benchCommands } from './commands';
 import { benchConfiguration } from './configuration';
 import { benchHostileInput } from './hostile-input';
 import { benchHostileOperator } from './hostile-operator';
@@ -21,6 +22,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   runtime: () => benchRuntime(numberOf('N', 10_000)),
   automations: () => benchAutomations(numberOf('N', 200), numberOf('MANY', 500), numberOf('ROUNDS', 3)),
   registries: () => benchRegistries(numberOf('N', 200)),
+  commands: () => benchCommands(numberOf('N', 2_000), numberOf('SHOWN', 500), numberOf('ROUNDS', 9)),
   configuration: () => benchConfiguration(numberOf('N', 5)),
   hubs: () => benchHubs(numberOf('N', 20)),
   'cold-start': () => benchColdStart(),

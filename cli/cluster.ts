@@ -100,26 +100,33 @@ export class Cluster {
   async get(definition: KindDefinition, name: string): Promise<CustomResource> {
     const type = resourceType(definition);
     const found = await this.api.find(type, this.namespace, name);
-    if (!found)
-      throw new CommandError(
-        `there is no ${definition.kind} ${name} in the namespace ${this.namespace}: name another one, or choose the namespace with -n`,
-      );
+    if (!found) throw this.missing(type, name);
     return found as unknown as CustomResource;
   }
 
-  /** A merge patch of an object; its answer is the object. */
-  patch<T = CustomResource>(type: ResourceType, name: string, change: object): Promise<T> {
-    return this.api.request({
-      method: 'PATCH',
-      path: pathOf(type, this.namespace, name),
-      query: { fieldManager: FIELD_MANAGER },
-      contentType: 'application/merge-patch+json',
-      body: change,
-    });
+  /** A merge patch of an object; its answer is the object. @throws CommandError there is none of that name */
+  async patch<T = CustomResource>(type: ResourceType, name: string, change: object): Promise<T> {
+    try {
+      return await this.api.request({
+        method: 'PATCH',
+        path: pathOf(type, this.namespace, name),
+        query: { fieldManager: FIELD_MANAGER },
+        contentType: 'application/merge-patch+json',
+        body: change,
+      });
+    } catch (error) {
+      throw isNotFound(error) ? this.missing(type, name) : error;
+    }
   }
 
   close(): void {
     this.api.close();
+  }
+
+  private missing({ kind }: ResourceType, name: string): CommandError {
+    return new CommandError(
+      `there is no ${kind} ${name} in the namespace ${this.namespace}: name another one, or choose the namespace with -n`,
+    );
   }
 }
 

@@ -1,8 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { type Clock, systemClock } from '../operator/base/clock';
 import { Cluster, type ClusterOptions } from './cluster';
-import { readFacts, type HubFacts } from './doctor/hub-facts';
-import { openHub } from './hub/access';
+import type { HubFacts } from './doctor/hub-facts';
 import { Terminal } from './terminal';
 
 /** The surroundings of a command, which tests replace. */
@@ -27,6 +26,8 @@ export function processEnvironment(signal: AbortSignal): Environment {
     connect: (options) => Cluster.connect(options, systemClock),
     readStandardInput: () => text(stdin),
     readHub: async (cluster, name) => {
+      const { openHub } = await import('./hub/access');
+      const { readFacts } = await import('./doctor/hub-facts');
       const hub = await openHub(cluster, name, systemClock);
       return readFacts(hub.client).finally(() => hub.close());
     },

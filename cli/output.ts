@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { stringify } from 'yaml';
 import type { Terminal } from './terminal';
 
 export const outputFormats = ['table', 'json', 'yaml'] as const;
@@ -17,13 +16,13 @@ export function withOutput(command: Command): Command {
 }
 
 /** Prints a result as data, or as `table` writes it for people. */
-export function printResult(
+export async function printResult(
   terminal: Terminal,
   { output }: OutputOptions,
   result: unknown,
   table: () => string,
-): void {
-  terminal.print(formatResult(output, result, table));
+): Promise<void> {
+  terminal.print(await formatResult(output, result, table));
 }
 
 /** The results of a command that come one after the other: a line each, at once, or all of them as data at its end. */
@@ -40,14 +39,21 @@ export class Results {
     if (this.options.output === 'table') this.terminal.print(line);
   }
 
-  end(): void {
-    if (this.options.output !== 'table') printResult(this.terminal, this.options, this.results, () => '');
+  async end(): Promise<void> {
+    if (this.options.output === 'table') return;
+    await printResult(this.terminal, this.options, this.results, () => '');
   }
 }
 
-export function formatResult(output: OutputFormat, result: unknown, table: () => string): string {
+export async function formatResult(
+  output: OutputFormat,
+  result: unknown,
+  table: () => string,
+): Promise<string> {
+  if (output === 'table') return table();
   if (output === 'json') return `${JSON.stringify(result, undefined, 2)}\n`;
-  return output === 'yaml' ? stringify(result, { lineWidth: 0 }) : table();
+  const { stringify } = await import('yaml');
+  return stringify(result, { lineWidth: 0 });
 }
 
 /** Text of the cluster or a hub on one line, without control characters, by which it could change the terminal. */

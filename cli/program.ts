@@ -5,25 +5,37 @@ import { messageOf, OperationalError } from '../operator/base/errors';
 import { CommandContext } from './command-context';
 import { CommandError } from './command-error';
 import { completeCommand, completionCommand } from './completion';
-import { doctorCommand } from './doctor/command';
-import { diffCommand } from './diff/command';
 import type { Environment } from './environment';
 import { type ExitCode, exitCodes } from './exit-codes';
-import { exportCommand } from './export/command';
-import { logsCommand } from './logs/command';
-import { pullCommand } from './pull/command';
-import { restartCommand } from './reconcile/restart-command';
-import { resumeCommand, suspendCommand } from './reconcile/suspend-command';
-import { syncCommand } from './reconcile/sync-command';
-import { statusCommand } from './status/command';
-import { traceCommand } from './trace/command';
-import { validateCommand } from './validate/command';
 
 /** The names under which the program is called. */
 export type ProgramName = 'kubectl hub' | 'hub-operator';
 
-/** All commands, as the reference and the completion see them, too. */
-export function createProgram(name: ProgramName, context: CommandContext): Command {
+type MakeCommand = (context: CommandContext) => Command;
+
+/** Most of the time of a short command is that of its packages: each command is loaded with its own, when it is needed. */
+const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
+  status: async () => (await import('./status/command')).statusCommand,
+  sync: async () => (await import('./reconcile/sync-command')).syncCommand,
+  restart: async () => (await import('./reconcile/restart-command')).restartCommand,
+  suspend: async () => (await import('./reconcile/suspend-command')).suspendCommand,
+  resume: async () => (await import('./reconcile/suspend-command')).resumeCommand,
+  doctor: async () => (await import('./doctor/command')).doctorCommand,
+  export: async () => (await import('./export/command')).exportCommand,
+  diff: async () => (await import('./diff/command')).diffCommand,
+  pull: async () => (await import('./pull/command')).pullCommand,
+  logs: async () => (await import('./logs/command')).logsCommand,
+  trace: async () => (await import('./trace/command')).traceCommand,
+  validate: async () => (await import('./validate/command')).validateCommand,
+  completion: () => Promise.resolve(completionCommand),
+};
+
+/** The program with the command of this name; any other word: with all commands, as the reference and the completion see them, too. */
+export async function createProgram(
+  name: ProgramName,
+  context: CommandContext,
+  word?: string,
+): Promise<Command> {
   const { terminal } = context.environment;
   const program = new Command(name)
     .description(
@@ -31,27 +43,15 @@ export function createProgram(name: ProgramName, context: CommandContext): Comma
     )
     .version(version)
     .helpCommand(true)
+    .showHelpAfterError('--help says what can be given.')
     .configureOutput({
       writeOut: (text) => terminal.print(text),
       writeErr: (text) => terminal.warn(text.trimEnd()),
     })
     .exitOverride();
-  const commands = [
-    statusCommand(context),
-    syncCommand(context),
-    restartCommand(context),
-    suspendCommand(context),
-    resumeCommand(context),
-    doctorCommand(context),
-    exportCommand(context),
-    diffCommand(context),
-    pullCommand(context),
-    logsCommand(context),
-    traceCommand(context),
-    validateCommand(context),
-    completionCommand(context),
-  ];
-  for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+  const needed =
+    word !== undefined && Object.hasOwn(commands, word) ? [commands[word]!] : Object.values(commands);
+  for (const load of needed) program.addCommand((await load())(context).copyInheritedSettings(program));
   program.addCommand(completeCommand(program, context).copyInheritedSettings(program), { hidden: true });
   return program;
 }
@@ -65,7 +65,8 @@ export async function runProgram(
   const { terminal } = environment;
   const context = new CommandContext(environment);
   try {
-    await createProgram(name, context).parseAsync([...args], { from: 'user' });
+    const program = await createProgram(name, context, args[0]);
+    await program.parseAsync([...args], { from: 'user' });
     return context.exitCode;
   } catch (error) {
     // Commander has written the text, or the help that was asked for.

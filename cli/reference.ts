@@ -6,8 +6,8 @@ import { createProgram } from './program';
 import { Terminal } from './terminal';
 
 /** The page of docs/reference about the commands, as their definitions have them. */
-export function commandsPage(): string {
-  const program = createProgram('kubectl hub', new CommandContext(noEnvironment));
+export async function commandsPage(): Promise<string> {
+  const program = await createProgram('kubectl hub', new CommandContext(noEnvironment));
   const commands = program.commands.filter((command) => !command.name().startsWith('__'));
   return [
     '# Commands',

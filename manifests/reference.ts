@@ -33,7 +33,7 @@ async function main(folder: string): Promise<void> {
   await writeFile(join(folder, 'docs/reference/settings.md'), settingsPage());
   await writeFile(join(folder, 'docs/reference/metrics.md'), await metricsPage());
   await writeFile(join(folder, 'docs/reference/helm-values.md'), helmValuesPage());
-  await writeFile(join(folder, 'docs/reference/commands.md'), `${generated}${commandsPage()}\n`);
+  await writeFile(join(folder, 'docs/reference/commands.md'), `${generated}${await commandsPage()}\n`);
   await writeFile(join(folder, 'docs/reference/alerts.md'), `${generated}${alertsPage()}`);
   for (const [file, text] of samples) await writeFile(join(folder, 'samples', file), renamed(text));
 }

@@ -1,18 +1,13 @@
 import type { Command } from 'commander';
 import { truncate } from '../../operator/base/truncate';
-import {
-  type Hub,
-  hub as hubKind,
-  type HubIntegration,
-  integration,
-  kindsByName,
-} from '../../operator/kinds';
+import { type Hub, hub as hubKind, integration, kindsByName } from '../../operator/kinds';
 import { duplicateMessage } from '../../operator/kinds/duplicate-id';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { byAge } from '../../operator/runtime/age';
 import { filesOf, read } from '../../operator/offline/files';
 import { isOurs } from '../../operator/offline/findings';
 import { type FieldDiff, formatDiff } from '../../operator/sync/objects/field-diff';
+import type { IntegrationResource } from '../../operator/sync/integration/hub-context';
 import { isHeld } from '../../operator/sync/still-desired';
 import type { Cluster } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
@@ -64,7 +59,7 @@ export function diffCommand(context: CommandContext): Command {
           ? await compareWithCluster(environment, options, given)
           : await compareWithHub(environment, options, given);
       const shown = diffs.filter(isDifferent);
-      printResult(environment.terminal, options, shown, () => format(shown, diffs.length));
+      await printResult(environment.terminal, options, shown, () => format(shown, diffs.length));
       if (diffs.some(({ cluster }) => cluster?.action === 'refused')) return exitCodes.failure;
       return shown.length > 0 ? exitCodes.negative : exitCodes.success;
     }),
@@ -217,8 +212,9 @@ async function changeInHub(
   if (entryType) return registryChange(entryType, resource, siblings, stored);
   if (resource.kind === integration.kind)
     return integrationChange(
-      resource as unknown as HubIntegration,
-      before as unknown as HubIntegration | undefined,
+      resource as IntegrationResource,
+      before as IntegrationResource | undefined,
+      siblings.filter(({ kind }) => kind === integration.kind) as unknown as readonly IntegrationResource[],
       stored,
     );
   return undefined;
@@ -277,7 +273,10 @@ function format(diffs: readonly ResourceDiff[], all: number): string {
     ) ?? []),
     ...(hub && isChange(hub) ? hubLines(hub) : []),
   ]);
-  return [...lines, `${all} resources compared, ${diffs.length} would change something`].join('\n');
+  return [
+    ...lines,
+    `${all} resource${all === 1 ? '' : 's'} compared, ${diffs.length} would change something`,
+  ].join('\n');
 }
 
 const clusterText = ({ action, refusal }: NonNullable<ResourceDiff['cluster']>): string =>

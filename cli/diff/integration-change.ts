@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type HubIntegration, integration as definition } from '../../operator/kinds';
+import { integration as definition } from '../../operator/kinds';
 import { defaulted } from '../../operator/kinds/schema';
-import { entriesOf, desiredTitle } from '../../operator/sync/integration/entry/adoption';
+import { adoptable } from '../../operator/sync/integration/entry/acquisition';
+import type { IntegrationResource } from '../../operator/sync/integration/hub-context';
 import type { FieldDiff } from '../../operator/sync/objects/field-diff';
 import type { HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';
@@ -12,22 +13,23 @@ const ANSWERS = ['configuration', 'steps', 'options', 'subentries'] as const;
  * The change of an integration. The hub shows no answers, so these are compared with those of the resource in the cluster.
  *
  * @param before the resource in the cluster
+ * @param others the integrations of the same hub
  */
 export async function integrationChange(
-  resource: HubIntegration,
-  before: HubIntegration | undefined,
+  resource: IntegrationResource,
+  before: IntegrationResource | undefined,
+  others: readonly IntegrationResource[],
   stored: StoredObjects,
 ): Promise<HubChange> {
   const spec = defaulted(definition.spec, resource.spec);
-  const entries = entriesOf(await stored.integrations(), spec.domain);
-  const title = desiredTitle(spec);
+  const { client } = stored;
+  const entries = await client.configEntries.all();
+  const { name } = resource.metadata;
+  const ownerOf = (id: string) =>
+    others.find((each) => each.status?.entryID === id && each.metadata.name !== name);
   const entry =
-    entries.find(({ entry_id: id }) => id === resource.status?.entryID) ??
-    (title === undefined
-      ? entries.length === 1
-        ? entries[0]
-        : undefined
-      : entries.find((each) => each.title === title));
+    entries.get(resource.status?.entryID ?? '') ??
+    (await adoptable({ client, entries, resource, spec, hub: { ownerOf } }));
   if (!entry)
     return { action: 'create', fields: [], notes: [`The hub’s forms of ${spec.domain} are answered.`] };
   const fields: FieldDiff[] = [

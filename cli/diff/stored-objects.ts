@@ -1,6 +1,5 @@
 import type { ConfigEntityKind, EntityPayload } from '../../operator/client/connection/config-entity';
 import type { RegistryType } from '../../operator/client/connection/registry-types';
-import type { ConfigEntry } from '../../operator/client/connection/flow-step';
 import type { Clock } from '../../operator/base/clock';
 import type { HubClient } from '../../operator/client/hub-client';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
@@ -29,10 +28,6 @@ export class StoredObjects {
 
   entries(type: RegistryType): Promise<RegistryEntries> {
     return this.client.registries[type].entries();
-  }
-
-  async integrations(): Promise<readonly ConfigEntry[]> {
-    return [...(await this.client.configEntries.all()).values()];
   }
 
   private async readOne(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {

@@ -44,7 +44,7 @@ export function doctorCommand(context: CommandContext): Command {
       const { terminal } = context.environment;
       const findings = await diagnose(cluster, context.environment, name);
       const shown = options.all ? findings : findings.filter(({ verdict }) => verdict !== 'ok');
-      printResult(terminal, options, findings, () => format(shown, findings, terminal));
+      await printResult(terminal, options, findings, () => format(shown, findings, terminal));
       return findings.some(({ verdict }) => verdict === 'fault') ? exitCodes.negative : exitCodes.success;
     }),
   );

@@ -25,8 +25,8 @@ export interface HubFacts {
   readonly refusedProxy?: string | undefined;
   /** Objects with the label of the operator, which it has created. */
   readonly created: readonly LabelledEntity[];
-  /** Milliseconds since the epoch by the hub's clock. */
-  readonly time: number;
+  /** Milliseconds since the epoch by the hub's clock; undefined: it tells administrators only. */
+  readonly time?: number;
 }
 
 /** @throws HubError */
@@ -35,8 +35,10 @@ export async function readFacts(client: HubClient): Promise<HubFacts> {
   const core = await getConfig(rest);
   const { is_admin: isAdmin } = await currentUser(connection);
   const shared = { core, isAdmin };
-  // A hub in recovery mode has not loaded the rest, and the commands of administrators are closed to others.
-  if (core.recovery_mode || !isAdmin) return { ...shared, ...nothing, time: await timeOf(client) };
+  // A request that only administrators may send counts as a failed login of others, which may end in a ban.
+  if (!isAdmin) return { ...shared, ...nothing };
+  // A hub in recovery mode has not loaded the rest.
+  if (core.recovery_mode) return { ...shared, ...nothing, time: await timeOf(client) };
   const [components, issues, bannedAddress, proxies, log, created, time] = await Promise.all([
     listComponents(rest),
     connection.command('repairs/list_issues').then(

@@ -53,7 +53,7 @@ export function exportCommand(context: CommandContext): Command {
           const notExpressed = [...unread, ...ambiguous, ...unfit];
           const written = files.map(({ path, kind, name }) => ({ path, kind, name }));
           terminal.print(
-            formatResult(options.format, { written, notExpressed, others }, () =>
+            await formatResult(options.format, { written, notExpressed, others }, () =>
               summary(options.output, written, notExpressed, others),
             ),
           );

@@ -64,19 +64,20 @@ export async function readEntities(
   const known = new Set(all.map(({ entity_id: entityId }) => entityId));
   const withoutId = (await idsOfStates(client, kind)).filter((entityId) => !known.has(entityId));
   const notExpressed: NotExpressed[] = withoutId.map((object) => ({ object, reason: WITHOUT_ID }));
-  const [first] = entities;
-  if (first && !(await isReadable(client, kind, first.unique_id)))
+  const inMemory = await readableFromMemory(client, kind, entities);
+  const first = entities.find(({ entity_id: entityId }) => !inMemory.has(entityId)) ?? entities[0];
+  const firstRead = first && (await readUnlessBroken(client, kind, first.unique_id));
+  if (firstRead === 'broken')
     return {
       stored: [],
       notExpressed: entities.map(({ entity_id: object }) => ({ object, reason: UNREADABLE })),
     };
-  const inMemory = await readableFromMemory(client, kind, entities);
   const stored: StoredEntity[] = [];
   let done = 0;
   await inTurns(entities, async (entity) => {
     const { entity_id: entityId, unique_id: id } = entity;
     const running = inMemory.has(entityId) ? await client.entities.running(entityId) : undefined;
-    const found = running ?? (await client.entities.read(kind, id));
+    const found = running ?? (entity === first ? firstRead : await client.entities.read(kind, id));
     report((done += 1), entities.length);
     if (!found) return void notExpressed.push({ object: entityId, reason: OWN_YAML });
     const { id: _, ...payload } = found;
@@ -85,12 +86,16 @@ export async function readEntities(
   return { stored: stored.sort((a, b) => (a.id < b.id ? -1 : 1)), notExpressed };
 }
 
-async function isReadable({ entities }: HubClient, kind: ConfigEntityKind, id: string): Promise<boolean> {
+/** The object in the file of the hub, which the hub may not be able to read. */
+async function readUnlessBroken(
+  { entities }: HubClient,
+  kind: ConfigEntityKind,
+  id: string,
+): Promise<EntityPayload | 'broken' | undefined> {
   try {
-    await entities.read(kind, id);
-    return true;
+    return await entities.read(kind, id);
   } catch (error) {
-    if (error instanceof HubFailed) return false;
+    if (error instanceof HubFailed) return 'broken';
     throw error;
   }
 }

@@ -92,7 +92,7 @@ async function systemLog(
     const { redact } = hub.client.rest;
     const results = new Results(terminal, { output });
     for (const record of records) results.add(dataOf(record, redact), redact(formatRecord(record)));
-    results.end();
+    await results.end();
     return exitCodes.success;
   } finally {
     hub.close();

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { messageOf } from '../../operator/base/errors';
 import { kindsByName } from '../../operator/kinds';
+import { userAnnotations } from '../../operator/kinds/annotations';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
@@ -54,11 +55,11 @@ export function pullCommand(context: CommandContext): Command {
           const { kind } = definition;
           if (write === undefined) {
             const inHub = pulled(resource, kind, fields);
-            printResult(terminal, options, inHub, () => yamlText(inHub));
+            await printResult(terminal, options, inHub, () => yamlText(inHub));
           } else {
             const file = await change(write, kind, name, fields);
             const changed = file.isChanged ? Object.keys(fields) : [];
-            printResult(terminal, options, { kind, name, file: write, changed }, () => file.line);
+            await printResult(terminal, options, { kind, name, file: write, changed }, () => file.line);
           }
           return exitCodes.success;
         } finally {
@@ -85,7 +86,9 @@ async function change(
   fields: PulledFields,
 ): Promise<{ readonly isChanged: boolean; readonly line: string }> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`cannot read ${file}: ${messageOf(error)}`);
+    throw new CommandError(
+      `cannot read ${file}: ${messageOf(error)}: name the file that has the resource, or print it without --write`,
+    );
   });
   const names = Object.keys(fields);
   if (names.length === 0)
@@ -104,7 +107,8 @@ function pulled(resource: CustomResource, kind: string, fields: PulledFields): o
       value !== undefined && (name in fields || !isDeepStrictEqual(value, properties[name]?.default)),
   );
   const { labels, annotations = {}, name } = resource.metadata;
-  const { [LAST_APPLIED]: _, ...ownAnnotations } = annotations;
+  // What kubectl and `kubectl hub sync` have written is no content of a file.
+  const { [LAST_APPLIED]: _, [userAnnotations.reconcileAt]: __, ...ownAnnotations } = annotations;
   return {
     apiVersion: resource.apiVersion,
     kind,

@@ -1,9 +1,10 @@
 import type { RegistryEntries } from '../../operator/client/registries/registry';
 import { type RegistryType, registryTypes } from '../../operator/client/connection/registry-types';
-import { type HubIntegration, integration } from '../../operator/kinds';
+import { integration } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import type { Child } from '../../operator/sync/objects/child';
+import type { IntegrationResource } from '../../operator/sync/integration/hub-context';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
 import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
 import { recordedId } from '../../operator/sync/objects/ownership';
@@ -49,7 +50,7 @@ export async function pulledFields(
   }
   const entryType = entryTypeOf(resource.kind);
   if (entryType) return pulledEntry(entryType, resource as EntryResource, resources, stored);
-  if (resource.kind === integration.kind) return pulledIntegration(resource, stored);
+  if (resource.kind === integration.kind) return pulledIntegration(resource, resources, stored);
   throw new CommandError(`a ${resource.kind} is not edited in the hub: there is nothing to pull`);
 }
 
@@ -90,10 +91,16 @@ async function pulledEntry(
   return pick(inHub, names);
 }
 
-async function pulledIntegration(resource: CustomResource, stored: StoredObjects): Promise<PulledFields> {
+async function pulledIntegration(
+  resource: CustomResource,
+  resources: readonly CustomResource[],
+  stored: StoredObjects,
+): Promise<PulledFields> {
+  const others = resources.filter(({ kind }) => kind === integration.kind);
   const { action, fields } = await integrationChange(
-    resource as unknown as HubIntegration,
+    resource as IntegrationResource,
     undefined,
+    others as unknown as readonly IntegrationResource[],
     stored,
   );
   if (action === 'create') throw missing('such integration');

@@ -49,7 +49,7 @@ export function restartCommand(context: CommandContext): Command {
       const isReady = options.wait
         ? await reportReady(cluster, context, name, options, results)
         : reportRequested(name, results);
-      results.end();
+      await results.end();
       return isReady ? exitCodes.success : exitCodes.negative;
     }),
   );

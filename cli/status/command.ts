@@ -36,7 +36,7 @@ export function statusCommand(context: CommandContext): Command {
     context.clusterAction(async (cluster, hubName: string | undefined, options: StatusOptions) => {
       if (options.watch) return watch(cluster, context, hubName, options);
       const trees = await readTrees(cluster, hubName);
-      context.environment.terminal.print(format(trees, options, context));
+      context.environment.terminal.print(await format(trees, options, context));
       return isAllReady(trees) ? exitCodes.success : exitCodes.negative;
     }),
   );
@@ -115,7 +115,7 @@ async function current(
   options: StatusOptions,
 ): Promise<string> {
   try {
-    return format(await readTrees(cluster, hubName), options, context);
+    return await format(await readTrees(cluster, hubName), options, context);
   } catch (error) {
     if (error instanceof OperationalError) return error.message;
     throw error;
@@ -126,5 +126,5 @@ const format = (
   trees: readonly HubTree[],
   { output }: StatusOptions,
   { environment: { terminal } }: CommandContext,
-): string =>
+): Promise<string> =>
   formatResult(output, trees, () => renderTrees(trees, (style, text) => terminal.paint(style, text)));

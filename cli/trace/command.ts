@@ -71,7 +71,7 @@ async function trace(
     );
     if (runs.length === 0 && options.output === 'table')
       terminal.warn(`The hub remembers no run of the ${domain} ${id} since its start.`);
-    else printResult(terminal, options, masked(runs, rest.redact), () => rest.redact(formatRuns(runs)));
+    else await printResult(terminal, options, masked(runs, rest.redact), () => rest.redact(formatRuns(runs)));
     return exitCodes.success;
   } finally {
     hub.close();

@@ -22,7 +22,7 @@ export function validateCommand(context: CommandContext): Command {
         const { code, output, result } = await validate(paths, options, () =>
           environment.readStandardInput(),
         );
-        printResult(environment.terminal, options, result, () => output);
+        await printResult(environment.terminal, options, result, () => output);
         return code;
       }),
     );

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { HubClient } from '../../../operator/client/hub-client';
+import { userAnnotations } from '../../../operator/kinds/annotations';
 import { GROUP_VERSION } from '../../../operator/kinds/group';
 import { freshNamespace } from '../../cluster';
 import { kubectlHub } from '../../cluster/command-line';
-import { area, automation, floor, Home, label, scene, zone } from '../../cluster/home';
+import { area, automation, floor, Home, integration, label, scene, zone } from '../../cluster/home';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator } from '../../cluster/operator';
 
@@ -90,6 +91,70 @@ describe('kubectl hub diff', () => {
     expect((await diff(join(folder, 'all.yaml'))).diffs).toEqual([]);
   });
 
+  test('says what the operator does not do, and what it does besides', async () => {
+    const dusk = scene('villa', 'dusk', { name: 'Dawn' });
+    const annotations = { [userAnnotations.dryRun]: 'true' };
+    const path = await file(
+      'held.yaml',
+      automation('villa', 'twin', { id: 'wake' }),
+      floor('villa', 'attic', { name: 'Roof', level: 2 }),
+      floor('villa', 'loft', { name: 'Attic' }),
+      label('villa', 'evening', { name: 'Night' }),
+      { ...dusk, metadata: { ...dusk.metadata, annotations } },
+    );
+    const { diffs } = await diff(path);
+    expect(diffs.map(({ name, hub }) => [name, hub!.action, hub!.notes.join()])).toEqual([
+      ['twin', 'refused', expect.stringContaining('HubAutomation wake has the id wake') as string],
+      ['attic', 'update', ''],
+      ['loft', 'waits', expect.stringContaining('belongs to HubFloor attic') as string],
+      ['evening', 'refused', expect.stringContaining('HubLabel night owns the same object') as string],
+      ['dusk', 'none', ''],
+    ]);
+  });
+
+  test.each([
+    [{ id: 'awake' }, 'create', 'The automation wake is removed: the id is awake now.'],
+    [
+      { id: 'awake', deletionPolicy: 'Orphan' },
+      'create',
+      'The automation wake stays in the hub beside awake.',
+    ],
+    [{ enabled: false }, 'update', 'It is switched off.'],
+  ])('of an automation with %j it says: %s, %s', async (spec, action, note) => {
+    const { diffs } = await diff(await file('wake.yaml', automation('villa', 'wake', spec)));
+    expect(diffs).toMatchObject([{ hub: { action, notes: [note] } }]);
+  });
+
+  test('adopts an entry of an integration as the operator does, and names the answers that change', async () => {
+    const evening = (name: string, after: string, spec: object = {}) => {
+      const texts = { name: 'Evening', after_time: after, before_time: '22:00:00' };
+      const configuration = Object.fromEntries(
+        Object.entries(texts).map(([field, value]) => [field, { value }]),
+      );
+      return integration('villa', name, 'tod', { configuration, ...spec });
+    };
+    await home.apply(evening('evening', '17:00:00'));
+    await home.ready('hubintegration', 'evening');
+    const { diffs } = await diff(
+      await file(
+        'evening.yaml',
+        evening('evening', '18:00:00', { title: 'Night', enabled: false }),
+        evening('another', '17:00:00'),
+      ),
+    );
+    expect(diffs).toMatchObject([
+      {
+        name: 'evening',
+        hub: {
+          action: 'update',
+          fields: [{ field: 'title' }, { field: 'enabled' }],
+          notes: ['The answers in configuration change: the hub’s forms are answered again.'],
+        },
+      },
+      { name: 'another', hub: { action: 'create' } }, // the entry is that of the first one
+    ]);
+  });
+
   test('what the API server refuses is an error', async () => {
     const path = await file('refused.yaml', automation('villa', 'wake', { mode: 'twice' }));
     const { code, diffs } = await diff(path);
@@ -158,14 +223,16 @@ spec:
   });
 
   test('without a file it prints the resource as the hub has it', async () => {
+    expect(await run('sync', 'hafl/attic')).toMatchObject({ code: 0 }); // which sets an annotation
     const { stdout, code } = await run('pull', 'hafl/attic');
     expect(stdout).toBe(
       `apiVersion: ${GROUP_VERSION}\nkind: HubFloor\nmetadata:\n  name: attic\nspec:\n  hubRef:\n    name: villa\n  level: 2\n  name: Attic\n`,
     );
     expect(code).toBe(0);
     const [id] = [...(await client.registries.floor.entries()).keys()];
-    await client.connection.command('config/floor_registry/update', { floor_id: id!, level: 7 });
     await home.change('hubfloor', 'attic', { driftPolicy: 'Warn' });
+    await home.ready('hubfloor', 'attic'); // else the operator may correct it
+    await client.connection.command('config/floor_registry/update', { floor_id: id!, level: 7 });
     await home.ready('hubfloor', 'attic', { status: 'False', reason: 'DriftDetected' });
     expect((await run('pull', 'hafl/attic')).stdout).toContain('level: 7\n');
   });

@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/connection/config-entity';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
 import { getEntityState } from '../../../operator/client/config-entities/states';
@@ -10,12 +11,15 @@ import { startTestOperator } from '../../cluster/operator';
 import { runPython } from '../../cluster/python-script';
 import {
   different,
+  equalBesideBlueprint,
   equalByRun,
   equalByValidation,
   type Row,
 } from '../../unit/sync/config-entities/equal-definitions';
 
 // The real hub proves each rule of the normal form: by its own validation, or by the traces of its runs.
+
+type Ran = Exclude<ConfigEntityKind, 'scene'>;
 
 const named = (rows: readonly Row[]) => rows.map((row) => [`${row.kind}: ${row.what}`, row] as const);
 
@@ -52,6 +56,13 @@ describe('the validation of the hub', () => {
   );
 });
 
+/** The blueprint of {@link equalBesideBlueprint}, whose input may be left out. */
+const BLUEPRINT = `
+blueprint: { name: Motion, domain: automation, input: { a: { default: 1 } } }
+triggers: []
+actions: [{ event: x, event_data: { a: !input a } }]
+`;
+
 describe('the runs of the hub', () => {
   let client: HubClient;
 
@@ -60,46 +71,75 @@ describe('the runs of the hub', () => {
     await startTestOperator(home.namespace);
     await startHub(home, 'villa');
     client = await home.client('villa');
+    const blueprints = join(await home.volumeOf('villa'), 'blueprints', 'automation');
+    await writeFile(join(blueprints, 'motion.yaml'), BLUEPRINT);
   });
 
-  /** The state of an automation and the trace of one run, without times and names. */
-  async function behaviour(id: string): Promise<object> {
-    const entity = await until(`${id} is registered`, () => client.entityRegistry.findNow('automation', id));
+  /** By its own trigger, if it has one. The hub answers with an error if the run ends with one. */
+  async function start(kind: Ran, entityId: string, { triggers }: EntityPayload): Promise<void> {
+    const [trigger] = Array.isArray(triggers) ? (triggers as Readonly<Record<string, unknown>>[]) : [];
+    if (typeof trigger?.['event_type'] === 'string')
+      await client.rest.post(`/api/events/${trigger['event_type']}`, {});
+    else if (kind === 'script')
+      await callService(client.rest, 'script', 'turn_on', { entity_id: entityId }).catch(() => undefined);
+    else
+      await callService(client.rest, 'automation', 'trigger', {
+        entity_id: entityId,
+        skip_condition: false,
+      }).catch(() => undefined);
+  }
+
+  /** The state of an automation or script and the trace of one run, without times and ids. */
+  async function behaviour(domain: Ran, id: string, form: EntityPayload): Promise<object> {
+    await client.entities.write(domain, id, form);
+    const entity = await until(`${id} is registered`, () => client.entityRegistry.findNow(domain, id));
     await until(`${id} is loaded`, () => getEntityState(client.rest, entity.entity_id));
-    // The hub answers with an error if the run ends with one.
-    await callService(client.rest, 'automation', 'trigger', {
-      entity_id: entity.entity_id,
-      skip_condition: false,
-    }).catch(() => undefined);
+    await start(domain, entity.entity_id, form);
     const run = await until(`${id} has run`, async () => {
-      const runs = await client.connection.command('trace/list', { domain: 'automation', item_id: id });
+      const runs = await client.connection.command('trace/list', { domain, item_id: id });
       return runs.find(({ state }) => state === 'stopped');
     });
     const { trace, script_execution, error } = await client.connection.command('trace/get', {
-      domain: 'automation',
+      domain,
       item_id: id,
       run_id: run.run_id,
     });
     const state = await getEntityState(client.rest, entity.entity_id);
-    const { id: _, last_triggered: __, friendly_name: ___, ...attributes } = state!.attributes;
+    const { id: _, last_triggered: __, ...attributes } = state!.attributes;
     const steps = Object.entries(trace).map(([path, all]) => [
       path,
       all.map(({ result, error: failure }) => ({ result, failure })),
     ]);
     const text = JSON.stringify({ state: state!.state, attributes, script_execution, error, steps });
-    return JSON.parse(text.replaceAll(/"remaining":[^,}]+/g, '"remaining":0')) as object;
+    return JSON.parse(
+      text.replaceAll(/"remaining":[^,}]+/g, '"remaining":0').replaceAll(id, 'the id'),
+    ) as object;
   }
 
-  test.each(named(equalByRun))('are the same for %s', async (name, row) => {
+  const rows = [...equalByRun, ...equalBesideBlueprint];
+
+  test.each(named(rows))('are the same for %s', async (name, row) => {
     const behaviours: object[] = [];
-    for (const [index, form] of row.forms.entries()) {
-      const id = `run_${equalByRun.indexOf(row)}_${index}`;
-      await client.entities.write('automation', id, form);
-      behaviours.push(await behaviour(id));
-    }
+    for (const [index, form] of row.forms.entries())
+      behaviours.push(await behaviour('automation', `run_${rows.indexOf(row)}_${index}`, form));
     const [first, ...others] = behaviours;
     expect(JSON.stringify(first)).toContain('"state":"on"');
     for (const other of others) expect({ name, ...other }).toEqual({ name, ...first });
+  });
+
+  test('are the same for a script without an alias, and one whose alias is its key', async () => {
+    const sequence = [{ event: 'x' }];
+    const without = await behaviour('script', 'run_key', { sequence });
+    expect(JSON.stringify(without)).toContain('"friendly_name":"the id"');
+    expect(await behaviour('script', 'run_alias', { alias: 'run_alias', sequence })).toEqual(without);
+  });
+
+  test('do not start by a disabled trigger, so the comparison sees whether one is enabled', async () => {
+    const disabled = { trigger: 'event', event_type: 'asleep', enabled: false };
+    const form = { alias: 'A', triggers: [disabled, { ...disabled, enabled: true }], actions: [] };
+    expect(await behaviour('automation', 'run_disabled', form)).toMatchObject({
+      steps: [[expect.stringContaining('trigger/1'), expect.anything()]],
+    });
   });
 
   test('differ for a wait that stops, so the comparison sees what happens', async () => {
@@ -108,8 +148,7 @@ describe('the runs of the hub', () => {
     for (const goesOn of [true, false]) {
       const actions = [{ ...wait, continue_on_timeout: goesOn }, { event: 'x' }];
       const id = `run_wait_${goesOn}`;
-      await client.entities.write('automation', id, { alias: 'A', triggers: [], actions });
-      behaviours.push(await behaviour(id));
+      behaviours.push(await behaviour('automation', id, { alias: 'A', triggers: [], actions }));
     }
     expect(behaviours[0]).not.toEqual(behaviours[1]);
   });

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { build } from 'esbuild';
 import { version } from '../../../package.json';
 import cliPackage from '../../../cli/package.json';
 import { CommandContext } from '../../../cli/command-context';
@@ -129,9 +131,66 @@ describe('trace', () => {
   });
 });
 
+describe('the start of the program', () => {
+  const root = join(__dirname, '../../..');
+
+  /** The packages that are loaded before any command is. */
+  async function packagesAtStart(): Promise<ReadonlySet<string>> {
+    const { metafile } = await build({
+      absWorkingDir: root,
+      entryPoints: ['cli/index.ts'],
+      bundle: true,
+      platform: 'node',
+      packages: 'external',
+      metafile: true,
+      write: false,
+    });
+    const packages = new Set<string>();
+    const queue = ['cli/index.ts'];
+    const seen = new Set(queue);
+    for (let path = queue.shift(); path !== undefined; path = queue.shift())
+      for (const { path: imported, external, kind } of metafile.inputs[path]!.imports) {
+        if (kind === 'dynamic-import') continue;
+        if (external) packages.add(imported);
+        else if (!seen.has(imported)) {
+          seen.add(imported);
+          queue.push(imported);
+        }
+      }
+    return packages;
+  }
+
+  test('loads what all commands use, and not what single ones do', async () => {
+    const packages = await packagesAtStart();
+    expect(packages).toContain('commander');
+    for (const each of ['yaml', 'js-yaml', 'ajv', '@marcbachmann/cel-js', 'home-assistant-js-websocket'])
+      expect(packages).not.toContain(each);
+  });
+});
+
+describe('wrong arguments', () => {
+  test.each([
+    ['stauts', "unknown command 'stauts'\n(Did you mean status?)"],
+    ['status --frob', "unknown option '--frob'"],
+    ['status -o xml', 'Allowed choices are table, json, yaml.'],
+    ['sync', "missing required argument 'resource'"],
+  ])('“%s” is an error with the way out', async (given, message) => {
+    const { code, stdout, stderr } = await new CommandLine().run(given);
+    expect(stderr).toContain(message);
+    expect(stderr).toMatch(/^error: .*--help says what can be given.\n$/s);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  test('no argument prints the help, as an error', async () => {
+    const { code, stdout, stderr } = await new CommandLine().run('');
+    expect(stderr).toMatch(/^Usage: kubectl hub /);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+});
+
 describe('the form of a result', () => {
-  test('is a choice of every command that has one; -o of export is its folder', () => {
-    const program = createProgram('kubectl hub', new CommandContext(new CommandLine().environment()));
+  test('is a choice of every command that has one; -o of export is its folder', async () => {
+    const program = await createProgram('kubectl hub', new CommandContext(new CommandLine().environment()));
     const forms = Object.fromEntries(
       program.commands
         .filter((each) => !['__complete', 'completion', 'help'].includes(each.name()))

@@ -143,6 +143,17 @@ describe('suspend and resume', () => {
     expect(line.objects[0]!.spec.suspend).toBe(false);
   });
 
+  test.each(['sync', 'suspend', 'resume'])(
+    '%s of a resource that does not exist names the namespace',
+    async (command) => {
+      const { code, stderr } = await new CommandLine(villa).run(`${command} halb/nope`);
+      expect(stderr).toBe(
+        'error: there is no HubLabel nope in the namespace home: name another one, or choose the namespace with -n\n',
+      );
+      expect(code).toBe(2);
+    },
+  );
+
   test('a resource that is not Ready after resume is the exit code 1', async () => {
     const line = new CommandLine(resource('HubLabel', 'a', { ...ofHub('villa'), suspend: true }));
     line.afterWrite = (object) =>

@@ -178,6 +178,8 @@ export const equalByValidation: readonly Row[] = [
   ),
 ];
 
+/** The validation leaves `enabled` as it is: it matters when the event is fired. */
+const fired = { trigger: 'event', event_type: 'go' };
 const never = [{ condition: 'template', value_template: '{{ false }}' }];
 const wait = { wait_template: '{{ false }}', timeout: 0.01 };
 
@@ -192,6 +194,7 @@ export const equalByRun: readonly Row[] = [
     { actions: [event] },
     { actions: [event], hide_entity: true },
   ),
+  trigger('a trigger that is enabled', [fired], [{ ...fired, enabled: true }]),
   action('an action that is enabled', [event], [{ ...event, enabled: true }]),
   action('no data', [{ action: 'logbook.log' }], [{ action: 'logbook.log', data: {} }]),
   action('no target', [service], [{ ...service, target: {} }]),

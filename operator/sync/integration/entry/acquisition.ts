@@ -5,7 +5,7 @@ import type { Outcome } from '../../../runtime/outcome';
 import { volumeStatus } from '../../hub-workload/hub-volume';
 import { adoptedEvent } from '../../objects/ownership';
 import { type AnswerHashes, recorded } from '../answer-hashes';
-import { MOMENT } from '../hub-context';
+import { type HubContext, MOMENT } from '../hub-context';
 import type { IntegrationReconcile } from '../integration-reconcile';
 import type { OperationResult } from '../operation';
 import { domainBusy, inProgress, startOperation, stillFailed } from '../progress';
@@ -88,8 +88,13 @@ export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promi
   return replace(reconcile, made, former, { hashes: entryHashes(hashes), key, events });
 }
 
+/** The part of a reconcile that says which entry may be adopted; `kubectl hub diff` asks as well. */
+export type Adoption = Pick<IntegrationReconcile, 'client' | 'entries' | 'resource' | 'spec'> & {
+  readonly hub: Pick<HubContext, 'ownerOf'>;
+};
+
 /** An entry that exists and that the resource may have without a flow. */
-export async function adoptable(reconcile: IntegrationReconcile): Promise<ConfigEntry | undefined> {
+export async function adoptable(reconcile: Adoption): Promise<ConfigEntry | undefined> {
   const { client, entries, spec } = reconcile;
   if (spec.adopt === 'Never') return undefined;
   const present = entriesOf(entries.values(), spec.domain);
@@ -174,6 +179,6 @@ export function namedEntry(
 }
 
 const isOwned =
-  ({ hub, resource }: IntegrationReconcile) =>
+  ({ hub, resource }: Adoption) =>
   (id: string): boolean =>
     hub.ownerOf(id, resource) !== undefined;

@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { load } from 'js-yaml';
+import { callService } from '../operator/client/services';
+import { objectNames } from '../operator/kinds/object-names';
+import type { CustomResource } from '../operator/kinds/resource';
+import { pathOf } from '../operator/runtime/objects';
+import { builtin } from '../operator/runtime/types';
+import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
+import { type BenchHub, HubBench } from './hub-bench';
+import type { Figures } from './runtime';
+
+const BUNDLE = join(__dirname, '..', 'build', 'kubectl-hub.cjs');
+/** One in this number is from a blueprint: the hub parses its whole file for each of these. */
+const BLUEPRINT_INTERVAL = 200;
+const FIRST_ID = 1_699_999_999_999;
+/** Prints seconds as a line on the standard error: all, of the processor for the program, of the processor for the kernel. */
+const TIMED = 'TIMEFORMAT="%R %U %S"; time "$@"';
+const CREATES_AT_ONCE = 20;
+
+/** Milliseconds of one command, from its start to its end. */
+interface Time {
+  readonly whole: number;
+  readonly processor: number;
+}
+
+/**
+ * What commands of `kubectl hub` cost as a whole, on a real hub with automations as its editor makes them: an export of
+ * `exported` of them, and the status of `shown`, which were applied as they were exported.
+ */
+export async function benchCommands(exported: number, shown: number, rounds: number): Promise<Figures> {
+  const bench = await HubBench.start();
+  const folder = await mkdtemp(join(tmpdir(), 'commands-'));
+  try {
+    const hub = await bench.hub();
+    await fill(bench, hub, exported);
+    const run = (...args: readonly string[]) =>
+      timed([...args, `--namespace=${hub.namespace}`, `--kubeconfig=${bench.sandbox.kubeconfig}`]);
+    const before = await cpuSeconds(hub.pid);
+    const whole = await run('export', '--hub=hub', `--output=${folder}`);
+    const ofHub = ((await cpuSeconds(hub.pid)) - before) * 1_000;
+    const files = await readdir(join(folder, 'automations'));
+    await adopt(bench, hub, join(folder, 'automations'), files.sort().slice(0, shown));
+    const starts: Time[] = [];
+    const statuses: Time[] = [];
+    for (let round = 0; round < rounds; round++) {
+      starts.push(await timed(['status', '--help']));
+      statuses.push(await run('status'));
+    }
+    return {
+      'automations of the hub': exported,
+      'files of the export': files.length,
+      'export, s': seconds(whole.whole),
+      'export: CPU of the hub, s': seconds(ofHub),
+      'export: CPU of the hub for each, ms': Math.round((ofHub / exported) * 10) / 10,
+      'export: CPU of the program, s': seconds(whole.processor),
+      'resources of the status': shown,
+      'status, ms': median(statuses.map((time) => time.whole)),
+      'status: CPU, ms': median(statuses.map(({ processor }) => processor)),
+      'start of the program alone, ms': median(starts.map((time) => time.whole)),
+      'start of the program alone: CPU, ms': median(starts.map(({ processor }) => processor)),
+    };
+  } finally {
+    await rm(folder, { recursive: true });
+    await bench.stop();
+  }
+}
+
+/** Writes the file of the hub's editor, and has the hub load it. */
+async function fill({ cluster }: HubBench, { namespace, client }: BenchHub, count: number): Promise<void> {
+  const read = <T>(path: string) => cluster.request<T>({ method: 'GET', path });
+  const { volumeClaim } = objectNames('hub');
+  const { spec: claim } = await read<{ spec: { volumeName: string } }>(
+    pathOf(builtin.PersistentVolumeClaim, namespace, volumeClaim),
+  );
+  const { spec: volume } = await read<{ spec: { hostPath: { path: string } } }>(
+    `/api/v1/persistentvolumes/${claim.volumeName}`,
+  );
+  const automations = Array.from({ length: count }, (_, index) => automation(index));
+  await writeFile(join(volume.hostPath.path, 'automations.yaml'), JSON.stringify(automations));
+  await callService(client.rest, 'automation', 'reload');
+}
+
+const automation = (index: number) => ({
+  id: String(FIRST_ID + index),
+  alias: `Automation ${index}`,
+  description: '',
+  ...(index % BLUEPRINT_INTERVAL === 0
+    ? {
+        use_blueprint: {
+          path: 'homeassistant/motion_light.yaml',
+          input: { motion_entity: 'binary_sensor.m', light_target: { entity_id: ['light.a'] } },
+        },
+      }
+    : {
+        mode: 'single',
+        triggers: [{ trigger: 'state', entity_id: ['light.a'], from: null, to: ['on'] }],
+        conditions: [],
+        actions: [{ action: 'light.turn_on', metadata: {}, target: { entity_id: 'light.a' }, data: {} }],
+      }),
+});
+
+/** Applies files of the export, which changes nothing in the hub. */
+async function adopt(
+  bench: HubBench,
+  { namespace }: BenchHub,
+  folder: string,
+  files: readonly string[],
+): Promise<void> {
+  const queue = [...files];
+  const apply = async () => {
+    for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+      const { kind, metadata, spec } = load(await readFile(join(folder, file), 'utf8')) as CustomResource;
+      await bench.create(namespace, kind, metadata.name, spec);
+    }
+  };
+  await Promise.all(Array.from({ length: CREATES_AT_ONCE }, apply));
+  await bench.untilReady(namespace, 'HubAutomation');
+}
+
+async function timed(args: readonly string[]): Promise<Time> {
+  const command = ['-c', TIMED, '-', process.execPath, BUNDLE, ...args];
+  const { stderr } = await promisify(execFile)('bash', command, { maxBuffer: 1e8 });
+  const [whole = NaN, user = NaN, kernel = NaN] = stderr.trim().split('\n').at(-1)!.split(' ').map(Number);
+  return { whole: whole * 1_000, processor: (user + kernel) * 1_000 };
+}
+
+const median = (times: readonly number[]): number =>
+  Math.round(times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!);
+const seconds = (milliseconds: number): number => Math.round(milliseconds / 10) / 100;
