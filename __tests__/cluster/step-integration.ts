@@ -29,7 +29,10 @@ async def async_unload_entry(hass, entry):
 const CONFIG_FLOW = `
 import asyncio
 
-import probatio
+try:
+    import probatio
+except ImportError:  # before 2026.11
+    import voluptuous as probatio
 
 from homeassistant.components.file_upload import process_uploaded_file
 from homeassistant.config_entries import ConfigFlow, OptionsFlow

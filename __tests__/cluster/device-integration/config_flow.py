@@ -2,7 +2,10 @@
 
 import asyncio
 
-import probatio
+try:
+    import probatio
+except ImportError:  # before 2026.11
+    import voluptuous as probatio
 
 from homeassistant.config_entries import ConfigFlow, OptionsFlow
 from homeassistant.core import callback
