@@ -42,12 +42,19 @@ export const newerFeatures: readonly NewerFeature[] = [
     because: 'a hub of 2025.11 answers 400 to the call of a script whose action it does not have',
   },
   {
+    file: 'integration/config-entities/equal-definitions.test.ts',
+    title: ' with a note',
+    since: '2026.11.0',
+    because: 'a hub of 2025.11 refuses the key note',
+  },
+  {
     file: 'integration/client/config-entities.test.ts',
     title: 'comes back with its subscriptions after a restart of the hub',
     since: '2026.11.0',
     because: 'a hub of 2025.11 took minutes to end in the sandbox',
   },
   { file: 'integration/integrations', ...FORMS },
+  { file: 'integration/docs', since: '2026.11.0', because: 'the pages show the forms of 2026.11' },
   { file: 'integration/configuration/wrong-files.test.ts', title: 'a wrong mqtt section', ...FORMS },
   {
     file: 'integration/configuration/wrong-files.ts',
