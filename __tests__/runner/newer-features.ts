@@ -73,6 +73,12 @@ export const newerFeatures: readonly NewerFeature[] = [
   },
   {
     file: 'integration/client/bootstrap.test.ts',
+    title: 'the choice of analytics',
+    since: '2026.11.0',
+    because: 'a hub of 2025.11, which sends them at once, answers with an error where it has no network',
+  },
+  {
+    file: 'integration/client/bootstrap.test.ts',
     title: 'an owner whose making was cut off',
     since: '2026.11.0',
     because: 'a hub of 2025.11 stores an owner without a password before it stores the password',
