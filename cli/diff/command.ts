@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { truncate } from '../../operator/base/truncate';
+import { redactValue } from '../../operator/client/connection/redact';
 import { type Hub, hub as hubKind, integration, kindsByName } from '../../operator/kinds';
 import { duplicateMessage } from '../../operator/kinds/duplicate-id';
 import type { CustomResource } from '../../operator/kinds/resource';
@@ -253,7 +254,7 @@ function maskedFields({ fields, ...change }: Omit<ClusterChange, 'before' | 'aft
 function maskedValue(redact: (text: string) => string, field: string, value: unknown): unknown {
   if (value === undefined) return undefined;
   const key = field.split('.').at(-1) ?? field;
-  if (likelySecrets(value, [key]).length === 0) return JSON.parse(redact(JSON.stringify(value))) as unknown;
+  if (likelySecrets(value, [key]).length === 0) return redactValue(value, redact);
   if (Array.isArray(value)) return value.map((item) => maskedValue(redact, key, item));
   if (typeof value !== 'object' || value === null) return MASK;
   return Object.fromEntries(

@@ -2,7 +2,8 @@ import { Document, isScalar, type Node, Scalar, visit } from 'yaml';
 
 /** Texts that every version of YAML reads as texts, also where `on`, `1:30` and `0o7` are none. */
 const PLAIN = /^[A-Za-z_][\w./-]*(:[\w./-]+)?( [\w./()-]+)*$/;
-const RESERVED = /^(y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$/i;
+// `e5` is a number without a mantissa to some.
+const RESERVED = /^(y|n|yes|no|on|off|true|false|null|nan|inf|infinity|e\d+)$/i;
 /** Characters that a block would change or hide. */
 const NOT_IN_BLOCK =
   /[^\n\x20-\x7e\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u;

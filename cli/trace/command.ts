@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { RunTrace, TraceStep } from '../../operator/client/connection/api-types';
+import { redactValue } from '../../operator/client/connection/redact';
 import { automation, script } from '../../operator/kinds';
 import type { Cluster } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
@@ -71,15 +72,15 @@ async function trace(
     );
     if (runs.length === 0 && options.output === 'table')
       terminal.warn(`The hub remembers no run of the ${domain} ${id} since its start.`);
-    else await printResult(terminal, options, masked(runs, rest.redact), () => rest.redact(formatRuns(runs)));
+    else
+      await printResult(terminal, options, redactValue(runs, rest.redact), () =>
+        rest.redact(formatRuns(runs)),
+      );
     return exitCodes.success;
   } finally {
     hub.close();
   }
 }
-
-const masked = (runs: readonly Run[], redact: (text: string) => string): unknown =>
-  JSON.parse(redact(JSON.stringify(runs)));
 
 function summaryOf({ run_id, state, script_execution, timestamp, error, trigger }: RunTrace): RunTrace {
   return { run_id, state, script_execution, timestamp, error, trigger };

@@ -8,6 +8,7 @@ import {
   type Node,
   parseAllDocuments,
   type ScalarTag,
+  type Tags,
 } from 'yaml';
 import { isObject } from '../base/is-object';
 import { safeInteger } from '../runtime/json';
@@ -35,13 +36,26 @@ export interface SyntaxProblem {
 const isTime = (tag: CollectionTag | ScalarTag): boolean =>
   ('format' in tag && tag.format === 'TIME') || tag.tag === 'tag:yaml.org,2002:timestamp';
 
+/** A number with an exponent has a digit before it, other than in this library: `e5` is a text to kubectl. */
+const WITH_EXPONENT = /^[-+]?(\d[\d_]*(\.[\d_]*)?|\.\d[\d_]*)[eE][-+]?\d+$/;
+
+/** The types of YAML 1.1 as kubectl reads them. */
+const typesOfKubectl = (tags: Tags): Tags =>
+  tags
+    .filter((tag) => typeof tag === 'string' || !isTime(tag))
+    .map((tag) =>
+      typeof tag === 'object' && 'format' in tag && tag.format === 'EXP'
+        ? { ...tag, test: WITH_EXPONENT }
+        : tag,
+    );
+
 /** The objects in a text as kubectl reads it: YAML 1.1 with several documents, or JSON. The items of lists count, not the lists. */
 export function readManifests(file: string, content: string): (Manifest | SyntaxProblem)[] {
   const lines = new LineCounter();
   const lineAt = (node: Node | null | undefined): number => lines.linePos(node?.range?.[0] ?? 0).line;
   const documents = parseAllDocuments(content, {
     version: '1.1',
-    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !isTime(tag)),
+    customTags: typesOfKubectl,
     intAsBigInt: true,
     lineCounter: lines,
     prettyErrors: false,

@@ -5,13 +5,13 @@ test('of work that keeps the process busy, others have half of the time', async 
   let now = 0;
   const rests: { readonly duration: number; readonly end: () => void }[] = [];
   const sleep = (duration: number) => new Promise<void>((end) => rests.push({ duration, end }));
-  const turns = new Turns({ monotonic: () => now, sleep });
+  const turns = new Turns({ monotonic: () => now, sleep }, 100);
   const done: string[] = [];
   const work = (name: string, duration: number) =>
     turns.add(() => {
       done.push(name);
       now += duration;
-    });
+    }, 1);
   for (const name of ['a', 'b', 'c']) work(name, 10);
   work('d', 300);
   work('e', 1);
@@ -22,4 +22,16 @@ test('of work that keeps the process busy, others have half of the time', async 
   expect([done.join(''), rests[1]!.duration]).toEqual(['abcd', 310]);
   rests[1]!.end();
   await until(() => done.length === 5);
+});
+
+test('work waits while there is room for its memory, and a single one whatever it takes', async () => {
+  const turns = new Turns({ monotonic: () => 0, sleep: () => Promise.resolve() }, 100);
+  expect(turns.hasRoom(300)).toBe(true);
+  let ran = 0;
+  const work = () => void ran++;
+  turns.add(work, 300); // is not waiting any more
+  turns.add(work, 60);
+  expect([turns.hasRoom(40), turns.hasRoom(41)]).toEqual([true, false]);
+  await until(() => ran === 2);
+  expect(turns.hasRoom(300)).toBe(true);
 });

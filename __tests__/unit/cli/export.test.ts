@@ -62,6 +62,8 @@ describe('yamlText', () => {
         '\ufeffx',
         '2026-01-01',
         '@at',
+        'E0',
+        'e5',
         '%x',
         '!tag',
         '&a',

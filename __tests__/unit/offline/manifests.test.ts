@@ -16,10 +16,10 @@ describe('readManifests', () => {
 
   test('reads scalars as kubectl does', () => {
     const text =
-      'a: [on, no, ~, 0x10, 1.5, 1_000]\nb: [12:30:00, 2026-01-01, 2026-01-01T10:00:00Z, "on", 1:30.5]\n';
+      'a: [on, no, ~, 0x10, 1.5, 1_000, 1e3, .5e1, E0, -e5]\nb: [12:30:00, 2026-01-01, 2026-01-01T10:00:00Z, "on", 1:30.5]\n';
     expect(objectsOf(text)).toEqual([
       {
-        a: [true, false, null, 16, 1.5, 1000],
+        a: [true, false, null, 16, 1.5, 1000, 1000, 5, 'E0', '-e5'],
         b: ['12:30:00', '2026-01-01', '2026-01-01T10:00:00Z', 'on', '1:30.5'],
       },
     ]);

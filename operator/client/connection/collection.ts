@@ -36,8 +36,8 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
   /** Changes that arrive during a fetch, applied to its result, which may be older. */
   private pendingChanges = new Map<string, V | undefined>();
   /** Bytes. */
-  private weights = { state: 0, staleKeys: 0, pendingChanges: 0 };
-  private readonly scale = new Scale();
+  private weights = { state: 0, held: 0, staleKeys: 0, pendingChanges: 0 };
+  private scale = new Scale();
   private readonly kept: KeptList;
   private readonly subscription: SharedAttempt<unknown>;
   private reading: Promise<void> | undefined;
@@ -70,6 +70,7 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
         this.reading = undefined;
         this.pendingChanges = new Map();
         this.weigh('pendingChanges', 0);
+        this.weigh('held', 0);
       }));
     }
     return this.state!;
@@ -102,12 +103,12 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
   }
 
   private async fetch(): Promise<void> {
-    this.kept.assertAdmitted();
+    this.kept.beginRead();
     this.isCurrent = true; // a later invalidation resets it
     this.forgetStaleKeys();
     try {
       const state = await this.source.fetch((held) => {
-        this.weigh('state', this.scale.weigh(held));
+        this.weigh('held', this.scale.weigh(held));
         this.kept.assertAdmitted();
       });
       this.kept.assertAdmitted();
@@ -121,7 +122,7 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
 
   private keep(state: State): void {
     this.state = state;
-    this.kept.markRead();
+    this.weights.held = 0;
     let weight = 0;
     for (const key of state.keys()) weight += this.scale.entry(key, state.get(key));
     this.weigh('state', weight);
@@ -163,8 +164,8 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
 
   private weigh(part: keyof typeof this.weights, bytes: number): void {
     this.weights[part] = bytes;
-    const { state, staleKeys, pendingChanges } = this.weights;
-    this.kept.set(state + staleKeys + pendingChanges);
+    const { state, held, staleKeys, pendingChanges } = this.weights;
+    this.kept.set(state + held + staleKeys + pendingChanges);
   }
 
   private forget(): void {
@@ -172,7 +173,8 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
     this.isCurrent = false;
     this.staleKeys = new Set();
     this.pendingChanges = new Map();
-    this.weights = { state: 0, staleKeys: 0, pendingChanges: 0 };
+    this.weights = { state: 0, held: 0, staleKeys: 0, pendingChanges: 0 };
+    this.scale = new Scale();
   }
 }
 

@@ -18,7 +18,7 @@ const ITEM = 8;
 const TEXT = 24;
 const NUMBER = 16;
 /** Sets of keys that are known to be shared, in one list. */
-const MOST_SHAPES = 64;
+const MOST_SHAPES = 8;
 
 /** Tells how much memory values take, in bytes. */
 export class Scale {
@@ -87,8 +87,13 @@ export class KeptList {
     if (left > 0) throw new HubTooLarge(this.name, this.hub.most);
   }
 
-  /** The whole list was read. */
-  markRead(): void {
+  /**
+   * The whole list will be read.
+   *
+   * @throws HubTooLarge the list was dropped a short time ago
+   */
+  beginRead(): void {
+    this.assertAdmitted();
     this.readAt = this.hub.clock.monotonic();
   }
 

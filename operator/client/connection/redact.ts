@@ -30,6 +30,18 @@ export function redactor(values: Iterable<string>): Redact {
   return (text) => text.replace(pattern, MASK);
 }
 
+/** The value with its texts masked, keys too. A number, or true, that shows a secret becomes a masked text. */
+export function redactValue(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, redact));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([key, part]) => [redact(key), redactValue(part, redact)]),
+    );
+  const text = String(value);
+  return redact(text) === text ? value : redact(text);
+}
+
 function writtenForms(value: string): string[] {
   if (value.length < MIN_SECRET_LENGTH) return [];
   const bytes = Buffer.from(value, 'utf8').toString('utf8'); // a lone surrogate cannot be URL-encoded

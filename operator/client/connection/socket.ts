@@ -21,7 +21,9 @@ const TOO_LONG_BEFORE = `it is longer than ${MAX_HANDSHAKE_SIZE} bytes before th
 export const FEATURES_COMMAND = 1;
 /** Bytes of a message that waits for its turn: to parse the largest one takes some tenths of a second. */
 const LARGE = 64 * 1024;
-const largeMessages = new Turns(systemClock);
+/** Bytes of messages that wait: they take memory beside those that arrive. */
+const MOST_WAITING = MAX_MESSAGE_SIZE;
+const largeMessages = new Turns(systemClock, MOST_WAITING);
 /** A hub sends a message as one frame. */
 const MAX_FRAGMENTS = 64;
 /** Packets of a message, each of which takes memory beside its bytes: a network splits 12 MiB into 9,000. */
@@ -60,12 +62,17 @@ class HubSocket extends WebSocket {
   /** A large message waits until others were read, so that a hub cannot delay all others; the next ones wait for it. */
   private waits(message: readonly unknown[]): boolean {
     const isFirst = this.waiting.length === 0;
-    if (!this.isAuthenticated || (isFirst && !isLarge(message))) return false;
+    if (!this.isAuthenticated || (isFirst && !mayWait(message))) return false;
     this.waiting.push(message);
     if (!isFirst) return true;
     this.pause();
-    largeMessages.add(() => this.readWaiting());
+    this.endArrival();
+    this.waitForTurn(message);
     return true;
+  }
+
+  private waitForTurn(message: readonly unknown[]): void {
+    largeMessages.add(() => this.readWaiting(), sizeOf(message));
   }
 
   private readWaiting(): void {
@@ -74,8 +81,8 @@ class HubSocket extends WebSocket {
       if (!message) return; // the connection was closed
       this.tell('message', message);
       if (this.refusal !== undefined) return;
-    } while (this.waiting.length > 0 && !isLarge(this.waiting[0]!));
-    if (this.waiting.length > 0) largeMessages.add(() => this.readWaiting());
+    } while (this.waiting.length > 0 && !mayWait(this.waiting[0]!));
+    if (this.waiting.length > 0) this.waitForTurn(this.waiting[0]!);
     else this.resume();
   }
 
@@ -108,10 +115,15 @@ class HubSocket extends WebSocket {
 
   /** @throws TooManyValues */
   private checkMessage(message: Buffer): void {
-    if (this.isAuthenticated) this.arrived = 0;
-    else if (message.length > MAX_HANDSHAKE_SIZE) return this.refuse(TOO_LONG_BEFORE);
-    this.arriving.release();
+    if (!this.isAuthenticated && message.length > MAX_HANDSHAKE_SIZE) return this.refuse(TOO_LONG_BEFORE);
+    this.endArrival();
     assertMessage(message);
+  }
+
+  /** A complete message is not ended for the sake of others that arrive. */
+  private endArrival(): void {
+    if (this.isAuthenticated) this.arrived = 0;
+    this.arriving.release();
   }
 
   private refuseInvalidFrame({ code }: { readonly code?: string }): void {
@@ -128,7 +140,9 @@ class HubSocket extends WebSocket {
 }
 
 /** @param details of the event `message` */
-const isLarge = ([message]: readonly unknown[]): boolean => (message as Buffer).length > LARGE;
+const sizeOf = ([message]: readonly unknown[]): number => (message as Buffer).length;
+const mayWait = (message: readonly unknown[]): boolean =>
+  sizeOf(message) > LARGE && largeMessages.hasRoom(sizeOf(message));
 
 /** Why the operator closed this connection; undefined: it did not, or as it was asked to. */
 export function refusalOf(socket: HaWebSocket | HubSocket): HubUnreachable | undefined {

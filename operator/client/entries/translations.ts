@@ -58,10 +58,10 @@ export class Translations {
 
   /** @throws HubTooLarge */
   private async read(domain: string, category: string): Promise<Readonly<Record<string, string>>> {
-    this.kept.assertAdmitted();
+    this.kept.beginRead();
     const fields = { language: 'en', category, integration: domain };
     const { resources } = await this.connection.command('frontend/get_translations', fields);
-    this.kept.markRead();
+    this.kept.assertAdmitted(); // the texts may have been dropped meanwhile
     this.kept.set(this.kept.weight + new Scale().weigh(resources));
     this.kept.assertAdmitted();
     return resources;

@@ -240,6 +240,37 @@ describe('the lists that are kept of all hubs', () => {
     expect(kept.weight).toBeGreaterThan(100_000);
     await expect(follow(2 * MEGABYTE)).rejects.toThrow(HubTooLarge);
   });
+
+  test('count what is kept of a list also while it is read again, and when this fails', async () => {
+    const kept = new KeptLists(MEGABYTE);
+    let fail: ((error: Error) => void) | undefined;
+    const states = new FollowedCollection<string>(
+      { lists: listsOf(kept), onLost: () => () => undefined, onReconnect: () => () => undefined },
+      {
+        name: 'things',
+        subscribe,
+        fetch: (hold) => {
+          if (!fail) {
+            fail = () => undefined;
+            return Promise.resolve(new Map([['a', 'x'.repeat(400_000)]]));
+          }
+          hold('x');
+          return new Promise((_, reject) => (fail = reject));
+        },
+      },
+    );
+    await states.get();
+    const { weight } = kept;
+    states.invalidate();
+    const again = states.get();
+    await settle();
+    expect(kept.weight).toBeGreaterThan(weight);
+    fail!(new Error('no answer'));
+    await expect(again).rejects.toThrow('no answer');
+    expect(kept.weight).toBe(weight);
+    states.change('a', undefined);
+    expect(kept.weight).toBe(0);
+  });
 });
 
 /** What a hub with these objects shows of them, of its areas, entries and components. */

@@ -484,6 +484,26 @@ describe('a hub that sends messages without an end', () => {
     add.mockRestore();
   });
 
+  test('a message that waits for its turn is not ended for others that arrive, and those are read at once where too much waits', async () => {
+    const add = jest.spyOn(Turns.prototype, 'add').mockImplementation();
+    const room = jest.spyOn(Turns.prototype, 'hasRoom').mockReturnValueOnce(true).mockReturnValue(false);
+    const [patient, other] = [open(), open()];
+    const seen: unknown[] = [];
+    const large = 'x'.repeat(11 * 1024 * 1024);
+    for (const connection of [patient, other]) {
+      await connection.subscribe('zone/subscribe', {}, () => seen.push(connection));
+      const { id } = hub.commands.at(-1)!;
+      const socket = [...hub.clients].at(-1)!;
+      socket.send(JSON.stringify({ id, type: 'event', event: [{ ...change, note: large }] }));
+      await until(() => add.mock.calls.length === 1 && (connection === patient || seen.length === 1));
+    }
+    expect(seen).toEqual([other]);
+    expect([patient.connected, other.connected]).toEqual([true, true]);
+    add.mock.calls[0]![0]();
+    await until(() => seen.length === 2);
+    for (const mock of [add, room]) mock.mockRestore();
+  });
+
   test('a list of as many messages as a hub keeps is read', async () => {
     const connection = open();
     const seen: unknown[] = [];

@@ -1,4 +1,4 @@
-import { redactor } from '../../../../operator/client/connection/redact';
+import { redactor, redactValue } from '../../../../operator/client/connection/redact';
 import fc from '../../../fast-check';
 
 describe('redactor', () => {
@@ -39,5 +39,14 @@ describe('redactor', () => {
         expect(redactor([value])(`before ${value} after`)).toBe('before *** after'),
       ),
     );
+  });
+});
+
+test('a value is masked in its texts, keys and numbers, and keeps its form', () => {
+  const redact = redactor(['2700', 'hunter2']);
+  expect(redactValue({ kelvin: 2700, list: [27001, null, true], hunter2: 'my hunter2' }, redact)).toEqual({
+    kelvin: '***',
+    list: ['***1', null, true],
+    '***': 'my ***',
   });
 });
