@@ -39,15 +39,14 @@ const isTime = (tag: CollectionTag | ScalarTag): boolean =>
 /** A number with an exponent has a digit before it, other than in this library: `e5` is a text to kubectl. */
 const WITH_EXPONENT = /^[-+]?(\d[\d_]*(\.[\d_]*)?|\.\d[\d_]*)[eE][-+]?\d+$/;
 
+const isExponent = (tag: Tags[number]): tag is ScalarTag =>
+  typeof tag === 'object' && 'format' in tag && tag.format === 'EXP';
+
 /** The types of YAML 1.1 as kubectl reads them. */
 const typesOfKubectl = (tags: Tags): Tags =>
   tags
     .filter((tag) => typeof tag === 'string' || !isTime(tag))
-    .map((tag) =>
-      typeof tag === 'object' && 'format' in tag && tag.format === 'EXP'
-        ? { ...tag, test: WITH_EXPONENT }
-        : tag,
-    );
+    .map((tag) => (isExponent(tag) ? { ...tag, test: WITH_EXPONENT } : tag));
 
 /** The objects in a text as kubectl reads it: YAML 1.1 with several documents, or JSON. The items of lists count, not the lists. */
 export function readManifests(file: string, content: string): (Manifest | SyntaxProblem)[] {

@@ -24,7 +24,7 @@ test('of work that keeps the process busy, others have half of the time', async 
   await until(() => done.length === 5);
 });
 
-test('work waits while there is room for its memory, and a single one whatever it takes', async () => {
+test('work waits while there is room for its memory, and a single one of any size', async () => {
   const turns = new Turns({ monotonic: () => 0, sleep: () => Promise.resolve() }, 100);
   expect(turns.hasRoom(300)).toBe(true);
   let ran = 0;
