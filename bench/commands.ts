@@ -10,6 +10,7 @@ import type { CustomResource } from '../operator/kinds/resource';
 import { pathOf } from '../operator/runtime/objects';
 import { builtin } from '../operator/runtime/types';
 import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
+import { editorAutomation } from '../__tests__/cluster/editor-automation';
 import { type BenchHub, HubBench } from './hub-bench';
 import type { Figures } from './runtime';
 
@@ -84,24 +85,12 @@ async function fill({ cluster }: HubBench, { namespace, client }: BenchHub, coun
   await callService(client.rest, 'automation', 'reload');
 }
 
-const automation = (index: number) => ({
-  id: String(FIRST_ID + index),
-  alias: `Automation ${index}`,
-  description: '',
-  ...(index % BLUEPRINT_INTERVAL === 0
-    ? {
-        use_blueprint: {
-          path: 'homeassistant/motion_light.yaml',
-          input: { motion_entity: 'binary_sensor.m', light_target: { entity_id: ['light.a'] } },
-        },
-      }
-    : {
-        mode: 'single',
-        triggers: [{ trigger: 'state', entity_id: ['light.a'], from: null, to: ['on'] }],
-        conditions: [],
-        actions: [{ action: 'light.turn_on', metadata: {}, target: { entity_id: 'light.a' }, data: {} }],
-      }),
-});
+const automation = (index: number) =>
+  editorAutomation({
+    id: String(FIRST_ID + index),
+    alias: `Automation ${index}`,
+    isFromBlueprint: index % BLUEPRINT_INTERVAL === 0,
+  });
 
 /** Applies files of the export, which changes nothing in the hub. */
 async function adopt(

@@ -104,7 +104,11 @@ export class Cluster {
     return found as unknown as CustomResource;
   }
 
-  /** A merge patch of an object; its answer is the object. @throws CommandError there is none of that name */
+  /**
+   * A merge patch of an object; its answer is the object.
+   *
+   * @throws CommandError there is none of that name
+   */
   async patch<T = CustomResource>(type: ResourceType, name: string, change: object): Promise<T> {
     try {
       return await this.api.request({

@@ -5,6 +5,7 @@ import { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace } from '../../cluster';
 import { kubectlHub } from '../../cluster/command-line';
 import { cpuSeconds } from '../../cluster/cpu-seconds';
+import { EDITOR_ACTION, editorAutomation } from '../../cluster/editor-automation';
 import { Home } from '../../cluster/home';
 import { HubToExport } from '../../cluster/hub-to-export';
 import { startTestOperator } from '../../cluster/operator';
@@ -46,37 +47,19 @@ const values = {
   template: "{{ states('sun.sun') }}",
   text: 'long \n'.repeat(500),
 };
-const actions = [
-  { action: 'light.turn_on', metadata: {}, target: { entity_id: 'light.a' }, data: {} },
-  { event: 'x', event_data: values },
-];
+const actions = [EDITOR_ACTION, { event: 'x', event_data: values }];
 /** As people write them; the others are as the editor makes them. */
 const IDS = ['Bad Zimmer 1', '光', 'a/b', '🛋', '100%'];
-const automation = (index: number) => ({
-  id: IDS[index] ?? String(ID + index),
-  alias: nameOf(index),
-  description: '',
-  ...(index % 5 === 0
-    ? {
-        use_blueprint: {
-          path: 'homeassistant/motion_light.yaml',
-          input: { motion_entity: 'binary_sensor.m', light_target: { entity_id: ['light.a'] } },
-        },
-      }
-    : {
-        mode: 'single',
-        triggers: [{ trigger: 'state', entity_id: ['light.a'], from: null, to: ['on'] }],
-        conditions: [],
-        actions,
-      }),
-});
+const automation = (index: number) =>
+  editorAutomation({
+    id: IDS[index] ?? String(ID + index),
+    alias: nameOf(index),
+    isFromBlueprint: index % 5 === 0,
+    actions,
+  });
 /** One in 200 from a blueprint: the hub parses its whole file for each of these. */
-const shortAutomation = (index: number) => ({
-  ...automation(index % 200 === 0 ? 0 : 1),
-  id: String(ID + index),
-  alias: nameOf(index),
-  ...(index % 200 !== 0 && { actions: actions.slice(0, 1) }),
-});
+const shortAutomation = (index: number) =>
+  editorAutomation({ id: String(ID + index), alias: nameOf(index), isFromBlueprint: index % 200 === 0 });
 const list = <T>(length: number, make: (index: number) => T): T[] =>
   Array.from({ length }, (_, index) => make(index));
 const script = (index: number) => [
