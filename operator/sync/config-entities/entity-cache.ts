@@ -15,8 +15,6 @@ export class EntityOperation extends Operation {
   /** When the hub accepted the write, in milliseconds since the epoch; undefined: it has not. */
   wroteAt?: number;
   reload?: ReloadResult;
-  /** A definition that the hub does not load is taken out again: each try would take the former one out for a while. */
-  takesBack = false;
 
   /**
    * @param hash of the payload that it writes or reloads; a write sends the latest payload and updates this

@@ -1,5 +1,5 @@
 import type { ConfigEntityKind, EntityPayload } from '../../client/connection/config-entity';
-import type { HubRejected } from '../../client/connection/errors';
+import type { ReloadResult } from '../../client/config-entities/reload-retry';
 import type { HubClient } from '../../client/hub-client';
 import { incompleteContent } from '../../runtime/json';
 import type { Child } from '../objects/child';
@@ -15,6 +15,7 @@ import { unmark } from './ownership-label';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
 import type { Former } from './delivery/former-definitions';
+import type { TakenBack } from './delivery/taken-back';
 import { EntityOperation, recordObserved } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
 
@@ -73,7 +74,15 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
         const shouldRemove = () => delivery.isByFile && this.latest(work.resource) !== undefined;
         operation.reload = await delivery.leaveHubFile(type, work.id, shouldRemove);
         work.cached.leftHubFile = true;
-      } else if (reloads && written.autoReload) await this.reloadNow(work, operation);
+      } else if (reloads && written.autoReload) {
+        // A hub that has read delivered files is not asked to once more.
+        const { reloads: requests } = work.client;
+        await this.reloadNow(
+          work,
+          operation,
+          delivery.isByFile ? requests.request(type, 0) : requests.request(type),
+        );
+      }
     });
   }
 
@@ -91,14 +100,13 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
    * Takes a delivered definition that the hub does not load out again. The operation ends with this error of the hub. False: it stays,
    * as the former one is not known.
    */
-  takeBack(work: EntityWork<R, S>, error: HubRejected): boolean {
+  takeBack(work: EntityWork<R, S>, error: TakenBack): boolean {
     const { client, resource, id } = work;
     const { type } = this.entityType;
     const { delivery } = this.contexts.of(client, resource);
     const fallback = this.fallback(work);
     if (!fallback) return false;
-    this.start(work, undefined, async (operation) => {
-      operation.takesBack = true;
+    this.start(work, undefined, async () => {
       await delivery.takeBack(type, id, fallback);
       throw error;
     });
@@ -119,7 +127,15 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   }
 
   reload(work: EntityWork<R, S>): void {
-    this.start(work, undefined, (operation) => this.reloadNow(work, operation));
+    const { type } = this.entityType;
+    this.start(work, undefined, (operation) => {
+      const { delivery } = this.contexts.of(work.client, work.resource);
+      return this.reloadNow(
+        work,
+        operation,
+        delivery.isByFile ? delivery.reload(type) : work.client.reloads.request(type),
+      );
+    });
   }
 
   /**
@@ -227,12 +243,11 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   }
 
   private async reloadNow(
-    { client, cached, resource }: EntityWork<R, S>,
+    { cached }: EntityWork<R, S>,
     operation: EntityOperation,
+    reload: Promise<ReloadResult>,
   ): Promise<void> {
-    const { delivery } = this.contexts.of(client, resource);
-    const { type } = this.entityType;
-    operation.reload = await (delivery.isByFile ? delivery.reload(type) : client.reloads.request(type));
+    operation.reload = await reload;
     cached.reloadFailedAt = operation.reload.ok ? undefined : this.services.clock.monotonic();
   }
 

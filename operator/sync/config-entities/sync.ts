@@ -1,14 +1,13 @@
 import { HubRejected } from '../../client/connection/errors';
 import type { EntityPayload } from '../../client/connection/config-entity';
 import type { HubClient } from '../../client/hub-client';
-import { truncate } from '../../base/truncate';
 import { FINALIZER_TRY, REJECTED_WRITE_RETRY_INTERVAL } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../objects/child';
-import { formatDiff } from '../objects/field-diff';
+import { type FieldDiff, formatDiff } from '../objects/field-diff';
 import { isMarker } from '../../kinds/ids';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import { hubVolume } from '../hub-workload/hub-volume';
@@ -31,6 +30,7 @@ import {
 import { invalidate, recordObserved } from './entity-cache';
 import { whyNotLoaded } from './delivery/why-not-loaded';
 import { undeliverable } from './delivery/item-text';
+import { TakenBack } from './delivery/taken-back';
 import { observeDelivered } from './delivery/observe-delivered';
 import { diff, hashOf, unexpressed } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
@@ -46,9 +46,6 @@ import { unmark } from './ownership-label';
 
 /** The end of a removal queues the resource that it is for, but not another one that takes the id (milliseconds). */
 const REMOVAL_POLL_INTERVAL = 1_000;
-
-/** Characters of the hub's words about a definition, which may quote all of it. */
-const LONGEST_WORDS = 500;
 
 /**
  * Reconciles automations, scenes or scripts: the id is recorded in status, the payload written when the hub has another
@@ -211,9 +208,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (work.resource.status?.['delivery'] === 'File')
       return inProgress(entityType, work, 0, { status: { delivery: null } });
     const stored = await client.entities.read(entityType.type, id);
-    const isEqual = stored && diff(entityType, id, stored, payload).length === 0;
-    // One that a person has made is compared as drift once it is the only one.
-    if (isEqual || isDriftLeft(work.resource, stored !== undefined && this.isDrift(work))) {
+    const differences = stored ? diff(entityType, id, stored, payload) : [];
+    const isEqual = stored && differences.length === 0;
+    // A person has made the one in the hub's own file.
+    const drifted = differences.length > 0 && this.isDrift(work);
+    // It is compared as drift once it is the only one.
+    if (isEqual || isDriftLeft(work.resource, drifted)) {
       this.operations.returnToHubFile(work, undefined);
       return inProgress(entityType, work);
     }
@@ -223,7 +223,16 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (pause > 0) return inProgress(entityType, work, pause);
     this.pacing.mark(work.cached);
     this.operations.returnToHubFile(work, unexpressed(entityType, stored ?? delivered));
-    return inProgress(entityType, work);
+    if (!drifted) return inProgress(entityType, work);
+    const change = this.changedInHub(work, differences);
+    return inProgress(entityType, work, undefined, {
+      events: [this.drift.reportCorrected(`${change} The change is reverted.`)],
+    });
+  }
+
+  /** A sentence. */
+  private changedInHub({ client }: EntityWork<R, S>, differences: readonly FieldDiff[]): string {
+    return `The ${this.entityType.type} was changed in the hub (${formatDiff(differences, client.rest.redact)}).`;
   }
 
   private workOn(resource: R, client: HubClient, context: ReconcileContext): EntityWork<R, S> {
@@ -267,11 +276,16 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   private recordResult({ cached, hash, payload }: EntityWork<R, S>): void {
     const { operation } = cached;
     if (!operation?.end) return;
-    const { hash: sent, error, takesBack } = operation;
+    const { hash: sent, error } = operation;
     if (error === undefined && sent === hash) return;
     cached.operation = undefined;
     const isRejected = error instanceof HubRejected;
-    this.pacing.record(cached, sent, isRejected ? withHint(error, payload) : error, takesBack);
+    this.pacing.record(
+      cached,
+      sent,
+      isRejected ? withHint(error, payload) : error,
+      error instanceof TakenBack,
+    );
     if (error !== undefined && !isRejected) throw error;
   }
 
@@ -289,9 +303,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const text = formatDiff(differences, client.rest.redact);
     const kind = this.entityType.type;
     const change =
-      type === 'Different'
-        ? `The ${kind} was changed in the hub (${text}).`
-        : `The ${kind} was removed from the hub.`;
+      type === 'Different' ? this.changedInHub(work, differences) : `The ${kind} was removed from the hub.`;
     const key = isByOthers && type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
     const left = this.drift.leave(work.resource, cached, {
       change,
@@ -382,6 +394,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       case 'Wait':
         return inProgress(entityType, work, step.after);
       case 'AtNextStart':
+        // Its ConfigMap may not be written, or the pod not have it: the hub would not load it then.
+        if (work.isByFile && !this.isWritten(work)) return this.deliverAgain(work);
         if (work.isByFile && observation.type === 'NotLoaded' && !observation.disabled)
           this.operations.keepFormer(work);
         return this.completion.finishWithState(work, observation, (accepted) =>
@@ -396,6 +410,24 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
         );
       }
     }
+  }
+
+  /** The definition is known to be in the files of the hub. */
+  private isWritten(work: EntityWork<R, S>): boolean {
+    const { observed } = work.cached;
+    return isAccepted(this.entityType, work) || ('hash' in observed && observed.hash === work.hash);
+  }
+
+  /** The delivered definition is as it is to be, and the hub was not seen to have it: a write has failed, or its end was not seen. */
+  private deliverAgain(work: EntityWork<R, S>): Outcome {
+    const { client, cached, id, hash, resource } = work;
+    const pause = this.pacing.pause(cached, hash);
+    if (pause > 0) return inProgress(this.entityType, work, pause);
+    const { files } = this.contexts.of(client, resource).delivery;
+    this.pacing.mark(cached);
+    const kept = unexpressed(this.entityType, files.get(this.entityType.type, id) ?? {});
+    this.operations.write(work, { correction: undefined, kept, inHubFile: undefined });
+    return inProgress(this.entityType, work);
   }
 
   /**
@@ -419,8 +451,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   }
 
   private takeBack(work: EntityWork<R, S>, words: string): Outcome | undefined {
-    const isTaken = this.operations.takeBack(work, new HubRejected('400', truncate(words, LONGEST_WORDS)));
-    return isTaken ? inProgress(this.entityType, work) : undefined;
+    return this.operations.takeBack(work, new TakenBack(words))
+      ? inProgress(this.entityType, work)
+      : undefined;
   }
 
   /** The payload is in use. The entity is enabled and its component reloaded as the spec says. */

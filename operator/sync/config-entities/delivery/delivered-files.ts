@@ -6,6 +6,9 @@ import {
   type EntityPayload,
 } from '../../../client/connection/config-entity';
 import { HubFailed } from '../../../client/connection/errors';
+import type { Child } from '../../objects/child';
+import { recordedId } from '../../objects/ownership';
+import { scripts } from '../script';
 import { rereadScripts, scriptVariables } from '../../../client/config-entities/script-variables';
 import type { HubClient } from '../../../client/hub-client';
 import { Stopping } from '../../../base/errors';
@@ -22,6 +25,7 @@ import type { Services } from '../../services';
 import { assign } from './assignment';
 import { type Former, FORMER_FILE, formerText, readFormerText } from './former-definitions';
 import { fileText, itemText, readFileText } from './item-text';
+import { unreadableLines } from './unreadable-lines';
 
 interface DeliveryConfigMap extends ClusterObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -89,6 +93,10 @@ export class DeliveredFiles {
   private lastWrite: Promise<unknown> = Promise.resolve();
   private usualRefresh = USUAL_REFRESH;
   private failure: Failure | undefined;
+  /** The ConfigMaps are empty and about to go: they have no marker scripts. */
+  private isEnding = false;
+  /** Texts of definitions with which the hub could not read its files, and its words. */
+  private readonly unreadable = new Map<string, { readonly text: string; readonly words: string }>();
 
   /** @param isExpecting whether more changes will come soon: one publication is enough for a burst */
   constructor(
@@ -137,6 +145,18 @@ export class DeliveredFiles {
     return this.items.get(itemKey(kind, id))?.payload;
   }
 
+  /** The words of the hub about this definition, with which it could not read a file; undefined: nothing is known against it. */
+  whyUnreadable(kind: ConfigEntityKind, id: string, payload: EntityPayload): string | undefined {
+    const known = this.unreadable.get(itemKey(kind, id));
+    return known?.text === itemText(kind, id, payload) ? known.words : undefined;
+  }
+
+  /** The hub did not read the files, and is not asked to for a while. */
+  get isLeftAlone(): boolean {
+    const { lastFailure } = this;
+    return lastFailure !== undefined && this.services.clock.monotonic() < lastFailure.until;
+  }
+
   /** Whether there is room for this definition in the place of a former one with its id. */
   hasRoom(kind: ConfigEntityKind, id: string, payload: EntityPayload): boolean {
     return this.placed(kind, id, payload) !== undefined;
@@ -172,6 +192,7 @@ export class DeliveredFiles {
     const before = this.items.get(itemKey(kind, id));
     const item = this.placed(kind, id, payload);
     if (!item) throw new HubFailed('the ConfigMaps have no room for it');
+    this.unreadable.delete(itemKey(kind, id));
     if (former) this.formers.set(itemKey(kind, id), former);
     else this.formers.delete(itemKey(kind, id));
     if (before?.text === item.text) return;
@@ -186,6 +207,7 @@ export class DeliveredFiles {
     if (!before) return;
     this.items.delete(itemKey(kind, id));
     this.formers.delete(itemKey(kind, id));
+    this.unreadable.delete(itemKey(kind, id));
     this.changed.add(before.index);
   }
 
@@ -226,31 +248,42 @@ export class DeliveredFiles {
   /** Deletes the ConfigMaps when nothing is delivered any more, and what they have left in the hub. Meanwhile nothing is published. */
   async removeAll(hub: Hub, client: HubClient): Promise<void> {
     await this.load();
-    if (!this.isEmpty || this.isBusy || this.indices.length === 0) return;
+    if (!this.isEmpty || this.isBusy || this.indices.length === 0 || this.isLeftAlone) return;
     await this.runAlone(this.removeEmpty(hub, client));
   }
 
+  /**
+   * The hub has to read files without the marker scripts before the ConfigMaps go: these are all that a next process of the operator
+   * knows of the markers, whose entities would stay in the hub's registry otherwise.
+   */
   private async removeEmpty(hub: Hub, client: HubClient): Promise<void> {
     const { indices } = this;
-    const { applier, clock } = this.services;
-    for (const index of indices) {
-      await this.inTurn(async () => {
-        if (!this.isEmpty) return;
-        await applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
-        this.applied.delete(index);
-        this.changed.delete(index);
-        this.formerTexts.delete(index);
-      });
+    this.isEnding = true;
+    try {
+      for (const index of indices) await this.apply(hub, index, () => this.isEmpty);
+      const isGone = async () => {
+        const shown = await Promise.all(indices.map((index) => this.shown(client, index)));
+        return shown.every((hash) => hash === undefined);
+      };
+      const problem = await this.refresh(client, async () => !this.isEmpty || (await isGone()));
+      if (problem) throw this.notRead([...this.applied], problem.words);
+      for (const index of indices) {
+        if (!this.isEmpty) return; // they are needed again
+        await client.entities.removeRegistration('script', deliveryMarker(index));
+      }
+      for (const index of indices) await this.inTurn(() => this.removeOne(hub, index));
+    } finally {
+      this.isEnding = false;
+      for (const index of this.applied.keys()) this.changed.add(index); // with its marker
     }
-    await whileRefreshing(this.services, this.at, async () => {
-      if (!this.isEmpty) return true; // they are made again
-      await clock.sleep(this.usualRefresh);
-      const error = await rereadScripts(client);
-      const shown = await Promise.all(indices.map((index) => this.shown(client, index)));
-      return error || shown.some((hash) => hash !== undefined) ? undefined : true;
-    });
+  }
+
+  private async removeOne(hub: Hub, index: number): Promise<void> {
     if (!this.isEmpty) return;
-    for (const index of indices) await client.entities.removeRegistration('script', deliveryMarker(index));
+    await this.services.applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
+    this.applied.delete(index);
+    this.changed.delete(index);
+    this.formerTexts.delete(index);
   }
 
   private async runAlone(work: Promise<void>): Promise<void> {
@@ -332,8 +365,12 @@ export class DeliveredFiles {
     const { cache } = this.services;
     const hub = cache.get<Hub>('Hub', this.at.namespace, this.at.name);
     if (!hub) throw new Stopping('the Hub was deleted meanwhile');
+    await this.applyChanged(hub);
+    await this.untilSeen(hub, client);
+  }
+
+  private async applyChanged(hub: Hub): Promise<void> {
     for (const index of [...this.changed]) await this.apply(hub, index, () => this.changed.has(index));
-    await this.untilSeen(client);
   }
 
   private renewFormers(index: number): void {
@@ -404,11 +441,12 @@ export class DeliveredFiles {
     const sum = createHash('sha256');
     for (const kind of CONFIG_ENTITY_KINDS) sum.update(fileText(kind, linesOf(kind)));
     const hash = `sha256:${sum.digest('hex')}`;
+    const isEnding = this.isEnding && this.isEmpty;
     const marker = itemText('script', deliveryMarker(index), { sequence: [], variables: { content: hash } });
     const data = Object.fromEntries(
       CONFIG_ENTITY_KINDS.map((kind) => [
         deliveredFile(kind),
-        fileText(kind, [...(kind === 'script' ? [marker] : []), ...linesOf(kind)]),
+        fileText(kind, [...(kind === 'script' && !isEnding ? [marker] : []), ...linesOf(kind)]),
       ]),
     );
     const formers = this.formerTexts.get(index);
@@ -416,7 +454,7 @@ export class DeliveredFiles {
   }
 
   /** Has the pod get the files and the hub read them. Scripts are loaded with that; automations and scenes are not. */
-  private async untilSeen(client: HubClient): Promise<void> {
+  private async untilSeen(hub: Hub, client: HubClient): Promise<void> {
     if (this.applied.size === 0) return;
     const seen = new Map<number, string>();
     // Also a content that is written meanwhile: it has the former changes as well.
@@ -432,8 +470,15 @@ export class DeliveredFiles {
     if (!(await look())) {
       // A hub without the includes reads nothing, however often it is reloaded.
       if (seen.size === 0 && !(await this.runsAccepted(client))) throw this.notRead(unseen());
-      const problem = await this.refresh(client, look);
-      if (problem) throw this.notRead(unseen(), problem.words);
+      for (;;) {
+        const known = this.lastFailure;
+        const problem = await this.refresh(client, look);
+        if (!problem) break;
+        // Words of before are about a former content.
+        if (problem === known || !this.takeBackUnreadable(problem.words))
+          throw this.notRead(unseen(), problem.words ?? (await this.hiddenMarker(client, unseen())));
+        await this.applyChanged(hub);
+      }
     }
     if (!(await this.runsAccepted(client))) throw this.notRead([...this.applied]);
   }
@@ -444,9 +489,8 @@ export class DeliveredFiles {
     look: () => Promise<boolean>,
   ): Promise<{ readonly words: string | undefined } | undefined> {
     const { clock } = this.services;
-    const accepted = this.acceptedHash;
-    const before = this.failure?.accepted === accepted ? this.failure : undefined;
-    if (before && clock.monotonic() < before.until) return before;
+    const before = this.lastFailure;
+    if (before && this.isLeftAlone) return before;
     let words: string | undefined;
     const isSeen = await whileRefreshing(this.services, this.at, async (elapsed) => {
       if (elapsed() < this.usualRefresh) await clock.sleep(this.usualRefresh - elapsed());
@@ -461,8 +505,56 @@ export class DeliveredFiles {
       return undefined;
     }
     const pause = Math.min(before ? 2 * before.pause : PAUSES[0], PAUSES[1]);
-    this.failure = { accepted, words, pause, until: clock.monotonic() + pause };
+    this.failure = { accepted: this.acceptedHash, words, pause, until: clock.monotonic() + pause };
     return this.failure;
+  }
+
+  /** A failure with another configuration counts no more. */
+  private get lastFailure(): Failure | undefined {
+    return this.failure?.accepted === this.acceptedHash ? this.failure : undefined;
+  }
+
+  /**
+   * What the definitions replaced that the hub names where it cannot read a file takes their place again: one of them would keep all
+   * others out, and the hub from starting. False: it names none, or what it replaced is not known.
+   */
+  private takeBackUnreadable(words = ''): boolean {
+    const lines = unreadableLines(words, (kind, index) => this.content(index).data[deliveredFile(kind)]);
+    const named = [...this.items].filter(([, { kind, index, text }]) =>
+      lines.some((line) => line.kind === kind && line.index === index && line.text === text),
+    );
+    let isTaken = false;
+    for (const [key, { kind, id, text }] of named) {
+      const former = this.formers.get(key);
+      if (!former) continue;
+      if (former.definition) this.put(kind, id, former.definition);
+      else this.take(kind, id);
+      this.unreadable.set(key, { text, words });
+      isTaken = true;
+    }
+    if (isTaken) this.failure = undefined; // of the former content
+    return isTaken;
+  }
+
+  /** Words for a script in the hub's own file that has the id of a marker script: the hub uses that one. */
+  private async hiddenMarker(
+    client: HubClient,
+    unread: readonly (readonly [index: number, hash: string])[],
+  ): Promise<string | undefined> {
+    for (const [index] of unread) {
+      const id = deliveryMarker(index);
+      if (!(await client.entities.read('script', id))) continue;
+      const { namespace, name } = this.at;
+      const owner = [...this.services.cache.ofHub<Child>('HubScript', namespace, name)].find(
+        (each) => recordedId(scripts, each) === id,
+      );
+      const which = owner ? `the script of the HubScript ${owner.metadata.name}` : 'a script of its own';
+      return (
+        `${which} has the id ${id}, and hides the script of the operator that shows what the hub has read. ` +
+        'Delete it, and make it again with another id.'
+      );
+    }
+    return undefined;
   }
 
   private notRead(

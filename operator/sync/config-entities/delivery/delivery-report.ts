@@ -49,7 +49,7 @@ export class DeliveryReport {
     await files.restore(hub);
     if (!delivery.isByFile && files.isEmpty) {
       this.cleanUp(hub, client, delivery);
-      return { status: null, ...(files.exists && { after: CLEAN_UP_POLL }) };
+      return { status: null, ...(files.exists && !files.isLeftAlone && { after: CLEAN_UP_POLL }) };
     }
     const { size } = files;
     const status = { ...this.counts(hub, delivery), ...size };

@@ -9,6 +9,7 @@ import { checkDefinition } from './check-definition';
 import { DeliveredFiles } from './delivered-files';
 import type { Former } from './former-definitions';
 import { HubFileRemovals } from './hub-file-removals';
+import { TakenBack } from './taken-back';
 
 export type DeliveryServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock'>;
 
@@ -67,6 +68,8 @@ export class Delivery {
       if (!isDeepStrictEqual(payload(), checked)) continue;
       this.files.put(kind, id, checked, this.formerBeside(kind, id, checked, replaced));
       await this.files.publish(this.client);
+      const words = this.files.whyUnreadable(kind, id, checked);
+      if (words !== undefined) throw new TakenBack(this.client.rest.redact(words));
       return true;
     }
   }

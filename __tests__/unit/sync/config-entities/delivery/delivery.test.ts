@@ -13,6 +13,10 @@ const reloads = (house: House, kind: string) =>
   house.asked.filter((what) => what === `reload ${kind}`).length;
 const runs = (house: House, key: string): EntityPayload | undefined => house.loaded.get(key);
 
+const MARKER = 'hub_operator_delivery_0';
+const messageOf = (name: string) =>
+  (house.status('HubAutomation', name) as { conditions: { message: string }[] }).conditions[0]!.message;
+
 /** After which a process is killed. */
 const STEPS = Array.from({ length: 12 }, (_, index) => index + 1);
 
@@ -114,7 +118,7 @@ describe('what the hub does not take', () => {
       expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
       expect(house.registry.get('automation a')).toMatchObject({ area: 'kitchen' });
       expect(runs(house, 'automation b')).toMatchObject({ description: 'new' });
-      expect([...house.delivered].sort()).toEqual(['a', 'b', 'hub_operator_delivery_0']);
+      expect([...house.delivered].sort()).toEqual(['a', 'b', MARKER]);
       expect(house.registry.has('automation c')).toBe(false);
     },
   );
@@ -154,10 +158,9 @@ describe('what the hub does not take', () => {
     automation(house, 'a', { alias: 'Disabled' });
     automation(house, 'b');
     expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready' });
-    expect([...house.delivered].sort()).toEqual(['b', 'hub_operator_delivery_0']);
+    expect([...house.delivered].sort()).toEqual(['b', MARKER]);
     expect(house.registry.has('automation a')).toBe(false);
-    const { conditions } = house.status('HubAutomation', 'a') as { conditions: { message: string }[] };
-    expect(conditions[0]!.message).toContain('Invalid device');
+    expect(messageOf('a')).toContain('Invalid device');
   });
 
   test('what was disabled is not tried again with time, but when it is asked for', async () => {
@@ -240,12 +243,88 @@ describe('what the hub does not take', () => {
     expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
   });
 
+  test('is named by the hub in a file that it cannot read: the former one takes its place, and the others are in use', async () => {
+    for (const name of ['a', 'b', 'c']) automation(house, name);
+    await allReady(3);
+    house.unreadable = 'poison';
+    automation(house, 'a', { description: 'poison' });
+    automation(house, 'b', { description: 'new' });
+    automation(house, 'd', { description: 'also poison' });
+    expect(await house.settle(400)).toEqual({
+      a: 'RejectedByHub',
+      b: 'Ready',
+      c: 'Ready',
+      d: 'RejectedByHub',
+    });
+    expect(messageOf('a')).toMatch(/automations\.yaml", line 2/);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+    expect(runs(house, 'automation b')).toMatchObject({ description: 'new' });
+    expect(house.delivered).not.toContain('d');
+    const since = house.asked.length;
+    await house.clock.advance(3_600_000);
+    await house.settle();
+    expect(house.asked.slice(since)).toEqual([]);
+    automation(house, 'a', { description: 'mended' });
+    expect(await house.settle(400)).toMatchObject({ a: 'Ready' });
+  });
+
+  test('is also set back by the next process of the operator', async () => {
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    house.unreadable = 'poison';
+    automation(house, 'a', { description: 'poison' });
+    await untilWritten('poison');
+    house.start();
+    automation(house, 'b', { description: 'new' });
+    expect(await house.settle(400)).toEqual({ a: 'RejectedByHub', b: 'Ready' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('a script that hides the one of the operator is named', async () => {
+    house.ownFiles.set(`script ${MARKER}`, { alias: 'Mine', sequence: [] });
+    automation(house, 'a');
+    await expect(house.settle(90)).rejects.toThrow('not settled');
+    expect(messageOf('a')).toMatch(/a script of its own has the id hub_operator_delivery_0/);
+    house.ownFiles.delete(`script ${MARKER}`);
+    await house.settle(700);
+    await allReady(1);
+  });
+
+  test('also that of a HubScript, which cannot be delivered', async () => {
+    house.delivery = 'Api';
+    house.apply('HubScript', 'odd', { id: MARKER, alias: 'Odd', sequence: [{ delay: 1 }] });
+    await allReady(1);
+    house.delivery = 'File';
+    automation(house, 'a');
+    await house.settle(90).catch(() => undefined);
+    expect(messageOf('a')).toMatch(/the script of the HubScript odd has the id hub_operator_delivery_0/);
+    expect((await house.reconcile('HubScript odd')).reason).toBe('InvalidSpec');
+    await house.delete('HubScript odd', 700);
+    await house.settle(700);
+    await allReady(1);
+  });
+
+  test('with autoReload: false is not Ready before the pod has its file', async () => {
+    automation(house, 'a', { autoReload: false });
+    house.refreshes = false;
+    await expect(house.settle(90)).rejects.toThrow('not settled');
+    house.refreshes = true;
+    await house.settle(700);
+    await allReady(1);
+    house.applyError = new Error('quota');
+    automation(house, 'a', { autoReload: false, description: 'new' });
+    await expect(house.settle()).rejects.toThrow('quota');
+    await expect(house.settle()).rejects.toThrow('quota');
+    house.applyError = undefined;
+    await allReady(1);
+    expect(JSON.stringify([...house.configMaps.values()])).toContain('new');
+  });
+
   test('files that the pod does not get are reported, and not reloaded', async () => {
     house.refreshes = false;
     automation(house, 'a');
     await expect(house.settle(90)).rejects.toThrow('not settled');
-    const { conditions } = house.status('HubAutomation', 'a') as { conditions: { message: string }[] };
-    expect(conditions[0]!.message).toMatch(/has not read the ConfigMaps villa-delivery-0 yet/);
+    expect(messageOf('a')).toMatch(/has not read the ConfigMaps villa-delivery-0 yet/);
     expect(reloads(house, 'automation')).toBe(0);
     await house.settle(1_200).catch(() => undefined);
     const since = reloads(house, 'script');
@@ -308,7 +387,7 @@ describe('the move', () => {
       house.delivered.filter((id) => !id.startsWith('hub_')).length,
     ];
     expect([own, delivered]).toEqual(to === 'Api' ? [count, 0] : [0, count]);
-    expect(house.loaded.size - Number(house.loaded.has('script hub_operator_delivery_0'))).toBe(count);
+    expect(house.loaded.size - Number(house.loaded.has(`script ${MARKER}`))).toBe(count);
     for (const name of names(count - 1)) {
       expect(runs(house, `automation ${name}`)).toMatchObject({ alias: `The ${name}` });
       expect(house.registry.get(`automation ${name}`)).toMatchObject({ area: 'kitchen' });
@@ -369,6 +448,8 @@ describe('the move', () => {
     await allReady(1);
     await house.reconcileHub();
     await house.clock.advance(100);
+    await house.reconcileHub();
+    await house.clock.advance(5_000);
     expect(house.configMaps.size).toBe(0);
     await house.reconcileHub();
     expect(house.configMaps.size).toBe(0);
@@ -382,7 +463,52 @@ describe('the move', () => {
     await house.report();
     await house.reconcileHub();
     expect(house.configMaps.size).toBe(0);
-    expect(house.registry.has('script hub_operator_delivery_0')).toBe(false);
+    expect(house.registry.has(`script ${MARKER}`)).toBe(false);
+  });
+
+  test.each(STEPS)(
+    'back leaves no marker script in the hub: also if the operator is killed %i00 ms after it began to tidy up',
+    async (steps) => {
+      automation(house, 'n-0');
+      await allReady(1);
+      house.delivery = 'Api';
+      await allReady(1);
+      await house.reconcileHub();
+      await house.clock.advance(100 * steps);
+      house.start();
+      await house.report();
+      await house.report();
+      expect(house.configMaps.size).toBe(0);
+      expect(house.registry.has(`script ${MARKER}`)).toBe(false);
+      expect(house.loaded.has(`script ${MARKER}`)).toBe(false);
+      expect(house.asked.indexOf(`unregister ${MARKER}`)).toBeLessThan(
+        house.asked.indexOf('delete villa-delivery-0'),
+      );
+    },
+  );
+
+  test('back keeps the ConfigMaps while the hub cannot read its files, without asking it for ever', async () => {
+    automation(house, 'n-0');
+    await allReady(1);
+    house.delivery = 'Api';
+    await allReady(1);
+    house.refreshes = false;
+    await house.reconcileHub();
+    await house.clock.advance(40_000);
+    expect(house.configMaps.size).toBe(1);
+    const since = house.asked.length;
+    for (let time = 0; time < 600; time += 10) {
+      await house.reconcileHub();
+      await house.clock.advance(10_000);
+    }
+    expect(house.asked.length - since).toBeLessThan(600); // in 10 min
+    house.refreshes = true;
+    for (let time = 0; time < 40; time++) {
+      await house.reconcileHub();
+      await house.clock.advance(10_000);
+    }
+    expect(house.configMaps.size).toBe(0);
+    expect(house.registry.has(`script ${MARKER}`)).toBe(false);
   });
 
   test('waits until the hub has accepted the configuration that includes the files: one that is tried may be taken back', async () => {
@@ -497,7 +623,7 @@ describe('the end', () => {
     await allReady(1);
     automation(house, 'a', { id: 'b' });
     await allReady(1);
-    expect([...house.delivered].sort()).toEqual(['b', 'hub_operator_delivery_0']);
+    expect([...house.delivered].sort()).toEqual(['b', MARKER]);
     expect(house.registry.has('automation a')).toBe(false);
     expect(house.status('HubAutomation', 'a')).not.toHaveProperty('formerIds');
   });
@@ -524,6 +650,20 @@ describe('what a person makes with the same id', () => {
     await allReady(1);
     expect(house.ownFiles.size).toBe(0);
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('is overwritten by Api, and an event says so', async () => {
+    house.delivery = 'Api';
+    const events: unknown[] = [];
+    for (let step = 0; step < 20; step++) {
+      events.push(...((await house.reconcile('HubAutomation a')).events ?? []));
+      await house.clock.advance(500);
+    }
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+    expect(house.ownFiles.get('automation a')).toMatchObject({ alias: 'The a' });
+    const drift = events.filter((event) => (event as { reason: string }).reason === 'DriftDetected');
+    expect(drift).toHaveLength(1);
+    expect((drift[0] as { message: string }).message).toMatch(/alias: hub has "?Mine/);
   });
 
   test('stays with driftPolicy: Warn', async () => {

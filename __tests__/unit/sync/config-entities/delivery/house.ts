@@ -71,6 +71,8 @@ export class House {
   refreshes = true;
   /** The hub has read a configuration that it has not accepted. */
   isTried = false;
+  /** Part of a line of a delivered file that the hub's YAML loader refuses: then it reads no file at all. */
+  unreadable: string | undefined;
   /** Names of the objects that the hub disables when it loads them. */
   readonly disabledBy: Record<string, string> = {};
   /** By kind and id. */
@@ -268,7 +270,9 @@ export class House {
           return object;
         }) as never,
         remove: async (_type, _owner, name) => {
-          if (!gone()) this.configMaps.delete(name);
+          if (gone()) return stop();
+          this.asked.push(`delete ${name}`);
+          this.configMaps.delete(name);
         },
       },
       cluster: {
@@ -303,6 +307,21 @@ export class House {
     }
   }
 
+  private failIfUnreadable(): void {
+    const { unreadable } = this;
+    if (unreadable === undefined) return;
+    for (const [name, { data }] of this.mounted)
+      for (const kind of KINDS) {
+        const line = data[`${kind}s.yaml`]!.split('\n').findIndex((each) => each.includes(unreadable));
+        const path = `/hub-operator/delivery/${kind}s/${name.split('-').at(-1)}/${kind}s.yaml`;
+        if (line >= 0)
+          throw new HubRejected(
+            'service_validation_error',
+            `while parsing a flow mapping\n  in "${path}", line ${line + 1}, column 1\nexpected ',' or '}', but got ':'\n  in "${path}", line ${line + 1}, column 9`,
+          );
+      }
+  }
+
   private hub(gone: () => boolean): HubClient {
     const never = () => new Promise<never>(() => undefined);
     const living =
@@ -311,6 +330,7 @@ export class House {
         gone() ? never() : call(...args);
     const reload = living((kind: ConfigEntityKind) => {
       this.asked.push(`reload ${kind}`);
+      this.failIfUnreadable();
       this.load(kind);
     });
     const find = living((kind: string, id: string) => {
@@ -392,7 +412,10 @@ export class House {
             return true;
           },
         ),
-        removeRegistration: living((kind: string, id: string) => void this.registry.delete(`${kind} ${id}`)),
+        removeRegistration: living((kind: string, id: string) => {
+          this.asked.push(`unregister ${id}`);
+          this.registry.delete(`${kind} ${id}`);
+        }),
       },
       removal: {
         remove: living((kind: string, id: string) => {
