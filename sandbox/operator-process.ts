@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repository } from './image/bundle';
-import { operatorImage } from './image/description';
+import { HEAP_FLAG, operatorImage } from './image/description';
 import { operatorNode } from './image/operator-node';
 import { shippedHeapLimit } from '../manifests/memory';
 import { readManifests } from '../manifests/read-manifests';
@@ -101,12 +101,7 @@ export async function startOperator(
   const environment = await operatorEnvironment(sandbox, { ...options, port });
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
-    command: [
-      ...operatorCommand(),
-      `--max-old-space-size=${shippedHeapLimit()}`,
-      entry,
-      options.bundle ?? bundle,
-    ],
+    command: [...operatorCommand(), entry, options.bundle ?? bundle],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 120_000, // it ends by itself within 20 s, and later on a machine that has more to do
     env: { ...environment, ...options.settings },
@@ -114,9 +109,15 @@ export async function startOperator(
   return { process: operator, url: `http://127.0.0.1:${port}` };
 }
 
-/** The program and the flags with which the image starts the bundle. */
+/**
+ * The program and the flags with which the image starts the bundle. The heap has the size that the container's memory limit
+ * gives it: outside a container Node.js would take the percentage from the machine's memory, even beside a flag in MiB.
+ */
 export function operatorCommand(): [program: string, ...flags: string[]] {
-  return [operatorNode().path, ...operatorImage.entrypoint.slice(1, -1)];
+  const flags = operatorImage.entrypoint
+    .slice(1, -1)
+    .map((flag) => (flag === HEAP_FLAG ? `--max-old-space-size=${shippedHeapLimit()}` : flag));
+  return [operatorNode().path, ...flags];
 }
 
 /** The environment variables of an operator in a sandbox. `port` 0: a free port. */

@@ -12,6 +12,7 @@ import {
   NotFound,
   TokenRejected,
 } from '../../../../operator/client/connection/errors';
+import { KeptLists } from '../../../../operator/client/connection/kept-lists';
 import { RestClient } from '../../../../operator/client/connection/rest';
 import { redactor } from '../../../../operator/client/connection/redact';
 import { freePort } from '../../../../sandbox/ports';
@@ -41,9 +42,10 @@ function open({
   assertLeader = () => undefined,
   authBackoff = new AuthBackoff(clock),
   log = silentLog,
+  keptLists = new KeptLists(Infinity),
 } = {}): HubConnection {
   const rest = new RestClient({ url, clock, redact: redactor(['hunter2']), assertLeader });
-  const connection = new HubConnection({ rest, token, authBackoff, clock, log });
+  const connection = new HubConnection({ rest, token, authBackoff, clock, log, keptLists });
   opened.push(connection, rest);
   return connection;
 }
@@ -254,6 +256,24 @@ describe('HubConnection: subscriptions', () => {
     await until(() => seen.length === 1);
     expect(told).toEqual(['lost', 'back']);
     expect(hub.connects).toBe(2);
+  });
+
+  test('are reported as interrupted when a list of the hub that was dropped may be read again', async () => {
+    const clock = new ManualClock();
+    const connection = open({ clock, keptLists: new KeptLists(1_000) });
+    const told: string[] = [];
+    connection.onReconnect(() => told.push('back'));
+    await connection.subscribeEvents('component_loaded', () => undefined);
+    const list = connection.lists.add('areas', () => undefined);
+    list.beginRead();
+    list.set(2_000);
+    await clock.advance(59_999);
+    expect(told).toEqual([]);
+    await clock.advance(1);
+    expect(told).toEqual(['back']);
+    list.set(2_000);
+    connection.close();
+    expect(clock.pendingTimers).toBe(0);
   });
 
   test('that are all rejected after a loss do not keep the return from being reported', async () => {
