@@ -212,7 +212,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const isEqual = stored && differences.length === 0;
     // A person has made the one in the hub's own file.
     const drifted = differences.length > 0 && this.isDrift(work);
-    // It is compared as drift once it is the only one.
+    // An object that is left is compared as drift once it is the only one.
     if (isEqual || isDriftLeft(work.resource, drifted)) {
       this.operations.returnToHubFile(work, undefined);
       return inProgress(entityType, work);
@@ -394,7 +394,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       case 'Wait':
         return inProgress(entityType, work, step.after);
       case 'AtNextStart':
-        // Its ConfigMap may not be written, or the pod not have it: the hub would not load it then.
+        // A ConfigMap that is not written, or that the pod has not got, is not loaded at the next start either.
         if (work.isByFile && !this.isWritten(work)) return this.deliverAgain(work);
         if (work.isByFile && observation.type === 'NotLoaded' && !observation.disabled)
           this.operations.keepFormer(work);

@@ -515,8 +515,8 @@ export class DeliveredFiles {
   }
 
   /**
-   * What the definitions replaced that the hub names where it cannot read a file takes their place again: one of them would keep all
-   * others out, and the hub from starting. False: it names none, or what it replaced is not known.
+   * The hub names definitions where it cannot read a file. Their former ones take their place again: one definition would keep all others
+   * out, and the hub from starting. False: none is named, or its former one is not known.
    */
   private takeBackUnreadable(words = ''): boolean {
     const lines = unreadableLines(words, (kind, index) => this.content(index).data[deliveredFile(kind)]);

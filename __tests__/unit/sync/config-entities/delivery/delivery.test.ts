@@ -467,7 +467,7 @@ describe('the move', () => {
   });
 
   test.each(STEPS)(
-    'back leaves no marker script in the hub: also if the operator is killed %i00 ms after it began to tidy up',
+    'back leaves no marker script in the hub: also if the operator is killed %i00 ms after it began to remove it',
     async (steps) => {
       automation(house, 'n-0');
       await allReady(1);
