@@ -53,7 +53,7 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
   const name = (what: string) => `${count}: ${what}`;
   return {
     [name('all Ready after the last was accepted, s')]: seconds(took),
-    [name('times faster than the floor')]: Math.round((floorForEach * count) / took),
+    [name('times faster than the floor')]: Math.round((floorForEach * count * 10) / took) / 10,
     [name('POSTs')]: posts,
     [name('reloads of automations')]: reloads,
     [name('reloads of scripts, with which the hub reads its files')]: scriptReloads,
