@@ -526,6 +526,24 @@ describe('a hub that sends messages without an end', () => {
     for (const mock of [add, room]) mock.mockRestore();
   });
 
+  test.each([
+    [60, 600],
+    [30, 1_024],
+  ])('%i hubs that each send %i KiB at the same time are all read', async (count, kibibytes) => {
+    const connections = Array.from({ length: count }, () => open());
+    const seen: unknown[] = [];
+    const texts: string[] = [];
+    for (const connection of connections) {
+      await connection.subscribe('zone/subscribe', {}, () => seen.push(connection));
+      const { id } = hub.commands.at(-1)!;
+      const event = [{ ...change, note: 'x'.repeat(kibibytes * 1_024) }];
+      texts.push(JSON.stringify({ id, type: 'event', event }));
+    }
+    [...hub.clients].forEach((socket, index) => socket.send(texts[index]!));
+    await until(() => seen.length === count);
+    expect(connections.every(({ connected }) => connected)).toBe(true);
+  });
+
   test('a list of as many messages as a hub keeps is read', async () => {
     const connection = open();
     const seen: unknown[] = [];
