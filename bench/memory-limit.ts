@@ -34,7 +34,7 @@ export class MemoryLimit {
     return Number(/oom_kill (\d+)/.exec(readFileSync(join(this.folder, 'memory.oom_control'), 'utf8'))![1]);
   }
 
-  /** The most memory that the processes had so far, in bytes, with what the kernel keeps for them. */
+  /** The most memory that the processes had so far, in bytes, including the buffers of the kernel for them. */
   get peak(): number {
     return Number(readFileSync(join(this.folder, 'memory.max_usage_in_bytes'), 'utf8'));
   }
