@@ -29,6 +29,8 @@ export interface OperatorOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Path of a kubeconfig, for example one whose server is a proxy. Default: one of the operator's service account. */
   readonly kubeconfig?: string;
+  /** A program that starts the operator, with its first arguments. Default: none. */
+  readonly launcher?: readonly string[];
 }
 
 export interface OperatorProcess {
@@ -99,9 +101,11 @@ export async function startOperator(
 ): Promise<OperatorProcess> {
   const port = await freePort();
   const environment = await operatorEnvironment(sandbox, { ...options, port });
+  const command = [...operatorCommand(), entry, options.bundle ?? bundle];
+  const [program = '', ...args] = [...(options.launcher ?? []), ...command];
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
-    command: [...operatorCommand(), entry, options.bundle ?? bundle],
+    command: [program, ...args],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 120_000, // it ends by itself within 20 s, and later on a machine that has more to do
     env: { ...environment, ...options.settings },

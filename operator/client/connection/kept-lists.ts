@@ -133,7 +133,7 @@ export class KeptList {
 export interface ListListener {
   /** @param fields for the log */
   onDropped(fields: object): void;
-  /** A list that was dropped may be read again. What its hub reported meanwhile has reached nobody. */
+  /** A list that was dropped may be read again. Changes that its hub reported meanwhile were not seen. */
   onReadmitted(): void;
 }
 

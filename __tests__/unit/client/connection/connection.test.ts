@@ -506,7 +506,9 @@ describe('a hub that sends messages without an end', () => {
 
   test('a message that waits for its turn is not ended for others that arrive, and those are read at once where too much waits', async () => {
     const add = jest.spyOn(Turns.prototype, 'add').mockImplementation();
-    const room = jest.spyOn(Turns.prototype, 'hasRoom').mockReturnValueOnce(true).mockReturnValue(false);
+    const room = jest
+      .spyOn(Turns.prototype, 'mayWait')
+      .mockImplementation((size) => size > 1_000_000 && add.mock.calls.length === 0);
     const [patient, other] = [open(), open()];
     const seen: unknown[] = [];
     const large = 'x'.repeat(11 * 1024 * 1024);
@@ -522,6 +524,24 @@ describe('a hub that sends messages without an end', () => {
     add.mock.calls[0]![0]();
     await until(() => seen.length === 2);
     for (const mock of [add, room]) mock.mockRestore();
+  });
+
+  test.each([
+    [60, 600],
+    [30, 1_024],
+  ])('%i hubs that each send %i KiB at the same time are all read', async (count, kibibytes) => {
+    const connections = Array.from({ length: count }, () => open());
+    const seen: unknown[] = [];
+    const texts: string[] = [];
+    for (const connection of connections) {
+      await connection.subscribe('zone/subscribe', {}, () => seen.push(connection));
+      const { id } = hub.commands.at(-1)!;
+      const event = [{ ...change, note: 'x'.repeat(kibibytes * 1_024) }];
+      texts.push(JSON.stringify({ id, type: 'event', event }));
+    }
+    [...hub.clients].forEach((socket, index) => socket.send(texts[index]!));
+    await until(() => seen.length === count);
+    expect(connections.every(({ connected }) => connected)).toBe(true);
   });
 
   test('a list of as many messages as a hub keeps is read', async () => {
