@@ -395,7 +395,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
         return inProgress(entityType, work, step.after);
       case 'AtNextStart':
         // A ConfigMap that is not written, or that the pod has not got, is not loaded at the next start either.
-        if (work.isByFile && !this.isWritten(work)) return this.deliverAgain(work);
+        if (work.isByFile) {
+          if (!this.isWritten(work)) return this.deliverAgain(work);
+          const inHubFile = await this.correctInHubFile(work, observation);
+          if (inHubFile) return inHubFile;
+        }
         if (work.isByFile && observation.type === 'NotLoaded' && !observation.disabled)
           this.operations.keepFormer(work);
         return this.completion.finishWithState(work, observation, (accepted) =>
@@ -431,23 +435,30 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   }
 
   /**
-   * The hub has loaded its files without a delivered definition, perhaps since a person has made one with its id: the hub uses that
-   * one. Undefined: the definition stays, as the hub has used it before, or the former one is not known.
+   * The hub has loaded its files without a delivered definition. Undefined: the definition stays, as the hub has used it before, or
+   * the former one is not known.
    */
   private async onDeliveredNotLoaded(
+    work: EntityWork<R, S>,
+    observation: Observation,
+  ): Promise<Outcome | undefined> {
+    const inHubFile = await this.correctInHubFile(work, observation);
+    if (inHubFile || !this.operations.fallback(work)) return inHubFile;
+    return this.takeBack(work, await whyNotLoaded(work.client, this.entityType.type, work.payload));
+  }
+
+  /** A person has made an object with the id of a delivered one: the hub uses that. Undefined: there is none. */
+  private async correctInHubFile(
     work: EntityWork<R, S>,
     { entity }: Observation,
   ): Promise<Outcome | undefined> {
     const { entityType } = this;
     const { client, id, payload } = work;
     const stored = await client.entities.read(entityType.type, id);
-    if (stored) {
-      const differences = diff(entityType, id, stored, payload);
-      const kept = unexpressed(entityType, stored);
-      return this.correct(work, { type: 'Different', entity, differences, kept, inHubFile: stored });
-    }
-    if (!this.operations.fallback(work)) return undefined;
-    return this.takeBack(work, await whyNotLoaded(client, entityType.type, payload));
+    if (!stored) return undefined;
+    const differences = diff(entityType, id, stored, payload);
+    const kept = unexpressed(entityType, stored);
+    return this.correct(work, { type: 'Different', entity, differences, kept, inHubFile: stored });
   }
 
   private takeBack(work: EntityWork<R, S>, words: string): Outcome | undefined {
@@ -464,7 +475,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const { client, cached, spec, resource } = work;
     const { entity } = observation;
-    if (work.isByFile) this.contexts.of(client, resource).delivery.files.confirm(entityType.type, work.id);
+    if (work.isByFile)
+      this.contexts.of(client, resource).delivery.confirm(entityType.type, work.id, work.hash);
     if (entity.disabled_by !== null && (isNew(work) || entityType.shouldEnable?.(work))) {
       await client.entityRegistry.enable(entity.entity_id);
       this.operations.reload(work);

@@ -167,9 +167,19 @@ export class DeliveredFiles {
     return this.formers.get(itemKey(kind, id));
   }
 
-  /** The hub uses the definition: the former one is needed no more, and the next write of the ConfigMap leaves it out. */
-  confirm(kind: ConfigEntityKind, id: string): void {
-    this.formers.delete(itemKey(kind, id));
+  /**
+   * The hub uses the definition: the former one is needed no more, and the next write of the ConfigMap leaves it out.
+   *
+   * @param hash of the definition
+   * @returns whether that is to be published: a next process would take the former one for what the hub has used since
+   */
+  confirm(kind: ConfigEntityKind, id: string, hash: string): boolean {
+    const key = itemKey(kind, id);
+    const [item, former] = [this.items.get(key), this.formers.get(key)];
+    this.formers.delete(key);
+    if (!item || former?.accepted !== hash) return false;
+    this.changed.add(item.index);
+    return true;
   }
 
   /** What a definition replaced stays known with this `status.appliedHash`. Whether that is to be published. */
@@ -229,7 +239,8 @@ export class DeliveredFiles {
       if (!(error instanceof HubFailed)) throw error;
       for (const [index, hash] of this.applied) {
         const shown = await this.shown(client, index);
-        if (shown !== undefined && shown !== hash) throw error;
+        const isHidden = shown === undefined && (await client.entities.read('script', deliveryMarker(index)));
+        if (isHidden || (shown !== undefined && shown !== hash)) throw error;
       }
     }
   }
@@ -370,6 +381,7 @@ export class DeliveredFiles {
   }
 
   private async applyChanged(hub: Hub): Promise<void> {
+    await this.lastWrite; // of a restoration: one that fails leaves its changes to this one
     for (const index of [...this.changed]) await this.apply(hub, index, () => this.changed.has(index));
   }
 

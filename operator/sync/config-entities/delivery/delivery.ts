@@ -4,6 +4,7 @@ import type { ReloadResult } from '../../../client/config-entities/reload-retry'
 import type { RemovalOptions } from '../../../client/config-entities/entity-removal';
 import type { HubClient } from '../../../client/hub-client';
 import type { Hub } from '../../../kinds';
+import { isMarker } from '../../../kinds/ids';
 import type { Services } from '../../services';
 import { checkDefinition } from './check-definition';
 import { DeliveredFiles } from './delivered-files';
@@ -86,9 +87,17 @@ export class Delivery {
 
   /** @param accepted `status.appliedHash` of a definition that the hub has not loaded yet: the replaced one stays known beside that */
   keepFormer(kind: ConfigEntityKind, id: string, accepted: string): void {
-    // Without it the definition stays. A write that fails is made up for by the next one.
-    if (this.files.keepFormer(kind, id, accepted))
-      void this.files.publish(this.client).catch(() => undefined);
+    if (this.files.keepFormer(kind, id, accepted)) this.publishFormers();
+  }
+
+  /** The hub uses the definition with this hash. */
+  confirm(kind: ConfigEntityKind, id: string, hash: string): void {
+    if (this.files.confirm(kind, id, hash)) this.publishFormers();
+  }
+
+  /** A write that fails is made up for by the next one. */
+  private publishFormers(): void {
+    void this.files.publish(this.client).catch(() => undefined);
   }
 
   /** Takes a definition that the hub does not load out again. */
@@ -131,8 +140,9 @@ export class Delivery {
     const { client } = this;
     const { shouldRemove, reload } = options;
     await this.files.load();
+    const isNeverDelivered = kind === 'script' && isMarker(id);
     // A former attempt may have taken it, and the hub have it still.
-    if ((this.files.exists || this.files.isBehind) && shouldRemove()) {
+    if ((this.files.exists || this.files.isBehind) && !isNeverDelivered && shouldRemove()) {
       this.files.take(kind, id);
       await this.files.publishTaken(client);
       if (reload) await client.reloads.request(kind, 0);

@@ -676,3 +676,76 @@ describe('what a person makes with the same id', () => {
     expect(house.delivered).not.toContain('a');
   });
 });
+
+describe('a reconcile of the Hub that writes a change before its publication does', () => {
+  /** @param at milliseconds after now */
+  const restoreAfter = (at: number) =>
+    house.clock.after(at, () => void house.reconcileHub().catch(() => undefined));
+
+  beforeEach(async () => {
+    automation(house, 'a');
+    automation(house, 'b');
+    await allReady(2);
+  });
+
+  test.each([50, 100, 150, 190])('and fails loses no deletion (after %i ms)', async (at) => {
+    [house.applyTime, house.applyError] = [150, new Error('quota')];
+    restoreAfter(at);
+    house.clock.after(at + 100, () => (house.applyError = undefined));
+    await house.delete('HubAutomation b');
+    expect([...house.delivered].sort()).toEqual(['a', MARKER]);
+    expect(runs(house, 'automation b')).toBeUndefined();
+  });
+
+  test.each([50, 100, 150, 190])('is waited for before the hub is reloaded (after %i ms)', async (at) => {
+    house.applyTime = 300;
+    restoreAfter(at);
+    automation(house, 'c');
+    await allReady(3);
+    expect(runs(house, 'automation c')).toBeDefined();
+  });
+});
+
+test('with autoReload: false a definition that the hub has used is not replaced when the hub disables it later', async () => {
+  automation(house, 'a');
+  await allReady(1);
+  automation(house, 'a', { alias: 'Second', autoReload: false });
+  await allReady(1);
+  await house.clock.advance(5_000);
+  house.restartHub();
+  await allReady(1);
+  await house.clock.advance(5_000);
+  house.disabledBy['Second'] = 'Unknown device';
+  house.start();
+  house.restartHub();
+  expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+  expect(runs(house, 'automation a')).toMatchObject({ alias: 'Second' });
+});
+
+test('a removal waits for the pod also where a script of a person hides the marker', async () => {
+  automation(house, 'a');
+  automation(house, 'b');
+  await allReady(2);
+  house.ownFiles.set(`script ${MARKER}`, { alias: 'Mine', sequence: [] });
+  house.restartHub();
+  house.refreshes = false;
+  await expect(house.delete('HubAutomation b', 700)).rejects.toThrow('never removed');
+});
+
+test.each([
+  ['Correct', 'Ready', 'The a'],
+  ['Warn', 'DriftDetected', 'Mine'],
+])(
+  'with autoReload: false what a person makes with the same id is seen: %s',
+  async (driftPolicy, reason, alias) => {
+    automation(house, 'a', { driftPolicy, autoReload: false });
+    await allReady(1);
+    house.restartHub();
+    await allReady(1);
+    house.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+    house.restartHub();
+    expect(await house.settle()).toEqual({ a: reason });
+    house.restartHub();
+    expect(runs(house, 'automation a')).toMatchObject({ alias });
+  },
+);
