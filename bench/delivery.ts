@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
 import type { HubAutomation } from '../operator/kinds';
 import { automation, floor } from './automations';
 import { HubBench, traffic } from './hub-bench';
@@ -34,6 +35,8 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
   progress(`a hub for ${count}`);
   const hub = await bench.hub(undefined, { delivery: 'File' });
   const seen = await traffic(hub);
+  const cpu = async () => [await cpuSeconds(bench.operator.process.pid), await cpuSeconds(hub.pid)] as const;
+  const before = await cpu();
   progress(`${count} are created`);
   await bench.createMany(hub.namespace, 'HubAutomation', count, automation);
   const began = Date.now();
@@ -41,6 +44,8 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
   const took = (await bench.untilReady(hub.namespace, 'HubAutomation')) - began;
   progress('all are Ready');
   await sleep(SETTLE_DURATION);
+  const after = await cpu();
+  const [ofOperator, ofHub] = [after[0] - before[0], after[1] - before[1]];
   const { writes, reloads, scriptReloads } = seen;
   const posts = writes.length;
   const changed = Date.now();
@@ -49,7 +54,7 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
   while ((await hub.client.entities.running(entity))?.['description'] !== 'changed') await sleep(10);
   const change = Date.now() - changed;
   progress('the change is in use');
-  await bench.remove(hub);
+  hub.client.close(); // an idle hub disturbs the next less than the removal of all that is in it
   const name = (what: string) => `${count}: ${what}`;
   return {
     [name('all Ready after the last was accepted, s')]: seconds(took),
@@ -57,8 +62,13 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
     [name('POSTs')]: posts,
     [name('reloads of automations')]: reloads,
     [name('reloads of scripts, with which the hub reads its files')]: scriptReloads,
+    [name('processor time of the operator for each, ms')]: share(ofOperator, count),
+    [name('processor time of the hub for each, ms')]: share(ofHub, count),
     [name('one change in use after, s')]: seconds(change),
   };
 }
+
+/** Milliseconds. */
+const share = (total: number, count: number): number => Math.round((total / count) * 10_000) / 10;
 
 const seconds = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;
