@@ -142,7 +142,7 @@ export function dryRun<R extends Child, S extends ConfigEntitySpec>(
   if (!('differences' in observation))
     return ready('DryRun', `Nothing would be sent: the hub already has ${id} as specified.`);
   const { differences } = observation;
-  if (differences.length === 0)
+  if ('inHubFile' in observation && differences.length === 0)
     return stalled(
       'DryRun',
       `Would move ${id} out of the hub’s own file. Remove the annotation to apply it.`,

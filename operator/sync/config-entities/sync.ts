@@ -246,7 +246,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const id = entityType.id(resource);
     const volume = hubVolume(this.services, resource.metadata.namespace, resource.spec.hubRef.name);
     const hash = hashOf(entityType, id, payload);
-    if (cached.rejection?.hash !== hash) cached.rejection = undefined; // of a former spec
+    // Of a former spec: what was taken back is not tried again with time.
+    if (isByFile && cached.rejection?.hash !== hash) cached.rejection = undefined;
     return {
       resource,
       client,
@@ -299,7 +300,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const inHubFile = type === 'Different' ? observation.inHubFile : undefined;
     // Only the operator writes delivered definitions: a different one is a former one, or its ConfigMap was lost.
     const isByOthers = !work.isByFile || inHubFile !== undefined;
-    const drifted = isByOthers && differences.length > 0 && this.isDrift(work);
+    const isOther = type === 'Absent' || differences.length > 0;
+    const drifted = isByOthers && isOther && this.isDrift(work);
     const text = formatDiff(differences, client.rest.redact);
     const kind = this.entityType.type;
     const change =

@@ -48,12 +48,16 @@ export const deliveryMetadata = (
   cache.get<ClusterObject>(builtin.ConfigMap.kind, namespace, objectNames(name).delivery(index));
 
 /** Whether the hub has to read delivered files: `spec.delivery` says so, or some are left from before. */
-export function readsDelivery(services: Pick<Services, 'cache'>, namespace: string, name: string): boolean {
+export function readsDelivery(
+  services: Pick<Services, 'applier' | 'cache'>,
+  namespace: string,
+  name: string,
+): boolean {
   const hub = services.cache.get<Hub>('Hub', namespace, name);
   if (!hub || hub.spec.external) return false;
-  const at = { namespace, name };
-  return (
-    hub.spec.delivery === 'File' ||
-    DELIVERIES.some((index) => deliveryMetadata(services, at, index) !== undefined)
-  );
+  const isLeft = (index: number): boolean => {
+    const metadata = deliveryMetadata(services, { namespace, name }, index);
+    return metadata !== undefined && services.applier.isOurs(metadata, hub);
+  };
+  return hub.spec.delivery === 'File' || DELIVERIES.some(isLeft);
 }

@@ -47,7 +47,7 @@ export async function releaseRetained(
 }
 
 /**
- * Releases the volume and the login of another Hub whose claim this one names. Before this one is told that the claim serves
+ * Releases the volume, the login and the delivered files of another Hub whose claim this one names. Before this one is told that the claim serves
  * that Hub: a deletion in the foreground, as by Argo CD, deletes what a Hub owns without asking its finalizer.
  */
 export async function releaseNamedClaim(services: RetainServices, hub: Hub): Promise<void> {
@@ -57,6 +57,7 @@ export async function releaseNamedClaim(services: RetainServices, hub: Hub): Pro
     if (uid === hub.metadata.uid || objectNames(name).volumeClaim !== claim) continue;
     await releaseClaim(services, other);
     await releaseLogin(services, other);
+    await releaseDelivered(services, other);
   }
 }
 

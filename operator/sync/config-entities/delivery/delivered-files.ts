@@ -207,6 +207,8 @@ export class DeliveredFiles {
     else this.formers.delete(itemKey(kind, id));
     if (before?.text === item.text) return;
     this.items.set(itemKey(kind, id), item);
+    // Written in this order: a definition that moves is in both rather than in neither.
+    if (before && before.index !== item.index) this.changed.delete(before.index);
     this.changed.add(item.index);
     if (before) this.changed.add(before.index);
   }
@@ -376,6 +378,7 @@ export class DeliveredFiles {
     const { cache } = this.services;
     const hub = cache.get<Hub>('Hub', this.at.namespace, this.at.name);
     if (!hub) throw new Stopping('the Hub was deleted meanwhile');
+    client.rest.assertOpen();
     await this.applyChanged(hub);
     await this.untilSeen(hub, client);
   }
@@ -397,7 +400,7 @@ export class DeliveredFiles {
 
   /** Numbers of the ConfigMaps that the cluster has or may have. */
   private get indices(): readonly number[] {
-    return [...new Set([...this.applied.keys(), ...this.changed])];
+    return [...new Set([...this.changed, ...this.applied.keys()])];
   }
 
   /** Writes a ConfigMap in its turn, if that is still needed then. One whose write fails is still to be written. */

@@ -366,7 +366,8 @@ def check() -> list[Problem]:
     print(masked(printed.getvalue()))
     problems = [*texts("error", found["except"]), *texts("warning", found["warn"])]
     # An automation of which the device has gone is no mistake of the configuration.
-    of_the_api = re.compile(rf" at (\S+/)?({'|'.join(map(re.escape, FILES_OF_THE_API))}), line ")
+    mounted = re.escape("/".join(delivery.parts[-2:]))
+    of_the_api = re.compile(rf" at (\S*{mounted}/\S+/)?({'|'.join(map(re.escape, FILES_OF_THE_API))}), line ")
     problems = [each for each in problems if each.kind == "error" or not of_the_api.search(each.text)]
     said = "\n".join(problem.text for problem in problems)
     logged = [Problem("warning", line) for line in errors.lines if line not in said]

@@ -749,3 +749,23 @@ test.each([
     expect(runs(house, 'automation a')).toMatchObject({ alias });
   },
 );
+
+test('a client of which another one has taken the place writes no ConfigMap any more', async () => {
+  automation(house, 'a');
+  await allReady(1);
+  automation(house, 'a', { description: 'new' });
+  await house.reconcile('HubAutomation a');
+  await house.reconcile('HubAutomation a');
+  house.isClosed = true;
+  await house.clock.advance(10_000);
+  expect(JSON.stringify([...house.configMaps.values()])).not.toContain('new');
+});
+
+test('by Api a script of defaults alone that a person removes is drift', async () => {
+  house.delivery = 'Api';
+  house.apply('HubScript', 'odd', { alias: 'odd', sequence: [], driftPolicy: 'Warn' });
+  await allReady(1);
+  for (const map of [house.ownFiles, house.loaded, house.registry]) map.delete('script odd');
+  await house.clock.advance(700_000);
+  expect(await house.settle()).toEqual({ odd: 'DriftDetected' });
+});

@@ -2,7 +2,7 @@ import type {
   ConfigEntityKind,
   EntityPayload,
 } from '../../../../../operator/client/connection/config-entity';
-import { HubFailed, HubRejected } from '../../../../../operator/client/connection/errors';
+import { HubFailed, HubRejected, HubUnreachable } from '../../../../../operator/client/connection/errors';
 import { Reloads } from '../../../../../operator/client/config-entities/reloads';
 import type { HubClient } from '../../../../../operator/client/hub-client';
 import { isObject } from '../../../../../operator/base/is-object';
@@ -67,6 +67,8 @@ export class House {
   isApplying = false;
   /** The answer to a removal from the hub's own file. */
   removeError: Error | undefined;
+  /** Another client has taken the place of this one. */
+  isClosed = false;
   /** The kubelet brings ConfigMaps into the pod. */
   refreshes = true;
   /** The hub has read a configuration that it has not accepted. */
@@ -431,6 +433,9 @@ export class House {
         reload: (kind) => reload(kind as ConfigEntityKind),
       }),
       rest: {
+        assertOpen: () => {
+          if (this.isClosed) throw new HubUnreachable('the client of the hub is closed');
+        },
         redact: (text: string) => text,
         get: living((path: string) => {
           if (path === '/manifest.json') return {};
