@@ -11,7 +11,7 @@ import { currentUser } from '../../operator/client/setup/tokens';
 import type { LabelledEntity } from '../../operator/client/registries/entity-registry';
 import { createdByOperator } from '../../operator/sync/config-entities/ownership-label';
 
-/** What was not asked; the reason, a sentence. */
+/** In the place of a fact that the hub was not asked for; the reason is a sentence. */
 export interface NotAsked {
   readonly notAsked: string;
 }
