@@ -44,7 +44,9 @@ export async function integrationChange(
       : []),
   ];
   const changed = before
-    ? ANSWERS.filter((name) => !isDeepStrictEqual((before as IntegrationResource).spec[name], resource.spec[name]))
+    ? ANSWERS.filter(
+        (name) => !isDeepStrictEqual((before as IntegrationResource).spec[name], resource.spec[name]),
+      )
     : [];
   const notes = changed.map((name) => `The answers in ${name} change: the hub’s forms are answered again.`);
   return { action: fields.length + notes.length > 0 ? 'update' : 'none', fields, notes };
