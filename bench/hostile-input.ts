@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
-import { shippedHeapLimit } from '../manifests/memory';
 import { operatorCommand } from '../sandbox/operator-process';
 import { HostileHub, postReviews } from './hostile-peers';
 import type { Figures } from './runtime';
@@ -59,17 +58,7 @@ export async function runHostileInput(
       logLevel: 'error',
     });
     const [node, ...flags] = operatorCommand();
-    const args = [
-      // The heap of the container's limit, which this machine does not have: Node.js prefers the flag in percent.
-      ...flags.filter((flag) => !flag.startsWith('--max-old-space-size-percentage')),
-      `--max-old-space-size=${shippedHeapLimit()}`,
-      program,
-      scenario,
-      hub.url,
-      String(count),
-      String(seconds),
-    ];
-    const child = spawn(node, args);
+    const child = spawn(node, [...flags, program, scenario, hub.url, String(count), String(seconds)]);
     if (scenario === 'webhook') void postTo(child, count, Date.now() + seconds * 1_000);
     return await figuresOf(child);
   } finally {

@@ -9,6 +9,7 @@ import { ApiClient } from '../operator/runtime/api-client';
 import { conditionOf } from '../operator/runtime/conditions';
 import { pathOf, type ResourceType } from '../operator/runtime/objects';
 import { builtin } from '../operator/runtime/types';
+import { shippedMemory } from '../manifests/memory';
 import { startSandbox } from '../sandbox';
 import { bundleOperator } from '../sandbox/image/bundle';
 import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
@@ -16,6 +17,7 @@ import { freePort } from '../sandbox/ports';
 import { SandboxProcess } from '../sandbox/process';
 import { webhookSettings } from '../sandbox/webhook';
 import { HostileHub, postReviews } from './hostile-peers';
+import { MemoryLimit } from './memory-limit';
 import { scrapeStarting, sum } from './operator-metrics';
 import { typeOf } from './resource-type';
 import type { Figures } from './runtime';
@@ -51,6 +53,7 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
   config.loadFromFile(sandbox.kubeconfig);
   const cluster = new ApiClient(config, { clock: systemClock, timeout: 60_000 });
   const hubs: (readonly [name: string, hub: HostileHub])[] = [];
+  const limit = MemoryLimit.create(`hub-operator-${process.pid}`, shippedMemory());
   let usual: SandboxProcess | undefined;
   try {
     await bundleOperator();
@@ -58,6 +61,7 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
     const webhookPort = await freePort();
     const operator = await startOperator(sandbox, {
       settings: { LOG_LEVEL: 'warn', ALLOW_LOCAL_HUBS: 'true', ...webhookSettings(webhookPort) },
+      ...(limit && { launcher: limit.launcher }),
     });
     const load = new Load(cluster);
     const body = { metadata: { name: NAMESPACE } };
@@ -112,6 +116,9 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
       'longest time since the lease was renewed, s': round(watch.oldestLease / 1_000),
       'longest answer of a probe, ms': Math.round(watch.longestProbe),
       'probes that failed': `${watch.failed} of ${watch.probes}`,
+      'processes that the kernel ended for the memory limit of the container':
+        limit?.kills ?? 'no limit here',
+      'peak memory of the container, MB': limit ? Math.round(limit.peak / 1e6) : 'no limit here',
       'peak RSS, MB': Math.round((await peakMemory(operator)) / 1e6),
     };
   } finally {
@@ -119,6 +126,7 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
     await usual?.kill();
     cluster.close();
     await sandbox.stop();
+    await limit?.remove();
   }
 }
 

@@ -7,8 +7,13 @@ import { defaultSettings } from './settings';
  */
 export const HEAP_PERCENTAGE = 62;
 
+/** The shipped memory limit in bytes. */
+export function shippedMemory(): number {
+  const [, mebibytes] = /^(\d+)Mi$/.exec(defaultSettings.resources.limits.memory)!;
+  return Number(mebibytes) * 2 ** 20;
+}
+
 /** V8's limit for old objects in MiB under the shipped memory limit, for a process without a container. */
 export function shippedHeapLimit(): number {
-  const [, mebibytes] = /^(\d+)Mi$/.exec(defaultSettings.resources.limits.memory)!;
-  return Math.floor((Number(mebibytes) * HEAP_PERCENTAGE) / 100);
+  return Math.floor((shippedMemory() / 2 ** 20) * (HEAP_PERCENTAGE / 100));
 }

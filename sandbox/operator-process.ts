@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repository } from './image/bundle';
-import { operatorImage } from './image/description';
+import { HEAP_FLAG, operatorImage } from './image/description';
 import { operatorNode } from './image/operator-node';
 import { shippedHeapLimit } from '../manifests/memory';
 import { readManifests } from '../manifests/read-manifests';
@@ -29,6 +29,8 @@ export interface OperatorOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Path of a kubeconfig, for example one whose server is a proxy. Default: one of the operator's service account. */
   readonly kubeconfig?: string;
+  /** A program that starts the operator, with its first arguments. Default: none. */
+  readonly launcher?: readonly string[];
 }
 
 export interface OperatorProcess {
@@ -99,14 +101,11 @@ export async function startOperator(
 ): Promise<OperatorProcess> {
   const port = await freePort();
   const environment = await operatorEnvironment(sandbox, { ...options, port });
+  const command = [...operatorCommand(), entry, options.bundle ?? bundle];
+  const [program = '', ...args] = [...(options.launcher ?? []), ...command];
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
-    command: [
-      ...operatorCommand(),
-      `--max-old-space-size=${shippedHeapLimit()}`,
-      entry,
-      options.bundle ?? bundle,
-    ],
+    command: [program, ...args],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 120_000, // it ends by itself within 20 s, and later on a machine that has more to do
     env: { ...environment, ...options.settings },
@@ -114,9 +113,15 @@ export async function startOperator(
   return { process: operator, url: `http://127.0.0.1:${port}` };
 }
 
-/** The program and the flags with which the image starts the bundle. */
+/**
+ * The program and the flags with which the image starts the bundle. The heap has the size that the container's memory limit
+ * gives it: outside a container Node.js would take the percentage from the machine's memory, even beside a flag in MiB.
+ */
 export function operatorCommand(): [program: string, ...flags: string[]] {
-  return [operatorNode().path, ...operatorImage.entrypoint.slice(1, -1)];
+  const flags = operatorImage.entrypoint
+    .slice(1, -1)
+    .map((flag) => (flag === HEAP_FLAG ? `--max-old-space-size=${shippedHeapLimit()}` : flag));
+  return [operatorNode().path, ...flags];
 }
 
 /** The environment variables of an operator in a sandbox. `port` 0: a free port. */

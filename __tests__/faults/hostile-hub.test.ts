@@ -72,11 +72,8 @@ beforeAll(async () => {
     StandInHub.start(),
   ]);
   hostile = await Promise.all(PLACES.map(async (place) => [place, await HostileHub.start(place)] as const));
-  // A process without a container has no memory limit that a percentage could be of.
-  const NODE_OPTIONS = `--max-old-space-size=${shippedHeapLimit()}`;
   operator = await startTestOperator(home.namespace, {
     settings: {
-      NODE_OPTIONS,
       ALLOW_LOCAL_HUBS: 'true',
       LOG_LEVEL: 'info',
       FREEZE_CACHE: 'false',

@@ -1,7 +1,9 @@
-import type { Clock } from './clock';
+import { type Clock, systemClock } from './clock';
 
 /** Milliseconds of work after which everything else has as much time. */
 const TURN = 20;
+/** Bytes of a text that waits for its turn: to parse a larger one takes milliseconds, the largest some tenths of a second. */
+const LARGE = 64 * 1024;
 
 /** Work that keeps the process busy, in the order in which it came: never more than half of the time, while other work waits. */
 export class Turns {
@@ -15,9 +17,14 @@ export class Turns {
     private readonly most: number,
   ) {}
 
-  /** Whether work that holds so many bytes may wait. Else it is to be done at once, so that no more of it comes together. */
-  hasRoom(size: number): boolean {
-    return this.size === 0 || this.size + size <= this.most;
+  /** Whether a text of so many bytes is to wait. Not if too much waits: it is parsed at once, so that no more comes together. */
+  mayWait(size: number): boolean {
+    return size > LARGE && (this.size === 0 || this.size + size <= this.most);
+  }
+
+  /** Resolves when it is the turn of a text of so many bytes. What follows at once is done within the turn. */
+  async take(size: number): Promise<void> {
+    if (this.mayWait(size)) await new Promise<void>((resolve) => this.add(resolve, size));
   }
 
   /** @param work throws nothing */
@@ -43,3 +50,6 @@ export class Turns {
     this.isRunning = false;
   }
 }
+
+/** The turns of the texts of all hubs, and of those that pods send to the webhook, at most as many as the largest text has bytes. */
+export const largeTexts = new Turns(systemClock, 12 * 1024 * 1024);

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BodyBudget, BodyRefused, readBody } from '../base/body-budget';
+import { largeTexts } from '../base/turns';
 import { close, listen } from '../process/http-listener';
 import { WEBHOOK } from '../kinds/object-names';
 import type { Logger } from '../base/log';
@@ -104,6 +105,8 @@ export class AdmissionServer {
   }
 
   private async read(request: IncomingMessage): Promise<Buffer> {
-    return readBody(request, MAX_BODY_SIZE, this.bodies);
+    const body = await readBody(request, MAX_BODY_SIZE, this.bodies);
+    await largeTexts.take(body.length);
+    return body;
   }
 }

@@ -16,6 +16,9 @@ export interface ImageDescription {
 /** The folder of the copied files in the image. */
 export const APP_FOLDER = '/app';
 
+/** The limit of the heap: a part of the container's memory limit. */
+export const HEAP_FLAG = `--max-old-space-size-percentage=${HEAP_PERCENTAGE}`;
+
 /** The operator's image. A unit test compares this with the Dockerfile, so both change together. */
 export const operatorImage: ImageDescription = {
   user: '65532:65532',
@@ -23,7 +26,7 @@ export const operatorImage: ImageDescription = {
     '/nodejs/bin/node',
     '--optimize-for-size',
     '--max-semi-space-size=8',
-    `--max-old-space-size-percentage=${HEAP_PERCENTAGE}`,
+    HEAP_FLAG,
     '/app/operator.cjs',
   ],
   environment: { MALLOC_ARENA_MAX: '1' },

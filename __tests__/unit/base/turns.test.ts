@@ -24,14 +24,31 @@ test('of work that keeps the process busy, others have half of the time', async 
   await until(() => done.length === 5);
 });
 
-test('work waits while there is room for its memory, and a single one of any size', async () => {
-  const turns = new Turns({ monotonic: () => 0, sleep: () => Promise.resolve() }, 100);
-  expect(turns.hasRoom(300)).toBe(true);
+const SIZE = 100_000;
+
+test('a large text waits while there is room for its memory, and a single one of any size; a small one never', async () => {
+  const turns = new Turns({ monotonic: () => 0, sleep: () => Promise.resolve() }, 2 * SIZE);
+  expect([turns.mayWait(3 * SIZE), turns.mayWait(1_000)]).toEqual([true, false]);
   let ran = 0;
   const work = () => void ran++;
-  turns.add(work, 300); // is not waiting any more
-  turns.add(work, 60);
-  expect([turns.hasRoom(40), turns.hasRoom(41)]).toEqual([true, false]);
+  turns.add(work, 3 * SIZE); // is not waiting any more
+  turns.add(work, SIZE);
+  expect([turns.mayWait(SIZE), turns.mayWait(SIZE + 1)]).toEqual([true, false]);
   await until(() => ran === 2);
-  expect(turns.hasRoom(300)).toBe(true);
+  expect(turns.mayWait(3 * SIZE)).toBe(true);
+});
+
+test('what follows a turn that was taken belongs to it', async () => {
+  let now = 0;
+  const rests: number[] = [];
+  const turns = new Turns(
+    { monotonic: () => now, sleep: (duration) => Promise.resolve(void rests.push(duration)) },
+    10 * SIZE,
+  );
+  const parse = async (duration: number) => {
+    await turns.take(SIZE);
+    now += duration;
+  };
+  await Promise.all([parse(15), parse(50), parse(7)]);
+  expect(rests).toEqual([65]);
 });

@@ -3,4 +3,4 @@ import { ManualClock } from '../manual-clock';
 
 /** The lists of one hub, by themselves. */
 export const listsOf = (kept = new KeptLists(Infinity), clock = new ManualClock()): HubLists =>
-  kept.ofHub(clock, () => undefined);
+  kept.ofHub(clock, { onDropped: () => undefined, onReadmitted: () => undefined });

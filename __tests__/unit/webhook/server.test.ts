@@ -1,10 +1,12 @@
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
+import { Turns } from '../../../operator/base/turns';
 import { NotAReview } from '../../../operator/webhook/admission-review';
 import { type IssuedCertificate, issueCertificate } from '../../../operator/webhook/certificate/issue';
 import { silentLog } from '../../cluster/silent-log';
 import { AdmissionServer } from '../../../operator/webhook/server';
+import { until } from '../until';
 
 const HOST = '127.0.0.1';
 
@@ -50,6 +52,17 @@ describe('AdmissionServer', () => {
   test('answers a review with status 200', async () => {
     expect(await send('{"a":"ä"}')).toEqual({ status: 200, body: 'answer to {"a":"ä"}' });
     expect(statuses).toEqual([200]);
+  });
+
+  test('a large review waits for its turn', async () => {
+    const add = jest.spyOn(Turns.prototype, 'add').mockImplementation();
+    const sent = send('x'.repeat(100_000));
+    await until(() => add.mock.calls.length === 1);
+    expect(await send('small')).toMatchObject({ status: 200 });
+    expect(answer).toHaveBeenCalledTimes(1);
+    add.mock.calls[0]![0]();
+    expect(await sent).toMatchObject({ status: 200 });
+    add.mockRestore();
   });
 
   test.each([

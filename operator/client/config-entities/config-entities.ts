@@ -130,7 +130,7 @@ export class ConfigEntities {
     { shouldRemove = () => true }: RemoveOptions = {},
   ): Promise<void> {
     await this.queues[kind].run(async () => {
-      const entity = await this.registry.findNow(kind, id);
+      const entity = await this.registry.findToRemove(kind, id);
       if (!entity || (await this.read(kind, id)) || !shouldRemove()) return;
       await this.registry.remove(entity.entity_id);
     });

@@ -30,7 +30,7 @@ export class EntityRemoval {
   constructor(
     private readonly hub: {
       readonly entities: Pick<ConfigEntities, 'remove' | 'removeRegistration' | 'lastCutAt'>;
-      readonly entityRegistry: Pick<EntityRegistry, 'findNow'>;
+      readonly entityRegistry: Pick<EntityRegistry, 'findToRemove'>;
       readonly reloads: Pick<Reloads, 'request'>;
     },
     private readonly clock: Clock,
@@ -60,9 +60,9 @@ export class EntityRemoval {
     { onlyRegistered = false } = {},
   ): Promise<boolean> {
     const { entities, entityRegistry } = this.hub;
-    if (onlyRegistered && !(await entityRegistry.findNow(kind, id))) return false;
+    if (onlyRegistered && !(await entityRegistry.findToRemove(kind, id))) return false;
     const existed = await entities.remove(kind, id, { shouldRemove });
-    if (shouldRemove() && (await entityRegistry.findNow(kind, id)))
+    if (shouldRemove() && (await entityRegistry.findToRemove(kind, id)))
       await entities.removeRegistration(kind, id, { shouldRemove });
     return existed;
   }

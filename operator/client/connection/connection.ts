@@ -113,9 +113,13 @@ export class HubConnection {
     this.authBackoff = options.authBackoff ?? new AuthBackoff(options.clock);
     this.clock = options.clock;
     this.log = options.log;
-    this.lists = (options.keptLists ?? keptLists).ofHub(options.clock, (fields) =>
-      this.log.warn(fields, 'dropped list of hub: lists of all hubs take too much memory'),
-    );
+    this.lists = (options.keptLists ?? keptLists).ofHub(options.clock, {
+      onDropped: (fields) =>
+        this.log.warn(fields, 'dropped list of hub: lists of all hubs take too much memory'),
+      onReadmitted: () => {
+        if (this.connected) this.callAll(this.reconnectListeners); // otherwise the reconnect calls them
+      },
+    });
     this.unusable = new Rate(options.clock, UNUSABLE_PERIOD);
     this.unusableLog = new BoundedLog(options, 'messages of hub are not used');
     this.unaskedLog = new BoundedLog(options, 'messages of hub answer nothing that was asked');
@@ -166,8 +170,9 @@ export class HubConnection {
   }
 
   /**
-   * Calls `listener` after each reconnect, when the subscriptions are restored that the hub accepts, and again when it
-   * accepts another one. Returns a function that removes it.
+   * Calls `listener` when events may have been missed: after each reconnect, when the subscriptions are restored that the hub
+   * accepts, again when it accepts another one, and when a list of the hub that was dropped may be read again. Returns a function
+   * that removes it.
    */
   onReconnect(listener: Listener): () => void {
     this.reconnectListeners.add(listener);

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Clock } from '../../base/clock';
+import { Timer } from '../../base/timer';
 import { HubTooLarge } from './errors';
 
 /** The part of the heap that the lists of all hubs may take: the rest is for resources, and for a message of the largest size. */
@@ -69,13 +70,16 @@ export class KeptList {
   private pause = 0;
   private readAt = 0;
   private refusedUntil = -Infinity;
+  private readonly readmission: Timer;
 
   /** @param forget drops the content of the list */
   constructor(
     private readonly hub: HubLists,
     private readonly name: string,
     private readonly forget: () => void,
-  ) {}
+  ) {
+    this.readmission = new Timer(hub.clock);
+  }
 
   get weight(): number {
     return this.bytes;
@@ -110,13 +114,27 @@ export class KeptList {
     this.pause = wasKept ? FIRST_PAUSE : Math.min(Math.max(2 * this.pause, FIRST_PAUSE), LAST_PAUSE);
     this.refusedUntil = now + this.pause;
     this.empty();
-    this.hub.log({ list: this.name, seconds: this.pause / 1_000 });
+    this.hub.listener.onDropped({ list: this.name, seconds: this.pause / 1_000 });
+    this.readmission.set(this.pause, () => this.hub.listener.onReadmitted());
   }
 
-  empty(): void {
+  /** The client of the hub is closed. */
+  close(): void {
+    this.readmission.clear();
+    this.empty();
+  }
+
+  private empty(): void {
     this.forget();
     this.set(0);
   }
+}
+
+export interface ListListener {
+  /** @param fields for the log */
+  onDropped(fields: object): void;
+  /** A list that was dropped may be read again. Changes that its hub reported meanwhile were not seen. */
+  onReadmitted(): void;
 }
 
 /** The lists of one hub. */
@@ -125,11 +143,10 @@ export class HubLists {
   private readonly lists = new Set<KeptList>();
   private isClosed = false;
 
-  /** @param log called when a list was dropped */
   constructor(
     private readonly all: KeptLists,
     readonly clock: Clock,
-    readonly log: (fields: object) => void,
+    readonly listener: ListListener,
   ) {}
 
   get most(): number {
@@ -155,7 +172,7 @@ export class HubLists {
 
   /** The client of the hub is closed. */
   close(): void {
-    for (const list of this.lists) list.empty();
+    for (const list of this.lists) list.close();
     this.isClosed = true;
     this.all.remove(this);
   }
@@ -172,8 +189,8 @@ export class KeptLists {
   /** @param most bytes */
   constructor(readonly most = Math.floor(getHeapStatistics().heap_size_limit * PART_OF_HEAP)) {}
 
-  ofHub(clock: Clock, log: (fields: object) => void): HubLists {
-    return new HubLists(this, clock, log);
+  ofHub(clock: Clock, listener: ListListener): HubLists {
+    return new HubLists(this, clock, listener);
   }
 
   add(hub: HubLists): void {

@@ -6,6 +6,7 @@ import { BodyBudget, BodyRefused, readBody } from '../../base/body-budget';
 import { parseBounded, TooManyValues } from '../../base/bounded-json';
 import type { Clock } from '../../base/clock';
 import { messageOf } from '../../base/errors';
+import { largeTexts } from '../../base/turns';
 import { truncate } from '../../base/truncate';
 import {
   HubBanned,
@@ -257,6 +258,7 @@ export class RestClient {
       const received = await readBody(data, MAX_ANSWER_SIZE, hubBodies).finally(
         () => !data.readableEnded && data.destroy(),
       );
+      await largeTexts.take(received.length);
       return { status, contentType: contentType(headers['content-type']), body: received };
     } catch (error) {
       if (error instanceof BodyRefused) throw this.refused(error);

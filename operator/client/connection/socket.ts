@@ -2,9 +2,9 @@ import WebSocket from 'isomorphic-ws';
 import type { HaWebSocket } from 'home-assistant-js-websocket';
 import type { IncomingMessage } from 'node:http';
 import { parseBounded, TooManyValues } from '../../base/bounded-json';
-import { type Clock, systemClock } from '../../base/clock';
+import type { Clock } from '../../base/clock';
 import { assertMessage } from './message-limits';
-import { Turns } from '../../base/turns';
+import { largeTexts } from '../../base/turns';
 import type { Logger } from '../../base/log';
 import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
 import { connectionOptions, describeNetworkError, type HubAddress, hubBodies, type RestClient } from './rest';
@@ -19,11 +19,6 @@ const MAX_HANDSHAKE_SIZE = 64 * 1024;
 const TOO_LONG_BEFORE = `it is longer than ${MAX_HANDSHAKE_SIZE} bytes before the authentication`;
 /** The id of the first message, which the library leaves free. */
 export const FEATURES_COMMAND = 1;
-/** Bytes of a message that waits for its turn: to parse the largest one takes some tenths of a second. */
-const LARGE = 64 * 1024;
-/** Bytes of messages that wait: they take memory beside those that arrive. */
-const MOST_WAITING = MAX_MESSAGE_SIZE;
-const largeMessages = new Turns(systemClock, MOST_WAITING);
 /** A hub sends a message as one frame. */
 const MAX_FRAGMENTS = 64;
 /** Packets of a message, each of which takes memory beside its bytes: a network splits 12 MiB into 9,000. */
@@ -72,7 +67,7 @@ class HubSocket extends WebSocket {
   }
 
   private waitForTurn(message: readonly unknown[]): void {
-    largeMessages.add(() => this.readWaiting(), sizeOf(message));
+    largeTexts.add(() => this.readWaiting(), sizeOf(message));
   }
 
   private readWaiting(): void {
@@ -141,8 +136,7 @@ class HubSocket extends WebSocket {
 
 /** @param details of the event `message` */
 const sizeOf = ([message]: readonly unknown[]): number => (message as Buffer).length;
-const mayWait = (message: readonly unknown[]): boolean =>
-  sizeOf(message) > LARGE && largeMessages.hasRoom(sizeOf(message));
+const mayWait = (message: readonly unknown[]): boolean => largeTexts.mayWait(sizeOf(message));
 
 /** Why the operator closed this connection; undefined: it did not, or as it was asked to. */
 export function refusalOf(socket: HaWebSocket | HubSocket): HubUnreachable | undefined {

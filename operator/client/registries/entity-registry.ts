@@ -1,5 +1,5 @@
 import { type Changes, FollowedCollection } from '../connection/collection';
-import { isUnknownCommand, NotFound } from '../connection/errors';
+import { isUnknownCommand, HubTooLarge, NotFound } from '../connection/errors';
 import type { CommandResult } from '../connection/commands';
 import type { HubConnection } from '../connection/connection';
 import { type ConfigEntityKind, isConfigEntityKind } from '../connection/config-entity';
@@ -89,6 +89,17 @@ export class EntityRegistry {
   async findNow(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
     await this.entries([]);
     return this.find(kind, uniqueId);
+  }
+
+  /** {@link findNow} for a removal, which does not wait until a list that takes too much memory may be kept: it is read once. */
+  async findToRemove(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
+    try {
+      return await this.findNow(kind, uniqueId);
+    } catch (error) {
+      if (!(error instanceof HubTooLarge)) throw error;
+      const all = await this.connection.command('config/entity_registry/list');
+      return all.find((entity) => kindOf(entity) === kind && entity.unique_id === uniqueId);
+    }
   }
 
   /** All automations, scenes and scripts with this label. */

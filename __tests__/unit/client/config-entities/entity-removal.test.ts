@@ -25,7 +25,7 @@ class Hub {
   };
 
   readonly entityRegistry = {
-    findNow: (_kind: string, id: string) =>
+    findToRemove: (_kind: string, id: string) =>
       Promise.resolve(
         this.registered.has(id) ? ({ entity_id: `automation.${id}` } as RegistryEntity) : undefined,
       ),

@@ -12,6 +12,7 @@ import {
   NotFound,
   TokenRejected,
 } from '../../../../operator/client/connection/errors';
+import { KeptLists } from '../../../../operator/client/connection/kept-lists';
 import { RestClient } from '../../../../operator/client/connection/rest';
 import { redactor } from '../../../../operator/client/connection/redact';
 import { freePort } from '../../../../sandbox/ports';
@@ -41,9 +42,10 @@ function open({
   assertLeader = () => undefined,
   authBackoff = new AuthBackoff(clock),
   log = silentLog,
+  keptLists = new KeptLists(Infinity),
 } = {}): HubConnection {
   const rest = new RestClient({ url, clock, redact: redactor(['hunter2']), assertLeader });
-  const connection = new HubConnection({ rest, token, authBackoff, clock, log });
+  const connection = new HubConnection({ rest, token, authBackoff, clock, log, keptLists });
   opened.push(connection, rest);
   return connection;
 }
@@ -254,6 +256,24 @@ describe('HubConnection: subscriptions', () => {
     await until(() => seen.length === 1);
     expect(told).toEqual(['lost', 'back']);
     expect(hub.connects).toBe(2);
+  });
+
+  test('are reported as interrupted when a list of the hub that was dropped may be read again', async () => {
+    const clock = new ManualClock();
+    const connection = open({ clock, keptLists: new KeptLists(1_000) });
+    const told: string[] = [];
+    connection.onReconnect(() => told.push('back'));
+    await connection.subscribeEvents('component_loaded', () => undefined);
+    const list = connection.lists.add('areas', () => undefined);
+    list.beginRead();
+    list.set(2_000);
+    await clock.advance(59_999);
+    expect(told).toEqual([]);
+    await clock.advance(1);
+    expect(told).toEqual(['back']);
+    list.set(2_000);
+    connection.close();
+    expect(clock.pendingTimers).toBe(0);
   });
 
   test('that are all rejected after a loss do not keep the return from being reported', async () => {
@@ -486,7 +506,9 @@ describe('a hub that sends messages without an end', () => {
 
   test('a message that waits for its turn is not ended for others that arrive, and those are read at once where too much waits', async () => {
     const add = jest.spyOn(Turns.prototype, 'add').mockImplementation();
-    const room = jest.spyOn(Turns.prototype, 'hasRoom').mockReturnValueOnce(true).mockReturnValue(false);
+    const room = jest
+      .spyOn(Turns.prototype, 'mayWait')
+      .mockImplementation((size) => size > 1_000_000 && add.mock.calls.length === 0);
     const [patient, other] = [open(), open()];
     const seen: unknown[] = [];
     const large = 'x'.repeat(11 * 1024 * 1024);
@@ -502,6 +524,24 @@ describe('a hub that sends messages without an end', () => {
     add.mock.calls[0]![0]();
     await until(() => seen.length === 2);
     for (const mock of [add, room]) mock.mockRestore();
+  });
+
+  test.each([
+    [60, 600],
+    [30, 1_024],
+  ])('%i hubs that each send %i KiB at the same time are all read', async (count, kibibytes) => {
+    const connections = Array.from({ length: count }, () => open());
+    const seen: unknown[] = [];
+    const texts: string[] = [];
+    for (const connection of connections) {
+      await connection.subscribe('zone/subscribe', {}, () => seen.push(connection));
+      const { id } = hub.commands.at(-1)!;
+      const event = [{ ...change, note: 'x'.repeat(kibibytes * 1_024) }];
+      texts.push(JSON.stringify({ id, type: 'event', event }));
+    }
+    [...hub.clients].forEach((socket, index) => socket.send(texts[index]!));
+    await until(() => seen.length === count);
+    expect(connections.every(({ connected }) => connected)).toBe(true);
   });
 
   test('a list of as many messages as a hub keeps is read', async () => {

@@ -1,3 +1,4 @@
+import { Turns } from '../../../../operator/base/turns';
 import {
   HubBanned,
   HubFailed,
@@ -11,6 +12,7 @@ import { RestClient, type RestClientOptions } from '../../../../operator/client/
 import { redactor } from '../../../../operator/client/connection/redact';
 import { FakeHub, json, text, type Answer } from '../fake-hub';
 import { ManualClock } from '../../manual-clock';
+import { until } from '../../until';
 
 let hub: FakeHub;
 const opened: RestClient[] = [];
@@ -39,6 +41,18 @@ afterEach(async () => {
 });
 
 describe('RestClient with an answer', () => {
+  test('that is large waits for its turn before it is parsed', async () => {
+    const add = jest.spyOn(Turns.prototype, 'add').mockImplementation();
+    answerWith(json(200, { note: 'x'.repeat(100_000) }));
+    const parse = jest.spyOn(JSON, 'parse');
+    const answer = open().get('/api/config');
+    await until(() => add.mock.calls.length === 1);
+    expect(parse).not.toHaveBeenCalled();
+    add.mock.calls[0]![0]();
+    expect(await answer).toHaveProperty('note');
+    for (const mock of [add, parse]) mock.mockRestore();
+  });
+
   test.each([
     [400, json(400, { message: 'Message malformed: no' }), HubRejected, 'Message malformed: no'],
     [400, json(400, { error: 'invalid_grant' }), HubRejected, 'invalid_grant'],

@@ -1,4 +1,7 @@
-import { type EntityRegistry } from '../../../../operator/client/registries/entity-registry';
+import { EntityRegistry } from '../../../../operator/client/registries/entity-registry';
+import { HubConnection } from '../../../../operator/client/connection/connection';
+import { HubTooLarge } from '../../../../operator/client/connection/errors';
+import { KeptLists } from '../../../../operator/client/connection/kept-lists';
 import { HubClient } from '../../../../operator/client/hub-client';
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
@@ -74,6 +77,25 @@ describe('EntityRegistry', () => {
     });
     const read = hub.commands.filter(({ type }) => type === 'config/entity_registry/get_entries');
     expect(read.map((message) => message['entity_ids'])).toEqual([['scene.porch']]);
+  });
+
+  test('finds what is to be removed also while its list takes too much memory to be kept', async () => {
+    const keptLists = new KeptLists(100);
+    const clock = new ManualClock();
+    const connection = new HubConnection({
+      rest: client.rest,
+      token: 'good-token',
+      clock,
+      log: silentLog,
+      keptLists,
+    });
+    const small = new EntityRegistry(connection);
+    await expect(small.findNow('automation', 'porch')).rejects.toThrow(HubTooLarge);
+    const found = await small.findToRemove('automation', 'porch');
+    expect(found?.entity_id).toBe('automation.evening');
+    expect(await small.findToRemove('script', 'porch')).toBeUndefined();
+    expect(keptLists.weight).toBe(0);
+    connection.close();
   });
 
   test('finds by kind and id, with one list for all who ask', async () => {
