@@ -24,7 +24,7 @@ LABEL org.opencontainers.image.title="Hub Operator" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
 COPY --from=build /source/build/operator.cjs /source/build/operator.cjs.map /app/
-COPY --from=build /source/build/kubectl-hub.cjs /source/build/kubectl-hub.cjs.map /app/
+COPY --from=build /source/build/kubectl-hub.cjs /app/
 COPY --from=build /source/LICENSE /source/build/third-party-licenses.txt /app/
 # glibc would give each thread a heap of its own, of which little is ever given back: 13 MB.
 ENV MALLOC_ARENA_MAX=1

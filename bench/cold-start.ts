@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { cpuSecondsOfEnded } from '../__tests__/cluster/cpu-seconds';
 import { ReleaseHost } from '../__tests__/cluster/release-host';
 import { repository } from '../sandbox/image/bundle';
 import type { Figures } from './runtime';
@@ -31,29 +32,41 @@ export async function benchColdStart(): Promise<Figures> {
     PIP_CACHE_DIR: path('pip'),
     ONCE: '1',
   };
-  const seconds = async () => {
+  const run = async () => {
     const began = Date.now();
-    const run = spawn(process.execPath, ['--import', 'tsx', join('sandbox', 'run.ts')], {
+    const before = await cpuSecondsOfEnded();
+    const child = spawn(process.execPath, ['--import', 'tsx', join('sandbox', 'run.ts')], {
       cwd: repository,
       env: environment,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let ready: number | undefined;
-    run.stdout.setEncoding('utf8').on('data', (text: string) => {
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
       process.stdout.write(text);
+      output += text;
       // Printed with the table of all resources, when they are Ready.
       if (text.includes('export KUBECONFIG=')) ready ??= Date.now();
     });
-    const [code] = (await once(run, 'exit')) as [number | null];
+    const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0 || ready === undefined) throw new Error(`make run ended with ${String(code)}`);
-    return Math.round((ready - began) / 100) / 10;
+    const steps = [...output.matchAll(/^(.+): done in ([^,\n]+)/gm)].map(([, step, time]) => [step, time]);
+    return {
+      seconds: Math.round((ready - began) / 100) / 10,
+      processor: Math.round((await cpuSecondsOfEnded()) - before),
+      steps: steps as [string, string][],
+    };
   };
   try {
     await mkdir(path('runs'));
-    const cold = await seconds();
+    const cold = await run();
+    const again = await run();
     return {
-      'nothing in any cache, all samples Ready, s': cold,
-      'again, s': await seconds(),
+      'nothing in any cache, all samples Ready, s': cold.seconds,
+      ...Object.fromEntries(cold.steps.map(([step, time]) => [`of these: ${step}`, time])),
+      'CPU of all processes, s': cold.processor,
+      'again, s': again.seconds,
+      'again: CPU of all processes, s': again.processor,
       'requests to the host of the programs': host.requested.length,
     };
   } finally {

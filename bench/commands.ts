@@ -39,16 +39,18 @@ export async function benchCommands(exported: number, shown: number, rounds: num
     const hub = await bench.hub();
     await fill(bench, hub, exported);
     const run = (...args: readonly string[]) =>
-      timed([...args, `--namespace=${hub.namespace}`, `--kubeconfig=${bench.sandbox.kubeconfig}`]);
+      timed([BUNDLE, ...args, `--namespace=${hub.namespace}`, `--kubeconfig=${bench.sandbox.kubeconfig}`]);
     const before = await cpuSeconds(hub.pid);
     const whole = await run('export', '--hub=hub', `--output=${folder}`);
     const ofHub = ((await cpuSeconds(hub.pid)) - before) * 1_000;
     const files = await readdir(join(folder, 'automations'));
     await adopt(bench, hub, join(folder, 'automations'), files.sort().slice(0, shown));
+    const bare: Time[] = [];
     const starts: Time[] = [];
     const statuses: Time[] = [];
     for (let round = 0; round < rounds; round++) {
-      starts.push(await timed(['status', '--help']));
+      bare.push(await timed(['--eval', '']));
+      starts.push(await timed([BUNDLE, 'status', '--help']));
       statuses.push(await run('status'));
     }
     return {
@@ -59,10 +61,16 @@ export async function benchCommands(exported: number, shown: number, rounds: num
       'export: CPU of the hub for each, ms': Math.round((ofHub / exported) * 10) / 10,
       'export: CPU of the program, s': seconds(whole.processor),
       'resources of the status': shown,
-      'status, ms': median(statuses.map((time) => time.whole)),
+      'status, median, ms': median(statuses.map((time) => time.whole)),
+      'status, shortest, ms': shortest(statuses.map((time) => time.whole)),
       'status: CPU, ms': median(statuses.map(({ processor }) => processor)),
-      'start of the program alone, ms': median(starts.map((time) => time.whole)),
+      'start of the program alone, median, ms': median(starts.map((time) => time.whole)),
+      'start of the program alone, shortest, ms': shortest(starts.map((time) => time.whole)),
       'start of the program alone: CPU, ms': median(starts.map(({ processor }) => processor)),
+      'start of Node.js alone, median, ms': median(bare.map((time) => time.whole)),
+      'start of Node.js alone: CPU, ms': median(bare.map(({ processor }) => processor)),
+      'runs of each': rounds,
+      'commands on Node.js': process.versions.node,
     };
   } finally {
     await rm(folder, { recursive: true });
@@ -110,8 +118,9 @@ async function adopt(
   await bench.untilReady(namespace, 'HubAutomation');
 }
 
+/** @param args of Node.js */
 async function timed(args: readonly string[]): Promise<Time> {
-  const command = ['-c', TIMED, '-', process.execPath, BUNDLE, ...args];
+  const command = ['-c', TIMED, '-', process.execPath, ...args];
   const { stderr } = await promisify(execFile)('bash', command, { maxBuffer: 1e8 });
   const [whole = NaN, user = NaN, kernel = NaN] = stderr.trim().split('\n').at(-1)!.split(' ').map(Number);
   return { whole: whole * 1_000, processor: (user + kernel) * 1_000 };
@@ -119,4 +128,5 @@ async function timed(args: readonly string[]): Promise<Time> {
 
 const median = (times: readonly number[]): number =>
   Math.round(times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!);
+const shortest = (times: readonly number[]): number => Math.round(Math.min(...times));
 const seconds = (milliseconds: number): number => Math.round(milliseconds / 10) / 100;

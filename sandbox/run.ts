@@ -26,6 +26,8 @@ const LAST_LINES = 10;
 /** `make run`: runs cluster, hub, operator and samples until Ctrl-C; with ONCE=1 only until everything is Ready. */
 async function main(): Promise<void> {
   const sandbox = await startSandbox({ hubs: true });
+  // The imports of the hub take longer than all that comes before the first one, and wait for nothing of it.
+  void sandbox.forkServer?.address();
   const interrupted = untilInterrupted();
   const resourceStates = new ResourceStates(sandbox.kubeconfig);
   const codeHost = await startCodeHost();

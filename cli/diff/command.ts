@@ -8,7 +8,6 @@ import { byAge } from '../../operator/runtime/age';
 import { filesOf, read } from '../../operator/offline/files';
 import { isOurs } from '../../operator/offline/findings';
 import { type FieldDiff, formatDiff } from '../../operator/sync/objects/field-diff';
-import type { IntegrationResource } from '../../operator/sync/integration/hub-context';
 import { isHeld } from '../../operator/sync/still-desired';
 import type { Cluster } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
@@ -211,13 +210,7 @@ async function changeInHub(
   if (entityType) return configEntityChange(entityType, resource, stored);
   const entryType = entryTypeOf(resource.kind);
   if (entryType) return registryChange(entryType, resource, siblings, stored);
-  if (resource.kind === integration.kind)
-    return integrationChange(
-      resource as IntegrationResource,
-      before as IntegrationResource | undefined,
-      siblings.filter(({ kind }) => kind === integration.kind) as unknown as readonly IntegrationResource[],
-      stored,
-    );
+  if (resource.kind === integration.kind) return integrationChange(resource, before, siblings, stored);
   return undefined;
 }
 

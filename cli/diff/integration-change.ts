@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { integration as definition } from '../../operator/kinds';
+import type { CustomResource } from '../../operator/kinds/resource';
 import { defaulted } from '../../operator/kinds/schema';
 import { adoptable } from '../../operator/sync/integration/entry/acquisition';
 import type { IntegrationResource } from '../../operator/sync/integration/hub-context';
@@ -13,20 +14,22 @@ const ANSWERS = ['configuration', 'steps', 'options', 'subentries'] as const;
  * The change of an integration. The hub shows no answers, so these are compared with those of the resource in the cluster.
  *
  * @param before the resource in the cluster
- * @param others the integrations of the same hub
+ * @param others all resources of the same hub
  */
 export async function integrationChange(
-  resource: IntegrationResource,
-  before: IntegrationResource | undefined,
-  others: readonly IntegrationResource[],
+  given: CustomResource,
+  before: CustomResource | undefined,
+  others: readonly CustomResource[],
   stored: StoredObjects,
 ): Promise<HubChange> {
+  const resource = given as IntegrationResource;
+  const integrations = others.filter(({ kind }) => kind === definition.kind) as IntegrationResource[];
   const spec = defaulted(definition.spec, resource.spec);
   const { client } = stored;
   const entries = await client.configEntries.all();
   const { name } = resource.metadata;
   const ownerOf = (id: string) =>
-    others.find((each) => each.status?.entryID === id && each.metadata.name !== name);
+    integrations.find((each) => each.status?.entryID === id && each.metadata.name !== name);
   const entry =
     entries.get(resource.status?.entryID ?? '') ??
     (await adoptable({ client, entries, resource, spec, hub: { ownerOf } }));
@@ -41,7 +44,9 @@ export async function integrationChange(
       : []),
   ];
   const changed = before
-    ? ANSWERS.filter((name) => !isDeepStrictEqual(before.spec[name], resource.spec[name]))
+    ? ANSWERS.filter(
+        (name) => !isDeepStrictEqual((before as IntegrationResource).spec[name], resource.spec[name]),
+      )
     : [];
   const notes = changed.map((name) => `The answers in ${name} change: the hub’s forms are answered again.`);
   return { action: fields.length + notes.length > 0 ? 'update' : 'none', fields, notes };

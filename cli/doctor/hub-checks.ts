@@ -14,9 +14,28 @@ import { oneLine } from '../output';
 import { conditionOf } from '../status/state';
 import { MAX_CLOCK_SKEW } from './cluster-checks';
 import { about, type Finding } from './finding';
-import type { HubFacts } from './hub-facts';
+import type { HubFacts, InnerFacts } from './hub-facts';
 
 const DEFINITIONS: Readonly<Record<ConfigEntityKind, KindDefinition>> = { automation, scene, script };
+
+type Check = ReturnType<typeof about>;
+
+/** A Hub with its resources. */
+interface Subject {
+  readonly hub: Hub;
+  readonly children: readonly CustomResource[];
+}
+
+/** The checks of what a hub tells administrators alone, by their names. */
+const INNER_CHECKS: Readonly<
+  Record<string, (check: Check, facts: InnerFacts, subject: Subject) => Finding[]>
+> = {
+  bans: judgeBans,
+  repairs: judgeRepairs,
+  includes: judgeIncludes,
+  'trusted proxies': judgeProxies,
+  orphans: judgeLeftBehind,
+};
 
 /** Judges a hub that answered. `children`: the resources of this Hub. `now`: milliseconds since the epoch. */
 export function judgeHub(
@@ -26,17 +45,17 @@ export function judgeHub(
   now: number,
 ): Finding[] {
   const subject = `Hub ${hub.metadata.name}`;
+  const { core, inner } = facts;
   return [
-    about('hub reachable', subject).ok(`Home Assistant ${facts.core.version} answers.`),
+    about('hub reachable', subject).ok(`Home Assistant ${core.version} answers.`),
     ...judgeVersion(subject, facts),
     ...judgeToken(subject, facts),
     ...judgeMode(subject, facts),
-    ...judgeBans(subject, facts),
-    ...judgeRepairs(subject, facts),
-    ...judgeIncludes(subject, facts, children),
-    ...judgeProxies(subject, hub, facts),
     ...judgeClock(subject, facts, now),
-    ...judgeLeftBehind(subject, facts, children),
+    ...Object.entries(INNER_CHECKS).flatMap(([name, judge]) => {
+      const check = about(name, subject);
+      return 'notAsked' in inner ? [check.skipped(inner.notAsked)] : judge(check, inner, { hub, children });
+    }),
   ];
 }
 
@@ -103,8 +122,7 @@ function judgeMode(subject: string, { core }: HubFacts): Finding[] {
   return [ok('The hub runs normally.')];
 }
 
-function judgeBans(subject: string, { bannedAddress }: HubFacts): Finding[] {
-  const { ok, fault } = about('bans', subject);
+function judgeBans({ ok, fault }: Check, { bannedAddress }: InnerFacts): Finding[] {
   if (bannedAddress === undefined) return [ok('The hub has banned no address since its start.')];
   return [
     fault(
@@ -114,8 +132,8 @@ function judgeBans(subject: string, { bannedAddress }: HubFacts): Finding[] {
   ];
 }
 
-function judgeRepairs(subject: string, { issues }: HubFacts): Finding[] {
-  const { ok, fault, notice } = about('repairs', subject);
+function judgeRepairs({ ok, fault, notice, skipped }: Check, { issues }: InnerFacts): Finding[] {
+  if (!issues) return [skipped('The hub has not loaded its repairs.')];
   if (issues.length === 0) return [ok('The hub asks for no repair.')];
   return issues.map((issue) => {
     const { domain, issue_id: id, translation_key: key, translation_placeholders: values } = issue;
@@ -127,13 +145,7 @@ function judgeRepairs(subject: string, { issues }: HubFacts): Finding[] {
   });
 }
 
-function judgeIncludes(
-  subject: string,
-  { core, components, isAdmin }: HubFacts,
-  children: readonly CustomResource[],
-): Finding[] {
-  const { ok, fault } = about('includes', subject);
-  if (core.recovery_mode || !isAdmin) return [];
+function judgeIncludes({ ok, fault }: Check, { components }: InnerFacts, { children }: Subject): Finding[] {
   const missing = Object.entries(DEFINITIONS).filter(
     ([component, { kind }]) => children.some((each) => each.kind === kind) && !components.includes(component),
   );
@@ -155,8 +167,11 @@ function judgeIncludes(
   return faults.length > 0 ? faults : [ok('The hub loads what is written to it.')];
 }
 
-function judgeProxies(subject: string, hub: Hub, { trustsProxies, refusedProxy }: HubFacts): Finding[] {
-  const { ok, fault } = about('trusted proxies', subject);
+function judgeProxies(
+  { ok, fault }: Check,
+  { trustsProxies, refusedProxy }: InnerFacts,
+  { hub }: Subject,
+): Finding[] {
   const { ingress, gateway, external } = hub.spec;
   const isProxied = Boolean(ingress?.enabled || gateway?.enabled);
   if (refusedProxy === undefined && (!isProxied || trustsProxies !== false))
@@ -173,8 +188,8 @@ function judgeProxies(subject: string, hub: Hub, { trustsProxies, refusedProxy }
 }
 
 function judgeClock(subject: string, { time }: HubFacts, now: number): Finding[] {
-  if (time === undefined) return [];
-  const { ok, fault } = about('clock', subject);
+  const { ok, fault, skipped } = about('clock', subject);
+  if (typeof time === 'object') return [skipped(time.notAsked)];
   const skew = Math.abs(time - now);
   return [
     skew > MAX_CLOCK_SKEW
@@ -188,11 +203,10 @@ function judgeClock(subject: string, { time }: HubFacts, now: number): Finding[]
 
 /** Objects that the operator has created and that no resource describes. */
 function judgeLeftBehind(
-  subject: string,
-  { created }: HubFacts,
-  children: readonly CustomResource[],
+  { ok, fault }: Check,
+  { created }: InnerFacts,
+  { hub, children }: Subject,
 ): Finding[] {
-  const { ok, fault } = about('orphans', subject);
   const left = created.filter(({ kind, id }) => {
     const { kind: resourceKind } = DEFINITIONS[kind];
     return !children.some(
@@ -207,7 +221,7 @@ function judgeLeftBehind(
   return [
     fault(
       `The operator has created ${names.join(', ')} in the hub, and no resource describes them.`,
-      `Apply their resources again, or remove them: kubectl annotate ${subject.replace(' ', '/').toLowerCase()} ${userAnnotations.removeLeftBehind}=${names.join(',')}`,
+      `Apply their resources again, or remove them: kubectl annotate hub/${hub.metadata.name} ${userAnnotations.removeLeftBehind}=${names.join(',')}`,
     ),
   ];
 }

@@ -11,12 +11,25 @@ import { currentUser } from '../../operator/client/setup/tokens';
 import type { LabelledEntity } from '../../operator/client/registries/entity-registry';
 import { createdByOperator } from '../../operator/sync/config-entities/ownership-label';
 
+/** In the place of a fact that the hub was not asked for; the reason is a sentence. */
+export interface NotAsked {
+  readonly notAsked: string;
+}
+
 /** The state of a hub, as far as doctor judges it. */
 export interface HubFacts {
   readonly core: Pick<CoreConfig, 'version' | 'state' | 'recovery_mode' | 'safe_mode'>;
   readonly isAdmin: boolean;
+  /** Milliseconds since the epoch by the hub's clock. */
+  readonly time: number | NotAsked;
+  readonly inner: InnerFacts | NotAsked;
+}
+
+/** What a hub that has loaded everything tells administrators alone. */
+export interface InnerFacts {
   readonly components: readonly string[];
-  readonly issues: readonly RepairIssue[];
+  /** Undefined: the hub has not loaded its repairs. */
+  readonly issues: readonly RepairIssue[] | undefined;
   /** An address that the hub has banned since its start. */
   readonly bannedAddress?: string | undefined;
   /** Undefined: a hub older than 2026.8 does not tell. */
@@ -25,26 +38,33 @@ export interface HubFacts {
   readonly refusedProxy?: string | undefined;
   /** Objects with the label of the operator, which it has created. */
   readonly created: readonly LabelledEntity[];
-  /** Milliseconds since the epoch by the hub's clock; undefined: it tells administrators only. */
-  readonly time?: number;
 }
+
+/** A request that only administrators may send counts as a failed login of others, which may end in a ban. */
+const NO_ADMINISTRATOR: NotAsked = { notAsked: 'Not asked: the hub tells it to administrators alone.' };
+const RECOVERY_MODE: NotAsked = { notAsked: 'Not asked: the hub has not loaded it in recovery mode.' };
 
 /** @throws HubError */
 export async function readFacts(client: HubClient): Promise<HubFacts> {
   const { connection, rest } = client;
   const core = await getConfig(rest);
   const { is_admin: isAdmin } = await currentUser(connection);
-  const shared = { core, isAdmin };
-  // A request that only administrators may send counts as a failed login of others, which may end in a ban.
-  if (!isAdmin) return { ...shared, ...nothing };
-  // A hub in recovery mode has not loaded the rest.
-  if (core.recovery_mode) return { ...shared, ...nothing, time: await timeOf(client) };
-  const [components, issues, bannedAddress, proxies, log, created, time] = await Promise.all([
+  if (!isAdmin) return { core, isAdmin, time: NO_ADMINISTRATOR, inner: NO_ADMINISTRATOR };
+  const [time, inner] = await Promise.all([
+    timeOf(client),
+    core.recovery_mode ? RECOVERY_MODE : readInner(client),
+  ]);
+  return { core, isAdmin, time, inner };
+}
+
+async function readInner(client: HubClient): Promise<InnerFacts> {
+  const { connection, rest } = client;
+  const [components, issues, bannedAddress, proxies, log, created] = await Promise.all([
     listComponents(rest),
     connection.command('repairs/list_issues').then(
       (answer) => answer.issues,
       (error: unknown) => {
-        if (isUnknownCommand(error)) return [];
+        if (isUnknownCommand(error)) return undefined;
         throw error;
       },
     ),
@@ -52,21 +72,16 @@ export async function readFacts(client: HubClient): Promise<HubFacts> {
     getReverseProxySettings(connection),
     readLog(client),
     createdByOperator(client),
-    timeOf(client),
   ]);
   return {
-    ...shared,
     components,
-    issues: issues.filter(({ ignored }) => !ignored),
+    issues: issues?.filter(({ ignored }) => !ignored),
     bannedAddress,
     trustsProxies: proxies && proxies.enabled && proxies.trustedProxies.length > 0,
     refusedProxy: refusedProxy(log),
     created,
-    time,
   };
 }
-
-const nothing = { components: [], issues: [], created: [] };
 
 async function timeOf({ rest }: HubClient): Promise<number> {
   const template = '{{ now().timestamp() }}';

@@ -4,7 +4,6 @@ import { integration } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import type { Child } from '../../operator/sync/objects/child';
-import type { IntegrationResource } from '../../operator/sync/integration/hub-context';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
 import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
 import { recordedId } from '../../operator/sync/objects/ownership';
@@ -96,13 +95,7 @@ async function pulledIntegration(
   resources: readonly CustomResource[],
   stored: StoredObjects,
 ): Promise<PulledFields> {
-  const others = resources.filter(({ kind }) => kind === integration.kind);
-  const { action, fields } = await integrationChange(
-    resource as IntegrationResource,
-    undefined,
-    others as unknown as readonly IntegrationResource[],
-    stored,
-  );
+  const { action, fields } = await integrationChange(resource, undefined, resources, stored);
   if (action === 'create') throw missing('such integration');
   return Object.fromEntries(fields.map(({ field, actual }) => [field, actual]));
 }

@@ -2,6 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import axios, { type AxiosInstance, type AxiosResponse, isAxiosError } from 'axios';
 import http from 'node:http';
 import https from 'node:https';
+import { createSecureContext } from 'node:tls';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Clock } from '../base/clock';
@@ -30,6 +31,8 @@ export interface ApiClientOptions {
   readonly clock: Clock;
   /** Timeout of a request in milliseconds. */
   readonly timeout?: number;
+  /** Most connections at once; further requests wait for one of them. Default: no limit. */
+  readonly connections?: number;
   /**
    * When aborted, this process may no longer write: requests in flight are aborted, and only GET is sent afterwards.
    */
@@ -57,8 +60,6 @@ interface Credentials {
 /** Idle connections beyond this many are closed: a burst of requests opens one for each of them. */
 export const MAX_IDLE_CONNECTIONS = 8;
 
-const KEPT_CONNECTIONS = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS } as const;
-
 /**
  * The client of the API server: JSON over keep-alive connections, authenticated as the kubeconfig states. All requests
  * of the operator use it. They throw only {@link ApiError}, {@link ApiServerUnreachable}, or the reason of an aborted
@@ -67,10 +68,8 @@ const KEPT_CONNECTIONS = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS
 export class ApiClient {
   private readonly client: AxiosInstance;
   private readonly timeout: number;
-  private agents = {
-    httpAgent: new http.Agent(KEPT_CONNECTIONS),
-    httpsAgent: new https.Agent(KEPT_CONNECTIONS),
-  };
+  private readonly agentOptions: http.AgentOptions;
+  private agents: { readonly httpAgent: http.Agent; readonly httpsAgent: https.Agent };
   private tlsIdentity = '';
   private credentials: Credentials | undefined;
 
@@ -83,7 +82,13 @@ export class ApiClient {
       throw new Error(
         'cannot connect to the API server: the kubeconfig names no cluster; set KUBECONFIG, or run inside a cluster',
       );
-    this.timeout = options.timeout ?? DEFAULT_TIMEOUT;
+    const { timeout = DEFAULT_TIMEOUT, connections = Infinity } = options;
+    this.timeout = timeout;
+    this.agentOptions = { keepAlive: true, maxSockets: connections, maxFreeSockets: MAX_IDLE_CONNECTIONS };
+    this.agents = {
+      httpAgent: new http.Agent(this.agentOptions),
+      httpsAgent: new https.Agent(this.agentOptions),
+    };
     this.client = axios.create({
       baseURL: server.replace(/\/$/, ''),
       maxRedirects: 0,
@@ -224,10 +229,9 @@ export class ApiClient {
     this.agents = {
       ...this.agents,
       httpsAgent: new https.Agent({
-        ...KEPT_CONNECTIONS,
-        ...(ca !== undefined && { ca }),
-        ...(cert !== undefined && { cert }),
-        ...(key !== undefined && { key }),
+        ...this.agentOptions,
+        // Else each connection reads the certificates and the key again, which takes longer than a short request.
+        secureContext: createSecureContext({ ca, cert, key }),
         ...(servername !== undefined && { servername }),
         ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
       }),

@@ -42,7 +42,6 @@ export const operatorImage: ImageDescription = {
     'build/operator.cjs',
     'build/operator.cjs.map',
     'build/kubectl-hub.cjs',
-    'build/kubectl-hub.cjs.map',
     'LICENSE',
     'build/third-party-licenses.txt',
   ],

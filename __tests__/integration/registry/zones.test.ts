@@ -1,8 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
 import type { RegistryFields, RegistryRecord } from '../../../operator/client/connection/api-types';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { yamlZones } from '../../../operator/client/registries/yaml-zones';
 import { freshNamespace, until } from '../../cluster';
-import { configuration, DEFAULT_CONFIGURATION, Home, zone } from '../../cluster/home';
+import { kubectlHub } from '../../cluster/command-line';
+import { configuration, DEFAULT_CONFIGURATION, Home, type Manifest, zone } from '../../cluster/home';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
@@ -24,6 +29,20 @@ const update = (id: string, fields: RegistryFields) =>
   client.connection.command('zone/update', { zone_id: id, ...fields });
 const place = { latitude: '52.5200', longitude: '13.4050' };
 const statusOf = async (name: string) => (await home.get('hubzone', name)).status!;
+
+/** What `kubectl hub diff` says of a file with one resource. */
+async function preview(resource: Manifest) {
+  const folder = await mkdtemp(join(tmpdir(), 'zones-'));
+  try {
+    const file = join(folder, 'zone.yaml');
+    await writeFile(file, stringify(resource));
+    const { code, stdout, stderr } = await kubectlHub(home.namespace, ['diff', '-f', file, '-o', 'json']);
+    expect(stderr).toBe('');
+    return { code, diffs: JSON.parse(stdout) as unknown };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
 
 async function becomes(id: string, fields: object): Promise<void> {
   await until(`zone ${id} is ${JSON.stringify(fields)}`, async () => {
@@ -107,14 +126,22 @@ describe('zones', () => {
     expect((await inHub()).filter(({ name }) => name === 'Park')).toHaveLength(1);
   });
 
-  test('a zone in the YAML of the hub is named in the condition, and the resource gets one of its own after it', async () => {
+  test('a zone in the YAML of the hub is named in the condition and by diff, and the resource gets one of its own after it', async () => {
     const section = 'zone:\n  - name: Cabin\n    latitude: 47.1\n    longitude: 11.2\n';
     await home.apply(configuration('villa', `${DEFAULT_CONFIGURATION}\n${section}`));
     await until('the hub has loaded it', async () => (await yamlZones(client.rest)).length === 1);
-    await home.apply(zone('villa', 'cabin', { name: 'CABIN', ...place }));
+    const cabin = zone('villa', 'cabin', { name: 'CABIN', ...place });
+    const before = await preview(cabin);
+    await home.apply(cabin);
     const { message } = await home.ready('hubzone', 'cabin', { status: 'False', reason: 'NameConflict' });
     expect(message).toContain('“Cabin” (zone.cabin) is part of the hub’s YAML');
     expect(await home.condition('hubzone', 'cabin', 'Stalled')).toMatchObject({ status: 'True' });
+    const refused = { action: 'refused', fields: [], notes: [message] };
+    expect(before).toMatchObject({ code: 1, diffs: [{ cluster: { action: 'create' }, hub: refused }] });
+    expect(await preview(cabin)).toMatchObject({
+      code: 1,
+      diffs: [{ cluster: { action: 'none' }, hub: refused }],
+    });
     expect(await withId('cabin')).toBeUndefined();
     await home.change('hubzone', 'cabin', { name: 'Hut' });
     await home.ready('hubzone', 'cabin');

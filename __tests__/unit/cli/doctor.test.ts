@@ -7,9 +7,15 @@ import { kinds } from '../../../operator/kinds';
 import { API_GROUP } from '../../../operator/kinds/group';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import type { ApiRequest } from '../../../operator/runtime/api-client';
-import type { HubFacts } from '../../../cli/doctor/hub-facts';
+import type { Finding } from '../../../cli/doctor/finding';
+import { judgeHub } from '../../../cli/doctor/hub-checks';
+import { type HubFacts, type InnerFacts, readFacts } from '../../../cli/doctor/hub-facts';
+import { silentLog } from '../../../cli/hub/silent-log';
+import { systemClock } from '../../../operator/base/clock';
+import { HubClient } from '../../../operator/client/hub-client';
 import { refusedProxy } from '../../../operator/client/setup/http-settings';
 import { CommandError } from '../../../cli/command-error';
+import { CONFIG, FakeHub, json, text } from '../client/fake-hub';
 import { notFound } from '../runtime/fake-api-client';
 import { CommandLine, forbidden, ofHub, resource } from './command-line';
 
@@ -17,14 +23,17 @@ const NOW = Date.UTC(2026, 0, 1);
 const villa = resource('Hub', 'villa', {}, { reason: 'HubRunning' });
 const porch = resource('HubAutomation', 'porch', ofHub('villa'), { fields: { automationId: 'porch' } });
 
-const healthy: HubFacts = {
-  core: { version: '2026.11.0', state: 'RUNNING', recovery_mode: false, safe_mode: false },
-  isAdmin: true,
+const inner: InnerFacts = {
   components: ['automation', 'scene', 'script'],
   issues: [],
   trustsProxies: true,
   created: [{ kind: 'automation', id: 'porch', entityId: 'automation.porch', labels: [] }],
+};
+const healthy: HubFacts = {
+  core: { version: '2026.11.0', state: 'RUNNING', recovery_mode: false, safe_mode: false },
+  isAdmin: true,
   time: NOW,
+  inner,
 };
 
 const labels = { 'app.kubernetes.io/version': version };
@@ -91,6 +100,7 @@ const hubWith = (facts: Partial<HubFacts>) => {
   line.readHub = () => Promise.resolve({ ...healthy, time: line.clock.now(), ...facts });
   return line;
 };
+const hubTelling = (facts: Partial<InnerFacts>) => hubWith({ inner: { ...inner, ...facts } });
 const hubFailing = (error: Error) => {
   const line = cluster();
   line.readHub = () => Promise.reject(error);
@@ -224,7 +234,7 @@ const faults: readonly (readonly [string, CommandLine, string, string])[] = [
   ],
   [
     'a ban of another address',
-    hubWith({ bannedAddress: '10.1.2.3' }),
+    hubTelling({ bannedAddress: '10.1.2.3' }),
     'Hub villa: bans: The hub has banned 10.1.2.3',
     'ip_bans.yaml',
   ],
@@ -248,7 +258,7 @@ const faults: readonly (readonly [string, CommandLine, string, string])[] = [
   ],
   [
     'a repair',
-    hubWith({
+    hubTelling({
       issues: [
         {
           domain: 'mqtt',
@@ -263,13 +273,13 @@ const faults: readonly (readonly [string, CommandLine, string, string])[] = [
   ],
   [
     'a missing include',
-    hubWith({ components: ['scene', 'script'] }),
+    hubTelling({ components: ['scene', 'script'] }),
     'Hub villa: includes: The hub has not loaded automation',
     'automation: !include automations.yaml',
   ],
   [
     'an untrusted proxy',
-    hubWith({ refusedProxy: '10.42.0.7' }),
+    hubTelling({ refusedProxy: '10.42.0.7' }),
     'Hub villa: trusted proxies: The hub refuses requests that the proxy 10.42.0.7 forwards.',
     'trusted_proxies: [10.42.0.7]',
   ],
@@ -281,7 +291,7 @@ const faults: readonly (readonly [string, CommandLine, string, string])[] = [
   ],
   [
     'an object that no resource describes',
-    hubWith({ created: [{ kind: 'script', id: 'old', entityId: 'script.old', labels: [] }] }),
+    hubTelling({ created: [{ kind: 'script', id: 'old', entityId: 'script.old', labels: [] }] }),
     'Hub villa: orphans: The operator has created script.old in the hub',
     `kubectl annotate hub/villa ${API_GROUP}/remove-left-behind=script.old`,
   ],
@@ -358,7 +368,8 @@ describe('doctor', () => {
       installed['/api/v1/namespaces/home/persistentvolumeclaims/villa-config'],
     ]);
     const line = cluster(Object.fromEntries(claims) as Answers, ...samples);
-    line.readHub = () => Promise.resolve({ ...healthy, created: [], time: line.clock.now() });
+    line.readHub = () =>
+      Promise.resolve({ ...healthy, inner: { ...inner, created: [] }, time: line.clock.now() });
     expect((await line.run('doctor')).stdout).toMatch(/^\d+ checks: 0 faults, 0 skipped\n$/);
   });
 
@@ -382,7 +393,7 @@ describe('doctor', () => {
       translation_placeholders: null,
       severity: 'warning',
     };
-    const { code, stdout } = await hubWith({ issues: [issue] }).run('doctor');
+    const { code, stdout } = await hubTelling({ issues: [issue] }).run('doctor');
     expect(stdout).toContain(
       '! Hub villa: repairs: The hub asks for a repair: homeassistant: country_not_configured.',
     );
@@ -398,6 +409,66 @@ describe('doctor', () => {
       message: 'The token belongs to a user who is no administrator of the hub.',
       remedy: 'Store a token of an administrator in the Secret.',
     });
+  });
+
+  describe('what it does not ask a hub is skipped with the reason', () => {
+    let server: FakeHub;
+    let client: HubClient;
+
+    beforeEach(async () => {
+      server = await FakeHub.start();
+      client = new HubClient({ url: server.url, token: server.token, clock: systemClock, log: silentLog });
+    });
+    afterEach(async () => {
+      client.close();
+      await server.close();
+    });
+
+    /** The checks of a verdict, and the commands of the WebSocket that were sent. */
+    async function judged(config: object, isAdmin: boolean, only: Finding['verdict']) {
+      server.routes.set('GET /api/config', json(200, { ...CONFIG, ...config }));
+      server.routes.set('POST /api/template', text(200, String(Date.now() / 1_000)));
+      server.onCommand = ({ message, succeed }) =>
+        succeed(
+          message.type === 'auth/current_user' ? { id: 'a', name: 'Guest', is_admin: isAdmin } : undefined,
+        );
+      const findings = judgeHub(villa, await readFacts(client), [porch], Date.now());
+      const sent = server.commands.map(({ type }) => type).filter((type) => type !== 'get_config');
+      return { checks: findings.filter(({ verdict }) => verdict === only).map(textOf), sent };
+    }
+    const textOf = ({ check, message }: Finding) => `${check}: ${message}`;
+
+    test.each([
+      [
+        'a token of no administrator',
+        {},
+        false,
+        ['clock', 'bans', 'repairs', 'includes', 'trusted proxies', 'orphans'],
+        'the hub tells it to administrators alone',
+      ],
+      [
+        'recovery mode',
+        { recovery_mode: true },
+        true,
+        ['bans', 'repairs', 'includes', 'trusted proxies', 'orphans'],
+        'the hub has not loaded it in recovery mode',
+      ],
+    ])('with %s', async (_, config, isAdmin, checks, reason) => {
+      const { checks: skipped, sent } = await judged(config, isAdmin, 'skipped');
+      expect(skipped).toEqual(checks.map((check) => `${check}: Not asked: ${reason}.`));
+      expect(sent).toEqual(['auth/current_user']);
+      const { checks: ok } = await judged(config, isAdmin, 'ok');
+      expect(ok.map((each) => each.split(':')[0])).toEqual(
+        isAdmin ? ['hub reachable', 'token', 'clock'] : ['hub reachable', 'recovery and safe mode'],
+      );
+    });
+  });
+
+  test('a hub that has not loaded its repairs is not said to ask for none', async () => {
+    const { stdout } = await hubTelling({ issues: undefined }).run('doctor');
+    expect(stdout).toMatch(
+      /^\? Hub villa: repairs: The hub has not loaded its repairs.\n\d+ checks: 0 faults, 1 skipped\n$/,
+    );
   });
 
   test('changes nothing', async () => {

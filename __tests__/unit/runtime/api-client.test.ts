@@ -102,6 +102,14 @@ describe('ApiClient: answers', () => {
     expect(open).toBe(MAX_IDLE_CONNECTIONS);
   });
 
+  test('requests beyond the most connections wait for one of them', async () => {
+    answer = (_, response) => setImmediate(() => json(response, 200, {}));
+    const cluster = connect({ connections: 3 });
+    await Promise.all(Array.from({ length: 12 }, () => cluster.request(get)));
+    expect(seen).toHaveLength(12);
+    expect(new Set(seen.map(({ socket }) => socket)).size).toBe(3);
+  });
+
   test('an error has the status, the reason and the message of the server, and its Retry-After', async () => {
     answer = (_, response) =>
       json(response, 429, { reason: 'TooManyRequests', message: 'slow down' }, { 'Retry-After': '7' });

@@ -91,9 +91,10 @@ export class EntityCache extends PerResource<CachedEntity> {
 
   /** An object with this id is being removed, for whichever resource. */
   isBeingRemoved(kind: ConfigEntityKind, id: string): boolean {
-    return [...this.values()].some(
-      ({ removal }) => removal && !removal.end && removal.kind === kind && removal.ids.includes(id),
-    );
+    // Asked for each new object: hundreds of them would copy the list hundreds of times.
+    for (const { removal } of this.values())
+      if (removal && !removal.end && removal.kind === kind && removal.ids.includes(id)) return true;
+    return false;
   }
 }
 
