@@ -15,13 +15,14 @@ export class MemoryLimit {
   /** @returns undefined: this machine has no such controller, or this process may not use it */
   static create(name: string, bytes: number): MemoryLimit | undefined {
     const folder = join(CONTROLLER, name);
+    const limit = new MemoryLimit(folder);
     try {
       mkdirSync(folder);
-      writeFileSync(join(folder, 'memory.limit_in_bytes'), String(bytes));
     } catch {
       return undefined;
     }
-    return new MemoryLimit(folder);
+    writeFileSync(join(folder, 'memory.limit_in_bytes'), String(bytes));
+    return limit;
   }
 
   /** The program, with its first arguments, that starts another one under the limit. */

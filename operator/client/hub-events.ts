@@ -22,7 +22,9 @@ export type HubEvent =
   /** A device appeared. */
   | { readonly type: 'device-added' }
   /** The connection is back: anything may have happened since it was lost. */
-  | { readonly type: 'reconnected' };
+  | { readonly type: 'reconnected' }
+  /** Some of its changes were not seen, without a loss of the connection. */
+  | { readonly type: 'changes-missed' };
 
 export type HubEventListener = (event: HubEvent) => void;
 
@@ -84,6 +86,7 @@ export class HubEvents {
       ownReloads.reset();
       this.emit({ type: 'reconnected' });
     });
+    connection.onMissedChanges(() => this.emit({ type: 'changes-missed' }));
   }
 
   /** Calls `listener` for every event after {@link watch} has resolved. Returns a function that removes it. */

@@ -224,7 +224,6 @@ export class ApiClient {
   private keepAgents({ ca, cert, key, servername, rejectUnauthorized }: https.RequestOptions): void {
     const identity = JSON.stringify([ca, cert, key, servername, rejectUnauthorized]);
     if (identity === this.tlsIdentity) return;
-    this.tlsIdentity = identity;
     // The previous agent finishes its requests in flight; the server closes its idle connections.
     this.agents = {
       ...this.agents,
@@ -236,6 +235,7 @@ export class ApiClient {
         ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
       }),
     };
+    this.tlsIdentity = identity; // last: certificates that do not fit are read again
   }
 }
 

@@ -105,8 +105,10 @@ export class AdmissionServer {
   }
 
   private async read(request: IncomingMessage): Promise<Buffer> {
+    // A sender of large ones does not delay the small ones of others.
+    if (largeTexts.isLarge(Number(request.headers['content-length'] ?? Infinity))) await largeTexts.rested();
     const body = await readBody(request, MAX_BODY_SIZE, this.bodies);
-    await largeTexts.take(body.length);
+    await largeTexts.take(body.buffer.byteLength);
     return body;
   }
 }

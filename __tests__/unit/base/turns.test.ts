@@ -1,4 +1,4 @@
-import { Turns } from '../../../operator/base/turns';
+import { largeTexts, Turns } from '../../../operator/base/turns';
 import { until } from '../until';
 
 test('of work that keeps the process busy, others have half of the time', async () => {
@@ -51,4 +51,39 @@ test('what follows a turn that was taken belongs to it', async () => {
   };
   await Promise.all([parse(15), parse(50), parse(7)]);
   expect(rests).toEqual([65]);
+});
+
+test('what finds no room is done at once and rested from as well; its senders wait for the end of the rest', async () => {
+  let now = 0;
+  const rests: { readonly duration: number; readonly end: () => void }[] = [];
+  const sleep = (duration: number) => new Promise<void>((end) => rests.push({ duration, end }));
+  const turns = new Turns({ monotonic: () => now, sleep }, SIZE);
+  await turns.rested(); // nothing to rest from
+  const told: string[] = [];
+  const parse = async (name: string) => {
+    await turns.take(SIZE);
+    told.push(name);
+    now += 100;
+    await turns.rested();
+    told.push(`${name} rested`);
+  };
+  const all = [parse('a')];
+  await until(() => rests.length === 1);
+  all.push(...['b', 'c', 'd'].map(parse)); // b waits for its turn, c and d find no room
+  await until(() => told.length === 3);
+  expect(told).toEqual(['a', 'c', 'd']);
+  rests[0]!.end();
+  await until(() => rests.length === 2);
+  expect(rests.map(({ duration }) => duration)).toEqual([100, 300]);
+  expect(told.filter((what) => what.endsWith('rested'))).toEqual(['a rested', 'c rested', 'd rested']);
+  rests[1]!.end();
+  await Promise.all(all);
+});
+
+test('all texts of other programs share one room, of the size of the largest one', async () => {
+  let ran = 0;
+  for (let index = 0; index < 2; index++) largeTexts.add(() => void ran++, 12 * 2 ** 20);
+  expect(largeTexts.mayWait(SIZE)).toBe(false); // one of the two waits
+  await until(() => ran === 2);
+  expect(largeTexts.mayWait(SIZE)).toBe(true);
 });

@@ -172,6 +172,7 @@ function connectionWith(wrong: keyof Commands | undefined, answer: unknown): Hub
     lists: listsOf(),
     onLost: () => undefined,
     onReconnect: () => undefined,
+    onMissedChanges: () => undefined,
   } as unknown as HubConnection;
 }
 

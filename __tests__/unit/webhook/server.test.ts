@@ -1,7 +1,7 @@
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
-import { Turns } from '../../../operator/base/turns';
+import { largeTexts } from '../../../operator/base/turns';
 import { NotAReview } from '../../../operator/webhook/admission-review';
 import { type IssuedCertificate, issueCertificate } from '../../../operator/webhook/certificate/issue';
 import { silentLog } from '../../cluster/silent-log';
@@ -55,7 +55,7 @@ describe('AdmissionServer', () => {
   });
 
   test('a large review waits for its turn', async () => {
-    const add = jest.spyOn(Turns.prototype, 'add').mockImplementation();
+    const add = jest.spyOn(largeTexts, 'add').mockImplementation();
     const sent = send('x'.repeat(100_000));
     await until(() => add.mock.calls.length === 1);
     expect(await send('small')).toMatchObject({ status: 200 });

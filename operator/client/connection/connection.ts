@@ -98,6 +98,7 @@ export class HubConnection {
   private readonly subscriptions = new Set<Subscription>();
   private readonly reconnectListeners = new Set<Listener>();
   private readonly lostListeners = new Set<Listener>();
+  private readonly missedListeners = new Set<Listener>();
   private readonly heartbeat: Timer;
   private readonly reconnect: Timer;
   private readonly resubscription: Timer;
@@ -117,7 +118,7 @@ export class HubConnection {
       onDropped: (fields) =>
         this.log.warn(fields, 'dropped list of hub: lists of all hubs take too much memory'),
       onReadmitted: () => {
-        if (this.connected) this.callAll(this.reconnectListeners); // otherwise the reconnect calls them
+        if (this.connected) this.callAll(this.missedListeners); // otherwise the reconnect is told
       },
     });
     this.unusable = new Rate(options.clock, UNUSABLE_PERIOD);
@@ -170,13 +171,17 @@ export class HubConnection {
   }
 
   /**
-   * Calls `listener` when events may have been missed: after each reconnect, when the subscriptions are restored that the hub
-   * accepts, again when it accepts another one, and when a list of the hub that was dropped may be read again. Returns a function
-   * that removes it.
+   * Calls `listener` after each reconnect, when the subscriptions are restored that the hub accepts, and again when it
+   * accepts another one. Returns a function that removes it.
    */
   onReconnect(listener: Listener): () => void {
     this.reconnectListeners.add(listener);
     return () => void this.reconnectListeners.delete(listener);
+  }
+
+  /** Calls `listener` when a list of the hub that was dropped may be read again: its changes were not seen meanwhile. */
+  onMissedChanges(listener: Listener): void {
+    this.missedListeners.add(listener);
   }
 
   /** Calls `listener` each time an open connection is lost. Returns a function that removes it. */

@@ -263,7 +263,7 @@ export class RestClient {
       const received = await readBody(data, MAX_ANSWER_SIZE, hubBodies).finally(
         () => !data.readableEnded && data.destroy(),
       );
-      await largeTexts.take(received.length);
+      await largeTexts.take(received.buffer.byteLength);
       return { status, contentType: contentType(headers['content-type']), body: received };
     } catch (error) {
       if (error instanceof BodyRefused) throw this.refused(error);

@@ -57,13 +57,25 @@ class HubSocket extends WebSocket {
   /** A large message waits until others were read, so that a hub cannot delay all others; the next ones wait for it. */
   private waits(message: readonly unknown[]): boolean {
     const isFirst = this.waiting.length === 0;
-    if (!this.isAuthenticated || (isFirst && !mayWait(message))) return false;
+    if (!this.isAuthenticated) return false;
+    if (isFirst && !mayWait(message)) {
+      if (largeTexts.isLarge(sizeOf(message))) void this.readNoMoreUntilRested();
+      return false;
+    }
     this.waiting.push(message);
     if (!isFirst) return true;
     this.pause();
     this.endArrival();
     this.waitForTurn(message);
     return true;
+  }
+
+  /** The message is read at once, and nothing more of this hub while others have their time. */
+  private async readNoMoreUntilRested(): Promise<void> {
+    this.pause();
+    await largeTexts.countNext();
+    await largeTexts.rested();
+    if (this.waiting.length === 0) this.resume();
   }
 
   private waitForTurn(message: readonly unknown[]): void {

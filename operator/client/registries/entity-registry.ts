@@ -70,6 +70,8 @@ class EntityIndex {
 export class EntityRegistry {
   private readonly listeners = new Set<EntityListener>();
   private readonly entities: FollowedCollection<RegistryEntity, EntityIndex>;
+  private lastList: Promise<unknown> = Promise.resolve();
+  private nextList: Promise<CommandResult<'config/entity_registry/list'>> | undefined;
 
   constructor(private readonly connection: HubConnection) {
     this.entities = new FollowedCollection(connection, {
@@ -97,9 +99,20 @@ export class EntityRegistry {
       return await this.findNow(kind, uniqueId);
     } catch (error) {
       if (!(error instanceof HubTooLarge)) throw error;
-      const all = await this.connection.command('config/entity_registry/list');
+      const all = await this.wholeList();
       return all.find((entity) => kindOf(entity) === kind && entity.unique_id === uniqueId);
     }
+  }
+
+  /** A list that is not kept: one read for all who ask before it begins. */
+  private wholeList(): Promise<CommandResult<'config/entity_registry/list'>> {
+    this.nextList ??= this.lastList.then(() => {
+      this.nextList = undefined;
+      const list = this.connection.command('config/entity_registry/list');
+      this.lastList = list.catch(() => undefined);
+      return list;
+    });
+    return this.nextList;
   }
 
   /** All automations, scenes and scripts with this label. */

@@ -82,6 +82,7 @@ export class Registry {
       },
     });
     connection.onReconnect(() => this.onExternalChange());
+    connection.onMissedChanges(() => this.onExternalChange());
   }
 
   /** All entries, with all changes that the hub has reported so far. */

@@ -115,14 +115,17 @@ export class DriftDetector {
         return this.scheduleRejected();
       case 'device-added':
         return this.scheduleRejected();
+      case 'changes-missed':
+        return this.invalidateAll(() => 'resync');
       case 'reconnected':
-        for (const kind of CONFIG_ENTITY_KINDS) {
-          for (const resource of this.options.resources(kind)) {
-            const wasRejected = clearRejection(resource);
-            this.invalidateOneOfMany(resource, false, wasRejected ? undefined : 'resync');
-          }
-        }
+        return this.invalidateAll((resource) => (clearRejection(resource) ? undefined : 'resync'));
     }
+  }
+
+  private invalidateAll(priorityOf: (resource: WatchedResource) => Priority | undefined): void {
+    for (const kind of CONFIG_ENTITY_KINDS)
+      for (const resource of this.options.resources(kind))
+        this.invalidateOneOfMany(resource, false, priorityOf(resource));
   }
 
   private onTurnedOn(): void {

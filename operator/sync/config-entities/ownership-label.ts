@@ -83,7 +83,7 @@ export async function markEntity(client: HubClient, entity: RegistryEntity, mark
  */
 export async function unmark(client: HubClient, kind: ConfigEntityKind, id: string): Promise<void> {
   try {
-    const entity = await client.entityRegistry.find(kind, id);
+    const entity = await client.entityRegistry.findToRemove(kind, id);
     if (entity?.labels?.length) await markEntity(client, entity, 'none');
   } catch (error) {
     if (!(error instanceof HubError)) throw error;

@@ -86,7 +86,8 @@ export class HubContext {
     client.events.onEvent((event) => {
       // The hub may now accept answers that it rejected before.
       if (['component-loaded', 'device-added', 'reconnected'].includes(event.type)) this.scheduleRetries();
-      if (event.type === 'reconnected') for (const resource of this.resources()) this.requeue(resource);
+      if (['reconnected', 'changes-missed'].includes(event.type))
+        for (const resource of this.resources()) this.requeue(resource);
     });
   }
 

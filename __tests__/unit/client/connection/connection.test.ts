@@ -258,10 +258,11 @@ describe('HubConnection: subscriptions', () => {
     expect(hub.connects).toBe(2);
   });
 
-  test('are reported as interrupted when a list of the hub that was dropped may be read again', async () => {
+  test('are told that changes were missed when a list of the hub that was dropped may be read again', async () => {
     const clock = new ManualClock();
     const connection = open({ clock, keptLists: new KeptLists(1_000) });
     const told: string[] = [];
+    connection.onMissedChanges(() => told.push('missed'));
     connection.onReconnect(() => told.push('back'));
     await connection.subscribeEvents('component_loaded', () => undefined);
     const list = connection.lists.add('areas', () => undefined);
@@ -270,7 +271,12 @@ describe('HubConnection: subscriptions', () => {
     await clock.advance(59_999);
     expect(told).toEqual([]);
     await clock.advance(1);
-    expect(told).toEqual(['back']);
+    expect(told).toEqual(['missed']);
+    list.set(2_000);
+    await hub.close(); // the return is told instead
+    await until(() => !connection.connected);
+    await clock.advance(120_000);
+    expect(told).toEqual(['missed']);
     list.set(2_000);
     connection.close();
     expect(clock.pendingTimers).toBe(0);

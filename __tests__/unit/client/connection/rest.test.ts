@@ -1,4 +1,4 @@
-import { Turns } from '../../../../operator/base/turns';
+import { largeTexts } from '../../../../operator/base/turns';
 import {
   HubBanned,
   HubFailed,
@@ -42,7 +42,7 @@ afterEach(async () => {
 
 describe('RestClient with an answer', () => {
   test('that is large waits for its turn before it is parsed', async () => {
-    const add = jest.spyOn(Turns.prototype, 'add').mockImplementation();
+    const add = jest.spyOn(largeTexts, 'add').mockImplementation();
     answerWith(json(200, { note: 'x'.repeat(100_000) }));
     const parse = jest.spyOn(JSON, 'parse');
     const answer = open().get('/api/config');

@@ -3,14 +3,23 @@ import { HubConnection } from '../../../../operator/client/connection/connection
 import { HubTooLarge } from '../../../../operator/client/connection/errors';
 import { KeptLists } from '../../../../operator/client/connection/kept-lists';
 import { HubClient } from '../../../../operator/client/hub-client';
+import { ConfigEntities } from '../../../../operator/client/config-entities/config-entities';
+import { OwnReloadTracker } from '../../../../operator/client/config-entities/own-reload-tracker';
+import { unmark } from '../../../../operator/sync/config-entities/ownership-label';
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
-import { FakeHub } from '../fake-hub';
+import { FakeHub, json } from '../fake-hub';
 
 let hub: FakeHub;
 let client: HubClient;
 let registry: EntityRegistry;
-let entities: { entity_id: string; unique_id: string; platform: string; disabled_by: null }[];
+let entities: {
+  entity_id: string;
+  unique_id: string;
+  platform: string;
+  disabled_by: null;
+  labels?: string[];
+}[];
 
 const lists = () => hub.commands.filter((message) => message.type === 'config/entity_registry/list').length;
 
@@ -31,6 +40,8 @@ beforeEach(async () => {
     if (type === 'config/entity_registry/list') command.succeed(entities);
     else if (type === 'config/entity_registry/get_entries')
       command.succeed(Object.fromEntries(ids.map(entry)));
+    else if (type === 'config/label_registry/list')
+      command.succeed([{ label_id: 'managed', name: 'Managed by Hub Operator' }]);
     else command.succeed();
   };
 });
@@ -91,9 +102,26 @@ describe('EntityRegistry', () => {
     });
     const small = new EntityRegistry(connection);
     await expect(small.findNow('automation', 'porch')).rejects.toThrow(HubTooLarge);
-    const found = await small.findToRemove('automation', 'porch');
-    expect(found?.entity_id).toBe('automation.evening');
-    expect(await small.findToRemove('script', 'porch')).toBeUndefined();
+    const before = lists();
+    const found = await Promise.all(
+      (['automation', 'script', 'scene'] as const).map((kind) => small.findToRemove(kind, 'porch')),
+    );
+    expect(found.map((entity) => entity?.entity_id)).toEqual([
+      'automation.evening',
+      undefined,
+      'scene.porch',
+    ]);
+    expect(lists() - before).toBe(1); // all have one
+    hub.routes.set('GET /api/config/automation/config/porch', json(404, { message: 'Resource not found' }));
+    const tracker = new OwnReloadTracker(clock);
+    await new ConfigEntities(client.rest, connection, small, tracker, clock).removeRegistration(
+      'automation',
+      'porch',
+    );
+    expect(hub.commands.map(({ type }) => type)).toContain('config/entity_registry/remove');
+    entities[1]!.labels = ['managed'];
+    await unmark({ entityRegistry: small, labels: client.labels } as HubClient, 'scene', 'porch');
+    expect(hub.commands.at(-1)).toMatchObject({ type: 'config/entity_registry/update', labels: [] });
     expect(keptLists.weight).toBe(0);
     connection.close();
   });

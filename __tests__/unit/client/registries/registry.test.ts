@@ -15,6 +15,7 @@ class FakeRegistry {
   isLate = false;
   private readonly late: RegistryRecord[] = [];
   reconnected!: () => void;
+  missChanges!: () => void;
   private tell!: (data: RegistryUpdated) => void;
 
   readonly connection = {
@@ -27,6 +28,9 @@ class FakeRegistry {
         listener();
       };
       return () => undefined;
+    },
+    onMissedChanges: (listener: () => void) => {
+      this.missChanges = listener;
     },
     subscribeEvents: async (_type: string, listener: (data: RegistryUpdated) => void) => {
       this.tell = listener;
@@ -148,6 +152,11 @@ describe('Registry', () => {
     expect(await names()).toEqual(['new']);
   });
 
+  test('after changes that were missed it is reported as changed', () => {
+    hub.missChanges();
+    expect(changes).toBe(1);
+  });
+
   test('of zones it has the id of a record in zone_id, and follows the stream of the collection', async () => {
     let tell!: (changes: CollectionChanges) => void;
     const sent: unknown[] = [];
@@ -156,6 +165,7 @@ describe('Registry', () => {
       lists: listsOf(),
       onLost: () => () => undefined,
       onReconnect: () => () => undefined,
+      onMissedChanges: () => undefined,
       subscribe: async (type: string, _: object, onMessage: typeof tell) => {
         expect(type).toBe('zone/subscribe');
         tell = onMessage;

@@ -197,4 +197,11 @@ describe('DriftDetector', () => {
     );
     expect(cached.rejection).toBeUndefined();
   });
+
+  test('changes that were missed reconcile all resources, and no rejected payload is sent again', () => {
+    const cached = reject('scene a');
+    signal({ type: 'changes-missed' });
+    expect(reconciled).toHaveLength(3 * ids.length);
+    expect(cached.rejection).toBeDefined();
+  });
 });

@@ -62,7 +62,7 @@ beforeEach(() => {
     },
     entityRegistry: {
       withLabel: async (id: string) => entities.filter(({ labels }) => labels.includes(id)),
-      find: async (kind: string, id: string) => void looked.push(`${kind} ${id}`),
+      findToRemove: async (kind: string, id: string) => void looked.push(`${kind} ${id}`),
     },
     removal: {
       remove: async (kind: string, id: string, { shouldRemove }: { shouldRemove: () => boolean }) => {

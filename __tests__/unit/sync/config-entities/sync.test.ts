@@ -191,6 +191,7 @@ class Bench {
       entityRegistry: {
         find,
         findNow: find,
+        findToRemove: find,
         onChange: () => undefined,
         setLabels: (_id: string, labels: readonly string[]) => {
           this.labels = labels;
