@@ -246,7 +246,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const id = entityType.id(resource);
     const volume = hubVolume(this.services, resource.metadata.namespace, resource.spec.hubRef.name);
     const hash = hashOf(entityType, id, payload);
-    // Of a former spec: what was taken back is not tried again with time.
+    // A definition that was taken back is tried again with another spec, and not with time.
     if (isByFile && cached.rejection?.hash !== hash) cached.rejection = undefined;
     return {
       resource,

@@ -50,7 +50,7 @@ describe('an item that the hub leaves out', () => {
   });
 
   test.each([
-    ['by the API, whatever its id looks like', false, 'automation own:\n  - {id: &a twin, alias: one}\n'],
+    ['by the API, in any form', false, 'automation own:\n  - {id: &a twin, alias: one}\n'],
     ['as files: a script, by its key', true, 'script own:\n  twin: {sequence: []}\n'],
     ['as files: an id of several lines', true, 'automation own:\n  - id: >-\n      twin\n    alias: one\n'],
     ['as files: an id that is a secret', true, 'automation own:\n  - id: !secret twin\n'],

@@ -171,7 +171,7 @@ export class DeliveredFiles {
    * The hub uses the definition: the former one is needed no more, and the next write of the ConfigMap leaves it out.
    *
    * @param hash of the definition
-   * @returns whether that is to be published: a next process would take the former one for what the hub has used since
+   * @returns whether that is to be published: a next process would take the former one for a definition that the hub has used since
    */
   confirm(kind: ConfigEntityKind, id: string, hash: string): boolean {
     const key = itemKey(kind, id);

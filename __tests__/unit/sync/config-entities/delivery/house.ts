@@ -366,6 +366,7 @@ export class House {
       entityRegistry: {
         find,
         findNow: find,
+        findToRemove: find,
         onChange: () => undefined,
         setLabels: async () => undefined,
         rename: async () => undefined,
