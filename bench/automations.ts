@@ -71,7 +71,7 @@ interface Burst {
 }
 
 /** About 0.7 KB each. */
-const automation = (index: number) => ({
+export const automation = (index: number) => ({
   hubRef: { name: 'hub' },
   ...automationParts(index),
   description:
@@ -84,7 +84,8 @@ const body = (index: number) => {
   return { ...rest, mode: 'single', max_exceeded: 'warning' };
 };
 
-async function floor(bench: HubBench, count: number): Promise<number> {
+/** Milliseconds of the bare loop. */
+export async function floor(bench: HubBench, count: number): Promise<number> {
   const hub = await bench.hub();
   const began = Date.now();
   for (let index = 0; index < count; index++) {

@@ -42,6 +42,20 @@ const benches: Readonly<Record<string, Bench>> = {
       '100 edits: the last one won': 'yes',
     },
   },
+  delivery: {
+    about:
+      'Automations with `delivery: File` against real hubs. The floor is that of the API: the same definitions as POSTs, one after another, by a bare loop to a fresh hub with 200 of them; for more it would be higher for each. `make bench NAME=delivery`',
+    bars: {
+      '500: all Ready after the last was accepted, s': '≤ 10',
+      '500: times faster than the floor': '≥ 20',
+      '500: POSTs': '0',
+      '500: reloads of automations': '≤ 5',
+      '500: one change in use after, s': '≤ 3',
+      '2000: all Ready after the last was accepted, s': '≤ 40',
+      '2000: POSTs': '0',
+      '2000: one change in use after, s': '≤ 5',
+    },
+  },
   registries: {
     about:
       'Areas with their floors and labels on a real hub, areas created first. `make bench NAME=registries`',
@@ -75,6 +89,16 @@ const benches: Readonly<Record<string, Bench>> = {
       'idle: requests to the hub, of one alone → of each': '≤ 1.2 ×',
       'idle: requests to the cluster, of one alone → of each': '≤ 1.2 ×',
       'idle: CPU, ms, of one alone → of each': '≤ 1.2 ×',
+    },
+  },
+  fleet: {
+    about:
+      'One operator with hundreds of hubs of 50 automations (light stand-ins): memory, start, a line changed in all, one hub in ten that hangs, another leader. `make bench NAME=fleet`',
+    bars: {
+      'memory of the operator, MiB': '≤ 320',
+      'writes at rest, in 30 s': '0',
+      'start: all looked at after, s': '≤ 30',
+      'one line changed in all: in the hubs after, s': '≤ 120',
     },
   },
   webhook: {

@@ -37,6 +37,8 @@ export interface Traffic {
   readonly writes: { readonly id: string; readonly at: number }[];
   /** Reloads of all automations. */
   reloads: number;
+  /** Reloads of scripts, with which the hub reads its files. */
+  scriptReloads: number;
 }
 
 /** A sandbox with the shipped operator in it, and hubs on demand. */
@@ -47,18 +49,20 @@ export class HubBench {
     readonly sandbox: Sandbox,
     readonly cluster: ApiClient,
     public operator: OperatorProcess,
+    private readonly settings: Readonly<Record<string, string>>,
   ) {}
 
-  static async start(): Promise<HubBench> {
+  /** @param settings of the operator, by environment variable */
+  static async start(settings: Readonly<Record<string, string>> = { LOG_LEVEL: 'warn' }): Promise<HubBench> {
     const sandbox = await startSandbox({ progress: 'plain', hubs: true });
     const config = new KubeConfig();
     config.loadFromFile(sandbox.kubeconfig);
     const cluster = new ApiClient(config, { clock: systemClock, timeout: 60_000 });
     await bundleOperator();
     await installOperator(sandbox);
-    const operator = await startOperator(sandbox, { settings: { LOG_LEVEL: 'warn' } });
+    const operator = await startOperator(sandbox, { settings });
     while (!(await isLeading(operator))) await sleep(POLL);
-    return new HubBench(sandbox, cluster, operator);
+    return new HubBench(sandbox, cluster, operator, settings);
   }
 
   async stop(): Promise<void> {
@@ -68,18 +72,22 @@ export class HubBench {
 
   async restartOperator(): Promise<void> {
     await this.operator.process.stop();
-    this.operator = await startOperator(this.sandbox, { settings: { LOG_LEVEL: 'warn' } });
+    await this.startOperator();
+  }
+
+  async startOperator(): Promise<void> {
+    this.operator = await startOperator(this.sandbox, { settings: this.settings });
   }
 
   /** A fresh hub; resolves when it has nothing left to do of its start. */
-  async hub(configuration = 'logger:\n  default: warning\n'): Promise<BenchHub> {
+  async hub(configuration = 'logger:\n  default: warning\n', spec: object = {}): Promise<BenchHub> {
     const namespace = `bench-${this.hubs++}`;
     await this.createNamespace(namespace);
     await this.create(namespace, 'HubConfiguration', 'hub', {
       hubRef: { name: 'hub' },
       configuration,
     });
-    await this.create(namespace, 'Hub', 'hub', { version: '2026.11.0' });
+    await this.create(namespace, 'Hub', 'hub', { version: '2026.11.0', ...spec });
     await this.untilReady(namespace, 'Hub');
     const hub = await this.read<CustomResource>(namespace, 'Hub', 'hub');
     const url = String(hub.status?.['url']);
@@ -173,15 +181,19 @@ export class HubBench {
       if (items.length > 0 && waiting.length === 0) return Date.now();
       if (Date.now() > deadline)
         throw new Error(`${kind}: ${waiting.length} of ${items.length} are not Ready`);
-      await sleep(items.length > 20 ? 500 : POLL); // a list of hundreds costs the API server something
+      // A list of thousands takes half of a core of the API server: meanwhile one of them is asked for.
+      const one = waiting.at(-1)?.metadata.name;
+      do await sleep(POLL);
+      while (one && Date.now() < deadline && !isReadyNow(await this.read(namespace, kind, one)));
     }
   }
 }
 
 /** Counts the commands to the hub from now on. */
 export async function traffic({ client }: BenchHub): Promise<Traffic> {
-  const seen: Traffic = { writes: [], reloads: 0 };
+  const seen: Traffic = { writes: [], reloads: 0, scriptReloads: 0 };
   await client.connection.subscribeEvents('call_service', (data) => {
+    if (data.domain === 'script' && data.service === 'reload') seen.scriptReloads += 1;
     if (data.domain !== 'automation' || data.service !== 'reload') return;
     const { id } = data.service_data;
     if (typeof id !== 'string') seen.reloads += 1;

@@ -7,6 +7,8 @@ import { benchAutomations } from './automations';
 import { benchColdStart } from './cold-start';
 import { benchCommands } from './commands';
 import { benchConfiguration } from './configuration';
+import { benchDelivery } from './delivery';
+import { benchFleet } from './fleet';
 import { benchHostileInput } from './hostile-input';
 import { benchHostileOperator } from './hostile-operator';
 import { benchHubs } from './hubs';
@@ -21,11 +23,13 @@ import { benchWebhook } from './webhook';
 const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   runtime: () => benchRuntime(numberOf('N', 10_000)),
   automations: () => benchAutomations(numberOf('N', 200), numberOf('MANY', 500), numberOf('ROUNDS', 3)),
+  delivery: () => benchDelivery(numberOf('N', 500), numberOf('MANY', 2_000), numberOf('FLOOR', 200)),
   registries: () => benchRegistries(numberOf('N', 200)),
   commands: () => benchCommands(numberOf('N', 2_000), numberOf('SHOWN', 500), numberOf('ROUNDS', 9)),
   configuration: () => benchConfiguration(numberOf('N', 5)),
   hubs: () => benchHubs(numberOf('N', 20)),
   'cold-start': () => benchColdStart(),
+  fleet: () => benchFleet(numberOf('N', 300), numberOf('MINUTES', 10)),
   webhook: () => benchWebhook(numberOf('N', 5_000)),
   'hostile-input': () => benchHostileInput(numberOf('N', 1_000)),
   'hostile-operator': () => benchHostileOperator(numberOf('N', 1_000)),

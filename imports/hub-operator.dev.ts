@@ -119,7 +119,7 @@ export interface HubSpec {
   readonly bootstrap?: HubSpecBootstrap;
 
   /**
-   * How automations, scenes and scripts are written to the hub. Api (default): one by one through its API; people can edit them in the hub. File: as mounted files with one reload for a burst; faster for hundreds, but read-only in the hub. File is not implemented yet (`NotYetSupported`).
+   * How automations, scenes and scripts are written to the hub. Api (default): one by one through its API; people can edit them in the hub. File: as mounted files with one reload for a burst; faster for hundreds, but read-only in the hub. A change moves what is there; nothing is lost, and the hub is not restarted.
    *
    * @schema HubSpec#delivery
    */
@@ -476,7 +476,7 @@ export function toJson_HubSpecBootstrap(obj: HubSpecBootstrap | undefined): Reco
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How automations, scenes and scripts are written to the hub. Api (default): one by one through its API; people can edit them in the hub. File: as mounted files with one reload for a burst; faster for hundreds, but read-only in the hub. File is not implemented yet (`NotYetSupported`).
+ * How automations, scenes and scripts are written to the hub. Api (default): one by one through its API; people can edit them in the hub. File: as mounted files with one reload for a burst; faster for hundreds, but read-only in the hub. A change moves what is there; nothing is lost, and the hub is not restarted.
  *
  * @schema HubSpecDelivery
  */

@@ -54,6 +54,7 @@ async function make(partial: string, text: string): Promise<void> {
     join(partial, 'verdict'),
     join(partial, 'no'),
     '8123',
+    join(partial, 'delivery'),
   ];
   const { code, output } = await runPython(PREPARE_CONFIG, ...places);
   if (code !== 0) throw new Error(`the default configuration of the tests is not accepted: ${output}`);

@@ -93,6 +93,27 @@ describe('a hub on a real node', () => {
     expect(await villa.podUid()).toBe(before);
   });
 
+  test('an automation moves into a file that the kubelet brings into the pod that runs, and a change of it as well', async () => {
+    const { uid } = (await home.get('pod', 'villa-0')).metadata;
+    await home.change('hub', 'villa', { delivery: 'File' });
+    await until('it is delivered as a file', async () => {
+      const { status } = await home.get('hubautomation', 'lamp');
+      return status?.['delivery'] === 'File';
+    });
+    expect(await home.inHub('villa', 'cat', '/config/automations.yaml')).not.toContain('lamp');
+    await home.change('hubautomation', 'lamp', { alias: 'Lamp in a file' });
+    await home.ready('hubautomation', 'lamp');
+    await until(
+      'the hub uses it',
+      async () => (await nameOf('automation.the_automation_lamp')) === 'Lamp in a file',
+    );
+    await home.change('hub', 'villa', { delivery: 'Api' });
+    await until('it is in the file of the hub again', async () =>
+      (await home.inHub('villa', 'cat', '/config/automations.yaml')).includes('Lamp in a file'),
+    );
+    expect((await home.get('pod', 'villa-0')).metadata.uid).toBe(uid);
+  });
+
   test('a change that needs a restart replaces the pod', async () => {
     const before = await villa.podUid();
     await villa.change(`${BASE}homeassistant:\n  name: The villa\n`, { reloadStrategy: 'restart' });

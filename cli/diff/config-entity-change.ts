@@ -62,6 +62,7 @@ function workOn(entityType: AnyEntityType, resource: Child, { client, clock }: S
     payload,
     hash: hashOf(entityType, id, payload),
     volume: undefined,
+    isByFile: false,
   };
 }
 

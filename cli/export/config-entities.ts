@@ -4,7 +4,7 @@ import type { ConfigEntityKind, EntityPayload } from '../../operator/client/conn
 import { HubFailed, HubRejected, isUnknownCommand } from '../../operator/client/connection/errors';
 import { parseJson } from '../../operator/client/connection/rest';
 import type { HubClient } from '../../operator/client/hub-client';
-import { MARKER_SCRIPT } from '../../operator/kinds/ids';
+import { isMarker } from '../../operator/kinds/ids';
 
 /** An automation, scene or script of the hub's own file. */
 export interface StoredEntity {
@@ -58,7 +58,7 @@ export async function readEntities(
   const entities = all
     .filter(
       ({ entity_id: entityId, platform, unique_id: id }) =>
-        entityId.startsWith(`${kind}.`) && platform === PLATFORMS[kind] && id !== MARKER_SCRIPT,
+        entityId.startsWith(`${kind}.`) && platform === PLATFORMS[kind] && !isMarker(id),
     )
     .sort((a, b) => (a.unique_id < b.unique_id ? -1 : 1));
   const known = new Set(all.map(({ entity_id: entityId }) => entityId));

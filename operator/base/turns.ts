@@ -46,13 +46,13 @@ export class Turns {
     if (!this.isRunning) void this.run();
   }
 
-  /** Counts what the caller, and what waits for its result, does at once. */
+  /** Counts the work that the caller does at once, with all that waits for its result. */
   async countNext(): Promise<void> {
     await this.time(() => undefined);
     if (!this.isRunning) void this.run();
   }
 
-  /** Resolves after the next rest; at once if nothing is to be rested from. Whoever sends large texts sends no more until then. */
+  /** Resolves after the next rest; at once if nothing is to be rested from. A sender of large texts is read no further until then. */
   async rested(): Promise<void> {
     if (this.isRunning) await new Promise<void>((resolve) => this.untilRested.push(resolve));
   }

@@ -24,6 +24,13 @@ export function fieldOfId({ spec }: { readonly spec: object }): 'spec.hubId' | '
  */
 export const MARKER_SCRIPT = 'hub_operator_configuration';
 
+/** Whether a script is one of the operator's own. */
+export const isMarker = (id: string): boolean => id === MARKER_SCRIPT || id.startsWith(DELIVERY_MARKER);
+
+/** Id of the script that shows which content of a delivered ConfigMap the hub has read. No other script may have it. */
+export const deliveryMarker = (index: number): string => `${DELIVERY_MARKER}${index}`;
+const DELIVERY_MARKER = 'hub_operator_delivery_';
+
 /** The id of a script: as above, but the hub accepts only slugs as script ids. `movie-night.v2` → `movie_night_v2` */
 export function scriptId(script: Resource<WithId>): string {
   return effectiveId(script).replace(/[-._]+/g, '_');

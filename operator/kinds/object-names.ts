@@ -38,6 +38,8 @@ export function objectNames(hub: string) {
     lastGoodConfiguration: `${hub}-configuration-last-good`,
     /** Secret that HubSecrets generates; key `secrets.yaml`. */
     secrets: `${hub}-secrets`,
+    /** ConfigMap with automations, scenes and scripts that are delivered as files; a hub has several. It belongs to the Hub. */
+    delivery: (index: number) => `${hub}-delivery-${index}`,
     /** Secret with the operator's own random keys for this hub. */
     operator: `${hub}-operator`,
     /**

@@ -105,10 +105,11 @@ export const readyReasons = {
     meaning: '`spec.suspend` was true before the resource was ever reconciled.',
     action: 'Set `spec.suspend` to false.',
   },
-  NotYetSupported: {
-    kinds: 'all',
-    meaning: 'This version of the operator does not implement the field yet.',
-    action: 'Remove the field, or wait for a later version.',
+  DeliveryFull: {
+    kinds: ['HubAutomation', 'HubScene', 'HubScript'],
+    meaning:
+      'The Hub has `delivery: File`, and the ConfigMaps of its definitions have no room for this one. What the hub has stays as it is.',
+    action: 'Remove or shorten definitions, or set `spec.delivery` of the Hub to Api.',
   },
   ApiServerError: {
     kinds: 'all',

@@ -72,6 +72,12 @@ const configEntityFields = {
     items: { type: 'string' },
     'x-kubernetes-list-type': 'atomic',
   },
+  delivery: {
+    type: 'string',
+    description:
+      'File: the definition is in a ConfigMap that the hub’s pod mounts, and nowhere else. Absent: in the hub’s own file, which its API writes, or on its way.',
+    enum: ['File'],
+  },
 } as const satisfies Record<string, Field>;
 
 /** The status of a kind that has an object in a registry of the hub, or a config entry. */

@@ -43,7 +43,8 @@ export function syncModules(services: Services): SyncModules {
   const community = communityModule(services, hubs);
   const integration = integrationModule(services, hubs);
   const configEntities = configEntityModules(services, hubs);
-  const hub = hubModule(services, hubs, configuration.isLoading, restarts, configEntities.findLeftBehind);
+  const { findLeftBehind, deliveryOf } = configEntities;
+  const hub = hubModule(services, hubs, configuration.isLoading, restarts, findLeftBehind, deliveryOf);
   const all: readonly KindModules[] = [
     { modules: { Hub: hub } },
     { ...configuration, modules: { HubConfiguration: notForExternalHubs(hubs, configuration.module) } },

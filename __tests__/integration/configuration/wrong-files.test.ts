@@ -171,6 +171,7 @@ describe('a wrong file at the start of a hub', () => {
       PREPARE_CONFIG,
       ...['config', 'configuration', 'secrets', 'report', 'allow-downgrade'].map(at),
       '8123',
+      at('delivery'),
     );
     return parsePrepareReport(await readFile(at('report'), 'utf8'));
   }

@@ -107,15 +107,19 @@ async function settled(): Promise<void> {
   await until(
     'all resources are Ready, and the operator has no more to do',
     async () => {
-      const lines = () => readFile(operator.process.logFile, 'utf8').then((text) => text.split('\n').length);
+      const lines = () => readFile(operator.process.logFile, 'utf8').then((text) => text.split('\n'));
       const before = await lines();
+      // What another version of the operator has said says nothing of this one.
+      const reconciled = new Set(before.flatMap(reconciledBy));
       const waiting = (await list('home')).filter(
-        ({ metadata, status }) =>
+        ({ kind, metadata, status }) =>
+          !reconciled.has(`${kind} ${metadata.name}`) ||
           !status?.conditions?.some(
             (condition) =>
               condition.type === 'Ready' &&
               condition.status === 'True' &&
-              condition.observedGeneration === metadata.generation,
+              condition.observedGeneration === metadata.generation &&
+              !condition.message.includes('pending change of its pod'),
           ),
       );
       const why = ({ kind, metadata, status }: Stored) =>
@@ -124,10 +128,17 @@ async function settled(): Promise<void> {
       if ((await list('hubs.hub-operator.dev')).some(({ status }) => status?.['phase'] !== 'Running'))
         throw new Error('a hub does not run');
       await sleep(5_000);
-      return (await lines()) - before < 40; // hubs are asked every 10 s
+      return (await lines()).length - before.length < 40; // hubs are asked every 10 s
     },
     420_000,
   );
+}
+
+/** The resource whose reconcile a line of the log reports. */
+function reconciledBy(line: string): readonly string[] {
+  if (!line.includes('"reconciled resource"')) return [];
+  const { kind, name } = JSON.parse(line) as { kind: string; name: string };
+  return [`${kind} ${name}`];
 }
 
 /** How often each hub was started. */

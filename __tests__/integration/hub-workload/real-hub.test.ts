@@ -116,14 +116,6 @@ test('a hub that does not let its proxies through is reported until it does', as
   });
 });
 
-test('delivery: File is not built yet, which is said, and the hub is looked after', async () => {
-  await home.change('hub', 'villa', { delivery: 'File' });
-  await home.ready('hub', 'villa', { status: 'False', reason: 'NotYetSupported' });
-  await statusBecomes({ phase: 'Running' });
-  await home.change('hub', 'villa', { delivery: null });
-  await ready();
-});
-
 const exposed = (reason: string) =>
   until(`Exposed is ${reason}`, async () => {
     const condition = await home.condition('hub', 'villa', 'Exposed');

@@ -226,6 +226,7 @@ test('podTemplate is merged last, by Kubernetes’ merge keys, and what is remov
     '/config',
     '/hub-operator/configuration',
     '/hub-operator/secrets',
+    '/hub-operator/delivery',
     '/media',
   ]);
   expect(hub['livenessProbe']).toMatchObject({ tcpSocket: { port: 'http' }, periodSeconds: 30 });

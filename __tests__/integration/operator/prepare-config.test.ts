@@ -60,7 +60,9 @@ async function start(
   await mount(places.configuration, configuration);
   await mount(places.secrets, secrets);
   const { config, configuration: generated, secrets: secretsPlace, verdict, allow } = places;
-  const { code } = await runPython(PREPARE_CONFIG, config, generated, secretsPlace, verdict, allow, '8123');
+  const delivery = join(config, '..', 'delivery');
+  const mounts = [generated, secretsPlace, verdict, allow, '8123', delivery];
+  const { code } = await runPython(PREPARE_CONFIG, config, ...mounts);
   const message = await readFile(verdict, 'utf8');
   return { code, message, report: parsePrepareReport(message)! };
 }
@@ -401,7 +403,8 @@ describe('files of people', () => {
     await writeFile(join(places.config, 'json.py'), 'raise SystemExit("not this one")\n');
     const { config, configuration, secrets, verdict, allow } = places;
     await mount(configuration, { 'configuration.yaml': SECOND });
-    const [, ...args] = pythonCommand(PREPARE_CONFIG, config, configuration, secrets, verdict, allow, '8123');
+    const mounts = [configuration, secrets, verdict, allow, '8123', join(config, '..', 'delivery')];
+    const [, ...args] = pythonCommand(PREPARE_CONFIG, config, ...mounts);
     const python = join(process.env['HUB_SANDBOX_VENV']!, 'bin', 'python3');
     await promisify(execFile)(python, args, { cwd: config });
     expect(parsePrepareReport(await readFile(verdict, 'utf8'))?.result).toMatch(/loaded|unchanged/);

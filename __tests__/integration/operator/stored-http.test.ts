@@ -41,7 +41,13 @@ const copy = () => readFile(`${file}.before-hub-operator`, 'utf8');
 async function prepare(text: string): Promise<string> {
   await writeFile(file, text);
   const places = ['configuration', 'secrets', 'report', 'allow'].map((name) => join(config, '..', name));
-  const { output } = await runPython(PREPARE_CONFIG, config, ...places, String(PORT));
+  const { output } = await runPython(
+    PREPARE_CONFIG,
+    config,
+    ...places,
+    String(PORT),
+    join(config, '..', 'delivery'),
+  );
   return output;
 }
 

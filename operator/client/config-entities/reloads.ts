@@ -53,13 +53,17 @@ export class Reloads {
     this.expectsWrites = expectsWrites;
   }
 
-  /** Requests a reload; call it after the write has ended. Never rejects. */
-  request(component: string): Promise<ReloadResult> {
+  /**
+   * Requests a reload; call it after the write has ended. Never rejects.
+   *
+   * @param quiet milliseconds that it waits for further requests; 0: the writes of a burst have ended together
+   */
+  request(component: string, quiet = QUIET_PERIOD): Promise<ReloadResult> {
     if (this.closing.signal.aborted) return Promise.resolve(closed());
     const queue = this.queue(component);
     queue.waiting ??= newBatch(this.options.clock.monotonic() + queue.maxWait);
     const { result } = queue.waiting;
-    this.arm(component, queue);
+    this.arm(component, queue, quiet);
     return result;
   }
 
@@ -97,11 +101,11 @@ export class Reloads {
     return queue;
   }
 
-  private arm(component: string, queue: ComponentQueue): void {
+  private arm(component: string, queue: ComponentQueue, quiet = QUIET_PERIOD): void {
     if (!queue.waiting || queue.running) return;
     const { clock } = this.options;
     const left = queue.waiting.latestStart - clock.monotonic();
-    queue.timer.set(Math.max(0, Math.min(QUIET_PERIOD, left)), () => {
+    queue.timer.set(Math.max(0, Math.min(quiet, left)), () => {
       const mayWait = queue.waiting !== undefined && clock.monotonic() < queue.waiting.latestStart;
       const isWriting = this.options.isWriting(component);
       if (mayWait && (isWriting || this.expectsWrites(component))) return this.arm(component, queue);

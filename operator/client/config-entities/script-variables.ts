@@ -1,4 +1,5 @@
 import { isObject } from '../../base/is-object';
+import { HubFailed, HubRejected } from '../connection/errors';
 import type { HubClient } from '../hub-client';
 
 /**
@@ -18,4 +19,17 @@ export async function scriptVariables(
   const running = entity && (await entities.running(entity.entity_id));
   const variables = running?.['variables'];
   return isObject(variables) ? variables : undefined;
+}
+
+/** Has the hub read its files again and load the scripts in them. Resolves with the error of files that it cannot read. */
+export async function rereadScripts({
+  entities,
+}: Pick<HubClient, 'entities'>): Promise<HubRejected | HubFailed | undefined> {
+  try {
+    await entities.reload('script');
+    return undefined;
+  } catch (error) {
+    if (error instanceof HubRejected || error instanceof HubFailed) return error;
+    throw error;
+  }
 }

@@ -256,6 +256,8 @@ const triggerEventData = object<TriggerEventData>({
   service_data: optional(object()),
 });
 
+const validatedPart = object<{ readonly error: string | null }>({ error: nullable(text) });
+
 export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandResult<K>> } = {
   get_config: coreConfig,
   analytics: object({ preferences: object() }),
@@ -265,7 +267,11 @@ export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandRes
     version: optional(text),
     requirements: optional(list(text)),
   }),
-  validate_config: object({ triggers: object({ error: nullable(text) }) }),
+  validate_config: object({
+    triggers: optional(validatedPart),
+    conditions: optional(validatedPart),
+    actions: optional(validatedPart),
+  }),
   'system_log/list': list(
     object({
       name: text,

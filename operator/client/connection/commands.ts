@@ -31,6 +31,7 @@ import type { RequestType } from './errors';
 import type { ConfigEntry, ConfigSubentry, FlowInProgress } from './flow-step';
 
 type NoFields = Readonly<Record<string, never>>;
+type ValidatedPart = 'triggers' | 'conditions' | 'actions';
 type Command<Fields, Result> = { readonly fields: Fields; readonly result: Result };
 type Stream<Fields, Message> = { readonly fields: Fields; readonly message: Message };
 
@@ -59,10 +60,10 @@ export interface AnsweredCommands extends RegistryCommands {
       readonly requirements?: readonly string[];
     }
   >;
-  /** Whether the hub accepts triggers, and its words if not. */
+  /** Whether the hub accepts each part, and its words if not. */
   validate_config: Command<
-    { readonly triggers: readonly object[] },
-    { readonly triggers: { readonly valid: boolean; readonly error: string | null } }
+    { readonly [Part in ValidatedPart]?: unknown },
+    { readonly [Part in ValidatedPart]?: { readonly error: string | null } }
   >;
   /** Errors and warnings since the start of the hub, at most 50. */
   /** The newest records at WARNING and above, 50 unless `system_log:` says otherwise. */

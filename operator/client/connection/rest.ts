@@ -206,6 +206,11 @@ export class RestClient {
     return options.answer ? checked(`${method} ${path}`, answer, options.answer) : (answer as T);
   }
 
+  /** @throws HubUnreachable another client has taken the place of this one */
+  assertOpen(): void {
+    if (this.closed) throw new HubUnreachable('the client of the hub is closed');
+  }
+
   private async request(method: Method, path: string, body: unknown, options: CallOptions): Promise<unknown> {
     const ownToken = options.token === undefined && this.token !== undefined;
     if (ownToken || options.token != null) await this.verifyIsHub();
@@ -238,7 +243,7 @@ export class RestClient {
   }
 
   private async send(method: Method, path: string, body: unknown, options: CallOptions): Promise<Answer> {
-    if (this.closed) throw new HubUnreachable('the client of the hub is closed');
+    this.assertOpen();
     if (method !== 'GET') this.assertLeader();
     this.refuseLocalHost();
     const timeout = options.timeout ?? REQUEST_TIMEOUT;

@@ -48,7 +48,7 @@ export async function integrationError(
       message.startsWith(`Setup failed for custom integration '${domain}'`) ||
       message.startsWith(`Error during setup of component ${domain}:`),
   );
-  if (!triggers.error?.includes('could not be loaded')) return setup && inOneLine(setup);
+  if (!triggers?.error?.includes('could not be loaded')) return setup && inOneLine(setup);
   // The hub may lack packages of other integrations as well.
   const packages = requirements.flatMap(
     (each) => logged.find((message) => message.startsWith(`${NOT_INSTALLED}${each}:`)) ?? [],

@@ -65,7 +65,7 @@ const spec = {
       description:
         'How automations, scenes and scripts are written to the hub. Api (default): one by one through its API; people ' +
         'can edit them in the hub. File: as mounted files with one reload for a burst; faster for hundreds, but ' +
-        'read-only in the hub. File is not implemented yet (`NotYetSupported`).',
+        'read-only in the hub. A change moves what is there; nothing is lost, and the hub is not restarted.',
       enum: ['Api', 'File'],
       default: 'Api',
     },

@@ -81,6 +81,29 @@ export const status = statusWith({
       'of the HubConfiguration says so.',
   },
   secretsHash: { type: 'string', description: 'Hash of the secrets that the pod is to start with.' },
+  delivery: {
+    type: 'object',
+    description: 'How automations, scenes and scripts are delivered; absent: all by the hub’s API.',
+    properties: {
+      files: {
+        type: 'integer',
+        format: 'int32',
+        description: 'Number of resources whose object is delivered as a file.',
+      },
+      api: {
+        type: 'integer',
+        format: 'int32',
+        description: 'Number of resources whose object is in the hub’s own files, which its API writes.',
+      },
+      configMaps: { type: 'integer', format: 'int32', description: 'Number of ConfigMaps with definitions.' },
+      bytes: { type: 'integer', format: 'int64', description: 'Size of all definitions in them.' },
+      largestBytes: {
+        type: 'integer',
+        format: 'int64',
+        description: 'Size of the definitions in the fullest ConfigMap.',
+      },
+    },
+  },
   restartHeld: {
     type: 'string',
     description:

@@ -19,7 +19,16 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
   observation: Observation,
-  { clock, ownerOf }: { readonly clock: Clock; readonly ownerOf: (id: string) => R | undefined },
+  {
+    clock,
+    ownerOf,
+    isDelivered,
+  }: {
+    readonly clock: Clock;
+    readonly ownerOf: (id: string) => R | undefined;
+    /** The delivered files have a definition with the id. */
+    readonly isDelivered: boolean;
+  },
 ): Promise<Outcome> {
   const { resource, id, spec, cached } = work;
   const { idField, type } = entityType;
@@ -28,7 +37,8 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   const { entity } = observation;
   // A removal that failed has taken the label away already.
   const isFormer = formerIds(resource).includes(id);
-  const isOurs = isFormer || (entity !== undefined && (await isCreatedByOperator(work.client, entity)));
+  const isCreated = entity ? await isCreatedByOperator(work.client, entity, isDelivered) : isDelivered;
+  const isOurs = isFormer || isCreated;
   const adopted = owner ? owner.status?.['adopted'] === true : exists && !isOurs;
   const events = adopted && !owner ? [adoptedEvent(`${type} ${id}`)] : [];
   const former = recordedId(entityType, resource);
@@ -54,6 +64,8 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
       adopted: adopted || null,
       appliedHash: null,
       entityId: null,
+      // A new one is nowhere else.
+      delivery: work.isByFile && !exists && !entity ? 'File' : null,
       ...volumeStatus(work.volume),
     },
     events,
@@ -64,7 +76,7 @@ export function forgetObject<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
 ): Outcome {
-  const status = forgottenStatus(entityType, ['entityId', 'formerIds', 'enabled'], work.volume);
+  const status = forgottenStatus(entityType, ['entityId', 'formerIds', 'enabled', 'delivery'], work.volume);
   work.cached.operation = undefined;
   return inProgress(entityType, work, 0, { status });
 }

@@ -2,6 +2,7 @@ import type { RegistryEntity } from '../../client/connection/api-types';
 import type { ReloadResult } from '../../client/config-entities/reload-retry';
 import { timestamp } from '../../base/clock';
 import type { Condition } from '../../kinds';
+import { userAnnotations } from '../../kinds/annotations';
 import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import {
@@ -65,10 +66,11 @@ export function notLoaded<R extends Child, S extends ConfigEntitySpec>(
   after: number | undefined,
 ): Stalled {
   const { type, file } = entityType;
-  const message =
-    `The ${type} ${work.id} is in ${file}, and the hub does not load it. ` +
-    `Check that configuration.yaml includes the file (${type}: !include ${file}, ` +
-    `or ${type} hub_operator: !include ${file} beside a section of your own), and restart the hub.`;
+  const inclusion = work.isByFile
+    ? `Look for the reason in the log of the hub, correct it, and have it tried again by the annotation ${userAnnotations.reconcileAt}.`
+    : `Check that configuration.yaml includes the file (${type}: !include ${file}, ` +
+      `or ${type} hub_operator: !include ${file} beside a section of your own), and restart the hub.`;
+  const message = `The ${type} ${work.id} is in ${work.isByFile ? `a mounted ${file}` : file}, and the hub does not load it. ${inclusion}`;
   const details = detailsOf(entityType, work, accepted);
   return stalled('NotLoaded', message, { ...details, ...(after !== undefined && { after }) });
 }
@@ -113,6 +115,7 @@ export function detailsOf<R extends Child, S extends ConfigEntitySpec>(
       // Until it is in use, an entity may be a deleted one that the hub has restored.
       entityId: (type === 'NotLoaded' ? resource.status?.['entityId'] : entity?.entity_id) ?? null,
       appliedHash: hash,
+      delivery: work.isByFile ? 'File' : null,
       ...volumeStatus(work.volume),
       lastAppliedTime: operation?.wroteAt
         ? timestamp(operation.wroteAt)
@@ -139,6 +142,11 @@ export function dryRun<R extends Child, S extends ConfigEntitySpec>(
   if (!('differences' in observation))
     return ready('DryRun', `Nothing would be sent: the hub already has ${id} as specified.`);
   const { differences } = observation;
+  if ('inHubFile' in observation && differences.length === 0)
+    return stalled(
+      'DryRun',
+      `Would move ${id} out of the hub’s own file. Remove the annotation to apply it.`,
+    );
   const fields = differences.map(({ field }) => field).join(', ');
   // A value that a person wrote there may come from a `!secret`: the hub shows it in clear, and it is not masked.
   const change = wasAccepted(entityType, work) ? ` (${formatDiff(differences, client.rest.redact)})` : '';

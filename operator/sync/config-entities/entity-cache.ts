@@ -60,6 +60,10 @@ export interface CachedEntity extends Corrected, Paced, Removable {
   switchOffs?: SwitchOffs;
   /** The hub could not expand the blueprint of the payload. */
   blueprintMissing?: boolean;
+  /** The hub's own file has the delivered object no more; status does not say so yet. */
+  leftHubFile?: boolean;
+  /** The removal of a definition that was delivered, of a hub on another volume, has begun. */
+  isRemovedFromFiles?: boolean;
   /** When the last reload for it failed; undefined: none failed, or a new attempt may succeed. */
   reloadFailedAt?: number | undefined;
 }
@@ -87,9 +91,10 @@ export class EntityCache extends PerResource<CachedEntity> {
 
   /** An object with this id is being removed, for whichever resource. */
   isBeingRemoved(kind: ConfigEntityKind, id: string): boolean {
-    return [...this.values()].some(
-      ({ removal }) => removal && !removal.end && removal.kind === kind && removal.ids.includes(id),
-    );
+    // Asked for each new object: hundreds of them would copy the list hundreds of times.
+    for (const { removal } of this.values())
+      if (removal && !removal.end && removal.kind === kind && removal.ids.includes(id)) return true;
+    return false;
   }
 }
 

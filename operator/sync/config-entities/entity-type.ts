@@ -26,6 +26,8 @@ export interface EntityWork<
   /** The desired payload. */
   readonly payload: EntityPayload;
   readonly hash: string;
+  /** `Hub.spec.delivery` is `File`. */
+  readonly isByFile: boolean;
 }
 
 /**

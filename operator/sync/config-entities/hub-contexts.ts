@@ -6,6 +6,7 @@ import { PerClient } from '../objects/remembered';
 import { recordedId } from '../objects/ownership';
 import type { Services } from '../services';
 import { isHeld } from '../still-desired';
+import { Delivery, type DeliveryServices } from './delivery/delivery';
 import { DriftDetector, type WatchedResource } from './drift';
 import { EntityCache } from './entity-cache';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
@@ -16,6 +17,7 @@ export interface HubContext {
   readonly fileReads: FileReadSchedule;
   readonly cache: EntityCache;
   readonly drift: DriftDetector;
+  readonly delivery: Delivery;
 }
 
 type WatchedEntityType = Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'definition' | 'idField'>;
@@ -23,7 +25,7 @@ type WatchedEntityType = Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'def
 /** The contexts of all hubs. */
 export class HubContexts extends PerClient<HubContext> {
   constructor(
-    private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,
+    private readonly services: Pick<Services, 'log' | 'requeue'> & DeliveryServices,
     private readonly entityTypes: readonly WatchedEntityType[],
   ) {
     super();
@@ -34,9 +36,12 @@ export class HubContexts extends PerClient<HubContext> {
     const cache = new EntityCache(clock);
     const log = this.services.log.child({ hub: `${namespace}/${hubName}` });
     const resources = (kind: ConfigEntityKind) => this.resources(kind, namespace, hubName, cache);
+    const isExpecting = () =>
+      this.entityTypes.some(({ type }) => this.expectsWrites(type, namespace, hubName, cache));
     client.reloads.deferWhile((component) => this.expectsWrites(component, namespace, hubName, cache));
     const drift = new DriftDetector({ client, clock, log, resources });
-    return { cache, drift, fileReads: new FileReadSchedule(clock) };
+    const delivery = new Delivery(this.services, client, { namespace, name: hubName }, isExpecting);
+    return { cache, drift, delivery, fileReads: new FileReadSchedule(clock) };
   }
 
   /**

@@ -5,6 +5,7 @@ import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
 import { waitUntilRecorded, runWhileResponsive } from '../objects/while-responsive';
 import { automations } from './automation';
+import { DeliveryReport } from './delivery/delivery-report';
 import { HubContexts } from './hub-contexts';
 import { LeftBehind } from './left-behind';
 import { scenes } from './scene';
@@ -14,8 +15,10 @@ import { ConfigEntitySync } from './sync';
 /** The sync modules of the kinds whose objects the hub keeps in files that its API writes. */
 export function configEntityModules(services: Services, hubs: HubClients) {
   const contexts = new HubContexts(services, [automations, scenes, scripts]);
-  const leftBehind = new LeftBehind(services, [automations, scenes, scripts]);
+  const leftBehind = new LeftBehind(services, contexts, [automations, scenes, scripts]);
+  const report = new DeliveryReport(services, contexts, [automations, scenes, scripts]);
   return {
+    deliveryOf: (hub: Hub, client: HubClient) => report.of(hub, client),
     findLeftBehind: (hub: Hub, client: HubClient) => leftBehind.report(hub, client),
     modules: {
       HubAutomation: childModule(services, hubs, new ConfigEntitySync(automations, services, contexts)),
@@ -27,6 +30,11 @@ export function configEntityModules(services: Services, hubs: HubClients) {
       const { clock } = services;
       await Promise.all(
         hubs.all.map(async (client) => {
+          await runWhileResponsive(
+            client,
+            clock,
+            Promise.resolve(contexts.find(client)?.delivery.files.waitUntilIdle()),
+          );
           await runWhileResponsive(client, clock, client.drain());
           await waitUntilRecorded(
             client,

@@ -9,6 +9,7 @@ import { Operation } from '../objects/operation';
 import { recordedId } from '../objects/ownership';
 import type { Services } from '../services';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
+import type { HubContexts } from './hub-contexts';
 import { formerIds } from './ownership';
 import { createdByOperator, unmark } from './ownership-label';
 
@@ -43,6 +44,7 @@ export class LeftBehind {
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,
+    private readonly contexts: Pick<HubContexts, 'ofHub'>,
     private readonly entityTypes: readonly Pick<
       EntityType<Child, ConfigEntitySpec>,
       'type' | 'definition' | 'idField' | 'id'
@@ -102,7 +104,8 @@ export class LeftBehind {
         const shouldRemove = () => !this.isDescribed(hub, entity);
         if (!shouldRemove()) continue;
         await unmark(client, entity.kind, entity.id);
-        await client.removal.remove(entity.kind, entity.id, { shouldRemove, reload: true });
+        const { delivery } = this.contexts.ofHub(client, hub.metadata);
+        await delivery.remove(entity.kind, entity.id, { shouldRemove, reload: true });
         log.info(
           { kind: 'Hub', namespace, name, entity: entity.entityId },
           'removed object without a resource',

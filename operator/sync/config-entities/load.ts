@@ -16,29 +16,43 @@ export type LoadPolicy =
    * Scripts, and `autoReload: false`: the hub itself loads definitions that are written through its API. It reports each
    * script that it loaded, and no other definition.
    */
-  | 'HubLoads';
+  | 'HubLoads'
+  /** `autoReload: false` of a definition that is delivered as a file: the next start of the hub loads it, or a person's reload. */
+  | 'NextStart';
 
 /** The next step for a definition that is in the hub's file but not in use. */
 export type LoadStep =
   | { readonly type: 'Reload' }
   | { readonly type: 'Wait'; readonly after: number }
-  /** The hub could not be reloaded. It loads the definition at its next start. */
-  | { readonly type: 'ReloadFailed' }
+  /** The hub could not be reloaded, or is not. It loads the definition at its next start. */
+  | { readonly type: 'AtNextStart' }
   /** The hub has loaded its files without it. `after`: when to check again, if before the resync. */
   | { readonly type: 'NotLoaded'; readonly after?: number };
 
-export function loadPolicyOf({ reloads }: { readonly reloads: boolean }, spec: ConfigEntitySpec): LoadPolicy {
+export function loadPolicyOf(
+  { reloads }: { readonly reloads: boolean },
+  spec: ConfigEntitySpec,
+  isByFile: boolean,
+): LoadPolicy {
+  if (isByFile) return spec.autoReload || !reloads ? 'OperatorReloads' : 'NextStart';
   return reloads && spec.autoReload ? 'OperatorReloads' : 'HubLoads';
 }
 
 export function nextLoadStep(policy: LoadPolicy, cached: CachedEntity, now: number): LoadStep {
-  return policy === 'OperatorReloads' ? afterReload(cached, now) : waitForHub(cached, now);
+  switch (policy) {
+    case 'OperatorReloads':
+      return afterReload(cached, now);
+    case 'HubLoads':
+      return waitForHub(cached, now);
+    case 'NextStart':
+      return { type: 'AtNextStart' };
+  }
 }
 
 function afterReload(cached: CachedEntity, now: number): LoadStep {
   const { reload } = cached.operation ?? {};
   if (reload?.ok || cached.observed.source === 'reload') return { type: 'NotLoaded' };
-  return reload || hasJustFailed(cached, now) ? { type: 'ReloadFailed' } : { type: 'Reload' };
+  return reload || hasJustFailed(cached, now) ? { type: 'AtNextStart' } : { type: 'Reload' };
 }
 
 /** The hub does not report a failed load, and each check reads its file: the checks become rarer. */

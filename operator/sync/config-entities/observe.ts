@@ -13,14 +13,18 @@ import { isAccepted, ownsId, wasAccepted } from './ownership';
 /** The state of the object of a resource in the hub. */
 export type Observation = { readonly entity?: RegistryEntity | undefined } & (
   | { readonly type: 'Absent'; readonly differences: readonly FieldDiff[] }
-  /** `kept`: keys of the object that the spec cannot express. */
+  /**
+   * `kept`: keys of the object that the spec cannot express. `inHubFile`: the object is delivered as a file, and this is its definition in
+   * the hub's own file: it is taken out there, also if nothing differs.
+   */
   | {
       readonly type: 'Different';
       readonly differences: readonly FieldDiff[];
       readonly kept: EntityPayload;
+      readonly inHubFile?: EntityPayload;
     }
-  /** The desired payload is in the hub's file, but not in use. */
-  | { readonly type: 'NotLoaded' }
+  /** The desired payload is in the hub's file, but not in use. `disabled`: the hub has disabled the one before as invalid. */
+  | { readonly type: 'NotLoaded'; readonly disabled?: boolean }
   /** The hub has loaded the desired payload and disabled it for this reason. */
   | { readonly type: 'Invalid'; readonly error: string }
   /** `verifyAfter`: milliseconds until the file may be read to verify the parts that the hub does not show. */
@@ -88,15 +92,9 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
   schedule: FileReadSchedule,
   clock: Clock,
 ): Promise<Observation> {
-  const { client, id, payload, hash, cached } = work;
+  const { id, payload, hash, cached } = work;
   const now = clock.monotonic();
-  const registry = client.entityRegistry;
-  // An operation ends on another connection than the one that reports registry changes.
-  const entity = await (cached.operation?.end
-    ? registry.findNow(entityType.type, id)
-    : registry.find(entityType.type, id));
-  const live = entity && (await entityType.readLive(work, entity));
-  const state = live ? stateOf(entityType, id, live) : 'unregistered';
+  const { entity, live, state } = await lookAt(entityType, work);
   const revision = live?.type === 'Part' ? live.revision : undefined;
   if (state === 'matching') restoreObserved(cached, revision);
   const verdict = VERDICTS[state][knowledgeOf(entityType, work, now)];
@@ -120,6 +118,21 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
       return schedule.time(() => readFile(entityType, work, { entity, state, live }, now));
     }
   }
+}
+
+/** The object as the hub shows it without reading its file. */
+export async function lookAt<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+): Promise<Live> {
+  const { client, id, cached } = work;
+  const registry = client.entityRegistry;
+  // An operation ends on another connection than the one that reports registry changes.
+  const entity = await (cached.operation?.end
+    ? registry.findNow(entityType.type, id)
+    : registry.find(entityType.type, id));
+  const live = entity && (await entityType.readLive(work, entity));
+  return { entity, live, state: live ? stateOf(entityType, id, live) : 'unregistered' };
 }
 
 interface Live {

@@ -1,4 +1,5 @@
-import type { EntityPayload } from '../../client/connection/config-entity';
+import type { ConfigEntityKind, EntityPayload } from '../../client/connection/config-entity';
+import type { ReloadResult } from '../../client/config-entities/reload-retry';
 import type { HubClient } from '../../client/hub-client';
 import { incompleteContent } from '../../runtime/json';
 import type { Child } from '../objects/child';
@@ -9,11 +10,32 @@ import type { WritePacing } from '../objects/write-pacing';
 import type { Services } from '../services';
 import { stillDesired } from '../still-desired';
 import { hashOf } from './diff';
+import { appliedHash } from './ownership';
 import { unmark } from './ownership-label';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
+import type { Former } from './delivery/former-definitions';
+import type { TakenBack } from './delivery/taken-back';
 import { EntityOperation, recordObserved } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
+
+interface Write {
+  readonly correction: string | undefined;
+  readonly kept: EntityPayload;
+  readonly inHubFile: EntityPayload | undefined;
+}
+
+/** Writes a definition into the files of the hub. Resolves with whether it did. */
+type Writer = (
+  kind: ConfigEntityKind,
+  id: string,
+  payload: () => EntityPayload | undefined,
+) => Promise<boolean>;
+
+const byApi =
+  ({ entities }: Pick<HubClient, 'entities'>): Writer =>
+  (kind, id, payload) =>
+    entities.write(kind, id, payload);
 
 /**
  * Operations that may take longer than a reconcile: writes and removals, which are queued per file of the hub, and
@@ -33,19 +55,106 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
    *
    * @param correction key of the differences that it corrects; absent: they are not counted
    * @param kept keys of the object in the hub that stay
+   * @param inHubFile it is delivered, and this is its definition in the hub's own file, where it is taken out
    */
-  write(
-    work: EntityWork<R, S>,
-    { correction, kept }: { readonly correction: string | undefined; readonly kept: EntityPayload },
-  ): void {
+  write(work: EntityWork<R, S>, { correction, kept, inHubFile }: Write): void {
+    const { type, reloads } = this.entityType;
     this.start(work, correction, async (operation) => {
-      const written = await this.writeLatest(work, kept, operation);
-      if (this.entityType.reloads && written?.autoReload) await this.reloadNow(work, operation);
+      const { delivery } = this.contexts.of(work.client, work.resource);
+      const replaced = { accepted: appliedHash(work.resource), inHubFile };
+      const deliver: Writer = (kind, id, payload) => delivery.write(kind, id, payload, replaced);
+      const written = await this.writeLatest(
+        work,
+        kept,
+        operation,
+        delivery.isByFile ? deliver : byApi(work.client),
+      );
+      if (!written) return;
+      if (inHubFile && delivery.isByFile) {
+        const shouldRemove = () => delivery.isByFile && this.latest(work.resource) !== undefined;
+        operation.reload = await delivery.leaveHubFile(type, work.id, shouldRemove);
+        work.cached.leftHubFile = true;
+      } else if (reloads && written.autoReload) {
+        // A hub that has read delivered files is not asked to once more.
+        const { reloads: requests } = work.client;
+        await this.reloadNow(
+          work,
+          operation,
+          delivery.isByFile ? requests.request(type, 0) : requests.request(type),
+        );
+      }
     });
   }
 
+  /** Writes a delivered definition into the hub's own file, then takes it out of the delivered ones. */
+  returnToHubFile(work: EntityWork<R, S>, kept: EntityPayload | undefined): void {
+    const { type } = this.entityType;
+    this.start(work, undefined, async (operation) => {
+      const { delivery } = this.contexts.of(work.client, work.resource);
+      if (kept && !(await this.writeLatest(work, kept, operation, byApi(work.client)))) return;
+      if (!delivery.isByFile) await delivery.leaveFiles(type, work.id);
+    });
+  }
+
+  /**
+   * Takes a delivered definition that the hub does not load out again. The operation ends with this error of the hub. False: it stays,
+   * as the former one is not known.
+   */
+  takeBack(work: EntityWork<R, S>, error: TakenBack): boolean {
+    const { client, resource, id } = work;
+    const { type } = this.entityType;
+    const { delivery } = this.contexts.of(client, resource);
+    const fallback = this.fallback(work);
+    if (!fallback) return false;
+    this.start(work, undefined, async () => {
+      await delivery.takeBack(type, id, fallback);
+      throw error;
+    });
+    return true;
+  }
+
+  /** What takes the place of the delivered definition if the hub does not load it; undefined: the definition stays. */
+  fallback({ client, resource, id }: EntityWork<R, S>): Former | undefined {
+    const { delivery } = this.contexts.of(client, resource);
+    return delivery.fallback(this.entityType.type, id, appliedHash(resource));
+  }
+
+  /** Status records the delivered definition before the hub has loaded it: the replaced one stays known. */
+  keepFormer(work: EntityWork<R, S>): void {
+    if (!this.fallback(work)) return;
+    const { delivery } = this.contexts.of(work.client, work.resource);
+    delivery.keepFormer(this.entityType.type, work.id, work.hash);
+  }
+
   reload(work: EntityWork<R, S>): void {
-    this.start(work, undefined, (operation) => this.reloadNow(work, operation));
+    const { type } = this.entityType;
+    this.start(work, undefined, (operation) => {
+      const { delivery } = this.contexts.of(work.client, work.resource);
+      return this.reloadNow(
+        work,
+        operation,
+        delivery.isByFile ? delivery.reload(type) : work.client.reloads.request(type),
+      );
+    });
+  }
+
+  /**
+   * Moves the delivered definition of a resource that leaves its object into the hub's own file. False: not done yet.
+   *
+   * @throws the error that it ended with
+   */
+  async ensureReturned(resource: R, client: HubClient, id: string): Promise<boolean> {
+    const { clock } = this.services;
+    const { type } = this.entityType;
+    const { cache, delivery } = this.contexts.of(client, resource);
+    await delivery.files.load();
+    const cached = cache.get(resource.metadata.uid);
+    const kind = `${type} that stays`;
+    const isDelivered = delivery.files.get(type, id) !== undefined || delivery.files.isBehind;
+    if (!isDelivered && cached.removal?.kind !== kind) return true;
+    const run = () => delivery.returnToHubFile(type, id);
+    const removal = { clock, client, run, onEnd: () => this.requeue(resource), answeredAt: cache.answeredAt };
+    return ensureRemoved(cached, { kind, ids: [id] }, removal);
   }
 
   /**
@@ -57,13 +166,13 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   async ensureRemoved(resource: R, client: HubClient, ids: readonly string[]): Promise<boolean> {
     const { clock } = this.services;
     const { type } = this.entityType;
-    const { cache } = this.contexts.of(client, resource);
+    const { cache, delivery } = this.contexts.of(client, resource);
     const reload = this.entityType.spec(resource).autoReload;
     const run = async () => {
       for (const id of ids) {
         const shouldRemove = () => !this.isOwned(id, resource);
         if (shouldRemove()) await unmark(client, type, id);
-        await client.removal.remove(type, id, { shouldRemove, reload });
+        await delivery.remove(type, id, { shouldRemove, reload });
         cache.answeredAt = clock.monotonic();
       }
     };
@@ -98,8 +207,10 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const { clock } = this.services;
     const operation = new EntityOperation(clock, hash, correction);
     cached.operation = operation.start(run, () => {
-      this.contexts.of(client, resource).drift.recheckAfterOwnWork(this.entityType.type);
-      const hubIsLoading = operation.wroteAt !== undefined && !operation.reload;
+      const { drift, delivery } = this.contexts.of(client, resource);
+      // Delivered definitions cannot be changed in the hub.
+      if (!delivery.isByFile) drift.recheckAfterOwnWork(this.entityType.type);
+      const hubIsLoading = operation.wroteAt !== undefined && !operation.reload && !delivery.isByFile;
       clock.after(hubIsLoading ? USUAL_LOAD_TIME : 0, () => this.requeue(resource));
     });
   }
@@ -109,9 +220,10 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     { cached, resource, client, id }: EntityWork<R, S>,
     kept: EntityPayload,
     operation: EntityOperation,
+    write: Writer,
   ): Promise<S | undefined> {
     let written: S | undefined;
-    const isAccepted = await client.entities.write(this.entityType.type, id, () => {
+    const isAccepted = await write(this.entityType.type, id, () => {
       const latest = this.latest(resource);
       if (!latest || this.entityType.id(latest) !== id) return undefined;
       written = this.entityType.spec(latest);
@@ -130,8 +242,12 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return written;
   }
 
-  private async reloadNow({ client, cached }: EntityWork<R, S>, operation: EntityOperation): Promise<void> {
-    operation.reload = await client.reloads.request(this.entityType.type);
+  private async reloadNow(
+    { cached }: EntityWork<R, S>,
+    operation: EntityOperation,
+    reload: Promise<ReloadResult>,
+  ): Promise<void> {
+    operation.reload = await reload;
     cached.reloadFailedAt = operation.reload.ok ? undefined : this.services.clock.monotonic();
   }
 

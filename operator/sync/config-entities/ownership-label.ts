@@ -31,17 +31,24 @@ const LABELS: Readonly<Record<Mark, readonly LabelDefinition[]>> = {
   adopted: [MANAGED, ADOPTED],
 };
 
-/** Whether the labels say that the operator created the entity. A hub without labels says nothing: it is a person's. */
-export async function isCreatedByOperator({ labels }: HubClient, entity: RegistryEntity): Promise<boolean> {
-  if (!entity.labels?.length) return false;
+/**
+ * Whether the labels say that the operator created the entity. Without any they say nothing: it is a person's, unless its definition
+ * is delivered, which only the operator does.
+ */
+export async function isCreatedByOperator(
+  { labels }: HubClient,
+  entity: RegistryEntity,
+  isDelivered: boolean,
+): Promise<boolean> {
+  if (!entity.labels?.length) return isDelivered;
   const has = async ({ name }: LabelDefinition) => {
     const id = await labels.find(name);
     return id !== undefined && entity.labels!.includes(id);
   };
   try {
-    return (await has(MANAGED)) && !(await has(ADOPTED));
+    return (isDelivered || (await has(MANAGED))) && !(await has(ADOPTED));
   } catch (error) {
-    if (isUnknownCommand(error)) return false;
+    if (isUnknownCommand(error)) return isDelivered;
     throw error;
   }
 }

@@ -9,6 +9,10 @@ export function formerIds({ status }: Child): readonly string[] {
   return (status?.['formerIds'] as readonly string[] | undefined) ?? [];
 }
 
+/** Hash of the payload that the hub had accepted last; undefined: none. */
+export const appliedHash = ({ status }: Child): string | undefined =>
+  status?.['appliedHash'] as string | undefined;
+
 /** The object with the effective id belongs to this resource. */
 export function ownsId<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
@@ -30,7 +34,7 @@ export function wasAccepted<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
 ): boolean {
-  return ownsId(entityType, work) && work.resource.status?.['appliedHash'] !== undefined;
+  return ownsId(entityType, work) && appliedHash(work.resource) !== undefined;
 }
 
 /** The operator created it, and has not seen it in use yet. */

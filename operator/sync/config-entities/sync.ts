@@ -1,4 +1,5 @@
 import { HubRejected } from '../../client/connection/errors';
+import type { EntityPayload } from '../../client/connection/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import { FINALIZER_TRY, REJECTED_WRITE_RETRY_INTERVAL } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
@@ -6,10 +7,11 @@ import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outc
 import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../objects/child';
-import { formatDiff } from '../objects/field-diff';
+import { type FieldDiff, formatDiff } from '../objects/field-diff';
+import { isMarker } from '../../kinds/ids';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import { hubVolume } from '../hub-workload/hub-volume';
-import { DriftPolicy } from '../objects/drift-policy';
+import { DriftPolicy, isDriftLeft } from '../objects/drift-policy';
 import { ObjectSync, untilLoaded } from '../objects/object-sync';
 import { recordedId } from '../objects/ownership';
 import { WritePacing } from '../objects/write-pacing';
@@ -26,14 +28,18 @@ import {
   readyOutcome,
 } from './conditions';
 import { invalidate, recordObserved } from './entity-cache';
-import { hashOf } from './diff';
+import { whyNotLoaded } from './delivery/why-not-loaded';
+import { undeliverable } from './delivery/item-text';
+import { TakenBack } from './delivery/taken-back';
+import { observeDelivered } from './delivery/observe-delivered';
+import { diff, hashOf, unexpressed } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
 import { hasJustFailed, loadPolicyOf, nextLoadStep } from './load';
 import { type Observation, observe } from './observe';
 import { Operations } from './operations';
 import { formerIds, isAccepted, isNew, ownsId, wasAccepted } from './ownership';
-import { shouldDelete } from '../objects/removal';
+import { cleanupSkipped, shouldDelete } from '../objects/removal';
 import { blueprintAppeared, blueprintRecheck } from './blueprint';
 import { withHint } from './rejection-hint';
 import { unmark } from './ownership-label';
@@ -76,7 +82,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const problem = entityType.validate?.(entityType.spec(resource));
     if (problem !== undefined) return stalled('InvalidSpec', problem);
-    await this.contexts.of(client, resource).drift.watchEvents();
+    const { drift, delivery } = this.contexts.of(client, resource);
+    await drift.watchEvents();
+    await delivery.files.load();
     const notLoaded = await untilLoaded(client, entityType.type);
     if (notLoaded) return notLoaded;
     const work = this.workOn(resource, client, context);
@@ -95,9 +103,15 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     return forgetObject(this.entityType, work);
   }
 
-  protected override observe(work: EntityWork<R, S>): Promise<Observation> {
-    const { fileReads } = this.contexts.of(work.client, work.resource);
-    return observe(this.entityType, work, fileReads, this.services.clock);
+  protected override async observe(work: EntityWork<R, S>): Promise<Observation | Outcome> {
+    const { entityType } = this;
+    const { fileReads, delivery } = this.contexts.of(work.client, work.resource);
+    const isOurs = ownsId(entityType, work);
+    const delivered = delivery.files.get(entityType.type, work.id);
+    if (delivered && isOurs && !work.isByFile) return this.returnToHubFile(work, delivered);
+    return work.isByFile && (isOurs || delivered)
+      ? observeDelivered(entityType, work, delivery.files)
+      : observe(entityType, work, fileReads, this.services.clock);
   }
 
   protected override dryRun(work: EntityWork<R, S>, observation: Observation): Outcome {
@@ -111,11 +125,16 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const { client, id, resource } = work;
     if (ownsId(entityType, work)) return undefined;
-    const { cache } = this.contexts.of(client, resource);
+    const { cache, delivery } = this.contexts.of(client, resource);
     // The object in the hub is about to be removed by another resource: no person made it, so it is not adopted.
     if (cache.isBeingRemoved(entityType.type, id)) return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
+    const former = recordedId(entityType, resource);
+    const stays = former !== undefined && !shouldDelete(resource);
+    if (stays && !(await this.operations.ensureReturned(resource, client, former)))
+      return inProgress(entityType, work);
     const ownerOf = (each: string) => this.operations.ownerOf(each, resource);
-    return acquire(entityType, work, observation, { clock: this.services.clock, ownerOf });
+    const isDelivered = delivery.files.get(entityType.type, id) !== undefined;
+    return acquire(entityType, work, observation, { clock: this.services.clock, ownerOf, isDelivered });
   }
 
   protected override async ensure(work: EntityWork<R, S>, observation: Observation): Promise<Outcome> {
@@ -138,8 +157,26 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const ids = this.idsToRemove(resource);
     if (ids.length > 0 && !(await this.operations.ensureRemoved(resource, client, ids)))
       return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
-    if (id !== undefined && !ids.includes(id)) await unmark(client, type, id);
+    if (id === undefined || ids.includes(id)) return [];
+    try {
+      if (!(await this.operations.ensureReturned(resource, client, id)))
+        return waiting(reason, `The ${type} ${id} is moved into the hub’s own file.`, FINALIZER_TRY);
+    } catch (error) {
+      if (!(error instanceof HubRejected)) throw error;
+      const why = `it stays in a ConfigMap of the operator, since the hub does not take it into its own file (${error.message})`;
+      return [cleanupSkipped(`${type} ${id}`, why)];
+    }
+    await unmark(client, type, id);
     return [];
+  }
+
+  async isOutsideVolume(resource: R, client: HubClient): Promise<boolean> {
+    const { cache, delivery } = this.contexts.of(client, resource);
+    await delivery.files.load();
+    const ids = [recordedId(this.entityType, resource), ...formerIds(resource)];
+    const isDelivered = ids.some((id) => id && delivery.files.get(this.entityType.type, id));
+    // A removal takes it out of these long before the hub is without it.
+    return (cache.get(resource.metadata.uid).isRemovedFromFiles ||= isDelivered);
   }
 
   override objectOf(resource: R): string | undefined {
@@ -158,13 +195,59 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     return [...(isDeleted ? [id] : []), ...formerIds(resource)];
   }
 
+  /** `Hub.spec.delivery` is `Api`, and the object is still delivered as a file: first the hub's own file gets it. */
+  private async returnToHubFile(work: EntityWork<R, S>, delivered: EntityPayload): Promise<Outcome> {
+    const { entityType } = this;
+    const { client, id, payload, context } = work;
+    if (context.dryRun)
+      return stalled(
+        'DryRun',
+        `Would move ${id} into the hub’s own file. Remove the annotation to apply it.`,
+      );
+    // Before the hub's own file gets it: with File again, the object is looked for there.
+    if (work.resource.status?.['delivery'] === 'File')
+      return inProgress(entityType, work, 0, { status: { delivery: null } });
+    const stored = await client.entities.read(entityType.type, id);
+    const differences = stored ? diff(entityType, id, stored, payload) : [];
+    const isEqual = stored && differences.length === 0;
+    // A person has made the one in the hub's own file.
+    const drifted = differences.length > 0 && this.isDrift(work);
+    // An object that is left is compared as drift once it is the only one.
+    if (isEqual || isDriftLeft(work.resource, drifted)) {
+      this.operations.returnToHubFile(work, undefined);
+      return inProgress(entityType, work);
+    }
+    const rejected = await this.stillRejected(work);
+    if (rejected) return rejected;
+    const pause = this.pacing.pause(work.cached, work.hash);
+    if (pause > 0) return inProgress(entityType, work, pause);
+    this.pacing.mark(work.cached);
+    this.operations.returnToHubFile(work, unexpressed(entityType, stored ?? delivered));
+    if (!drifted) return inProgress(entityType, work);
+    const change = this.changedInHub(work, differences);
+    return inProgress(entityType, work, undefined, {
+      events: [this.drift.reportCorrected(`${change} The change is reverted.`)],
+    });
+  }
+
+  /** A sentence. */
+  private changedInHub({ client }: EntityWork<R, S>, differences: readonly FieldDiff[]): string {
+    return `The ${this.entityType.type} was changed in the hub (${formatDiff(differences, client.rest.redact)}).`;
+  }
+
   private workOn(resource: R, client: HubClient, context: ReconcileContext): EntityWork<R, S> {
     const { entityType } = this;
     const spec = entityType.spec(resource);
     const payload = entityType.payload(spec);
-    const cached = this.contexts.of(client, resource).cache.get(resource.metadata.uid);
+    const { cache, delivery } = this.contexts.of(client, resource);
+    const cached = cache.get(resource.metadata.uid);
+    const { isByFile } = delivery;
+    if (!isByFile) cached.leftHubFile = false;
     const id = entityType.id(resource);
     const volume = hubVolume(this.services, resource.metadata.namespace, resource.spec.hubRef.name);
+    const hash = hashOf(entityType, id, payload);
+    // A definition that was taken back is tried again with another spec, and not with time.
+    if (isByFile && cached.rejection?.hash !== hash) cached.rejection = undefined;
     return {
       resource,
       client,
@@ -173,8 +256,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       spec,
       payload,
       id,
-      hash: hashOf(entityType, id, payload),
+      hash,
       volume,
+      isByFile,
     };
   }
 
@@ -197,7 +281,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (error === undefined && sent === hash) return;
     cached.operation = undefined;
     const isRejected = error instanceof HubRejected;
-    this.pacing.record(cached, sent, isRejected ? withHint(error, payload) : error);
+    this.pacing.record(
+      cached,
+      sent,
+      isRejected ? withHint(error, payload) : error,
+      error instanceof TakenBack,
+    );
     if (error !== undefined && !isRejected) throw error;
   }
 
@@ -208,33 +297,55 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   ): Promise<Outcome> {
     const { differences, type } = observation;
     const { client, cached, hash } = work;
-    const drifted = this.isDrift(work);
+    const inHubFile = type === 'Different' ? observation.inHubFile : undefined;
+    // Only the operator writes delivered definitions: a different one is a former one, or its ConfigMap was lost.
+    const isByOthers = !work.isByFile || inHubFile !== undefined;
+    const isOther = type === 'Absent' || differences.length > 0;
+    const drifted = isByOthers && isOther && this.isDrift(work);
     const text = formatDiff(differences, client.rest.redact);
     const kind = this.entityType.type;
     const change =
-      type === 'Different'
-        ? `The ${kind} was changed in the hub (${text}).`
-        : `The ${kind} was removed from the hub.`;
-    const key = type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
+      type === 'Different' ? this.changedInHub(work, differences) : `The ${kind} was removed from the hub.`;
+    const key = isByOthers && type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
     const left = this.drift.leave(work.resource, cached, {
       change,
       drifted,
       left: 'it is not corrected',
       ...(key !== undefined && { correction: { key, text } }),
     });
-    const rejected = left ?? (await this.stillRejected(work));
+    const rejected = left ?? this.undeliverable(work) ?? (await this.stillRejected(work));
     if (rejected) return rejected;
     const pause = this.pacing.pause(cached, hash);
     if (pause > 0) return inProgress(this.entityType, work, pause);
     const details =
       type === 'Absent' && (await this.replacesAdopted(work)) ? { status: { adopted: null } } : {};
     this.pacing.mark(cached);
-    this.operations.write(work, { correction: key, kept: type === 'Different' ? observation.kept : {} });
+    const kept = type === 'Different' ? observation.kept : {};
+    this.operations.write(work, { correction: key, kept, inHubFile });
     if (!drifted) return inProgress(this.entityType, work, undefined, details);
     const event = this.drift.reportCorrected(
       `${change} ${type === 'Different' ? 'The change is reverted.' : 'It is created again.'}`,
     );
     return inProgress(this.entityType, work, undefined, { ...details, events: [event] });
+  }
+
+  /** The outcome of a definition that cannot be delivered as a file; undefined: it can, or is sent by the hub's API. */
+  private undeliverable({ client, resource, payload, id, isByFile }: EntityWork<R, S>): Outcome | undefined {
+    if (!isByFile) return undefined;
+    if (this.entityType.type === 'script' && isMarker(id))
+      return stalled('InvalidSpec', `${id} is the id of a script of the operator’s own: choose another one.`);
+    const problem = undeliverable(payload);
+    if (problem !== undefined)
+      return stalled(
+        'InvalidSpec',
+        `${problem} With delivery: File of the Hub it cannot be sent: simplify it.`,
+      );
+    const { files } = this.contexts.of(client, resource).delivery;
+    if (files.hasRoom(this.entityType.type, id, payload)) return undefined;
+    const message =
+      'The ConfigMaps with the definitions of this hub have no room for it: what the hub has stays. ' +
+      'Remove or shorten some, or set spec.delivery of the Hub to Api.';
+    return stalled('DeliveryFull', message);
   }
 
   /** An adopted object is not in the hub's file any more: the one that replaces it is the operator's. */
@@ -265,6 +376,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       this.operations.reload(work);
       return inProgress(this.entityType, work);
     }
+    const taken = work.isByFile ? this.takeBack(work, observation.error) : undefined;
+    if (taken) return taken;
     return this.completion.finish(work, { observation }, (accepted) => ({
       ...disabledAsInvalid(this.entityType, work, observation.error, accepted),
       ...blueprintRecheck(work),
@@ -275,23 +388,85 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const { cached, spec, hash } = work;
     const now = this.services.clock.monotonic();
-    const step = nextLoadStep(loadPolicyOf(entityType, spec), cached, now);
+    const step = nextLoadStep(loadPolicyOf(entityType, spec, work.isByFile), cached, now);
     switch (step.type) {
       case 'Reload':
         this.operations.reload(work);
         return inProgress(entityType, work);
       case 'Wait':
         return inProgress(entityType, work, step.after);
-      case 'ReloadFailed':
+      case 'AtNextStart':
+        // A ConfigMap that is not written, or that the pod has not got, is not loaded at the next start either.
+        if (work.isByFile) {
+          if (!this.isWritten(work)) return this.deliverAgain(work);
+          const inHubFile = await this.correctInHubFile(work, observation);
+          if (inHubFile) return inHubFile;
+        }
+        if (work.isByFile && observation.type === 'NotLoaded' && !observation.disabled)
+          this.operations.keepFormer(work);
         return this.completion.finishWithState(work, observation, (accepted) =>
           readyOutcome(entityType, work, accepted),
         );
-      case 'NotLoaded':
+      case 'NotLoaded': {
+        const taken = work.isByFile ? await this.onDeliveredNotLoaded(work, observation) : undefined;
+        if (taken) return taken;
         if (cached.operation?.reload?.ok) recordObserved(cached, 'reload', hash, now);
         return this.completion.finishWithState(work, observation, (accepted) =>
           notLoaded(entityType, work, accepted, step.after),
         );
+      }
     }
+  }
+
+  /** The definition is known to be in the files of the hub. */
+  private isWritten(work: EntityWork<R, S>): boolean {
+    const { observed } = work.cached;
+    return isAccepted(this.entityType, work) || ('hash' in observed && observed.hash === work.hash);
+  }
+
+  /** The delivered definition is as it is to be, and the hub was not seen to have it: a write has failed, or its end was not seen. */
+  private deliverAgain(work: EntityWork<R, S>): Outcome {
+    const { client, cached, id, hash, resource } = work;
+    const pause = this.pacing.pause(cached, hash);
+    if (pause > 0) return inProgress(this.entityType, work, pause);
+    const { files } = this.contexts.of(client, resource).delivery;
+    this.pacing.mark(cached);
+    const kept = unexpressed(this.entityType, files.get(this.entityType.type, id) ?? {});
+    this.operations.write(work, { correction: undefined, kept, inHubFile: undefined });
+    return inProgress(this.entityType, work);
+  }
+
+  /**
+   * The hub has loaded its files without a delivered definition. Undefined: the definition stays, as the hub has used it before, or
+   * the former one is not known.
+   */
+  private async onDeliveredNotLoaded(
+    work: EntityWork<R, S>,
+    observation: Observation,
+  ): Promise<Outcome | undefined> {
+    const inHubFile = await this.correctInHubFile(work, observation);
+    if (inHubFile || !this.operations.fallback(work)) return inHubFile;
+    return this.takeBack(work, await whyNotLoaded(work.client, this.entityType.type, work.payload));
+  }
+
+  /** A person has made an object with the id of a delivered one: the hub uses that. Undefined: there is none. */
+  private async correctInHubFile(
+    work: EntityWork<R, S>,
+    { entity }: Observation,
+  ): Promise<Outcome | undefined> {
+    const { entityType } = this;
+    const { client, id, payload } = work;
+    const stored = await client.entities.read(entityType.type, id);
+    if (!stored) return undefined;
+    const differences = diff(entityType, id, stored, payload);
+    const kept = unexpressed(entityType, stored);
+    return this.correct(work, { type: 'Different', entity, differences, kept, inHubFile: stored });
+  }
+
+  private takeBack(work: EntityWork<R, S>, words: string): Outcome | undefined {
+    return this.operations.takeBack(work, new TakenBack(words))
+      ? inProgress(this.entityType, work)
+      : undefined;
   }
 
   /** The payload is in use. The entity is enabled and its component reloaded as the spec says. */
@@ -300,8 +475,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     observation: Observation & { readonly type: 'InUse' },
   ): Promise<Outcome> {
     const { entityType } = this;
-    const { client, cached, spec } = work;
+    const { client, cached, spec, resource } = work;
     const { entity } = observation;
+    if (work.isByFile)
+      this.contexts.of(client, resource).delivery.confirm(entityType.type, work.id, work.hash);
     if (entity.disabled_by !== null && (isNew(work) || entityType.shouldEnable?.(work))) {
       await client.entityRegistry.enable(entity.entity_id);
       this.operations.reload(work);

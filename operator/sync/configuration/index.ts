@@ -15,6 +15,7 @@ import type { ReconcileContext, SyncModule } from '../../runtime/sync-module';
 import { dryRunOutcome } from '../dry-run';
 import type { HubClients } from '../hub-access/hub-clients';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
+import { readsDelivery } from '../hub-workload/delivery';
 import { readGeneratedSecrets } from '../secrets-yaml/generated-secrets';
 import type { PodRestarts } from '../hub-workload/pod-restarts';
 import { secretsOfHub } from '../secrets-yaml/hub-resources';
@@ -114,7 +115,11 @@ async function prepare(
   }
   const before = await readGeneratedSecrets(services, namespace, name);
   const hasSecrets = before !== undefined || url !== undefined;
-  const generated = generation.generate(resource, { ...spec, hasSecrets });
+  const generated = generation.generate(resource, {
+    ...spec,
+    hasSecrets,
+    readsDelivery: readsDelivery(services, namespace, name),
+  });
   if (generated.type === 'invalid') {
     const message = `${generated.message} The last good configuration stays.`;
     return { outcome: stalled('InvalidConfiguration', message) };

@@ -8,6 +8,7 @@ import { type Waiting, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
+import { DELIVERIES, deliveryMetadata } from './delivery';
 import { ensureOwnerReference } from './owner-reference';
 
 type RetainServices = Pick<Services, 'applier' | 'cache' | 'cluster'>;
@@ -15,7 +16,7 @@ type RetainServices = Pick<Services, 'applier' | 'cache' | 'cluster'>;
 const REJECTED_RETRY_INTERVAL = 30_000;
 
 /**
- * The cleanup of a deleted Hub: removes its owner references from the volume and the credentials that its last spec retains
+ * The cleanup of a deleted Hub: removes its owner references from the volume, the credentials and the delivered files that its last spec retains
  * or another Hub names, or the garbage collector would delete them. `storage.retain` may have been set while the Hub was
  * suspended, or while no operator ran (rules.md, "Storage").
  */
@@ -30,7 +31,10 @@ export async function releaseRetained(
   const keepsClaim = keepsOwnClaim(services, hub) || storage.existingClaim === volumeClaim;
   try {
     if (keepsClaim) await releaseClaim(services, hub);
-    if (keepsVolume(services, hub)) await releaseLogin(services, hub);
+    if (keepsVolume(services, hub)) {
+      await releaseLogin(services, hub);
+      await releaseDelivered(services, hub);
+    }
     return [];
   } catch (error) {
     if (!(error instanceof ApiError) || isTransient(error)) throw error;
@@ -43,7 +47,7 @@ export async function releaseRetained(
 }
 
 /**
- * Releases the volume and the login of another Hub whose claim this one names. Before this one is told that the claim serves
+ * Releases the volume, the login and the delivered files of another Hub whose claim this one names. Before this one is told that the claim serves
  * that Hub: a deletion in the foreground, as by Argo CD, deletes what a Hub owns without asking its finalizer.
  */
 export async function releaseNamedClaim(services: RetainServices, hub: Hub): Promise<void> {
@@ -53,6 +57,7 @@ export async function releaseNamedClaim(services: RetainServices, hub: Hub): Pro
     if (uid === hub.metadata.uid || objectNames(name).volumeClaim !== claim) continue;
     await releaseClaim(services, other);
     await releaseLogin(services, other);
+    await releaseDelivered(services, other);
   }
 }
 
@@ -75,6 +80,14 @@ const releaseClaim = (services: RetainServices, hub: Hub): Promise<void> =>
 
 const releaseLogin = (services: RetainServices, hub: Hub): Promise<void> =>
   release(services, hub, builtin.Secret, objectNames(hub.metadata.name).admin);
+
+/** Delivered definitions are kept as those on the volume are: some were made by people, and adopted. */
+async function releaseDelivered(services: RetainServices, hub: Hub): Promise<void> {
+  const { namespace, name } = hub.metadata;
+  for (const index of DELIVERIES)
+    if (deliveryMetadata(services, { namespace, name }, index))
+      await release(services, hub, builtin.ConfigMap, objectNames(name).delivery(index));
+}
 
 async function release(services: RetainServices, hub: Hub, type: ResourceType, name: string): Promise<void> {
   const object = await services.applier.find<ClusterObject>(type, hub.metadata.namespace, name);

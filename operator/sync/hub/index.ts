@@ -1,4 +1,4 @@
-import { hub as definition, type Hub, type HubSpec } from '../../kinds';
+import { hub as definition, type Hub } from '../../kinds';
 import { defaulted } from '../../kinds/schema';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import type { SyncModule } from '../../runtime/sync-module';
@@ -11,6 +11,7 @@ import { awaitChildren } from './await-children';
 import { ensureBackupSchedule } from './backup';
 import { checkClusterBans } from './health/cluster-bans';
 import { continueOnFailure } from './continue-on-failure';
+import { type DeliveryOf, reportDelivery } from './delivery';
 import { addExposure } from './exposure/index';
 import { type FindLeftBehind, reportLeftBehind } from './left-behind';
 import { readyOutcome } from './ready';
@@ -28,6 +29,7 @@ import { ensureStorage } from './workload/storage';
  * @param isLoading whether a configuration is being loaded into the hub
  * @param restarts of pods that no changed template replaces
  * @param findLeftBehind objects in the hub that no resource describes
+ * @param deliveryOf how its automations, scenes and scripts are delivered
  */
 export function hubModule(
   services: Services,
@@ -35,6 +37,7 @@ export function hubModule(
   isLoading: (hub: Hub) => boolean,
   restarts: PodRestarts,
   findLeftBehind: FindLeftBehind,
+  deliveryOf: DeliveryOf,
 ): SyncModule<Hub> {
   const connector = new Connector(services, hubs);
   const rollouts = new Rollouts(services, restarts, isLoading);
@@ -47,13 +50,13 @@ export function hubModule(
     .add(checkTrustedProxies)
     .add(checkClusterBans(services))
     .add(backup)
+    .add(reportDelivery(deliveryOf))
     .add(leftBehind);
 
   return {
     sync(hub, reconcile) {
       const spec = defaulted(definition.spec, hub.spec);
-      const problem = unsupportedDelivery(spec);
-      const context = { hub, spec, reconcile, status: {}, conditions: {}, events: [], notices: [], problem };
+      const context = { hub, spec, reconcile, status: {}, conditions: {}, events: [], notices: [] };
       if (reconcile.dryRun) return dryRun(services, context);
       return (spec.external ? externalSteps : steps).run(context, readyOutcome);
     },
@@ -73,13 +76,6 @@ function workloadSteps(
     .add(continueOnFailure(services, ensureStorage(services)))
     .add(continueOnFailure(services, ensureStatefulSet(services, rollouts)));
   return addExposure(steps, services);
-}
-
-/** Reports that `delivery: File` does not work yet; the hub is reconciled all the same. */
-function unsupportedDelivery({ delivery, external }: HubSpec): Outcome | undefined {
-  if (delivery !== 'File' || external) return undefined;
-  const message = 'This version of the operator does not support delivery: File: set spec.delivery to Api.';
-  return stalled('NotYetSupported', message);
 }
 
 /** The annotation `dry-run`: the API server computes each change without doing it, and the hub is not contacted. */

@@ -23,6 +23,8 @@ export interface ChildModule<R extends Child> {
    * emit, or with Waiting while it is in progress.
    */
   remove(resource: R, client: HubClient, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
+  /** The object is, whole or in part, in the cluster: it is there also after the loss of the hub's volume. Absent: never. */
+  isOutsideVolume?(resource: R, client: HubClient): Promise<boolean>;
   /**
    * Ends the work that runs for a resource that is held or deleted, or whose object passes to another one. Waiting: it still
    * runs.

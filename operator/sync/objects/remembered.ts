@@ -9,9 +9,13 @@ export abstract class PerClient<S> {
 
   /** The state of the hub of a resource. */
   of(client: HubClient, { metadata: { namespace }, spec: { hubRef } }: Child): S {
+    return this.ofHub(client, { namespace, name: hubRef.name });
+  }
+
+  ofHub(client: HubClient, { namespace, name }: { readonly namespace: string; readonly name: string }): S {
     let state = this.states.get(client);
     if (!state) {
-      state = this.create(client, namespace, hubRef.name);
+      state = this.create(client, namespace, name);
       this.states.set(client, state);
     }
     return state;

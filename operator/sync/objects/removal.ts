@@ -29,7 +29,7 @@ export async function removeObject<R extends Child>(
   const object = module.objectOf(resource);
   const volume = hubVolume(services, resource.metadata.namespace, resource.spec.hubRef.name);
   let removed: readonly EventSpec[] | Waiting = [];
-  if (isOnOtherVolume(resource, volume)) {
+  if (isOnOtherVolume(resource, volume) && !(await module.isOutsideVolume?.(resource, client))) {
     if (object !== undefined) removed = [leftOnOtherVolume(object)];
   } else if (context.dryRun) {
     if (object !== undefined)

@@ -8,7 +8,7 @@ import { HubFailed, HubRejected } from '../../client/connection/errors';
 export interface Paced {
   /** When the last write began or, once the hub has accepted it, ended. */
   lastWriteAt?: number;
-  /** The hub rejected this content. It would reject the same one again. */
+  /** The hub rejected this content. It would reject the same one again. `at` Infinity: until something else changes. */
   rejection?: { readonly hash: string; readonly error: HubRejected; readonly at: number } | undefined;
   /** The hub failed to write this content `count` times in a row. */
   failure?: { readonly hash: string; readonly count: number; readonly message: string } | undefined;
@@ -42,9 +42,14 @@ export class WritePacing {
     paced.lastWriteAt = this.clock.monotonic();
   }
 
-  /** Remembers a write that the hub rejected or failed at. Other errors say nothing of the content. */
-  record(paced: Paced, hash: string, error: Error | undefined): void {
-    if (error instanceof HubRejected) paced.rejection = { hash, error, at: this.clock.monotonic() };
+  /**
+   * Remembers a write that the hub rejected or failed at. Other errors say nothing of the content.
+   *
+   * @param isLasting a rejected write is not retried with time
+   */
+  record(paced: Paced, hash: string, error: Error | undefined, isLasting = false): void {
+    if (error instanceof HubRejected)
+      paced.rejection = { hash, error, at: isLasting ? Infinity : this.clock.monotonic() };
     if (!(error instanceof HubFailed)) return;
     const count = (paced.failure?.hash === hash ? paced.failure.count : 0) + 1;
     paced.failure = { hash, count, message: error.message };

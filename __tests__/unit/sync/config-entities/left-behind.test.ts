@@ -52,7 +52,8 @@ beforeEach(() => {
     requeue: (...key) => void requeued.push(key.join('/')),
   });
   const types = [automations, scripts] as unknown as EntityType<Child, ConfigEntitySpec>[];
-  leftBehind = new LeftBehind(given, types);
+  const contexts = { ofHub: () => ({ delivery: client.removal }) } as never;
+  leftBehind = new LeftBehind(given, contexts, types);
   client = {
     connection: { onReconnect: (listener: () => void) => (reconnect = listener) },
     labels: {

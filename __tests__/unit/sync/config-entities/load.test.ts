@@ -34,7 +34,7 @@ describe('nextLoadStep', () => {
       'none is asked for when one has just failed',
       'OperatorReloads',
       { ...found, reloadFailedAt: NOW - 1_000 },
-      { type: 'ReloadFailed' },
+      { type: 'AtNextStart' },
     ],
     [
       'one is asked for again some time after one failed',
@@ -42,6 +42,7 @@ describe('nextLoadStep', () => {
       { ...found, reloadFailedAt: NOW - REJECTED_WRITE_RETRY_INTERVAL },
       { type: 'Reload' },
     ],
+    ['none is asked for with autoReload false', 'NextStart', written(0), { type: 'AtNextStart' }],
     ['the hub gets time for its own reload', 'HubLoads', written(2_000), { type: 'Wait', after: 1_000 }],
     [
       'the hub does not get longer than it needs',
@@ -74,12 +75,22 @@ describe('nextLoadStep', () => {
 });
 
 describe('loadPolicyOf', () => {
-  test.each<[string, boolean, boolean, LoadPolicy]>([
-    ['an automation or scene is reloaded by the operator', true, true, 'OperatorReloads'],
-    ['with autoReload false the hub loads it', true, false, 'HubLoads'],
-    ['a script is loaded by the hub, with any autoReload', false, true, 'HubLoads'],
-    ['a script with autoReload false is no different', false, false, 'HubLoads'],
-  ])('%s', (_, reloads, autoReload, expected) => {
-    expect(loadPolicyOf({ reloads }, { autoReload } as ConfigEntitySpec)).toBe(expected);
+  test.each<[string, boolean, boolean, LoadPolicy, LoadPolicy]>([
+    ['an automation or scene is reloaded by the operator', true, true, 'OperatorReloads', 'OperatorReloads'],
+    [
+      'with autoReload false the hub loads it, what is in a file at its start',
+      true,
+      false,
+      'HubLoads',
+      'NextStart',
+    ],
+    ['a script is loaded by the hub, with any autoReload', false, true, 'HubLoads', 'OperatorReloads'],
+    ['a script with autoReload false is no different', false, false, 'HubLoads', 'OperatorReloads'],
+  ])('%s', (_, reloads, autoReload, byApi, byFile) => {
+    const spec = { autoReload } as ConfigEntitySpec;
+    expect([loadPolicyOf({ reloads }, spec, false), loadPolicyOf({ reloads }, spec, true)]).toEqual([
+      byApi,
+      byFile,
+    ]);
   });
 });

@@ -101,7 +101,8 @@ class Bench {
         *ofHub<T extends ClusterObject>(kind: string) {
           yield* ofKind(kind) as ClusterObject[] as T[];
         },
-        get: (kind: string) => (kind === 'Hub' ? hub() : this.resource) as never,
+        get: (kind: string) =>
+          (kind === 'Hub' ? hub() : kind === 'ConfigMap' ? undefined : this.resource) as never,
       },
       requeue: () => void this.requeued++,
     });

@@ -77,14 +77,14 @@ describe('ConfigurationReconciler', () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN);
     for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(desired, 1);
-    hub.setProblem({ reason: 'NotYetSupported', message: 'delivery: File is not supported.' });
+    hub.setProblem({ reason: 'TokenRejected', message: 'The hub rejected the token.' });
     hub.holdsRollouts = true;
     const outcome = await hub.reconcile(desired, 1);
     expect(hub.text).not.toContain('unknown');
     // A mistake that the Hub reports later wakes nothing.
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'CheckFailed', after: 30_000 });
     expect(outcome.message).toContain('The last good one is loaded again.');
-    expect(outcome.message).not.toMatch(/has not begun|NotYetSupported/);
+    expect(outcome.message).not.toMatch(/has not begun|TokenRejected/);
     expect(restartsOf(hub.events)).toBe(1);
   });
 

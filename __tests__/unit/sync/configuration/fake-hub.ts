@@ -133,9 +133,17 @@ export class FakeHub {
     this.secretsYaml = writeSecretsYaml(new Map(Object.entries(values)), 'salt').text;
   }
 
+  /** `Hub.spec.delivery` is `File`. */
+  readsDelivery = false;
+
   desired(configuration: string, strategy: ReloadStrategy = 'auto', files: Files = {}): DesiredContent {
     const secrets = this.secretsYaml === undefined ? undefined : readSecretsYaml(this.secretsYaml);
-    const generated = generateConfiguration({ configuration, files, hasSecrets: secrets !== undefined });
+    const generated = generateConfiguration({
+      configuration,
+      files,
+      hasSecrets: secrets !== undefined,
+      readsDelivery: this.readsDelivery,
+    });
     if (generated.type === 'invalid') throw new Error(generated.message);
     const restart = { configuration: generated.hash, secrets: this.restartSecrets(secrets?.hash) };
     const content = contentOf(generated, secrets, restart);

@@ -36,6 +36,33 @@ describe('an item that the hub leaves out', () => {
     expect(await hub.settle(hub.desired(`${BASE}input_boolean:\n`), operator)).toBe('ConfigurationLoaded');
   });
 
+  test('is none of this configuration when the hub’s own file and a delivered one have the same id', async () => {
+    const { hub, operator } = await started();
+    const log = (id: string) =>
+      `Platform automation does not generate unique IDs. ID ${id} already exists - ignoring automation.x`;
+    hub.readsDelivery = true;
+    hub.leavesOut = () => log('off');
+    const other = `${BASE}automation own:\n  - {id: takeoff, alias: off, triggers: [], actions: []}\n`;
+    expect(await hub.settle(hub.desired(other), operator)).toBe('ConfigurationLoaded');
+    hub.leavesOut = (text) => (text.includes('twin') ? log('twin') : null);
+    const twins = `${BASE}automation own:\n  - id: 'twin' # one\n    alias: twin\n`;
+    expect(await hub.settle(hub.desired(twins), operator)).toBe('CheckFailed');
+  });
+
+  test.each([
+    ['by the API, in any form', false, 'automation own:\n  - {id: &a twin, alias: one}\n'],
+    ['as files: a script, by its key', true, 'script own:\n  twin: {sequence: []}\n'],
+    ['as files: an id of several lines', true, 'automation own:\n  - id: >-\n      twin\n    alias: one\n'],
+    ['as files: an id that is a secret', true, 'automation own:\n  - id: !secret twin\n'],
+  ])('is one that has the id of another, with definitions delivered %s', async (_, readsDelivery, item) => {
+    const { hub, operator } = await started();
+    hub.setSecrets({ twin: 'twin' });
+    hub.readsDelivery = readsDelivery;
+    const problem = 'Platform automation does not generate unique IDs. ID twin already exists - ignoring it';
+    hub.leavesOut = (text) => (text.includes('own:') ? problem : null);
+    expect(await hub.settle(hub.desired(`${BASE}${item}`), operator)).toBe('CheckFailed');
+  });
+
   test('at a start is named with its line, and not as a section that could not be set up', async () => {
     const hub = new FakeHub(new ManualClock());
     hub.leavesOut = logsTypo;

@@ -209,7 +209,7 @@ describe('ConfigurationReconciler', () => {
     test('is said to be in progress beside a problem of the Hub that does not hold it back', async () => {
       const hub = await started();
       hub.holdsRollouts = true;
-      hub.setProblem({ reason: 'NotYetSupported', message: 'delivery: File is not supported.' });
+      hub.setProblem({ reason: 'TokenRejected', message: 'The hub rejected the token.' });
       expect(await hub.reconcile(hub.desired(RESTART), 5)).toMatchObject({
         reason: 'RestartPending',
         message: 'The hub is being restarted to load counter.',

@@ -8,7 +8,12 @@ import { aHub, services } from '../fixtures';
 const other = { apiVersion: 'v1', kind: 'Other', name: 'x', uid: 'other' };
 
 /** Deletes a Hub with this storage; returns the requests that the cleanup sent. */
-async function deleted(storage: object, failure?: ApiError, others: readonly Hub[] = []) {
+async function deleted(
+  storage: object,
+  failure?: ApiError,
+  others: readonly Hub[] = [],
+  delivered: readonly string[] = [],
+) {
   const hub = aHub({ spec: { storage } });
   const owner = {
     apiVersion: hub.apiVersion,
@@ -23,6 +28,8 @@ async function deleted(storage: object, failure?: ApiError, others: readonly Hub
       list: function* <T>() {
         yield* [hub, ...others] as T[];
       },
+      get: ((_kind: string, _namespace: string, name: string) =>
+        delivered.includes(name) ? { metadata: { name } } : undefined) as never,
     },
     applier: {
       find: (_: unknown, namespace: string, name: string) =>
@@ -56,6 +63,16 @@ describe('releaseRetained', () => {
     ]);
     for (const { body } of requests)
       expect(body).toMatchObject({ metadata: { resourceVersion: '7', ownerReferences: [other] } });
+  });
+
+  test('releases what is delivered as files with the volume', async () => {
+    const delivered = ['villa-delivery-0', 'villa-delivery-3'];
+    const { requests } = await deleted({ retain: true }, undefined, [], delivered);
+    expect(requests.map(({ path }) => path).slice(2)).toEqual([
+      '/api/v1/namespaces/home/configmaps/villa-delivery-0',
+      '/api/v1/namespaces/home/configmaps/villa-delivery-3',
+    ]);
+    expect((await deleted({ retain: false }, undefined, [], delivered)).requests).toEqual([]);
   });
 
   test('changes nothing of a Hub that does not retain', async () => {

@@ -46,7 +46,14 @@ async function dryRun(spec: Hub['spec'] = {}) {
   const hubs = new HubClients(given);
   const restarts = new PodRestarts(given, hubs);
   const findLeftBehind = () => Promise.resolve({ events: [] });
-  const module = hubModule(given, hubs, () => false, restarts, findLeftBehind);
+  const module = hubModule(
+    given,
+    hubs,
+    () => false,
+    restarts,
+    findLeftBehind,
+    () => Promise.resolve({ status: null }),
+  );
   const outcome = await module.sync(hub, reconcile);
   return { outcome, requests };
 }

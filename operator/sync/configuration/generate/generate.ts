@@ -4,7 +4,7 @@ import { isMap } from 'yaml';
 import type { HubConfigurationSpec } from '../../../kinds';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
 import { entriesOf, type HubYaml, parseHubYaml, type Position, type YamlProblem } from './hub-yaml';
-import { type Addition, freeKey, missingIncludes, type TopLevel } from './includes';
+import { type Addition, deliveryIncludes, freeKey, missingIncludes, type TopLevel } from './includes';
 import { insertAtTop } from './insert-entries';
 import { markerYaml } from './content-marker';
 import { inOneLine, withRecorder } from './recorder';
@@ -24,6 +24,8 @@ export interface ConfigurationSource extends Pick<
   HubConfigurationSpec,
   'configuration' | 'files' | 'recorder'
 > {
+  /** The hub reads delivered files. */
+  readonly readsDelivery?: boolean;
   /** The hub has a generated `secrets.yaml`, whose hash the marker can name. */
   readonly hasSecrets: boolean;
 }
@@ -61,7 +63,7 @@ const RESERVED = `The script ${MARKER_SCRIPT} in spec.configuration or spec.file
  * before it counts.
  */
 export function generateConfiguration(source: ConfigurationSource): Generated {
-  const { configuration, files = {}, recorder, hasSecrets } = source;
+  const { configuration, files = {}, recorder, hasSecrets, readsDelivery } = source;
   const tooLarge = sizeProblem({ ...files, 'configuration.yaml': configuration }, 0);
   if (tooLarge) return tooLarge;
   const parse = rememberingParser();
@@ -90,11 +92,11 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
   const file = parse(base);
   if (!('document' in file)) return { type: 'invalid', message: CANNOT_EXTEND };
   const sections = sectionsOf(file);
-  const additions = [...missingIncludes(sections), ...(addition ? [addition] : [])];
+  const own = [...missingIncludes(sections), ...(addition ? [addition] : [])];
+  const additions = [...own, ...(readsDelivery ? deliveryIncludes(withKeys(sections, own)) : [])];
   const unmarked = insertAtTop(base, file, additions.map(inOneLine));
   const hash = configHash({ ...files, 'configuration.yaml': mark + (unmarked ?? '') });
-  const taken = new Map([...sections, ...additions.map(([key]) => [key, null] as const)]);
-  const marker: Addition = [freeKey(taken, 'script'), markerYaml(hash, hasSecrets)];
+  const marker: Addition = [freeKey(withKeys(sections, additions), 'script'), markerYaml(hash, hasSecrets)];
   const complete = [...additions, marker];
   const text = insertAtTop(base, file, complete.map(inOneLine));
   const result = text === undefined ? undefined : parse(text);
@@ -116,6 +118,9 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
     }
   );
 }
+
+const withKeys = (sections: TopLevel, additions: readonly Addition[]): TopLevel =>
+  new Map([...sections, ...additions.map(([key]) => [key, null] as const)]);
 
 /** `sha256:<hex>` of all generated files. */
 export function configHash(files: Files): string {

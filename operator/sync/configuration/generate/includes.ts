@@ -1,4 +1,6 @@
 import { isScalar, type Node } from 'yaml';
+import { CONFIG_ENTITY_KINDS } from '../../../client/connection/config-entity';
+import { deliveryInclude } from '../../hub-workload/delivery';
 import { nameInConfig } from './config-files';
 
 /** The values of the top-level keys. */
@@ -15,6 +17,14 @@ export function missingIncludes(sections: TopLevel): Addition[] {
   return Object.entries(INCLUDES)
     .filter(([section, file]) => !isIncluded(sections, section, file))
     .map(([section, file]): Addition => [freeKey(sections, section), `!include ${file}`]);
+}
+
+/** The includes of delivered files that these sections lack, beside those of the files of the hub's API. */
+export function deliveryIncludes(sections: TopLevel): Addition[] {
+  return CONFIG_ENTITY_KINDS.flatMap((kind): Addition[] => {
+    const file = deliveryInclude(kind);
+    return isIncluded(sections, kind, file) ? [] : [[freeKey(sections, kind), `!include ${file}`]];
+  });
 }
 
 /** One of the user's own sections of that name, with a label or without, includes the file already. */

@@ -2,6 +2,7 @@ import type { LogRecord } from '../../../client/connection/api-types';
 import { type HubClient } from '../../../client/hub-client';
 import { loggedBetween, readLog } from '../../../client/setup/log-records';
 import type { Redact } from '../../../client/connection/redact';
+import { deliveryInclude } from '../../hub-workload/delivery';
 import type { Files } from '../generate/config-files';
 
 /**
@@ -22,6 +23,8 @@ const WRITTEN_BY_HUB = /\b(automations|scenes|scripts)\.yaml\b/;
 /** `Automation with alias 'Night' …`, `Script with object id 'night' …`: these name no file. */
 const NAMED_ITEM =
   /^(?:Automation|Script) with (?:alias|ID|object id) '(.*?)' (?:could not|failed to|has|is)/;
+/** An item whose id another one has: the files of the hub and the delivered ones may have the same for a moment. */
+const DUPLICATE = /^Platform \w+ does not generate unique IDs\. ID (.+?) already exists/;
 /** A link to the documentation, and what a check says without it. */
 const DOCUMENTATION = /, please check the docs at \S+/g;
 
@@ -56,6 +59,21 @@ export async function leftOutSince(
 
 function isOf(files: Files, text: string): boolean {
   if (WRITTEN_BY_HUB.test(text)) return false;
+  const contents = Object.values(files);
+  const duplicate = DUPLICATE.exec(text)?.[1];
+  if (duplicate !== undefined && contents.some(includesDelivered))
+    return contents.some((content) => hasId(content, duplicate));
   const item = NAMED_ITEM.exec(text)?.[1];
-  return item === undefined || Object.values(files).some((content) => content.includes(item));
+  return item === undefined || contents.some((content) => content.includes(item));
+}
+
+const includesDelivered = (content: string): boolean => content.includes(deliveryInclude('automation'));
+
+/** Whether an item of a file has this id: as a value, as the key of a script, or perhaps as a secret. */
+function hasId(content: string, id: string): boolean {
+  const name = id.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return new RegExp(
+    `\\bid["']?\\s*:\\s*(?:!secret|[>|]|["']?${name}["']?\\s*(?:[,}#\\n]|$))|^\\s*["']?${name}["']?\\s*:`,
+    'm',
+  ).test(content);
 }

@@ -1,21 +1,12 @@
-import { HubFailed, HubRejected } from '../../../client/connection/errors';
+import { rereadScripts } from '../../../client/config-entities/script-variables';
 import type { HubClient } from '../../../client/hub-client';
 import { Stopping } from '../../../base/errors';
-import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../../base/limits';
 import type { Hub } from '../../../kinds';
-import { operatorAnnotations } from '../../../kinds/annotations';
-import { objectNames } from '../../../kinds/object-names';
-import { isNotFound } from '../../../runtime/api-errors';
-import { pathOf } from '../../../runtime/objects';
-import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { checkInHub, type Problem } from './check';
 import type { CheckSubject } from './left-out';
 import { isSameContent, type ContentHashes, readMarker } from '../generate/content-marker';
-
-/** Milliseconds between two rounds. */
-const POLL_INTERVAL = 300;
-const LEAST_ROUNDS = 5;
+import { whileRefreshing } from '../../hub-workload/refresh';
 
 /** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */
 export const REFRESH_DURATION = 15_000;
@@ -51,21 +42,9 @@ export async function verifyContent(
   signal: AbortSignal,
 ): Promise<Verification> {
   const { hub, client, marker, knownWarnings, hasChanged, rejectAfter } = options;
-  const { clock } = services;
-  const { namespace, name } = hub.metadata;
-  const began = clock.monotonic();
-  let refreshedAt = -Infinity;
-  // A check of a large file on a small machine takes long: some rounds there are in any case.
-  for (let rounds = 0; rounds < LEAST_ROUNDS || clock.monotonic() - began < CONTENT_SEEN_LIMIT; rounds++) {
-    signal.throwIfAborted();
-    const roundBegan = clock.monotonic();
-    if (clock.monotonic() - refreshedAt >= VOLUME_REFRESH_INTERVAL) {
-      refreshedAt = clock.monotonic();
-      await refreshVolumes(services, namespace, name);
-    }
+  const round = async (elapsed: () => number): Promise<Verification | undefined> => {
     const { problem } = await checkInHub(options, knownWarnings);
-    const isFinal = clock.monotonic() - began >= rejectAfter;
-    if (problem && isFinal) return { type: 'rejected', ...problem };
+    if (problem && elapsed() >= rejectAfter) return { type: 'rejected', ...problem };
     const shown = problem || !(await reloadScripts(services, client)) ? undefined : await readMarker(client);
     if (shown && isSameContent(shown, marker)) {
       // The check before may have read the files from before the refresh.
@@ -74,41 +53,14 @@ export async function verifyContent(
     }
     if (shown?.configuration === marker.configuration && (await hasChanged()))
       throw new Stopping('the secrets changed while the configuration was being loaded');
-    await clock.sleep(Math.max(POLL_INTERVAL, clock.monotonic() - roundBegan), signal);
-  }
-  return { type: 'unseen' };
+    return undefined;
+  };
+  return (await whileRefreshing(services, hub.metadata, round, signal)) ?? { type: 'unseen' };
 }
 
 /** False: the files became invalid after the check. The next check says why. */
 async function reloadScripts({ log }: Pick<Services, 'log'>, client: HubClient): Promise<boolean> {
-  try {
-    await client.entities.reload('script');
-    return true;
-  } catch (error) {
-    if (!(error instanceof HubRejected || error instanceof HubFailed)) throw error;
-    log.debug({ error }, 'the hub could not reload its scripts');
-    return false;
-  }
-}
-
-/**
- * Has the kubelet refresh the mounted volumes of the hub's pod within about a second, by a new value of an annotation;
- * by itself it takes up to a minute and more. One that arrives before the kubelet knows of the changed ConfigMap has no
- * effect, so it is repeated.
- */
-async function refreshVolumes(
-  { cluster, clock }: Pick<Services, 'cluster' | 'clock'>,
-  namespace: string,
-  hub: string,
-): Promise<void> {
-  try {
-    await cluster.request({
-      method: 'PATCH',
-      path: pathOf(builtin.Pod, namespace, objectNames(hub).pod),
-      contentType: 'application/merge-patch+json',
-      body: { metadata: { annotations: { [operatorAnnotations.refresh]: String(clock.now()) } } },
-    });
-  } catch (error) {
-    if (!isNotFound(error)) throw error; // the pod is being replaced, and the next one reads the new files
-  }
+  const error = await rereadScripts(client);
+  if (error) log.debug({ error }, 'the hub could not reload its scripts');
+  return !error;
 }

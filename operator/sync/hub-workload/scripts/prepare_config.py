@@ -1,4 +1,4 @@
-"""prepare_config CONFIG CONFIGURATION SECRETS REPORT ALLOW_DOWNGRADE PORT
+"""prepare_config CONFIG CONFIGURATION SECRETS REPORT ALLOW_DOWNGRADE PORT DELIVERY
 
 Links the mounted files (CONFIGURATION, SECRETS) into the hub's directory (CONFIG), so that a change of them reaches the
 hub while it runs, creates every file that they include and that does not exist, and lets the hub's own check read it
@@ -7,7 +7,7 @@ copy of the last good one take its place. Without such a copy the start is refus
 
 Files are linked one by one, since a backup that the hub restores could not contain a link to a directory. An image that
 is older than the version that last ran on the volume is refused, unless the file ALLOW_DOWNGRADE says `true`. Settings
-with which the hub would not be reached at PORT are set back. REPORT, the termination message, is one line of JSON:
+with which the hub would not be reached at PORT are set back. Definitions that are delivered as files are mounted at DELIVERY. REPORT, the termination message, is one line of JSON:
 operator/sync/hub-workload/termination-messages.ts has its fields.
 
 A power loss or a full volume may end the script anywhere: files are replaced as a whole, and its own files are read
@@ -38,7 +38,7 @@ Files = dict[str, bytes]
 # A kubelet keeps 4096 bytes, and less of a pod with more than three containers. JSON escapes are counted.
 LONGEST_PROBLEMS = 2200
 LONGEST_NAMES = 300
-# The hub's API writes these: they are empty in a new hub.
+# The hub's API writes these: they are empty in a new hub. Delivered files have the same names in other directories.
 FILES_OF_THE_API = {"automations.yaml", "scripts.yaml", "scenes.yaml"}
 # The check does not return these errors, it only logs them: for a template, an automation or a script that it drops.
 LOGGERS = ("homeassistant.config", "homeassistant.components.", "custom_components.")
@@ -50,6 +50,9 @@ own = config / "hub-operator"
 last_good = own / "last-good"
 # The hub takes its default from this variable.
 port = int(os.environ.get("SETUP_PORT") or sys.argv[6])
+delivery = Path(sys.argv[7])
+# For each kind, how the hub includes the files in its directory.
+DELIVERED = {"automations": "list", "scenes": "list", "scripts": "named"}
 
 
 class Problem(NamedTuple):
@@ -253,6 +256,17 @@ def copied(name: str) -> Path:
     return last_good / name
 
 
+def include_delivered() -> None:
+    """The configuration includes these files: a path of the pod has no place in it.
+
+    A directory that is not there is an empty one to the hub.
+    """
+    for kind, merged in DELIVERED.items():
+        content = f"!include_dir_merge_{merged} {json.dumps(str(delivery / kind))}\n".encode()
+        if bytes_of(own / f"{kind}.yaml") != content:
+            write(own / f"{kind}.yaml", content)
+
+
 def included_in(path: Path) -> list[str]:
     try:
         content = path.read_bytes()
@@ -352,7 +366,8 @@ def check() -> list[Problem]:
     print(masked(printed.getvalue()))
     problems = [*texts("error", found["except"]), *texts("warning", found["warn"])]
     # An automation of which the device has gone is no mistake of the configuration.
-    of_the_api = re.compile(rf" at ({'|'.join(map(re.escape, FILES_OF_THE_API))}), line ")
+    mounted = re.escape("/".join(delivery.parts[-2:]))
+    of_the_api = re.compile(rf" at (\S*{mounted}/\S+/)?({'|'.join(map(re.escape, FILES_OF_THE_API))}), line ")
     problems = [each for each in problems if each.kind == "error" or not of_the_api.search(each.text)]
     said = "\n".join(problem.text for problem in problems)
     logged = [Problem("warning", line) for line in errors.lines if line not in said]
@@ -421,6 +436,7 @@ def prepare() -> NoReturn:
         (config / "www").mkdir()
     if (own / "last-good.old").exists() and not last_good.exists():
         (own / "last-good.old").rename(last_good)
+    include_delivered()
     if changed := heal(config, port):
         print(f"set back in .storage/http: {', '.join(changed)}")
     for _ in range(MOST_CHECKS):

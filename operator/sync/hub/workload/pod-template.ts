@@ -1,6 +1,7 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
+import { deliveryVolume } from '../../hub-workload/delivery';
 import { claimName, HUB_CONTAINER, HUB_PORT } from '../../hub-workload/owned-objects';
 import type { PodHashes } from '../../hub-workload/rollout-hashes';
 import { ALLOW_DOWNGRADE_KEY, OPERATOR_IP_KEY } from './init-values';
@@ -17,6 +18,7 @@ import { PREPARE_CONTAINER, UNBAN_CONTAINER } from '../../hub-workload/terminati
 const CONFIG = '/config';
 const CONFIGURATION = '/hub-operator/configuration';
 const SECRETS = '/hub-operator/secrets';
+const DELIVERY = '/hub-operator/delivery';
 const INIT_VALUES = '/hub-operator/operator-ip';
 const TERMINATION_LOG = '/dev/termination-log';
 
@@ -89,12 +91,14 @@ function prepareContainer(common: CommonFields) {
       TERMINATION_LOG,
       `${INIT_VALUES}/${ALLOW_DOWNGRADE_KEY}`,
       String(HUB_PORT),
+      DELIVERY,
     ),
     securityContext: scriptSecurityContext,
     volumeMounts: [
       { name: 'config', mountPath: CONFIG },
       { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
       { name: 'secrets', mountPath: SECRETS, readOnly: true },
+      { name: 'delivery', mountPath: DELIVERY, readOnly: true },
       { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true },
     ],
   };
@@ -134,6 +138,7 @@ function hubContainer({ timezone }: HubSpec, common: CommonFields) {
       { name: 'config', mountPath: CONFIG },
       { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
       { name: 'secrets', mountPath: SECRETS, readOnly: true },
+      { name: 'delivery', mountPath: DELIVERY, readOnly: true },
     ],
   };
 }
@@ -153,6 +158,7 @@ function volumes(hub: Hub) {
         ],
       },
     },
+    deliveryVolume(hub.metadata.name),
     { name: 'secrets', secret: { secretName: names.secrets, optional: true } },
     { name: 'operator-ip', configMap: { name: names.operatorIp, optional: true } },
   ];

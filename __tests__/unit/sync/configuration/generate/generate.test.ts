@@ -33,6 +33,22 @@ const includes =
 
 describe('generateConfiguration', () => {
   test.each([
+    ['an empty configuration', '', '', ''],
+    ['sections of its own', 'automation mine: []\nscript hub_operator: {}\n', '', '_2'],
+  ])('%s includes delivered files as well, in labelled sections', (_, configuration, label, scriptLabel) => {
+    expect(text({ configuration, readsDelivery: true })).toBe(
+      `${configuration}${includes}automation hub_operator${label}: !include hub-operator/automations.yaml\n` +
+        `scene hub_operator: !include hub-operator/scenes.yaml\nscript hub_operator${scriptLabel}: !include hub-operator/scripts.yaml\n`,
+    );
+  });
+
+  test('delivered files that a section of the user includes are included once', () => {
+    const configuration = 'automation own: !include hub-operator/automations.yaml\n';
+    const generated = text({ configuration, readsDelivery: true });
+    expect(generated.split('hub-operator/automations.yaml')).toHaveLength(2);
+  });
+
+  test.each([
     ['ssl_certificate: /ssl/a.pem', 'ssl_certificate', 'encrypt at the Ingress or Gateway of the Hub'],
     ['ssl_key: /ssl/a.key', 'ssl_key', 'encrypt at the Ingress or Gateway of the Hub'],
     ['server_port: 443', 'server_port', 'spec.service.port of the Hub sets the port of its Service'],

@@ -113,7 +113,7 @@ describe('ensureStorage', () => {
     }
   });
 
-  test('lets go of the volume and the login of another Hub before it says that the claim serves that one', async () => {
+  test('lets go of the volume, the login and the delivered files of another Hub before it says that the claim serves that one', async () => {
     const house = aHub({
       metadata: { name: 'house', uid: 'house', creationTimestamp: '2020-01-01T00:00:00Z' },
     });
@@ -132,7 +132,8 @@ describe('ensureStorage', () => {
         labels: () => ({}),
       },
       cache: {
-        get: () => undefined,
+        get: <T>(_kind: string, namespace: string, name: string) =>
+          name === 'house-delivery-1' ? ({ metadata: { namespace, name } } as T) : undefined,
         list: function* <T>() {
           yield* [house, aHub({ metadata: { name: 'shed', uid: 'shed' } }), lodger] as T[];
         },
@@ -152,6 +153,7 @@ describe('ensureStorage', () => {
     expect(released).toEqual([
       '/api/v1/namespaces/home/persistentvolumeclaims/house-config',
       '/api/v1/namespaces/home/secrets/house-admin',
+      '/api/v1/namespaces/home/configmaps/house-delivery-1',
     ]);
   });
 

@@ -1,0 +1,771 @@
+import type { EntityPayload } from '../../../../../operator/client/connection/config-entity';
+import { HubFailed } from '../../../../../operator/client/connection/errors';
+import { House } from './house';
+
+// The whole way of definitions into mounted files and back, with a hub that reads them as Home Assistant does.
+
+const AUTOMATION = { triggers: [{ trigger: 'sun' }], actions: [{ delay: 1 }] };
+const automation = (house: House, name: string, spec: object = {}) =>
+  house.apply('HubAutomation', name, { alias: `The ${name}`, ...AUTOMATION, ...spec });
+const names = (count: number) => Array.from({ length: count }, (_, index) => `n-${index}`);
+const writes = (house: House) => house.asked.filter((what) => /^(POST|DELETE|remove) /.test(what));
+const reloads = (house: House, kind: string) =>
+  house.asked.filter((what) => what === `reload ${kind}`).length;
+const runs = (house: House, key: string): EntityPayload | undefined => house.loaded.get(key);
+
+const MARKER = 'hub_operator_delivery_0';
+const messageOf = (name: string) =>
+  (house.status('HubAutomation', name) as { conditions: { message: string }[] }).conditions[0]!.message;
+
+/** After which a process is killed. */
+const STEPS = Array.from({ length: 12 }, (_, index) => index + 1);
+
+let house: House;
+beforeEach(() => {
+  house = new House();
+});
+
+async function allReady(count: number): Promise<void> {
+  const reasons = Object.values(await house.settle());
+  expect(reasons).toEqual(Array<string>(count).fill('Ready'));
+}
+
+async function untilWritten(text: string): Promise<void> {
+  while (!JSON.stringify([...house.configMaps.values()]).includes(text))
+    await house.settle(1).catch(() => undefined);
+}
+
+describe('a burst', () => {
+  test('is one ConfigMap, one reload of a kind, and no write by the API', async () => {
+    for (const name of names(40)) automation(house, name);
+    house.apply('HubScene', 'film', { name: 'Film', entities: [{ entity_id: 'light.a', state: 'on' }] });
+    house.apply('HubScript', 'night', { alias: 'Night', sequence: [{ delay: 1 }] });
+    await allReady(42);
+    expect(writes(house)).toEqual([]);
+    expect(house.asked.filter((what) => what.startsWith('write '))).toHaveLength(1);
+    expect([reloads(house, 'automation'), reloads(house, 'scene')]).toEqual([1, 1]);
+    expect(house.delivered).toHaveLength(43); // with the marker
+    expect(house.status('HubAutomation', 'n-0')).toMatchObject({
+      delivery: 'File',
+      entityId: 'automation.n-0',
+    });
+    expect(await house.report()).toMatchObject({ files: 42, api: 0, configMaps: 1 });
+  });
+
+  test('one change rewrites one ConfigMap; what is equal is not written, also after a restart of the operator', async () => {
+    for (const name of names(5)) automation(house, name, { description: 'x'.repeat(200_000) });
+    await allReady(5);
+    expect(house.configMaps.size).toBe(3);
+    house.start();
+    const since = house.asked.length;
+    await allReady(5);
+    await house.report();
+    expect(house.asked.slice(since)).toEqual([]);
+    automation(house, 'n-3', { description: 'short' });
+    await allReady(5);
+    expect(house.asked.slice(since).filter((what) => what.startsWith('write '))).toEqual([
+      'write villa-delivery-1',
+    ]);
+    expect(runs(house, 'automation n-3')).toMatchObject({ description: 'short' });
+  });
+});
+
+test('a ConfigMap is never larger than the API server takes, also while all that is in it changes and is refused', async () => {
+  house.disabledBy['Disabled'] = 'Invalid device';
+  for (const name of names(6)) automation(house, name, { description: 'x'.repeat(60_000) });
+  await allReady(6);
+  for (const name of names(6)) automation(house, name, { description: 'y'.repeat(140_000) });
+  await allReady(6);
+  expect(house.configMaps.size).toBe(1);
+  for (const name of names(6)) automation(house, name, { alias: 'Disabled' });
+  expect(new Set(Object.values(await house.settle()))).toEqual(new Set(['RejectedByHub']));
+  for (const name of names(6))
+    expect(runs(house, `automation ${name}`)).toMatchObject({ alias: `The ${name}` });
+});
+
+describe('what the hub does not take', () => {
+  test.each([
+    ['is refused by its validation', { triggers: [{ trigger: 'bad' }] }],
+    ['is disabled when it is loaded', { alias: 'Disabled' }],
+  ])('%s: the former one stays, and the others are not touched', async (_, spec) => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a');
+    automation(house, 'b');
+    await allReady(2);
+    automation(house, 'a', spec);
+    automation(house, 'b', { description: 'new' });
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a', ...AUTOMATION });
+    expect(runs(house, 'automation b')).toMatchObject({ description: 'new' });
+    automation(house, 'a', { alias: 'The a', description: 'mended', ...AUTOMATION });
+    await allReady(2);
+    expect(runs(house, 'automation a')).toMatchObject({ description: 'mended' });
+  });
+
+  test.each(STEPS)(
+    'also if the operator is killed at step %i: the former one stays, and of a new one nothing',
+    async (steps) => {
+      house.disabledBy['Disabled'] = 'Invalid device';
+      automation(house, 'a');
+      automation(house, 'b');
+      await allReady(2);
+      house.registry.get('automation a')!.area = 'kitchen';
+      automation(house, 'a', { alias: 'Disabled' });
+      automation(house, 'b', { description: 'new' });
+      automation(house, 'c', { alias: 'Disabled' });
+      await house.settleUntilKilled(steps);
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready', c: 'RejectedByHub' });
+      expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+      expect(house.registry.get('automation a')).toMatchObject({ area: 'kitchen' });
+      expect(runs(house, 'automation b')).toMatchObject({ description: 'new' });
+      expect([...house.delivered].sort()).toEqual(['a', 'b', MARKER]);
+      expect(house.registry.has('automation c')).toBe(false);
+    },
+  );
+
+  test('several in a row: the last that the hub has used stays', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { description: 'second' });
+    await allReady(1);
+    automation(house, 'a', { alias: 'Disabled' });
+    await untilWritten('Disabled');
+    house.start();
+    automation(house, 'a', { alias: 'Disabled', description: 'fourth' });
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a', description: 'second' });
+  });
+
+  test('one that the hub disables while what it replaced is not known stays as it is', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { alias: 'Disabled' });
+    await untilWritten('Disabled');
+    const [name, map] = [...house.configMaps][0]!;
+    const { 'former.json': former, ...data } = map.data;
+    expect(former).toContain('The a');
+    house.configMaps.set(name, { ...map, data });
+    house.start();
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    expect(house.registry.has('automation a')).toBe(true);
+    expect(house.delivered).toContain('a');
+  });
+
+  test('a new one is taken out again, with its entity', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a', { alias: 'Disabled' });
+    automation(house, 'b');
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready' });
+    expect([...house.delivered].sort()).toEqual(['b', MARKER]);
+    expect(house.registry.has('automation a')).toBe(false);
+    expect(messageOf('a')).toContain('Invalid device');
+  });
+
+  test('what was disabled is not tried again with time, but when it is asked for', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { alias: 'Disabled' });
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    const since = house.asked.length;
+    await house.clock.advance(600_000);
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    expect(house.asked.slice(since)).toEqual([]);
+    for (let request = 0; request < 4; request++) {
+      await house.reconcile('HubAutomation a', { forced: true });
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    }
+    expect(house.asked.length).toBeGreaterThan(since);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+    automation(house, 'a');
+    await allReady(1);
+    delete house.disabledBy['Disabled'];
+    automation(house, 'a', { alias: 'Disabled' });
+    await allReady(1);
+  });
+
+  test.each(['the same', 'another'])(
+    'with autoReload: false it is loaded at the next start: %s process then sets the former one back',
+    async (process) => {
+      house.disabledBy['Disabled'] = 'Invalid device';
+      automation(house, 'a');
+      await allReady(1);
+      automation(house, 'a', { alias: 'Disabled', autoReload: false });
+      await allReady(1);
+      automation(house, 'a', { alias: 'Disabled', description: 'third' });
+      await allReady(1);
+      await house.clock.advance(5_000);
+      if (process === 'another') house.start();
+      house.restartHub();
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+      expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+      automation(house, 'a', { alias: 'Mended', description: 'third' });
+      await allReady(1);
+      house.restartHub();
+      await allReady(1);
+      expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mended' });
+    },
+  );
+
+  test('with autoReload: false what mends a disabled one stays until the next start', async () => {
+    automation(house, 'a', { alias: 'Disabled', autoReload: false });
+    await allReady(1);
+    house.restartHub();
+    await allReady(1);
+    house.disabledBy['Disabled'] = 'Invalid device';
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    automation(house, 'a', { alias: 'Mended' });
+    await house.settle();
+    await house.settle();
+    house.restartHub();
+    await allReady(1);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mended' });
+  });
+
+  test('no room is said before anything is lost', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { description: 'x'.repeat(1_000_000) });
+    expect(await house.settle()).toEqual({ a: 'DeliveryFull' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('a ConfigMap that the cluster refuses changes nothing', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    house.applyError = new Error('quota');
+    automation(house, 'a', { description: 'new' });
+    await expect(house.settle()).rejects.toThrow('quota');
+    house.applyError = undefined;
+    await allReady(1);
+    expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
+  });
+
+  test('is named by the hub in a file that it cannot read: the former one takes its place, and the others are in use', async () => {
+    for (const name of ['a', 'b', 'c']) automation(house, name);
+    await allReady(3);
+    house.unreadable = 'poison';
+    automation(house, 'a', { description: 'poison' });
+    automation(house, 'b', { description: 'new' });
+    automation(house, 'd', { description: 'also poison' });
+    expect(await house.settle(400)).toEqual({
+      a: 'RejectedByHub',
+      b: 'Ready',
+      c: 'Ready',
+      d: 'RejectedByHub',
+    });
+    expect(messageOf('a')).toMatch(/automations\.yaml", line 2/);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+    expect(runs(house, 'automation b')).toMatchObject({ description: 'new' });
+    expect(house.delivered).not.toContain('d');
+    const since = house.asked.length;
+    await house.clock.advance(3_600_000);
+    await house.settle();
+    expect(house.asked.slice(since)).toEqual([]);
+    automation(house, 'a', { description: 'mended' });
+    expect(await house.settle(400)).toMatchObject({ a: 'Ready' });
+  });
+
+  test('is also set back by the next process of the operator', async () => {
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    house.unreadable = 'poison';
+    automation(house, 'a', { description: 'poison' });
+    await untilWritten('poison');
+    house.start();
+    automation(house, 'b', { description: 'new' });
+    expect(await house.settle(400)).toEqual({ a: 'RejectedByHub', b: 'Ready' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('a script that hides the one of the operator is named', async () => {
+    house.ownFiles.set(`script ${MARKER}`, { alias: 'Mine', sequence: [] });
+    automation(house, 'a');
+    await expect(house.settle(90)).rejects.toThrow('not settled');
+    expect(messageOf('a')).toMatch(/a script of its own has the id hub_operator_delivery_0/);
+    house.ownFiles.delete(`script ${MARKER}`);
+    await house.settle(700);
+    await allReady(1);
+  });
+
+  test('also that of a HubScript, which cannot be delivered', async () => {
+    house.delivery = 'Api';
+    house.apply('HubScript', 'odd', { id: MARKER, alias: 'Odd', sequence: [{ delay: 1 }] });
+    await allReady(1);
+    house.delivery = 'File';
+    automation(house, 'a');
+    await house.settle(90).catch(() => undefined);
+    expect(messageOf('a')).toMatch(/the script of the HubScript odd has the id hub_operator_delivery_0/);
+    expect((await house.reconcile('HubScript odd')).reason).toBe('InvalidSpec');
+    await house.delete('HubScript odd', 700);
+    await house.settle(700);
+    await allReady(1);
+  });
+
+  test('with autoReload: false is not Ready before the pod has its file', async () => {
+    automation(house, 'a', { autoReload: false });
+    house.refreshes = false;
+    await expect(house.settle(90)).rejects.toThrow('not settled');
+    house.refreshes = true;
+    await house.settle(700);
+    await allReady(1);
+    house.applyError = new Error('quota');
+    automation(house, 'a', { autoReload: false, description: 'new' });
+    await expect(house.settle()).rejects.toThrow('quota');
+    await expect(house.settle()).rejects.toThrow('quota');
+    house.applyError = undefined;
+    await allReady(1);
+    expect(JSON.stringify([...house.configMaps.values()])).toContain('new');
+  });
+
+  test('files that the pod does not get are reported, and not reloaded', async () => {
+    house.refreshes = false;
+    automation(house, 'a');
+    await expect(house.settle(90)).rejects.toThrow('not settled');
+    expect(messageOf('a')).toMatch(/has not read the ConfigMaps villa-delivery-0 yet/);
+    expect(reloads(house, 'automation')).toBe(0);
+    await house.settle(1_200).catch(() => undefined);
+    const since = reloads(house, 'script');
+    await house.settle(1_200).catch(() => undefined);
+    expect(reloads(house, 'script') - since).toBeLessThan(400); // in 10 min, of 2,000
+    house.refreshes = true;
+    await house.settle(700);
+    await allReady(1);
+  });
+});
+
+test('a deletion is not lost when the write of a ConfigMap before it fails', async () => {
+  for (const name of ['a', 'b']) automation(house, name);
+  await allReady(2);
+  automation(house, 'a', { description: 'new' });
+  [house.applyTime, house.applyError] = [2_000, new Error('quota')];
+  while (!house.isApplying) await house.settle(1).catch(() => undefined);
+  house.applyError = undefined;
+  await house.delete('HubAutomation b');
+  expect(house.delivered).not.toContain('b');
+  await house.settle().catch(() => undefined);
+  await allReady(1);
+  expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
+});
+
+test('a ConfigMap that is deleted while the hub is waited for is written again', async () => {
+  house.refreshes = false;
+  automation(house, 'a');
+  await house.settle(5).catch(() => undefined);
+  house.configMaps.clear();
+  await house.reconcileHub();
+  expect(house.delivered).toContain('a');
+  house.refreshes = true;
+  await allReady(1);
+});
+
+test('the ConfigMaps belong to the Hub, unless its volume is kept', async () => {
+  automation(house, 'a');
+  await allReady(1);
+  expect([...house.owned]).toEqual(['villa-delivery-0']);
+  house.retain = true;
+  await house.report();
+  expect([...house.owned]).toEqual([]);
+  house.start();
+  await allReady(1);
+  expect(house.delivered).toContain('a');
+});
+
+describe('the move', () => {
+  async function byApi(count: number): Promise<void> {
+    house.delivery = 'Api';
+    for (const name of names(count)) automation(house, name);
+    house.apply('HubScene', 'film', { name: 'Film', entities: [{ entity_id: 'light.a', state: 'on' }] });
+    await allReady(count + 1);
+    for (const entity of house.registry.values()) entity.area = 'kitchen';
+  }
+  const expectMoved = (to: 'Api' | 'File', count: number) => {
+    const [own, delivered] = [
+      house.ownFiles.size,
+      house.delivered.filter((id) => !id.startsWith('hub_')).length,
+    ];
+    expect([own, delivered]).toEqual(to === 'Api' ? [count, 0] : [0, count]);
+    expect(house.loaded.size - Number(house.loaded.has(`script ${MARKER}`))).toBe(count);
+    for (const name of names(count - 1)) {
+      expect(runs(house, `automation ${name}`)).toMatchObject({ alias: `The ${name}` });
+      expect(house.registry.get(`automation ${name}`)).toMatchObject({ area: 'kitchen' });
+    }
+  };
+
+  test('goes there and back, and leaves nothing', async () => {
+    await byApi(10);
+    house.delivery = 'File';
+    await allReady(11);
+    expectMoved('File', 11);
+    expect(house.asked.filter((what) => what.startsWith('POST '))).toHaveLength(11);
+    house.delivery = 'Api';
+    await allReady(11);
+    expectMoved('Api', 11);
+    expect(house.status('HubAutomation', 'n-0')).not.toHaveProperty('delivery');
+    expect(await house.report()).toBeNull();
+    expect(house.configMaps.size).toBe(0);
+  });
+
+  test.each(STEPS)('goes on after the operator was killed at step %i', async (steps) => {
+    await byApi(4);
+    house.delivery = 'File';
+    await house.settleUntilKilled(steps);
+    await allReady(5);
+    expectMoved('File', 5);
+    house.delivery = 'Api';
+    await house.settleUntilKilled(steps);
+    await allReady(5);
+    expectMoved('Api', 5);
+  });
+
+  test.each(STEPS)('there and back again within %i steps leaves one of each', async (steps) => {
+    await byApi(4);
+    house.delivery = 'File';
+    await allReady(5);
+    house.delivery = 'Api';
+    await house.settle(steps).catch(() => undefined);
+    house.delivery = 'File';
+    await allReady(5);
+    expectMoved('File', 5);
+  });
+
+  test('of one that is changed at the same time to what the hub disables leaves the former one', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    await byApi(2);
+    house.delivery = 'File';
+    automation(house, 'n-0', { alias: 'Disabled' });
+    expect(await house.settle()).toEqual({ 'n-0': 'RejectedByHub', 'n-1': 'Ready', film: 'Ready' });
+    expect(runs(house, 'automation n-0')).toMatchObject({ alias: 'The n-0' });
+    expect(house.registry.get('automation n-0')).toMatchObject({ area: 'kitchen' });
+  });
+
+  test('back leaves no ConfigMap, also while the Hub is reconciled, and there again meanwhile loses nothing', async () => {
+    automation(house, 'n-0');
+    await allReady(1);
+    house.delivery = 'Api';
+    await allReady(1);
+    await house.reconcileHub();
+    await house.clock.advance(100);
+    await house.reconcileHub();
+    await house.clock.advance(5_000);
+    expect(house.configMaps.size).toBe(0);
+    await house.reconcileHub();
+    expect(house.configMaps.size).toBe(0);
+    house.delivery = 'File';
+    await allReady(1);
+    await house.report();
+    expect(house.delivered).toContain('n-0');
+    expect(runs(house, 'automation n-0')).toMatchObject({ alias: 'The n-0' });
+    house.delivery = 'Api';
+    await allReady(1);
+    await house.report();
+    await house.reconcileHub();
+    expect(house.configMaps.size).toBe(0);
+    expect(house.registry.has(`script ${MARKER}`)).toBe(false);
+  });
+
+  test.each(STEPS)(
+    'back leaves no marker script in the hub: also if the operator is killed %i00 ms after it began to remove it',
+    async (steps) => {
+      automation(house, 'n-0');
+      await allReady(1);
+      house.delivery = 'Api';
+      await allReady(1);
+      await house.reconcileHub();
+      await house.clock.advance(100 * steps);
+      house.start();
+      await house.report();
+      await house.report();
+      expect(house.configMaps.size).toBe(0);
+      expect(house.registry.has(`script ${MARKER}`)).toBe(false);
+      expect(house.loaded.has(`script ${MARKER}`)).toBe(false);
+      expect(house.asked.indexOf(`unregister ${MARKER}`)).toBeLessThan(
+        house.asked.indexOf('delete villa-delivery-0'),
+      );
+    },
+  );
+
+  test('back keeps the ConfigMaps while the hub cannot read its files, without asking it for ever', async () => {
+    automation(house, 'n-0');
+    await allReady(1);
+    house.delivery = 'Api';
+    await allReady(1);
+    house.refreshes = false;
+    await house.reconcileHub();
+    await house.clock.advance(40_000);
+    expect(house.configMaps.size).toBe(1);
+    const since = house.asked.length;
+    for (let time = 0; time < 600; time += 10) {
+      await house.reconcileHub();
+      await house.clock.advance(10_000);
+    }
+    expect(house.asked.length - since).toBeLessThan(600); // in 10 min
+    house.refreshes = true;
+    for (let time = 0; time < 40; time++) {
+      await house.reconcileHub();
+      await house.clock.advance(10_000);
+    }
+    expect(house.configMaps.size).toBe(0);
+    expect(house.registry.has(`script ${MARKER}`)).toBe(false);
+  });
+
+  test('waits until the hub has accepted the configuration that includes the files: one that is tried may be taken back', async () => {
+    await byApi(2);
+    house.delivery = 'File';
+    house.isTried = true;
+    await house.settle(20).catch(() => undefined);
+    expect(house.delivered).toContain('n-0');
+    expect(house.ownFiles.size).toBe(3);
+    // A hub without the includes reads nothing: it is not reloaded again and again.
+    expect(reloads(house, 'script')).toBe(0);
+    house.isTried = false;
+    await allReady(3);
+    expectMoved('File', 3);
+  });
+
+  test('also asks again after a removal that was cut: the hub may have started with a former configuration', async () => {
+    await byApi(1);
+    house.delivery = 'File';
+    house.removeError = new HubFailed('cut');
+    await house.settle(6).catch(() => undefined);
+    expect(house.delivered).toContain('n-0');
+    house.removeError = undefined;
+    house.isTried = true;
+    await house.settle(20).catch(() => undefined);
+    expect(house.ownFiles.has('automation n-0')).toBe(true);
+    house.isTried = false;
+    await allReady(2);
+    expectMoved('File', 2);
+  });
+
+  test('a suspended one stays where it is, and a dry run says what would move', async () => {
+    await byApi(1);
+    house.delivery = 'File';
+    const outcome = await house.reconcile('HubAutomation n-0', { dryRun: true });
+    expect(outcome.message).toMatch(/^Would move n-0 out of the hub’s own file/);
+    expect(house.configMaps.size).toBe(0);
+  });
+});
+
+describe('a resource without status, as after a restore', () => {
+  test('has what is delivered as its own, and removes it at its end', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    house.forgetStatus('HubAutomation', 'a');
+    house.start();
+    await allReady(1);
+    expect(house.status('HubAutomation', 'a')).not.toHaveProperty('adopted');
+    await house.delete('HubAutomation a');
+    expect(house.delivered).not.toContain('a');
+    expect(house.registry.has('automation a')).toBe(false);
+  });
+});
+
+describe('the end', () => {
+  test.each(['Delete', 'Orphan'])(
+    'on another volume of the hub is also that of what is delivered: %s',
+    async (deletionPolicy) => {
+      house.volume = 'lost';
+      automation(house, 'a', { deletionPolicy });
+      await allReady(1);
+      house.volume = 'new';
+      await house.delete('HubAutomation a');
+      expect(house.delivered).not.toContain('a');
+      expect(house.registry.has('automation a')).toBe(deletionPolicy === 'Orphan');
+      expect(house.ownFiles.has('automation a')).toBe(deletionPolicy === 'Orphan');
+    },
+  );
+
+  test('of a created one is the end of its entity; others stay', async () => {
+    for (const name of names(3)) automation(house, name);
+    await allReady(3);
+    await house.delete('HubAutomation n-1');
+    expect([...house.loaded.keys()].filter((key) => key.startsWith('automation'))).toEqual([
+      'automation n-0',
+      'automation n-2',
+    ]);
+    expect(house.registry.has('automation n-1')).toBe(false);
+  });
+
+  test('waits until the hub has no more of it, also after attempts that failed', async () => {
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    house.refreshes = false;
+    await expect(house.delete('HubAutomation a', 300)).rejects.toThrow('never removed');
+    house.refreshes = true;
+    await house.delete('HubAutomation a', 700);
+    await house.reconcile('HubAutomation b');
+    expect(house.loaded.has('automation a')).toBe(false);
+    expect(house.registry.has('automation a')).toBe(false);
+  });
+
+  test('does not wait for a hub that does not include the files', async () => {
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    house.isTried = true;
+    await house.delete('HubAutomation a', 200);
+    expect(house.delivered).not.toContain('a');
+  });
+
+  test('of an orphan leaves it in the hub’s own file', async () => {
+    automation(house, 'a', { deletionPolicy: 'Orphan' });
+    await allReady(1);
+    await house.delete('HubAutomation a');
+    expect(house.ownFiles.get('automation a')).toMatchObject({ alias: 'The a' });
+    expect(house.delivered).not.toContain('a');
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('of an id is that of its object, once the new one is in use', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { id: 'b' });
+    await allReady(1);
+    expect([...house.delivered].sort()).toEqual(['b', MARKER]);
+    expect(house.registry.has('automation a')).toBe(false);
+    expect(house.status('HubAutomation', 'a')).not.toHaveProperty('formerIds');
+  });
+});
+
+test('definitions of a ConfigMap that was lost are no drift: they come back with driftPolicy: Warn as well', async () => {
+  automation(house, 'a', { driftPolicy: 'Warn' });
+  await allReady(1);
+  house.configMaps.clear();
+  house.start();
+  await allReady(1);
+  expect(house.delivered).toContain('a');
+});
+
+describe('what a person makes with the same id', () => {
+  beforeEach(async () => {
+    automation(house, 'a');
+    await allReady(1);
+    house.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+    house.loaded.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+  });
+
+  test('is taken out', async () => {
+    await allReady(1);
+    expect(house.ownFiles.size).toBe(0);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('is overwritten by Api, and an event says so', async () => {
+    house.delivery = 'Api';
+    const events: unknown[] = [];
+    for (let step = 0; step < 20; step++) {
+      events.push(...((await house.reconcile('HubAutomation a')).events ?? []));
+      await house.clock.advance(500);
+    }
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+    expect(house.ownFiles.get('automation a')).toMatchObject({ alias: 'The a' });
+    const drift = events.filter((event) => (event as { reason: string }).reason === 'DriftDetected');
+    expect(drift).toHaveLength(1);
+    expect((drift[0] as { message: string }).message).toMatch(/alias: hub has "?Mine/);
+  });
+
+  test('stays with driftPolicy: Warn', async () => {
+    automation(house, 'a', { driftPolicy: 'Warn' });
+    expect(await house.settle()).toEqual({ a: 'DriftDetected' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mine' });
+    house.delivery = 'Api';
+    expect(await house.settle()).toEqual({ a: 'DriftDetected' });
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mine' });
+    expect(house.delivered).not.toContain('a');
+  });
+});
+
+describe('a reconcile of the Hub that writes a change before its publication does', () => {
+  /** @param at milliseconds after now */
+  const restoreAfter = (at: number) =>
+    house.clock.after(at, () => void house.reconcileHub().catch(() => undefined));
+
+  beforeEach(async () => {
+    automation(house, 'a');
+    automation(house, 'b');
+    await allReady(2);
+  });
+
+  test.each([50, 100, 150, 190])('and fails loses no deletion (after %i ms)', async (at) => {
+    [house.applyTime, house.applyError] = [150, new Error('quota')];
+    restoreAfter(at);
+    house.clock.after(at + 100, () => (house.applyError = undefined));
+    await house.delete('HubAutomation b');
+    expect([...house.delivered].sort()).toEqual(['a', MARKER]);
+    expect(runs(house, 'automation b')).toBeUndefined();
+  });
+
+  test.each([50, 100, 150, 190])('is waited for before the hub is reloaded (after %i ms)', async (at) => {
+    house.applyTime = 300;
+    restoreAfter(at);
+    automation(house, 'c');
+    await allReady(3);
+    expect(runs(house, 'automation c')).toBeDefined();
+  });
+});
+
+test('with autoReload: false a definition that the hub has used is not replaced when the hub disables it later', async () => {
+  automation(house, 'a');
+  await allReady(1);
+  automation(house, 'a', { alias: 'Second', autoReload: false });
+  await allReady(1);
+  await house.clock.advance(5_000);
+  house.restartHub();
+  await allReady(1);
+  await house.clock.advance(5_000);
+  house.disabledBy['Second'] = 'Unknown device';
+  house.start();
+  house.restartHub();
+  expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+  expect(runs(house, 'automation a')).toMatchObject({ alias: 'Second' });
+});
+
+test('a removal waits for the pod also where a script of a person hides the marker', async () => {
+  automation(house, 'a');
+  automation(house, 'b');
+  await allReady(2);
+  house.ownFiles.set(`script ${MARKER}`, { alias: 'Mine', sequence: [] });
+  house.restartHub();
+  house.refreshes = false;
+  await expect(house.delete('HubAutomation b', 700)).rejects.toThrow('never removed');
+});
+
+test.each([
+  ['Correct', 'Ready', 'The a'],
+  ['Warn', 'DriftDetected', 'Mine'],
+])(
+  'with autoReload: false what a person makes with the same id is seen: %s',
+  async (driftPolicy, reason, alias) => {
+    automation(house, 'a', { driftPolicy, autoReload: false });
+    await allReady(1);
+    house.restartHub();
+    await allReady(1);
+    house.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+    house.restartHub();
+    expect(await house.settle()).toEqual({ a: reason });
+    house.restartHub();
+    expect(runs(house, 'automation a')).toMatchObject({ alias });
+  },
+);
+
+test('a client of which another one has taken the place writes no ConfigMap any more', async () => {
+  automation(house, 'a');
+  await allReady(1);
+  automation(house, 'a', { description: 'new' });
+  await house.reconcile('HubAutomation a');
+  await house.reconcile('HubAutomation a');
+  house.isClosed = true;
+  await house.clock.advance(10_000);
+  expect(JSON.stringify([...house.configMaps.values()])).not.toContain('new');
+});
+
+test('by Api a script of defaults alone that a person removes is drift', async () => {
+  house.delivery = 'Api';
+  house.apply('HubScript', 'odd', { alias: 'odd', sequence: [], driftPolicy: 'Warn' });
+  await allReady(1);
+  for (const map of [house.ownFiles, house.loaded, house.registry]) map.delete('script odd');
+  await house.clock.advance(700_000);
+  expect(await house.settle()).toEqual({ odd: 'DriftDetected' });
+});

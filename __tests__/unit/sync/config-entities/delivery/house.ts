@@ -1,0 +1,456 @@
+import type {
+  ConfigEntityKind,
+  EntityPayload,
+} from '../../../../../operator/client/connection/config-entity';
+import { HubFailed, HubRejected, HubUnreachable } from '../../../../../operator/client/connection/errors';
+import { Reloads } from '../../../../../operator/client/config-entities/reloads';
+import type { HubClient } from '../../../../../operator/client/hub-client';
+import { isObject } from '../../../../../operator/base/is-object';
+import type { Hub } from '../../../../../operator/kinds';
+import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
+import { MARKER_SCRIPT } from '../../../../../operator/kinds/ids';
+import { objectNames } from '../../../../../operator/kinds/object-names';
+import type { ApplyOptions } from '../../../../../operator/runtime/apply';
+import type { ClusterObject } from '../../../../../operator/runtime/objects';
+import type { Outcome } from '../../../../../operator/runtime/outcome';
+import type { ReconcileContext } from '../../../../../operator/runtime/sync-module';
+import type { Child } from '../../../../../operator/sync/objects/child';
+import { removeObject } from '../../../../../operator/sync/objects/removal';
+import type { Services } from '../../../../../operator/sync/services';
+import { automations } from '../../../../../operator/sync/config-entities/automation';
+import { readFileText } from '../../../../../operator/sync/config-entities/delivery/item-text';
+import { DeliveryReport } from '../../../../../operator/sync/config-entities/delivery/delivery-report';
+import type { ConfigEntitySpec, EntityType } from '../../../../../operator/sync/config-entities/entity-type';
+import { HubContexts } from '../../../../../operator/sync/config-entities/hub-contexts';
+import { scenes } from '../../../../../operator/sync/config-entities/scene';
+import { scripts } from '../../../../../operator/sync/config-entities/script';
+import { ConfigEntitySync } from '../../../../../operator/sync/config-entities/sync';
+import { silentLog } from '../../../../cluster/silent-log';
+import { ManualClock } from '../../../manual-clock';
+import { aHub, services } from '../../fixtures';
+
+type AnyType = EntityType<Child, ConfigEntitySpec>;
+const TYPES = { HubAutomation: automations, HubScene: scenes, HubScript: scripts } as unknown as Record<
+  string,
+  AnyType
+>;
+/** The API server takes no more bytes of data. */
+const LARGEST_CONFIG_MAP = 1_048_576;
+const ACCEPTED = 'sha256:accepted';
+const KINDS = ['automation', 'scene', 'script'] as const;
+
+interface StoredMap extends ClusterObject {
+  readonly data: Readonly<Record<string, string>>;
+}
+
+interface Entity {
+  entity_id: string;
+  labels: readonly string[];
+  area: string;
+}
+
+/** A cluster with ConfigMaps, the pod of a hub that mounts them, and a hub that reads its own files and those. */
+export class House {
+  readonly clock = new ManualClock();
+  delivery: 'Api' | 'File' = 'File';
+  /** The volume of the hub; undefined: not known. */
+  volume: string | undefined;
+  /** Requests to the hub and writes to the cluster: `POST a`, `DELETE a`, `reload automation`. */
+  readonly asked: string[] = [];
+  readonly configMaps = new Map<string, StoredMap>();
+  /** Names of the ConfigMaps that the garbage collector deletes with the Hub. */
+  readonly owned = new Set<string>();
+  retain = false;
+  applyError: Error | undefined;
+  /** Milliseconds that a write of a ConfigMap takes. */
+  applyTime = 0;
+  isApplying = false;
+  /** The answer to a removal from the hub's own file. */
+  removeError: Error | undefined;
+  /** Another client has taken the place of this one. */
+  isClosed = false;
+  /** The kubelet brings ConfigMaps into the pod. */
+  refreshes = true;
+  /** The hub has read a configuration that it has not accepted. */
+  isTried = false;
+  /** Part of a line of a delivered file that the hub's YAML loader refuses: then it reads no file at all. */
+  unreadable: string | undefined;
+  /** Names of the objects that the hub disables when it loads them. */
+  readonly disabledBy: Record<string, string> = {};
+  /** By kind and id. */
+  readonly ownFiles = new Map<string, EntityPayload>();
+  readonly loaded = new Map<string, EntityPayload>();
+  readonly registry = new Map<string, Entity>();
+  private mounted = new Map<string, StoredMap>();
+  private resources = new Map<string, Child>();
+  private contexts!: HubContexts;
+  private modules!: Readonly<Record<string, ConfigEntitySync<Child, ConfigEntitySpec>>>;
+  private given!: Services;
+  private client!: HubClient;
+  private process = 0;
+
+  constructor() {
+    this.start();
+  }
+
+  /** A new process of the operator: the former one does nothing any more. */
+  start(): void {
+    const process = ++this.process;
+    const gone = () => process !== this.process;
+    this.client = this.hub(gone);
+    this.given = this.services(gone);
+    this.contexts = new HubContexts(this.given, Object.values(TYPES));
+    this.modules = Object.fromEntries(
+      Object.entries(TYPES).map(([kind, type]) => [
+        kind,
+        new ConfigEntitySync(type, this.given, this.contexts),
+      ]),
+    );
+  }
+
+  get hubResource(): Hub {
+    const status = this.volume === undefined ? {} : { volumeID: this.volume };
+    return aHub({ spec: { delivery: this.delivery, storage: { retain: this.retain } }, status });
+  }
+
+  apply(kind: string, name: string, spec: object): void {
+    const key = `${kind} ${name}`;
+    const before = this.resources.get(key);
+    const generation = (before?.metadata.generation ?? 0) + 1;
+    const metadata = { name, namespace: 'home', uid: `uid-${key}`, generation };
+    this.resources.set(key, {
+      ...before,
+      kind,
+      metadata,
+      spec: { hubRef: { name: 'villa' }, ...before?.spec, ...spec },
+    } as unknown as Child);
+  }
+
+  forgetStatus(kind: string, name: string): void {
+    const key = `${kind} ${name}`;
+    const { status: _, ...resource } = this.resources.get(key)!;
+    this.resources.set(key, resource);
+  }
+
+  status(kind: string, name: string): Readonly<Record<string, unknown>> {
+    return { ...this.resources.get(`${kind} ${name}`)?.status };
+  }
+
+  /** Reconciles all until each is Ready or Stalled. Resolves with the reasons by name. */
+  async settle(steps = 60): Promise<Readonly<Record<string, string>>> {
+    const reasons: Record<string, string> = {};
+    for (let step = 0; step < steps; step++) {
+      let isDone = true;
+      for (const key of this.resources.keys()) {
+        const outcome = await this.reconcile(key);
+        reasons[key.split(' ')[1]!] = outcome.type === 'Ready' ? 'Ready' : outcome.reason;
+        isDone &&= outcome.type !== 'Waiting';
+      }
+      if (isDone) return reasons;
+      await this.clock.advance(500);
+    }
+    throw new Error(`not settled: ${JSON.stringify(reasons)}`);
+  }
+
+  /** Some steps, after which the process is gone. */
+  async settleUntilKilled(steps: number): Promise<void> {
+    await this.settle(steps).catch(() => undefined);
+    this.start();
+  }
+
+  async reconcile(key: string, context: Partial<ReconcileContext> = {}): Promise<Outcome> {
+    const resource = this.resources.get(key)!;
+    let outcome: Outcome;
+    try {
+      outcome = await this.modules[resource.kind]!.sync(resource, this.client, context as ReconcileContext);
+    } catch (error) {
+      if (!(error instanceof HubFailed)) throw error;
+      outcome = { type: 'Waiting', reason: 'HubFailed', message: error.message, after: 1_000 };
+    }
+    const fields = Object.entries({ ...resource.status, ...outcome.status });
+    const news = Object.entries({ Ready: outcome, ...outcome.conditions }).map(([type, condition]) => ({
+      type,
+      reason: (condition as { reason?: string } | null)?.reason,
+      message: (condition as { message?: string } | null)?.message,
+    }));
+    const status = {
+      ...Object.fromEntries(fields.filter(([, value]) => value !== null)),
+      observedGeneration: resource.metadata.generation,
+      conditions: news,
+    };
+    this.resources.set(key, { ...resource, status } as unknown as Child);
+    return outcome;
+  }
+
+  /** Deletes a resource: repeats its removal until it has ended. */
+  async delete(key: string, steps = 60): Promise<void> {
+    const present = this.resources.get(key)!;
+    const metadata = { ...present.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
+    const resource = { ...present, metadata } as Child;
+    this.resources.set(key, resource);
+    for (let step = 0; step < steps; step++) {
+      const removed = await this.remove(resource);
+      if (removed && !('type' in removed)) {
+        this.resources.delete(key);
+        return;
+      }
+      await this.clock.advance(500);
+    }
+    throw new Error(`${key} is never removed`);
+  }
+
+  /** Undefined: it failed, and is repeated. */
+  private async remove(resource: Child) {
+    try {
+      const module = this.modules[resource.kind]!;
+      return await removeObject(this.given, module, resource, this.client, {} as ReconcileContext);
+    } catch (error) {
+      if (!(error instanceof HubFailed)) throw error;
+      return undefined;
+    }
+  }
+
+  async report() {
+    const status = await this.reconcileHub();
+    await this.clock.advance(5_000);
+    return status;
+  }
+
+  async reconcileHub() {
+    const types = Object.values(TYPES);
+    const report = new DeliveryReport(this.given, this.contexts, types);
+    return (await report.of(this.hubResource, this.client)).status;
+  }
+
+  /** The ids that are delivered, by kind. */
+  get delivered(): readonly string[] {
+    return [...this.configMaps.values()].flatMap(({ data }) =>
+      KINDS.flatMap((kind) => [...readFileText(kind, data[`${kind}s.yaml`]!).keys()]),
+    );
+  }
+
+  private services(gone: () => boolean): Services {
+    const resources = () => [...this.resources.values()];
+    const stop = () => new Promise<never>(() => undefined);
+    return services({
+      clock: this.clock,
+      metrics: { countDrift: () => undefined },
+      cache: {
+        *ofHub<T extends ClusterObject>(kind: string) {
+          yield* resources().filter((each) => each.kind === kind) as unknown as T[];
+        },
+        *list() {
+          yield* [];
+        },
+        get: ((kind: string, _namespace: string, name: string) => {
+          if (kind === 'Hub') return this.hubResource;
+          if (name === objectNames('villa').acceptedConfiguration)
+            return { metadata: { name, annotations: { [operatorAnnotations.contentHash]: ACCEPTED } } };
+          if (kind === 'ConfigMap') return this.configMaps.get(name);
+          return this.resources.get(`${kind} ${name}`);
+        }) as never,
+      },
+      applier: {
+        isOurs: () => true,
+        find: (async (_type: unknown, _namespace: string, name: string) =>
+          this.configMaps.get(name)) as never,
+        apply: (async (_type: unknown, object: StoredMap, { ownerReference = true }: ApplyOptions) => {
+          if (gone()) return stop();
+          const { applyError } = this;
+          this.isApplying = true;
+          if (this.applyTime > 0) await this.clock.sleep(this.applyTime);
+          this.isApplying = false;
+          if (applyError) throw applyError;
+          const size = Object.values(object.data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+          if (size > LARGEST_CONFIG_MAP) throw new Error(`${size} bytes are too many for a ConfigMap`);
+          const { name } = object.metadata;
+          if (JSON.stringify(this.configMaps.get(name)) !== JSON.stringify(object))
+            this.asked.push(`write ${name}`);
+          this.configMaps.set(name, object);
+          if (ownerReference) this.owned.add(name);
+          else this.owned.delete(name);
+          return object;
+        }) as never,
+        remove: async (_type, _owner, name) => {
+          if (gone()) return stop();
+          this.asked.push(`delete ${name}`);
+          this.configMaps.delete(name);
+        },
+      },
+      cluster: {
+        request: (async () => {
+          if (this.refreshes) this.mounted = new Map(this.configMaps);
+        }) as never,
+      },
+    });
+  }
+
+  /** The hub loads all of its files. */
+  restartHub(): void {
+    this.mounted = new Map(this.configMaps);
+    for (const kind of KINDS) this.load(kind);
+  }
+
+  private load(kind: ConfigEntityKind): void {
+    const delivered = [...this.mounted.values()].flatMap(({ data }) => [
+      ...readFileText(kind, data[`${kind}s.yaml`]!),
+    ]);
+    const own = [...this.ownFiles].flatMap(([key, payload]) => {
+      const [of, id] = key.split(' ') as [string, string];
+      return of === kind ? [[id, payload] as const] : [];
+    });
+    for (const key of [...this.loaded.keys()]) if (key.startsWith(`${kind} `)) this.loaded.delete(key);
+    // The hub uses that of its own file where two have one id.
+    for (const [id, payload] of [...delivered, ...own]) {
+      const key = `${kind} ${id}`;
+      this.loaded.set(key, payload);
+      if (!this.registry.has(key))
+        this.registry.set(key, { entity_id: `${kind}.${id}`, labels: [], area: '' });
+    }
+  }
+
+  private failIfUnreadable(): void {
+    const { unreadable } = this;
+    if (unreadable === undefined) return;
+    for (const [name, { data }] of this.mounted)
+      for (const kind of KINDS) {
+        const line = data[`${kind}s.yaml`]!.split('\n').findIndex((each) => each.includes(unreadable));
+        const path = `/hub-operator/delivery/${kind}s/${name.split('-').at(-1)}/${kind}s.yaml`;
+        if (line >= 0)
+          throw new HubRejected(
+            'service_validation_error',
+            `while parsing a flow mapping\n  in "${path}", line ${line + 1}, column 1\nexpected ',' or '}', but got ':'\n  in "${path}", line ${line + 1}, column 9`,
+          );
+      }
+  }
+
+  private hub(gone: () => boolean): HubClient {
+    const never = () => new Promise<never>(() => undefined);
+    const living =
+      <A extends unknown[], R>(call: (...args: A) => R) =>
+      async (...args: A): Promise<R> =>
+        gone() ? never() : call(...args);
+    const reload = living((kind: ConfigEntityKind) => {
+      this.asked.push(`reload ${kind}`);
+      this.failIfUnreadable();
+      this.load(kind);
+    });
+    const find = living((kind: string, id: string) => {
+      if (id === MARKER_SCRIPT) return { entity_id: `script.${id}` };
+      const entity = this.registry.get(`${kind} ${id}`);
+      const payload = this.loaded.get(`${kind} ${id}`);
+      return (
+        entity && {
+          ...entity,
+          disabled_by: null,
+          original_name: payload?.['name'],
+          original_icon: payload?.['icon'] ?? null,
+        }
+      );
+    });
+    const keyBy = (entityId: string) =>
+      [...this.registry].find(([, { entity_id: id }]) => id === entityId)?.[0] ?? '';
+    const shouldRemoveByDefault = () => true;
+    return {
+      components: { isLoaded: () => Promise.resolve(true) },
+      events: { watch: () => Promise.resolve(), onEvent: () => undefined },
+      connection: {
+        command: living(
+          (type: string, { triggers = [] }: { triggers?: readonly { trigger: string }[] } = {}) => {
+            if (type === 'system_log/list') return [];
+            const isBad = triggers.some(({ trigger }) => trigger === 'bad');
+            return { triggers: { error: isBad ? 'Invalid trigger bad' : null } };
+          },
+        ),
+      },
+      entityRegistry: {
+        find,
+        findNow: find,
+        findToRemove: find,
+        onChange: () => undefined,
+        setLabels: async () => undefined,
+        rename: async () => undefined,
+      },
+      labels: { find: async (name: string) => name, ensure: async ({ name }: { name: string }) => name },
+      repairIssues: {
+        validationErrorOf: async (entityId: string) => {
+          const payload = this.loaded.get(keyBy(entityId));
+          return this.disabledBy[String(payload?.['alias'])];
+        },
+        onChange: () => undefined,
+      },
+      entities: {
+        isWriting: () => false,
+        lastCutAt: -Infinity,
+        running: living((entityId: string) =>
+          entityId === `script.${MARKER_SCRIPT}`
+            ? { variables: { configuration: this.isTried ? 'another' : ACCEPTED } }
+            : this.loaded.get(keyBy(entityId)),
+        ),
+        read: living((kind: string, id: string) => this.ownFiles.get(`${kind} ${id}`)),
+        reload,
+        write: living(
+          (kind: ConfigEntityKind, id: string, payload: EntityPayload | (() => EntityPayload)) => {
+            const desired = typeof payload === 'function' ? payload() : payload;
+            if (!isObject(desired)) return false;
+            this.asked.push(`POST ${id}`);
+            this.ownFiles.set(`${kind} ${id}`, desired);
+            this.load(kind);
+            return true;
+          },
+        ),
+        remove: living(
+          (
+            kind: string,
+            id: string,
+            { shouldRemove = shouldRemoveByDefault }: { shouldRemove?: () => boolean },
+          ) => {
+            if (this.removeError) throw this.removeError;
+            if (!shouldRemove()) return false;
+            this.asked.push(`DELETE ${id}`);
+            // The hub unregisters the entity, and gives it back all of it at the next reload.
+            const key = `${kind} ${id}`;
+            if (!this.ownFiles.delete(key)) return false;
+            this.loaded.delete(key);
+            return true;
+          },
+        ),
+        removeRegistration: living((kind: string, id: string) => {
+          this.asked.push(`unregister ${id}`);
+          this.registry.delete(`${kind} ${id}`);
+        }),
+      },
+      removal: {
+        remove: living((kind: string, id: string) => {
+          this.asked.push(`remove ${id}`);
+          for (const map of [this.ownFiles, this.loaded, this.registry]) map.delete(`${kind} ${id}`);
+        }),
+      },
+      reloads: new Reloads({
+        clock: this.clock,
+        log: silentLog,
+        isLoaded: async () => true,
+        isWriting: () => false,
+        reload: (kind) => reload(kind as ConfigEntityKind),
+      }),
+      rest: {
+        assertOpen: () => {
+          if (this.isClosed) throw new HubUnreachable('the client of the hub is closed');
+        },
+        redact: (text: string) => text,
+        get: living((path: string) => {
+          if (path === '/manifest.json') return {};
+          const payload = this.loaded.get(keyBy(decodeURIComponent(path.split('/').at(-1)!)));
+          if (!payload) throw new HubRejected('404', 'unknown');
+          return {
+            state: 'on',
+            attributes: { entity_id: Object.keys(payload['entities'] ?? {}) },
+            last_updated: '',
+            context: { id: '' },
+          };
+        }),
+        post: async () => [],
+      },
+    } as unknown as HubClient;
+  }
+}

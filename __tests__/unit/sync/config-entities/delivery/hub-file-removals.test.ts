@@ -1,0 +1,49 @@
+import type { HubClient } from '../../../../../operator/client/hub-client';
+import { HubUnreachable } from '../../../../../operator/client/connection/errors';
+import { HubFileRemovals } from '../../../../../operator/sync/config-entities/delivery/hub-file-removals';
+import { ManualClock } from '../../../manual-clock';
+
+/** A hub that takes some time for each removal. */
+function bench(milliseconds: number, failing?: string) {
+  const clock = new ManualClock();
+  const done: string[] = [];
+  const client = {
+    entities: {
+      remove: async (_kind: string, id: string, { shouldRemove }: { shouldRemove: () => boolean }) => {
+        await clock.advance(milliseconds);
+        if (id === failing) throw new HubUnreachable('no answer');
+        done.push(shouldRemove() ? id : `${id} stays`);
+        return true;
+      },
+    },
+    reloads: {
+      request: async () => {
+        done.push('reload');
+        return { ok: true };
+      },
+    },
+  } as unknown as HubClient;
+  return { removals: new HubFileRemovals(client, clock), done };
+}
+
+const all = (removals: HubFileRemovals, ...ids: readonly string[]) =>
+  Promise.allSettled(ids.map((id) => removals.remove('automation', id, () => id !== 'kept')));
+
+test('what is removed within a second is one reload', async () => {
+  const { removals, done } = bench(100);
+  await all(removals, 'a', 'kept', 'c');
+  expect(done).toEqual(['a', 'kept stays', 'c', 'reload']);
+});
+
+test('a slow hub is reloaded for each: nothing is away for longer than one removal and one reload', async () => {
+  const { removals, done } = bench(1_000);
+  await all(removals, 'a', 'b');
+  expect(done).toEqual(['a', 'reload', 'b', 'reload']);
+});
+
+test('one that fails ends with its error, and the others go on', async () => {
+  const { removals, done } = bench(100, 'b');
+  const results = await all(removals, 'a', 'b', 'c');
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(done).toEqual(['a', 'c', 'reload']);
+});

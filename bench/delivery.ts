@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
+import type { HubAutomation } from '../operator/kinds';
+import { automation, floor } from './automations';
+import { HubBench, traffic } from './hub-bench';
+import { progressOf } from './progress';
+import type { Figures } from './runtime';
+
+/**
+ * What automations cost that are delivered as files, on the shipped bundle against a real API server and real hubs, beside the
+ * plain floor of the API (automations.ts) in the same run.
+ */
+
+const SETTLE_DURATION = 3_000; // milliseconds
+
+const progress = progressOf('delivery');
+
+/** Bursts of `count` and of `many`, and one change among them. The floor is one of `floorCount`. */
+export async function benchDelivery(count: number, many: number, floorCount: number): Promise<Figures> {
+  const bench = await HubBench.start();
+  try {
+    progress(`the floor, ${floorCount} POSTs`);
+    const forEach = (await floor(bench, floorCount)) / floorCount;
+    return {
+      'floor of the API for each, ms': Math.round(forEach),
+      ...(await asFiles(bench, count, forEach)),
+      ...(await asFiles(bench, many, forEach)),
+    };
+  } finally {
+    await bench.stop();
+  }
+}
+
+async function asFiles(bench: HubBench, count: number, floorForEach: number): Promise<Figures> {
+  progress(`a hub for ${count}`);
+  const hub = await bench.hub(undefined, { delivery: 'File' });
+  const seen = await traffic(hub);
+  const cpu = async () => [await cpuSeconds(bench.operator.process.pid), await cpuSeconds(hub.pid)] as const;
+  const before = await cpu();
+  progress(`${count} are created`);
+  await bench.createMany(hub.namespace, 'HubAutomation', count, automation);
+  const began = Date.now();
+  progress('all are accepted by the API server');
+  const took = (await bench.untilReady(hub.namespace, 'HubAutomation')) - began;
+  progress('all are Ready');
+  await sleep(SETTLE_DURATION);
+  const after = await cpu();
+  const [ofOperator, ofHub] = [after[0] - before[0], after[1] - before[1]];
+  const { writes, reloads, scriptReloads } = seen;
+  const posts = writes.length;
+  const changed = Date.now();
+  await bench.patch(hub.namespace, 'HubAutomation', 'n-0', { description: 'changed' });
+  const entity = (await bench.read<HubAutomation>(hub.namespace, 'HubAutomation', 'n-0')).status!.entityId!;
+  while ((await hub.client.entities.running(entity))?.['description'] !== 'changed') await sleep(10);
+  const change = Date.now() - changed;
+  progress('the change is in use');
+  hub.client.close(); // an idle hub disturbs the next less than the removal of all that is in it
+  const name = (what: string) => `${count}: ${what}`;
+  return {
+    [name('all Ready after the last was accepted, s')]: seconds(took),
+    [name('times faster than the floor')]: Math.round((floorForEach * count * 10) / took) / 10,
+    [name('POSTs')]: posts,
+    [name('reloads of automations')]: reloads,
+    [name('reloads of scripts, with which the hub reads its files')]: scriptReloads,
+    [name('processor time of the operator for each, ms')]: share(ofOperator, count),
+    [name('processor time of the hub for each, ms')]: share(ofHub, count),
+    [name('one change in use after, s')]: seconds(change),
+  };
+}
+
+/** Milliseconds. */
+const share = (total: number, count: number): number => Math.round((total / count) * 10_000) / 10;
+
+const seconds = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;

@@ -1,0 +1,91 @@
+import type { HubClient } from '../../../client/hub-client';
+import type { Hub } from '../../../kinds';
+import type { Child } from '../../objects/child';
+import type { Services } from '../../services';
+import type { ConfigEntitySpec, EntityType } from '../entity-type';
+import type { HubContexts } from '../hub-contexts';
+import { recordedId } from '../../objects/ownership';
+import { LARGEST_TOTAL } from './assignment';
+import type { Delivery } from './delivery';
+
+/** How the objects of a hub are delivered, for its Hub. */
+export interface DeliveryState {
+  /** `status.delivery`; null: all by the hub's API. */
+  readonly status: {
+    readonly files: number;
+    readonly api: number;
+    readonly configMaps: number;
+    readonly bytes: number;
+    readonly largestBytes: number;
+  } | null;
+  /** A sentence for the message of `Ready`. */
+  readonly notice?: string;
+  /** Milliseconds until the next reconcile, when sooner than the resync. */
+  readonly after?: number;
+}
+
+/** A hub's ConfigMaps are said to be nearly full above this share. */
+const NEARLY_FULL = 0.8;
+
+/** Milliseconds between two checks whether the empty ConfigMaps are gone: the last definition may still be on its way out. */
+const CLEAN_UP_POLL = 3_000;
+
+/** Counts the objects by their delivery, and keeps the ConfigMaps as they are to be (rules.md, "Delivery"). */
+export class DeliveryReport {
+  private readonly cleaning = new WeakSet<Delivery>();
+
+  constructor(
+    private readonly services: Pick<Services, 'cache' | 'log' | 'requeue'>,
+    private readonly contexts: Pick<HubContexts, 'ofHub'>,
+    private readonly entityTypes: readonly Pick<
+      EntityType<Child, ConfigEntitySpec>,
+      'type' | 'definition' | 'idField'
+    >[],
+  ) {}
+
+  async of(hub: Hub, client: HubClient): Promise<DeliveryState> {
+    const { delivery } = this.contexts.ofHub(client, hub.metadata);
+    const { files } = delivery;
+    await files.restore(hub);
+    if (!delivery.isByFile && files.isEmpty) {
+      this.cleanUp(hub, client, delivery);
+      return { status: null, ...(files.exists && !files.isLeftAlone && { after: CLEAN_UP_POLL }) };
+    }
+    const { size } = files;
+    const status = { ...this.counts(hub, delivery), ...size };
+    if (size.bytes < NEARLY_FULL * LARGEST_TOTAL) return { status };
+    const notice =
+      `The definitions that are delivered as files take ${mebibytes(size.bytes)} of ${mebibytes(LARGEST_TOTAL)} MiB: ` +
+      'beyond that none is added (DeliveryFull). Shorten some, or set spec.delivery to Api.';
+    return { status, notice };
+  }
+
+  private counts({ metadata: { namespace, name } }: Hub, { files }: Delivery) {
+    let [delivered, others] = [0, 0];
+    for (const entityType of this.entityTypes) {
+      for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, name)) {
+        const id = recordedId(entityType, resource);
+        if (id === undefined) continue;
+        if (files.get(entityType.type, id)) delivered += 1;
+        else others += 1;
+      }
+    }
+    return { files: delivered, api: others };
+  }
+
+  /** In the background: it waits for the hub to read its files again. */
+  private cleanUp(hub: Hub, client: HubClient, delivery: Delivery): void {
+    if (this.cleaning.has(delivery)) return;
+    this.cleaning.add(delivery);
+    const { kind, metadata } = hub;
+    void delivery.files
+      .removeAll(hub, client)
+      .catch((error: unknown) => {
+        const { namespace, name } = metadata;
+        this.services.log.warn({ kind, namespace, name, error }, 'failed to remove empty ConfigMaps');
+      })
+      .finally(() => this.cleaning.delete(delivery));
+  }
+}
+
+const mebibytes = (bytes: number): string => (bytes / 1_024 / 1_024).toFixed(1);

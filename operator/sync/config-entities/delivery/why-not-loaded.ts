@@ -1,0 +1,28 @@
+import type { ConfigEntityKind, EntityPayload } from '../../../client/connection/config-entity';
+import type { HubClient } from '../../../client/hub-client';
+import { readLog } from '../../../client/setup/log-records';
+import { deliveredFile } from '../../hub-workload/delivery';
+
+/**
+ * Why the hub does not load a delivered definition, in the words of its log where it names it. Of a scene it often names the file and
+ * the line alone: then all that it says of the file, since another definition may be the cause of each.
+ */
+export async function whyNotLoaded(
+  client: Pick<HubClient, 'connection' | 'rest'>,
+  kind: ConfigEntityKind,
+  payload: EntityPayload,
+): Promise<string> {
+  const name = payload[kind === 'scene' ? 'name' : 'alias'];
+  const texts = (await readLog(client))
+    .filter(({ level }) => level === 'ERROR' || level === 'CRITICAL')
+    .flatMap(({ message }) => message)
+    .filter((text) => text.includes(kind));
+  const named = texts.find((text) => typeof name === 'string' && text.includes(`'${name}'`));
+  const ofFile = texts.filter((text) => text.includes(deliveredFile(kind)));
+  const words =
+    named ??
+    (ofFile.length > 0
+      ? `the hub has read it and does not load it. Its log says of the file: ${ofFile.join('; ')}`
+      : 'the hub has read it and does not load it. Look for the reason in its log.');
+  return client.rest.redact(words.replace(/\s+/g, ' '));
+}

@@ -1,0 +1,63 @@
+import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../base/limits';
+import { operatorAnnotations } from '../../kinds/annotations';
+import { objectNames } from '../../kinds/object-names';
+import { isNotFound } from '../../runtime/api-errors';
+import { pathOf } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
+
+/**
+ * Has the kubelet refresh the mounted volumes of the hub's pod within about a second, by a new value of an annotation;
+ * by itself it takes up to a minute and more. One that arrives before the kubelet knows of the changed ConfigMap has no
+ * effect, so it is repeated.
+ */
+export async function refreshVolumes(
+  { cluster, clock }: Pick<Services, 'cluster' | 'clock'>,
+  namespace: string,
+  hub: string,
+): Promise<void> {
+  try {
+    await cluster.request({
+      method: 'PATCH',
+      path: pathOf(builtin.Pod, namespace, objectNames(hub).pod),
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { annotations: { [operatorAnnotations.refresh]: String(clock.now()) } } },
+    });
+  } catch (error) {
+    if (!isNotFound(error)) throw error; // the pod is being replaced, and the next one reads the new files
+  }
+}
+
+/** Milliseconds between two rounds. */
+const POLL_INTERVAL = 300;
+const LEAST_ROUNDS = 5;
+
+/**
+ * Repeats rounds while the kubelet refreshes the mounted volumes of the hub's pod, until one resolves with a result. Undefined: the
+ * time is up.
+ *
+ * @param round gets the milliseconds that have passed since the first one began
+ */
+export async function whileRefreshing<T>(
+  services: Pick<Services, 'cluster' | 'clock'>,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  round: (elapsed: () => number) => Promise<T | undefined>,
+  signal?: AbortSignal,
+): Promise<T | undefined> {
+  const { clock } = services;
+  const began = clock.monotonic();
+  let refreshedAt = -Infinity;
+  // A round in a large hub on a small machine takes long: some there are in any case.
+  for (let rounds = 0; rounds < LEAST_ROUNDS || clock.monotonic() - began < CONTENT_SEEN_LIMIT; rounds++) {
+    signal?.throwIfAborted();
+    const roundBegan = clock.monotonic();
+    if (roundBegan - refreshedAt >= VOLUME_REFRESH_INTERVAL) {
+      refreshedAt = roundBegan;
+      await refreshVolumes(services, namespace, name);
+    }
+    const result = await round(() => clock.monotonic() - began);
+    if (result !== undefined) return result;
+    await clock.sleep(Math.max(POLL_INTERVAL, clock.monotonic() - roundBegan), signal);
+  }
+  return undefined;
+}
