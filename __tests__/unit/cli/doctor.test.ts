@@ -464,7 +464,7 @@ describe('doctor', () => {
     });
 
     const told = async (hub = villa) =>
-      judgeHub(hub as typeof villa, await readFacts(client), [porch], Date.now()).map(
+      judgeHub(hub, await readFacts(client), [porch], Date.now()).map(
         (finding) => `${finding.verdict} ${textOf(finding)}`,
       );
 
