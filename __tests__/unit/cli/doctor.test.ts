@@ -501,7 +501,7 @@ describe('doctor', () => {
           : fail('unknown_command', 'Unknown command.');
       const checks = await told(resource('Hub', 'villa', { ingress: { enabled: true } }));
       expect(checks).toContain(expected);
-      // Its notice may have been dismissed.
+      // A notice may have been dismissed.
       expect(checks).toContain('ok bans: The hub shows no notice of a ban.');
     });
   });
