@@ -46,7 +46,12 @@ function load(name) {
     const { compileFunction } = require("node:vm");
     const chunk = (loaded[name] = { exports: {} });
     const parameters = ["require", "module", "exports", "__filename", "__dirname"];
-    compileFunction(chunks[name], parameters, { filename: \`\${__filename}/\${name}\` })(load, chunk, chunk.exports, __filename, __dirname);
+    try {
+      compileFunction(chunks[name], parameters, { filename: \`\${__filename}/\${name}\` })(load, chunk, chunk.exports, __filename, __dirname);
+    } catch (error) {
+      delete loaded[name]; // as Node.js does: it has a part of its exports
+      throw error;
+    }
   }
   return loaded[name].exports;
 }

@@ -54,7 +54,7 @@ export function judgeHub(
     ...judgeClock(subject, facts, now),
     ...Object.entries(INNER_CHECKS).flatMap(([name, judge]) => {
       const check = about(name, subject);
-      return 'notAsked' in inner ? [check.skipped(inner.notAsked)] : judge(check, inner, { hub, children });
+      return 'notKnown' in inner ? [check.skipped(inner.notKnown)] : judge(check, inner, { hub, children });
     }),
   ];
 }
@@ -123,7 +123,7 @@ function judgeMode(subject: string, { core }: HubFacts): Finding[] {
 }
 
 function judgeBans({ ok, fault }: Check, { bannedAddress }: InnerFacts): Finding[] {
-  if (bannedAddress === undefined) return [ok('The hub has banned no address since its start.')];
+  if (bannedAddress === undefined) return [ok('The hub shows no notice of a ban.')];
   return [
     fault(
       `The hub has banned ${bannedAddress} after failed logins.`,
@@ -168,20 +168,27 @@ function judgeIncludes({ ok, fault }: Check, { components }: InnerFacts, { child
 }
 
 function judgeProxies(
-  { ok, fault }: Check,
+  { ok, fault, skipped }: Check,
   { trustsProxies, refusedProxy }: InnerFacts,
   { hub }: Subject,
 ): Finding[] {
   const { ingress, gateway, external } = hub.spec;
   const isProxied = Boolean(ingress?.enabled || gateway?.enabled);
-  if (refusedProxy === undefined && (!isProxied || trustsProxies !== false))
-    return isProxied || external ? [ok('The hub refuses no proxy.')] : [];
-  const addresses = refusedProxy ?? 'ADDRESS-OF-THE-INGRESS-CONTROLLER';
+  const refused = typeof refusedProxy === 'string' ? refusedProxy : undefined;
+  if (refused === undefined && (!isProxied || trustsProxies !== false)) {
+    if (!isProxied && !external) return [];
+    return [
+      typeof refusedProxy === 'object'
+        ? skipped(refusedProxy.notKnown)
+        : ok('The hub has logged no proxy that it refuses.'),
+    ];
+  }
+  const addresses = refused ?? 'ADDRESS-OF-THE-INGRESS-CONTROLLER';
   return [
     fault(
-      refusedProxy === undefined
+      refused === undefined
         ? 'The hub is behind an Ingress or a Gateway, and trusts no proxy: it refuses their requests.'
-        : `The hub refuses requests that the proxy ${refusedProxy} forwards.`,
+        : `The hub refuses requests that the proxy ${refused} forwards.`,
       `Write into the configuration of the hub: http: { use_x_forwarded_for: true, trusted_proxies: [${addresses}] }`,
     ),
   ];
@@ -189,7 +196,7 @@ function judgeProxies(
 
 function judgeClock(subject: string, { time }: HubFacts, now: number): Finding[] {
   const { ok, fault, skipped } = about('clock', subject);
-  if (typeof time === 'object') return [skipped(time.notAsked)];
+  if (typeof time === 'object') return [skipped(time.notKnown)];
   const skew = Math.abs(time - now);
   return [
     skew > MAX_CLOCK_SKEW

@@ -1,3 +1,4 @@
+import { truncate } from '../../operator/base/truncate';
 import type { CoreConfig, RepairIssue } from '../../operator/client/connection/api-types';
 import { templateText } from '../../operator/client/connection/answers';
 import { isUnknownCommand } from '../../operator/client/connection/errors';
@@ -6,14 +7,15 @@ import { listComponents } from '../../operator/client/services';
 import { lastBannedAddress } from '../../operator/client/setup/ban-notice';
 import { getConfig } from '../../operator/client/setup/core';
 import { getReverseProxySettings, refusedProxy } from '../../operator/client/setup/http-settings';
-import { readLog } from '../../operator/client/setup/log-records';
+import { findLog } from '../../operator/client/setup/log-records';
 import { currentUser } from '../../operator/client/setup/tokens';
 import type { LabelledEntity } from '../../operator/client/registries/entity-registry';
 import { createdByOperator } from '../../operator/sync/config-entities/ownership-label';
+import { oneLine } from '../output';
 
-/** In the place of a fact that the hub was not asked for; the reason is a sentence. */
-export interface NotAsked {
-  readonly notAsked: string;
+/** In the place of a fact that the hub was not asked for or did not tell; the reason is a sentence. */
+export interface NotKnown {
+  readonly notKnown: string;
 }
 
 /** The state of a hub, as far as doctor judges it. */
@@ -21,8 +23,8 @@ export interface HubFacts {
   readonly core: Pick<CoreConfig, 'version' | 'state' | 'recovery_mode' | 'safe_mode'>;
   readonly isAdmin: boolean;
   /** Milliseconds since the epoch by the hub's clock. */
-  readonly time: number | NotAsked;
-  readonly inner: InnerFacts | NotAsked;
+  readonly time: number | NotKnown;
+  readonly inner: InnerFacts | NotKnown;
 }
 
 /** What a hub that has loaded everything tells administrators alone. */
@@ -30,19 +32,22 @@ export interface InnerFacts {
   readonly components: readonly string[];
   /** Undefined: the hub has not loaded its repairs. */
   readonly issues: readonly RepairIssue[] | undefined;
-  /** An address that the hub has banned since its start. */
+  /** An address that the hub has banned since its start; undefined: none, or its notice was dismissed. */
   readonly bannedAddress?: string | undefined;
   /** Undefined: a hub older than 2026.8 does not tell. */
   readonly trustsProxies?: boolean | undefined;
   /** The proxy whose requests the hub has refused last, by its log. */
-  readonly refusedProxy?: string | undefined;
+  readonly refusedProxy?: string | NotKnown | undefined;
   /** Objects with the label of the operator, which it has created. */
   readonly created: readonly LabelledEntity[];
 }
 
 /** A request that only administrators may send counts as a failed login of others, which may end in a ban. */
-const NO_ADMINISTRATOR: NotAsked = { notAsked: 'Not asked: the hub tells it to administrators alone.' };
-const RECOVERY_MODE: NotAsked = { notAsked: 'Not asked: the hub has not loaded it in recovery mode.' };
+const NO_ADMINISTRATOR: NotKnown = { notKnown: 'Not asked: the hub tells it to administrators alone.' };
+const RECOVERY_MODE: NotKnown = { notKnown: 'Not asked: the hub has not loaded it in recovery mode.' };
+const NO_LOG: NotKnown = {
+  notKnown: 'The hub does not show its log, where it names a proxy that it refuses.',
+};
 
 /** @throws HubError */
 export async function readFacts(client: HubClient): Promise<HubFacts> {
@@ -70,7 +75,7 @@ async function readInner(client: HubClient): Promise<InnerFacts> {
     ),
     lastBannedAddress(connection),
     getReverseProxySettings(connection),
-    readLog(client),
+    findLog(client),
     createdByOperator(client),
   ]);
   return {
@@ -78,12 +83,15 @@ async function readInner(client: HubClient): Promise<InnerFacts> {
     issues: issues?.filter(({ ignored }) => !ignored),
     bannedAddress,
     trustsProxies: proxies && proxies.enabled && proxies.trustedProxies.length > 0,
-    refusedProxy: refusedProxy(log),
+    refusedProxy: log ? refusedProxy(log) : NO_LOG,
     created,
   };
 }
 
-async function timeOf({ rest }: HubClient): Promise<number> {
+async function timeOf({ rest }: HubClient): Promise<number | NotKnown> {
   const template = '{{ now().timestamp() }}';
-  return Number(await rest.post('/api/template', { template }, { answer: templateText })) * 1_000;
+  const answer = await rest.post('/api/template', { template }, { answer: templateText });
+  const time = Number(answer.trim() || NaN) * 1_000; // an empty text is 0 otherwise
+  if (Number.isFinite(time)) return time;
+  return { notKnown: `The hub answers its time with “${rest.redact(truncate(oneLine(answer), 80))}”.` };
 }

@@ -29,7 +29,7 @@ export interface ApiRequest {
 
 export interface ApiClientOptions {
   readonly clock: Clock;
-  /** Timeout of a request in milliseconds. */
+  /** Timeout of a request in milliseconds, from the moment when it has a connection or opens one. */
   readonly timeout?: number;
   /** Most connections at once; further requests wait for one of them. Default: no limit. */
   readonly connections?: number;
@@ -156,9 +156,14 @@ export class ApiClient {
     const writes = request.method !== 'GET';
     if (writes) assertLeader?.();
     const link = new CombinedSignal(request.signal, writes ? leaderSignal : undefined);
-    const cancel = clock.after(this.timeout, () =>
-      link.abort(new ApiServerUnreachable(`${nameOf(request)}: no answer within ${this.timeout / 1_000} s`)),
-    );
+    let cancel = () => {};
+    const startTime = () => {
+      cancel = clock.after(this.timeout, () =>
+        link.abort(
+          new ApiServerUnreachable(`${nameOf(request)}: no answer within ${this.timeout / 1_000} s`),
+        ),
+      );
+    };
     let status: number | 'error' = 'error';
     let streaming = false;
     try {
@@ -175,6 +180,7 @@ export class ApiClient {
           ...(request.body !== undefined && { 'Content-Type': request.contentType ?? 'application/json' }),
         },
         responseType: type,
+        transport: transportOf(startTime),
         ...this.agents,
       });
       status = response.status;
@@ -247,6 +253,12 @@ interface StatusAnswer {
 }
 
 const nameOf = ({ method, path }: ApiRequest): string => `${method} ${path}`;
+
+/** The modules of Node.js for axios. `onConnection`: the request waits no longer for one of the connections. */
+const transportOf = (onConnection: () => void) => ({
+  request: (options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void) =>
+    (options.protocol === 'https:' ? https : http).request(options, onResponse).once('socket', onConnection),
+});
 
 async function bodyOf(data: Buffer | Readable): Promise<Buffer> {
   return Buffer.isBuffer(data) ? data : buffer(data);

@@ -411,7 +411,7 @@ describe('doctor', () => {
     });
   });
 
-  describe('what it does not ask a hub is skipped with the reason', () => {
+  describe('what it does not ask a hub, or the hub does not tell, is skipped with the reason', () => {
     let server: FakeHub;
     let client: HubClient;
 
@@ -461,6 +461,48 @@ describe('doctor', () => {
       expect(ok.map((each) => each.split(':')[0])).toEqual(
         isAdmin ? ['hub reachable', 'token', 'clock'] : ['hub reachable', 'recovery and safe mode'],
       );
+    });
+
+    const told = async (hub = villa) =>
+      judgeHub(hub, await readFacts(client), [porch], Date.now()).map(
+        (finding) => `${finding.verdict} ${textOf(finding)}`,
+      );
+
+    test.each(['unavailable', ' ', 'Infinity'])('a clock that shows “%s”', async (shown) => {
+      server.routes.set('GET /api/config', json(200, { ...CONFIG, recovery_mode: true }));
+      server.routes.set('POST /api/template', text(200, shown));
+      server.onCommand = ({ succeed }) => succeed({ id: 'a', name: 'Owner', is_admin: true });
+      const expected = `skipped clock: The hub answers its time with “${shown.trim()}”.`;
+      expect(await told()).toContain(expected);
+    });
+
+    test.each([
+      [
+        'no log',
+        undefined,
+        'skipped trusted proxies: The hub does not show its log, where it names a proxy that it refuses.',
+      ],
+      ['a log', [], 'ok trusted proxies: The hub has logged no proxy that it refuses.'],
+    ])('proxies of a hub that shows %s and does not tell which it trusts', async (_, log, expected) => {
+      const config = { ...CONFIG, version: '2026.7.0' };
+      server.routes.set('GET /api/config', json(200, config));
+      server.routes.set('GET /api/components', json(200, []));
+      server.routes.set('POST /api/template', text(200, String(Date.now() / 1_000)));
+      const answers: Record<string, unknown> = {
+        'auth/current_user': { id: 'a', name: 'Owner', is_admin: true },
+        get_config: config,
+        'persistent_notification/get': [],
+        'config/label_registry/list': [],
+        'system_log/list': log,
+      };
+      server.onCommand = ({ message: { type }, succeed, fail }) =>
+        type.startsWith('subscribe') || answers[type] !== undefined
+          ? succeed(answers[type])
+          : fail('unknown_command', 'Unknown command.');
+      const checks = await told(resource('Hub', 'villa', { ingress: { enabled: true } }));
+      expect(checks).toContain(expected);
+      // A notice may have been dismissed.
+      expect(checks).toContain('ok bans: The hub shows no notice of a ban.');
     });
   });
 

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { ApiClient, type ApiClientOptions, MAX_IDLE_CONNECTIONS } from '../../../operator/runtime/api-client';
 import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-errors';
+import { issueCertificate } from '../../../operator/webhook/certificate/issue';
 import { ManualClock, settle } from '../manual-clock';
 import { until } from '../until';
 import { kubeConfigFor } from './fake-api-client';
@@ -174,6 +176,26 @@ describe('ApiClient: time', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  test('the time of a request does not run while it waits for a connection', async () => {
+    const clock = new ManualClock();
+    const waiting: ServerResponse[] = [];
+    answer = (_, response) => void waiting.push(response);
+    const cluster = connect({ clock, connections: 1 });
+    const first = cluster.request(get);
+    await until(() => waiting.length === 1);
+    const second = cluster.request(get).catch((error: unknown) => error);
+    await settle();
+    await clock.advance(20_000);
+    json(waiting[0]!, 200, {});
+    await first;
+    await until(() => waiting.length === 2);
+    await clock.advance(29_999);
+    expect(clock.pendingTimers).toBe(1);
+    await clock.advance(1);
+    expect(clock.pendingTimers).toBe(0);
+    expect(await second).toMatchObject({ message: 'GET /api: no answer within 30 s' });
+  });
+
   test('an open stream has no timeout and follows its signal', async () => {
     const clock = new ManualClock();
     const stopping = new AbortController();
@@ -230,6 +252,35 @@ describe('ApiClient: credentials', () => {
     broken = false;
     await cluster.request(get);
   });
+});
+
+test('a certificate and a key that do not fit are named by each request, until they do', async () => {
+  const [former, current] = [
+    issueCertificate('127.0.0.1', Date.now()),
+    issueCertificate('127.0.0.1', Date.now()),
+  ];
+  const secure = createSecureServer({ cert: current.certificate, key: current.key }, (_, response) =>
+    json(response, 200, { ok: true }),
+  ).listen(0, '127.0.0.1');
+  await once(secure, 'listening');
+  const tls = { ca: current.ca, cert: current.certificate, key: former.key };
+  const cluster = new ApiClient(
+    {
+      ...kubeConfigFor(`https://127.0.0.1:${(secure.address() as AddressInfo).port}`),
+      applyToHTTPSOptions: (options) => Promise.resolve(void Object.assign(options, tls)),
+    },
+    { clock: new ManualClock() },
+  );
+  clusters.push(cluster);
+  try {
+    await expect(cluster.request(get)).rejects.toThrow('key values mismatch');
+    await expect(cluster.request(get)).rejects.toThrow('key values mismatch');
+    tls.key = current.key;
+    expect(await cluster.request(get)).toEqual({ ok: true });
+  } finally {
+    secure.closeAllConnections();
+    secure.close();
+  }
 });
 
 describe('ApiClient: the leader signal', () => {

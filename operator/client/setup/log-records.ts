@@ -2,15 +2,23 @@ import type { LogRecord } from '../connection/api-types';
 import type { HubConnection } from '../connection/connection';
 import { HubRejected } from '../connection/errors';
 
-/** Empty: the hub has logged nothing, or does not keep its log. */
-export async function readLog({ connection }: { readonly connection: HubConnection }) {
+/** Undefined: the hub does not keep its log, or does not show it. */
+export async function findLog({
+  connection,
+}: {
+  readonly connection: HubConnection;
+}): Promise<readonly LogRecord[] | undefined> {
   try {
     return await connection.command('system_log/list');
   } catch (error) {
-    if (error instanceof HubRejected) return [];
+    if (error instanceof HubRejected) return undefined;
     throw error;
   }
 }
+
+/** Empty: the hub has logged nothing, or {@link findLog} finds no log. */
+export const readLog = async (client: Parameters<typeof findLog>[0]): Promise<readonly LogRecord[]> =>
+  (await findLog(client)) ?? [];
 
 /**
  * The texts that were logged between two reads, oldest record first. The hub counts equal texts together: where a count rose
