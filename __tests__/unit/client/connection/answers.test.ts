@@ -62,7 +62,7 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
   'auth/long_lived_access_token': NAME,
   'auth/refresh_tokens': [{ id: NAME, client_name: NAME }],
   'config/auth/list': [{ id: NAME, username: NAME }],
-  'person/list': { storage: [{ ...person, user_id: NAME }] },
+  'person/list': { storage: [{ ...person, user_id: NAME, device_trackers: [NAME] }] },
   'backup/info': { state: NAME },
   'backup/agents/info': { agents: [{ agent_id: NAME, name: NAME }] },
   'backup/config/info': {
