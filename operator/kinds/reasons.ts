@@ -23,6 +23,19 @@ const repositories = ['HubCommunityRepository'] as const;
 /** Kinds with one object each in the hub that a person may also change there. */
 const hubObjects = [...entities, ...registries, ...integrations] as const;
 
+/** `<Type>Registered` of each registry. */
+const registered = Object.fromEntries(
+  registries.map((kind): [string, Documented] => {
+    const type = kind.slice('Hub'.length);
+    const meaning = `The hub has the ${type.toLowerCase()} as specified. While not Ready: it is being written.`;
+    return [`${type}Registered`, { kinds: [kind], meaning }];
+  }),
+) as {
+  readonly [
+    K in (typeof registries)[number] as K extends `Hub${infer T}` ? `${T}Registered` : never
+  ]: Documented;
+};
+
 /** Reasons of the condition `Ready`. A change of `Ready` is also an event with this reason. */
 export const readyReasons = {
   HubNotFound: {
@@ -235,22 +248,7 @@ export const readyReasons = {
     kinds: ['HubScript'],
     meaning: 'The hub has loaded the script. While not Ready: it is being written or loaded.',
   },
-  FloorRegistered: {
-    kinds: ['HubFloor'],
-    meaning: 'The hub has the floor as specified. While not Ready: it is being written.',
-  },
-  LabelRegistered: {
-    kinds: ['HubLabel'],
-    meaning: 'The hub has the label as specified. While not Ready: it is being written.',
-  },
-  AreaRegistered: {
-    kinds: ['HubArea'],
-    meaning: 'The hub has the area as specified. While not Ready: it is being written.',
-  },
-  ZoneRegistered: {
-    kinds: ['HubZone'],
-    meaning: 'The hub has the zone as specified. While not Ready: it is being written.',
-  },
+  ...registered,
   FloorNotReady: {
     kinds: ['HubArea'],
     meaning: 'The floor in `spec.floorName` does not exist in the hub yet. The area waits for it.',
