@@ -16,7 +16,8 @@ export interface Documented {
 }
 
 const entities = ['HubAutomation', 'HubScene', 'HubScript'] as const;
-const registries = ['HubFloor', 'HubLabel', 'HubArea', 'HubZone'] as const;
+const registryTypes = ['Floor', 'Label', 'Area', 'Zone'] as const;
+const registries = registryTypes.map((type) => `Hub${type}` as const);
 const hub = ['Hub'] as const;
 const integrations = ['HubIntegration'] as const;
 const repositories = ['HubCommunityRepository'] as const;
@@ -25,16 +26,11 @@ const hubObjects = [...entities, ...registries, ...integrations] as const;
 
 /** `<Type>Registered` of each registry. */
 const registered = Object.fromEntries(
-  registries.map((kind): [string, Documented] => {
-    const type = kind.slice('Hub'.length);
+  registryTypes.map((type) => {
     const meaning = `The hub has the ${type.toLowerCase()} as specified. While not Ready: it is being written.`;
-    return [`${type}Registered`, { kinds: [kind], meaning }];
+    return [`${type}Registered`, { kinds: [`Hub${type}`], meaning }];
   }),
-) as {
-  readonly [
-    K in (typeof registries)[number] as K extends `Hub${infer T}` ? `${T}Registered` : never
-  ]: Documented;
-};
+) as Readonly<Record<`${(typeof registryTypes)[number]}Registered`, Documented>>;
 
 /** Reasons of the condition `Ready`. A change of `Ready` is also an event with this reason. */
 export const readyReasons = {
