@@ -69,7 +69,11 @@ describe('choices', () => {
 
 describe('patterns', () => {
   test.each(where(({ pattern }) => pattern !== undefined))('%s', async (_, place) => {
-    const { good, bad } = patterns[place.schema.pattern!]!;
+    const { pattern } = place.schema;
+    const examples = patterns[pattern!];
+    if (!examples)
+      throw new Error(`there are no examples of the pattern ${pattern} in __tests__/schema/patterns.ts`);
+    const { good, bad } = examples;
     await expectAccepted(place, ...good);
     await expectRefused(place, /should match/, ...bad);
   });

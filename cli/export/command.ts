@@ -7,7 +7,7 @@ import { exitCodes } from '../exit-codes';
 import { openHub, type OpenHub, openUrl } from '../hub/access';
 import { formatResult, formatTable, oneLine, type OutputFormat, outputFormats } from '../output';
 import { filesOf, writeFiles } from './files';
-import { readHub } from './read-hub';
+import { readHub, registryNames } from './read-hub';
 import { describe } from './resources';
 
 /** Where a command finds its hub. */
@@ -30,7 +30,7 @@ export function exportCommand(context: CommandContext): Command {
   return withHub(clusterCommand('export'))
     .summary('write the content of a hub as files of resources')
     .description(
-      'Reads automations, scenes, scripts, floors, labels, areas, zones and integrations of a hub, and writes a file for each ' +
+      `Reads automations, scenes, scripts, ${registryNames} and integrations of a hub, and writes a file for each ` +
         'object. It changes nothing in the hub. Applied, the files describe what is there: nothing is written to the hub. ' +
         'The same content gives the same files. What cannot be expressed is listed with the reason; values that look like ' +
         'secrets are named and never written. Exit code 3: something cannot be expressed.',

@@ -5,6 +5,9 @@ import type { HubClient } from '../../operator/client/hub-client';
 import { type NotExpressed, readEntities } from './config-entities';
 import type { HubContent } from './resources';
 
+/** `floors, labels, …` */
+export const registryNames = registryTypes.map((type) => `${type}s`).join(', ');
+
 /** Reads all that can be exported. It writes nothing. @throws HubError */
 export async function readHub(
   client: HubClient,
@@ -15,7 +18,7 @@ export async function readHub(
   const automation = await read('automation');
   const scene = await read('scene');
   const script = await read('script');
-  progress('Reading floors, labels, areas, zones and integrations');
+  progress(`Reading ${registryNames} and integrations`);
   const entries = await Promise.all(
     registryTypes.map(async (type) => [type, await readRegistry(client, type)] as const),
   );

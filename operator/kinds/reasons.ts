@@ -16,12 +16,21 @@ export interface Documented {
 }
 
 const entities = ['HubAutomation', 'HubScene', 'HubScript'] as const;
-const registries = ['HubFloor', 'HubLabel', 'HubArea', 'HubZone'] as const;
+const registryTypes = ['Floor', 'Label', 'Area', 'Zone'] as const;
+const registries = registryTypes.map((type) => `Hub${type}` as const);
 const hub = ['Hub'] as const;
 const integrations = ['HubIntegration'] as const;
 const repositories = ['HubCommunityRepository'] as const;
 /** Kinds with one object each in the hub that a person may also change there. */
 const hubObjects = [...entities, ...registries, ...integrations] as const;
+
+/** `<Type>Registered` of each registry. */
+const registered = Object.fromEntries(
+  registryTypes.map((type) => {
+    const meaning = `The hub has the ${type.toLowerCase()} as specified. While not Ready: it is being written.`;
+    return [`${type}Registered`, { kinds: [`Hub${type}`], meaning }];
+  }),
+) as Readonly<Record<`${(typeof registryTypes)[number]}Registered`, Documented>>;
 
 /** Reasons of the condition `Ready`. A change of `Ready` is also an event with this reason. */
 export const readyReasons = {
@@ -236,22 +245,7 @@ export const readyReasons = {
     kinds: ['HubScript'],
     meaning: 'The hub has loaded the script. While not Ready: it is being written or loaded.',
   },
-  FloorRegistered: {
-    kinds: ['HubFloor'],
-    meaning: 'The hub has the floor as specified. While not Ready: it is being written.',
-  },
-  LabelRegistered: {
-    kinds: ['HubLabel'],
-    meaning: 'The hub has the label as specified. While not Ready: it is being written.',
-  },
-  AreaRegistered: {
-    kinds: ['HubArea'],
-    meaning: 'The hub has the area as specified. While not Ready: it is being written.',
-  },
-  ZoneRegistered: {
-    kinds: ['HubZone'],
-    meaning: 'The hub has the zone as specified. While not Ready: it is being written.',
-  },
+  ...registered,
   FloorNotReady: {
     kinds: ['HubArea'],
     meaning: 'The floor in `spec.floorName` does not exist in the hub yet. The area waits for it.',

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { registryTypes } from '../../../operator/client/connection/registry-types';
 import { GROUP_VERSION } from '../../../operator/kinds/group';
 import { readManifests } from '../../../operator/offline/manifests';
 import { filesOf, writeFiles } from '../../../cli/export/files';
@@ -29,7 +30,7 @@ const integration = (domain: string, title: string, fields: object = {}) => ({
 });
 const empty: HubContent = {
   entities: { automation: [], scene: [], script: [] },
-  entries: { floor: [], label: [], area: [], zone: [] },
+  entries: Object.fromEntries(registryTypes.map((type) => [type, []])) as unknown as HubContent['entries'],
   integrations: [],
 };
 const stored = (id: string, payload: object) => ({
@@ -153,6 +154,7 @@ describe('the files of an export', () => {
     const { described } = describeHub('villa', {
       ...empty,
       entries: {
+        ...empty.entries,
         floor: [entry('floor', 'attic', 'The Attic', { level: 0, icon: null, aliases: [] })],
         label: [entry('label', 'own', 'Managed by Hub Operator'), entry('label', 'night', 'Night')],
         area: [

@@ -1,6 +1,6 @@
 import { ManualClock } from '../manual-clock';
 import { RepairIssues } from '../../../operator/client/setup/repair-issues';
-import { checkedResult, eventShape, messages } from '../../../operator/client/connection/answers';
+import { checkedResult, eventShape, messages, results } from '../../../operator/client/connection/answers';
 import type { Commands, Events, Streams } from '../../../operator/client/connection/commands';
 import type { HubConnection } from '../../../operator/client/connection/connection';
 import { HubError } from '../../../operator/client/connection/errors';
@@ -165,6 +165,8 @@ function connectionWith(wrong: keyof Commands | undefined, answer: unknown): Hub
     command: async (command: keyof Commands) => {
       await Promise.resolve();
       const given = command === wrong ? answer : answers[command];
+      if (command !== wrong && command in results && !(command in answers))
+        throw new Error(`there is no answer to ${command} in \`answers\` of readers.test.ts`);
       return checkedResult(command, given as never);
     },
     subscribe: () => Promise.resolve(),

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { area, automation, floor, hub, integration, kinds, scene, script } from '../../../operator/kinds';
 import { specRules } from '../../../operator/kinds/hub/rules';
 import { columnsOf } from '../../../operator/kinds/columns';
@@ -107,6 +108,14 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (name, kind
 
 const hubRef = { name: 'home' };
 const secret = (name: string) => ({ kind: 'Secret', name });
+
+describe('kinds: removal', () => {
+  test('is of every kind where the operator is uninstalled', async () => {
+    const page = await readFile('docs/how-to/uninstall.md', 'utf8');
+    const [, listed] = /kubectl delete (\S+) --all --all-namespaces/.exec(page)!;
+    expect(listed!.split(',').sort()).toEqual(kinds.map(({ plural }) => plural).sort());
+  });
+});
 
 describe('kinds: references', () => {
   test('of a Hub are the generated objects and the Secrets that it reads', () => {

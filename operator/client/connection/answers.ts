@@ -303,7 +303,11 @@ export const results: { readonly [K in keyof AnsweredCommands]: Shape<CommandRes
     }),
   ),
   'config/auth/list': list(object({ id: text, username: nullable(text) })),
-  'person/list': object({ storage: list(object({ id: text, name: anything, user_id: nullable(text) })) }),
+  'person/list': object({
+    storage: list(
+      object({ id: text, user_id: optional(nullable(text)), device_trackers: optional(list(text)) }),
+    ),
+  }),
   'backup/info': object<BackupInfo>({ state: text, backups: anything }),
   'backup/agents/info': object({ agents: list(object({ agent_id: text, name: text })) }),
   'backup/config/info': object({

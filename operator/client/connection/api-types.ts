@@ -239,9 +239,9 @@ export interface UserRecord {
 /** An entry of the `person` integration. */
 export interface PersonRecord {
   readonly id: string;
-  readonly name: string;
-  /** The person's user; null: a person who does not log in. */
-  readonly user_id: string | null;
+  /** The person's user; null or absent: a person who does not log in. */
+  readonly user_id?: string | null | undefined;
+  readonly device_trackers?: readonly string[] | undefined;
 }
 
 /** What `subscribe_trigger` sends when an event trigger fires. */

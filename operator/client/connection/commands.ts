@@ -65,7 +65,6 @@ export interface AnsweredCommands extends RegistryCommands {
     { readonly [Part in ValidatedPart]?: unknown },
     { readonly [Part in ValidatedPart]?: { readonly error: string | null } }
   >;
-  /** Errors and warnings since the start of the hub, at most 50. */
   /** The newest records at WARNING and above, 50 unless `system_log:` says otherwise. */
   'system_log/list': Command<NoFields, readonly LogRecord[]>;
   'frontend/get_themes': Command<NoFields, { readonly themes: Readonly<Record<string, unknown>> }>;
@@ -149,7 +148,11 @@ export interface Commands extends AnsweredCommands, RegistryDeletions {
     { readonly user_id: string; readonly username: string },
     void
   >;
-  'person/update': Command<{ readonly person_id: string; readonly user_id: string }, void>;
+  /** Device trackers that are left out are reset; the other fields stay. */
+  'person/update': Command<
+    { readonly person_id: string; readonly user_id: string; readonly device_trackers: readonly string[] },
+    void
+  >;
   'person/delete': Command<{ readonly person_id: string }, void>;
   'backup/config/update': Command<BackupConfigUpdate, void>;
   'config/entity_registry/remove': Command<{ readonly entity_id: string }, void>;

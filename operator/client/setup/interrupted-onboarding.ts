@@ -125,7 +125,8 @@ async function transferPerson(connection: HubConnection, from: string, to: strin
   if (persons.some(({ user_id: user }) => user === to)) {
     await connection.command('person/delete', { person_id: theirs.id });
   } else {
-    await connection.command('person/update', { person_id: theirs.id, user_id: to });
+    const { id, device_trackers = [] } = theirs;
+    await connection.command('person/update', { person_id: id, user_id: to, device_trackers });
   }
 }
 

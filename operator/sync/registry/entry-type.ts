@@ -1,4 +1,4 @@
-import type { RegistryType } from '../../client/connection/registry-types';
+import type { CollectionType, RegistryType } from '../../client/connection/registry-types';
 import type { HubClient } from '../../client/hub-client';
 import type { ReadyReason } from '../../kinds/reasons';
 import type { Resource } from '../../kinds/resource';
@@ -9,14 +9,12 @@ import type { ObjectType } from '../objects/ownership';
 export interface EntryType extends ObjectType {
   /** The registry of the hub. */
   readonly type: RegistryType;
-  /** The component of the hub that has the entries. Absent: `config`. */
-  readonly component?: string;
+  /** The component of the hub whose entities the entries are: `status.entityId` has their ids. Absent: `config`, without entities. */
+  readonly component?: CollectionType;
   /** The optional fields by their names in the spec. Absent in the spec: the hub's value stays. */
   readonly fields: Readonly<Record<string, EntryField>>;
   /** Why a new entry of this name cannot be the resource's, as a sentence; undefined: it can. */
   conflict?(client: HubClient, name: string): Promise<string | undefined>;
-  /** Fields of `status` beside `idField`, of an entry that the hub has as desired. */
-  statusOf?(client: HubClient, id: string): Promise<Readonly<Record<string, unknown>>>;
 }
 
 export interface EntryField {

@@ -88,7 +88,9 @@ export class EntryWrites {
   ): Promise<Outcome> {
     cached.seen = record;
     const { entryType } = this;
-    const further = await entryType.statusOf?.(client, record[`${entryType.type}_id`] as string);
-    return readyOutcome(entryType, desired, record, { ...status, ...further, ...volumeStatus(volume) });
+    const { component, type } = entryType;
+    const entity = component && (await client.entityRegistry.find(component, record[`${type}_id`] as string));
+    const entityId = component && { entityId: entity?.entity_id ?? null };
+    return readyOutcome(entryType, desired, record, { ...status, ...entityId, ...volumeStatus(volume) });
   }
 }

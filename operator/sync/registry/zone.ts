@@ -24,7 +24,4 @@ export const zones: EntryType = {
         'remove it from the section zone of the configuration, or change spec.name.'
     );
   },
-  statusOf: async ({ entityRegistry }, id) => ({
-    entityId: (await entityRegistry.find('zone', id))?.entity_id ?? null,
-  }),
 };

@@ -1,5 +1,11 @@
 import { type results } from '../../../../operator/client/connection/answers';
-import type { Commands, Streams } from '../../../../operator/client/connection/commands';
+import type {
+  CollectionStreams,
+  Commands,
+  RegistryCommands,
+  Streams,
+} from '../../../../operator/client/connection/commands';
+import { collectionTypes, configRegistryTypes } from '../../../../operator/client/connection/registry-types';
 import { checkConfig, getConfig, getCoreState } from '../../../../operator/client/setup/core';
 import { HubFailed, HubUnreachable, NotHomeAssistant } from '../../../../operator/client/connection/errors';
 import { probeHealth } from '../../../../operator/client/setup/health';
@@ -15,8 +21,6 @@ import { CONFIG, FakeHub, json, text } from '../fake-hub';
 
 const NAME = 'a';
 const person = { id: NAME, user_id: null };
-const record = (type: string) => ({ name: NAME, [`${type}_id`]: NAME });
-const zone = { name: NAME, id: NAME };
 const configEntry = {
   entry_id: NAME,
   domain: NAME,
@@ -44,6 +48,18 @@ const run = {
   trigger: NAME,
 };
 
+const registryAnswers = Object.fromEntries(
+  [
+    ...configRegistryTypes.map((type) => [`config/${type}_registry`, `${type}_id`] as const),
+    ...collectionTypes.map((type) => [type, 'id'] as const),
+  ].flatMap(([prefix, idField]) => {
+    const entry = { name: NAME, [idField]: NAME };
+    return Object.entries({ list: [entry], create: entry, update: entry }).map(
+      ([command, answer]) => [`${prefix}/${command}`, answer] as const,
+    );
+  }),
+) as Readonly<Record<keyof RegistryCommands, unknown>>;
+
 /** The right answers to the commands, with every part that the operator relies on. */
 const answers: Readonly<Record<keyof typeof results, unknown>> = {
   get_config: CONFIG,
@@ -62,7 +78,7 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
   'auth/long_lived_access_token': NAME,
   'auth/refresh_tokens': [{ id: NAME, client_name: NAME }],
   'config/auth/list': [{ id: NAME, username: NAME }],
-  'person/list': { storage: [{ ...person, user_id: NAME }] },
+  'person/list': { storage: [{ ...person, user_id: NAME, device_trackers: [NAME] }] },
   'backup/info': { state: NAME },
   'backup/agents/info': { agents: [{ agent_id: NAME, name: NAME }] },
   'backup/config/info': {
@@ -93,18 +109,7 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
   'blueprint/list': { [NAME]: {} },
   'search/related': { [NAME]: [NAME] },
   'blueprint/substitute': { substituted_config: {} },
-  'config/floor_registry/list': [record('floor')],
-  'config/floor_registry/create': record('floor'),
-  'config/floor_registry/update': record('floor'),
-  'config/label_registry/list': [record('label')],
-  'config/label_registry/create': record('label'),
-  'config/label_registry/update': record('label'),
-  'config/area_registry/list': [record('area')],
-  'config/area_registry/create': record('area'),
-  'config/area_registry/update': record('area'),
-  'zone/list': [zone],
-  'zone/create': zone,
-  'zone/update': zone,
+  ...registryAnswers,
 };
 
 const step = { flow_id: NAME, step_id: NAME, description_placeholders: { [NAME]: NAME } };
@@ -118,11 +123,14 @@ const FORM = {
 /** Lists that may be objects as well. */
 const LIST_OR_OBJECT: ReadonlySet<string> = new Set(['data_schema', 'menu_options']);
 
+const collectionChanges = Object.fromEntries(
+  collectionTypes.map((type) => [`${type}/subscribe`, [{ change_type: NAME, [`${type}_id`]: NAME }]]),
+) as Readonly<Record<keyof CollectionStreams, unknown>>;
 const streams: Readonly<Record<keyof Streams, unknown>> = {
   subscribe_trigger: {
     variables: { trigger: { id: NAME, event: { data: { domain: NAME, service_data: {} } } } },
   },
-  'zone/subscribe': [{ change_type: NAME, zone_id: NAME }],
+  ...collectionChanges,
   'backup/subscribe_events': { manager_state: NAME },
   'config_entries/subscribe': [{ type: 'added', entry: configEntry }],
   'config_entries/flow/subscribe': [{ type: 'added', flow_id: NAME, flow }],

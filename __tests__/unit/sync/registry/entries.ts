@@ -1,9 +1,10 @@
 import type { RegistryRecord } from '../../../../operator/client/connection/api-types';
+import type { RegistryType } from '../../../../operator/client/connection/registry-types';
 import type { EntryResource } from '../../../../operator/sync/registry/entry-type';
 
 /** A resource of the hub `villa`. */
 export function anEntry(
-  kind: 'HubFloor' | 'HubLabel' | 'HubArea' | 'HubZone',
+  kind: `Hub${Capitalize<RegistryType>}`,
   name: string,
   fields: {
     spec?: Record<string, unknown>;

@@ -1,24 +1,19 @@
 import type { RegistryFields, RegistryRecord } from '../../../../operator/client/connection/api-types';
-import type { RegistryType } from '../../../../operator/client/connection/registry-types';
+import { type RegistryType, registryTypes } from '../../../../operator/client/connection/registry-types';
 import { HubRejected } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { YamlZone } from '../../../../operator/client/connection/answers';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import { removeObject } from '../../../../operator/sync/objects/removal';
-import { areas } from '../../../../operator/sync/registry/area';
 import type { EntryResource } from '../../../../operator/sync/registry/entry-type';
-import { floors } from '../../../../operator/sync/registry/floor';
+import { entryTypes } from '../../../../operator/sync/registry/entry-types';
 import { HubContexts } from '../../../../operator/sync/registry/hub-contexts';
-import { labels } from '../../../../operator/sync/registry/label';
 import { RegistrySync } from '../../../../operator/sync/registry/sync';
-import { zones } from '../../../../operator/sync/registry/zone';
 import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
 import { anEntry } from './entries';
-
-const entryTypes = { floor: floors, label: labels, area: areas, zone: zones };
 
 let clock: ManualClock;
 let resources: EntryResource[];
@@ -57,7 +52,7 @@ function registry(type: RegistryType) {
 beforeEach(() => {
   clock = new ManualClock();
   resources = [];
-  entries = { floor: new Map(), label: new Map(), area: new Map(), zone: new Map() };
+  entries = Object.fromEntries(registryTypes.map((type) => [type, new Map()])) as typeof entries;
   writes = [];
   accept = (fields) => fields;
   hubState = { state: 'RUNNING', recovery_mode: false };
@@ -69,12 +64,7 @@ beforeEach(() => {
     connection: { command: async () => hubState },
     rest: { redact: (text: string) => text, post: async () => JSON.stringify(yamlZones) },
     entityRegistry: { find: async (kind: string, id: string) => ({ entity_id: `${kind}.${id}` }) },
-    registries: {
-      floor: registry('floor'),
-      label: registry('label'),
-      area: registry('area'),
-      zone: registry('zone'),
-    },
+    registries: Object.fromEntries(registryTypes.map((type) => [type, registry(type)])),
   } as unknown as HubClient;
   given = services({
     clock,
@@ -84,9 +74,9 @@ beforeEach(() => {
     },
     metrics: { countDrift: (kind, action) => void drifts.push(`${kind} ${action}`) },
   });
-  const contexts = new HubContexts(given, Object.values(entryTypes));
+  const contexts = new HubContexts(given, entryTypes);
   modules = Object.fromEntries(
-    Object.values(entryTypes).map((type) => [type.definition.kind, new RegistrySync(type, given, contexts)]),
+    entryTypes.map((type) => [type.definition.kind, new RegistrySync(type, given, contexts)]),
   );
 });
 
@@ -345,6 +335,6 @@ describe('RegistrySync', () => {
   test('requested reconciliations of many read the registries once', async () => {
     resources = ['a', 'b', 'c'].map((name) => anEntry('HubFloor', name));
     for (const name of ['a', 'b', 'c']) await reconcile(name, { forced: true });
-    expect(writes).toEqual(['read floor', 'read label', 'read area', 'read zone']);
+    expect(writes).toEqual(registryTypes.map((type) => `read ${type}`));
   });
 });
