@@ -26,7 +26,7 @@ const hubObjects = [...entities, ...registries, ...integrations] as const;
 
 /** `<Type>Registered` of each registry. */
 const registered = Object.fromEntries(
-  registryTypes.map((type) => {
+  registryTypes.map((type): [string, Documented] => {
     const meaning = `The hub has the ${type.toLowerCase()} as specified. While not Ready: it is being written.`;
     return [`${type}Registered`, { kinds: [`Hub${type}`], meaning }];
   }),
