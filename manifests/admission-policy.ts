@@ -138,9 +138,11 @@ variables.kind in ['ours', 'validatingwebhookconfigurations']
   // Who may write the namespace has said in so many words that its pods may take their node.
   mayTakeNode: `
 namespaceObject.metadata.?labels[?'pod-security.kubernetes.io/enforce'].orValue('') == 'privileged'`,
-  // Such outlive their Hub with storage.retain.
+  // Such outlive their Hub with storage.retain: the claim, the login, and the delivered definitions.
   mayOutliveOwner: `
 variables.kind == 'persistentvolumeclaims'
+|| (variables.kind == 'configmaps' && ('Hub.' + variables.after.metadata.name).startsWith(
+  variables.after.metadata.?labels[?'${OWNER_LABEL}'].orValue('') + '-delivery-'))
 || (variables.kind == 'secrets' && 'Hub.' + variables.after.metadata.name
   == variables.after.metadata.?labels[?'${OWNER_LABEL}'].orValue('') + '-admin')`,
 } as const;

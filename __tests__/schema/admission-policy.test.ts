@@ -188,6 +188,13 @@ describe('the account of the operator creates', () => {
         metadata: { name: 'my-home-admin', labels: ours('Hub', 'my-home').labels },
       } satisfies Manifest,
     ],
+    [
+      'delivered definitions that outlive their Hub',
+      {
+        ...configMap,
+        metadata: { name: 'my-home-delivery-3', labels: ours('Hub', 'my-home').labels },
+      } satisfies Manifest,
+    ],
     ['the pod of a community repository', pod()],
     ['the StatefulSet of a Hub', set()],
     [
@@ -221,6 +228,14 @@ describe('the account of the operator creates', () => {
   test.each<[string, Manifest, string]>([
     ['a ConfigMap without the mark', without(configMap, 'labels'), belong],
     ['a ConfigMap of nothing', without(configMap, 'ownerReferences'), belong],
+    [
+      'a ConfigMap of nothing with the name of another Hub’s definitions',
+      {
+        ...configMap,
+        metadata: { name: 'my-home-delivery-3', labels: ours('Hub', 'other').labels },
+      },
+      belong,
+    ],
     ['a Secret of nothing', without(secret, 'ownerReferences'), belong],
     [
       'a Secret of something else',

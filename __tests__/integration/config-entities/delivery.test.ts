@@ -240,3 +240,17 @@ test('an operator that is killed in the move goes on with it, there and back', a
   await home.delete('configmap', 'villa-delivery-0', { wait: false });
   await until('it is there again', async () => (await configMaps()).length === 1);
 });
+
+test('a Hub that keeps its volume keeps the delivered definitions, also when it is deleted', async () => {
+  await home.change('hub', 'villa', { delivery: 'File', storage: { retain: true } });
+  await home.apply(automation('villa', 'kept'));
+  const delivered = await until('the definitions belong to no Hub', async () => {
+    const found = await home.get('configmap', 'villa-delivery-0');
+    if (!JSON.stringify(found['data']).includes('kept')) throw new Error('it is not delivered yet');
+    return found.metadata.ownerReferences === undefined && found;
+  });
+  await home.delete('hub', 'villa');
+  const after = await home.get('configmap', 'villa-delivery-0');
+  expect(after.metadata.uid).toBe(delivered.metadata.uid);
+  expect(after['data']).toEqual(delivered['data']);
+});
