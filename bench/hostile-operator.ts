@@ -109,6 +109,9 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
       'floods (REST, first frames, later frames), POSTs': `${PLACES.map(floodsOf).join(', ')}, ${posts}`,
       'a new automation of another hub is Ready before them: median, longest, ms': pair(before),
       'a new automation of another hub is Ready during the floods: median, longest, ms': pair(during),
+      'the longest wait for the floods: longest during, less the median before, ms': Math.round(
+        Math.max(...during) - median(before),
+      ),
       'such automations': during.length,
       'large automations that are InvalidSpec': `${told} of ${LARGE}`,
       'ends of the operator': operator.process.running ? 0 : 1,
@@ -132,10 +135,11 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-function pair(times: readonly number[]): string {
-  const sorted = [...times].sort((a, b) => a - b);
-  return `${Math.round(sorted[Math.floor(sorted.length / 2)]!)}, ${Math.round(sorted.at(-1)!)}`;
-}
+const pair = (times: readonly number[]): string =>
+  `${Math.round(median(times))}, ${Math.round(Math.max(...times))}`;
+
+const median = (times: readonly number[]): number =>
+  [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
 
 /** The most memory that the process had so far, in bytes (Linux). */
 async function peakMemory(operator: OperatorProcess): Promise<number> {
