@@ -65,6 +65,21 @@ describe('AdmissionServer', () => {
     add.mockRestore();
   });
 
+  test('a large review is not read while the process rests from others, a small one is', async () => {
+    let endRest!: () => void;
+    const rested = jest
+      .spyOn(largeTexts, 'rested')
+      .mockImplementation(() => new Promise((resolve) => (endRest = resolve)));
+    const take = jest.spyOn(largeTexts, 'take');
+    const sent = send('x'.repeat(100_000));
+    await until(() => rested.mock.calls.length === 1);
+    expect(await send('small')).toMatchObject({ status: 200 });
+    expect(take).toHaveBeenCalledTimes(1);
+    endRest();
+    expect(await sent).toMatchObject({ status: 200 });
+    for (const mock of [rested, take]) mock.mockRestore();
+  });
+
   test.each([
     ['another path', 404, { path: '/other' }],
     ['a GET', 405, { method: 'GET' }],

@@ -532,6 +532,29 @@ describe('a hub that sends messages without an end', () => {
     for (const mock of [add, room]) mock.mockRestore();
   });
 
+  test('after a large message that was read at once, nothing more is read until the process has rested', async () => {
+    let endRest!: () => void;
+    const mocks = [
+      jest.spyOn(Turns.prototype, 'mayWait').mockReturnValue(false),
+      jest.spyOn(Turns.prototype, 'rested').mockReturnValue(new Promise((resolve) => (endRest = resolve))),
+    ];
+    const connection = open();
+    const seen: unknown[] = [];
+    await connection.subscribe('zone/subscribe', {}, (changes) => seen.push(changes.length));
+    const { id } = hub.commands.at(-1)!;
+    const [socket] = hub.clients;
+    const event = (note: string) =>
+      socket!.send(JSON.stringify({ id, type: 'event', event: [{ ...change, note }] }));
+    event('x'.repeat(100_000));
+    await until(() => seen.length === 1);
+    event('after it');
+    for (let round = 0; round < 10; round++) await roundTrip();
+    expect(seen).toHaveLength(1);
+    endRest();
+    await until(() => seen.length === 2);
+    for (const mock of mocks) mock.mockRestore();
+  });
+
   test.each([
     [60, 600],
     [30, 1_024],
