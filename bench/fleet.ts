@@ -2,8 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { API_GROUP } from '../operator/kinds/group';
-import { pathOf } from '../operator/runtime/objects';
-import { builtin } from '../operator/runtime/types';
 import { freePort } from '../sandbox/ports';
 import { SandboxProcess } from '../sandbox/process';
 import { type OperatorProcess, startOperator } from '../sandbox/operator-process';
@@ -123,16 +121,7 @@ function standIns(bench: HubBench, first: number, ports: readonly number[]): Pro
 
 async function create(bench: HubBench, { namespace, name, url }: FleetHub): Promise<void> {
   const tokenSecretRef = { name: `${name}-token` };
-  await bench.cluster.request({
-    method: 'POST',
-    path: pathOf(builtin.Secret, namespace),
-    body: {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: tokenSecretRef.name, namespace, labels: { [`${API_GROUP}/hub`]: name } },
-      stringData: { token: 'a token that a stand-in takes' },
-    },
-  });
+  await bench.createToken(namespace, tokenSecretRef.name, { [`${API_GROUP}/hub`]: name });
   await bench.create(namespace, 'Hub', name, { external: { url, tokenSecretRef } });
   for (let index = 0; index < RESOURCES; index++)
     await bench.create(namespace, 'HubAutomation', `${name}-${index}`, {

@@ -105,6 +105,24 @@ export class HubBench {
     await this.cluster.request({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } });
   }
 
+  /** The Secret with the token of a stand-in. */
+  async createToken(
+    namespace: string,
+    name: string,
+    labels: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    await this.cluster.request({
+      method: 'POST',
+      path: pathOf(builtin.Secret, namespace),
+      body: {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name, namespace, labels },
+        stringData: { token: 'a token that a stand-in takes' },
+      },
+    });
+  }
+
   /** For a moment after its kinds were installed the API server cannot list them yet. */
   private async list(namespace: string, kind: string): Promise<readonly CustomResource[]> {
     try {

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hub } from '../operator/kinds';
-import { builtin } from '../operator/runtime/types';
 import { objectNames } from '../operator/kinds/object-names';
-import { pathOf } from '../operator/runtime/objects';
 import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
 import { HubBench } from './hub-bench';
 import { scrape, sum } from './operator-metrics';
@@ -107,16 +105,7 @@ async function measure(count: number): Promise<Phases> {
 type Place = { readonly namespace: string; readonly name: string };
 
 async function create(bench: HubBench, { namespace, name }: Place): Promise<void> {
-  await bench.cluster.request({
-    method: 'POST',
-    path: pathOf(builtin.Secret, namespace),
-    body: {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: objectNames(name).apiToken, namespace },
-      stringData: { token: 'a token that a stand-in takes' },
-    },
-  });
+  await bench.createToken(namespace, objectNames(name).apiToken);
   const hubRef = { name };
   await bench.create(namespace, 'HubConfiguration', name, {
     hubRef,
