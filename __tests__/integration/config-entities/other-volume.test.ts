@@ -77,6 +77,9 @@ test('a Hub that is deleted and applied again gets all objects again, also those
   ];
   const first = await home.client('villa');
   await first.entities.write('automation', 'lights', { alias: 'By hand', triggers: [], actions: [] });
+  // The hub loads it after it has answered, and the operator hears of it after that.
+  await until('it is loaded', () => first.entityRegistry.find('automation', 'lights'));
+  await operator.calm();
   await home.apply(...watched);
   await home.ready('hubautomation', 'lights');
   await home.ready('hubfloor', 'attic');
