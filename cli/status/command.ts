@@ -73,13 +73,14 @@ async function existingSecrets(
   );
   if (names.size === 0) return new Map();
   try {
-    const { items } = await cluster.api.request<{ items: readonly { metadata: { name: string } }[] }>({
+    const { items } = await cluster.api.request<{ items: readonly { metadata: { name: string } }[] | null }>({
       method: 'GET',
       path: pathOf(builtin.Secret, cluster.namespace),
       accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
       objectDepth: 3,
     });
-    const present = new Set(items.map(({ metadata }) => metadata.name));
+    // The API server writes an empty list of metadata as null.
+    const present = new Set(items?.map(({ metadata }) => metadata.name));
     return new Map([...names].map((name) => [name, present.has(name)]));
   } catch (error) {
     if (isForbidden(error)) return new Map(); // the chain ends before the Secret

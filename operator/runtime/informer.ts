@@ -37,7 +37,8 @@ export interface InformerOptions<T extends ClusterObject> extends NormalizeOptio
 
 interface Page<T> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items: readonly T[];
+  /** Null: an empty list of metadata, as the API server writes it. */
+  readonly items: readonly T[] | null;
 }
 
 /** How the list is requested: streamed as the beginning of a watch or, if the server cannot do that, in pages. */
@@ -237,7 +238,7 @@ export class Informer<T extends ClusterObject> {
         objectDepth: LISTED_OBJECT_DEPTH,
         signal: this.attempt.signal,
       });
-      for (const item of page.items) if (this.selects(item)) items.push(this.normalize(item));
+      for (const item of page.items ?? []) if (this.selects(item)) items.push(this.normalize(item));
     } while (page.metadata.continue);
     this.goodSince ??= this.options.clock.monotonic();
     this.replace(items, page.metadata.resourceVersion);

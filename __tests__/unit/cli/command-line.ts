@@ -79,7 +79,7 @@ export class CommandLine {
     const [, plural, name] = /^\/apis\/[^/]+\/v1\/namespaces\/home\/([a-z]+)(?:\/([^/]+))?$/.exec(path) ?? [];
     const definition = kinds.find((each) => each.plural === plural);
     if (!definition) {
-      if (path.startsWith('/api/v1/namespaces/home/secrets')) return { items: [] };
+      if (path.startsWith('/api/v1/namespaces/home/secrets')) return { items: null }; // an empty list of metadata
       throw notFound();
     }
     const listed = this.objects.filter(({ kind }) => kind === definition.kind);

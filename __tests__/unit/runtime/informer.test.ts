@@ -146,6 +146,22 @@ describe('Informer', () => {
     await cache.stop();
   });
 
+  test('an empty page of metadata, whose items are null, is an empty list', async () => {
+    const { clock, cluster, say, cache, watch } = setup();
+    watch();
+    await settle();
+    const stream = cluster.handler;
+    cluster.handler = (request: ApiRequest) =>
+      request.query?.['watch'] ? stream(request) : { metadata: { resourceVersion: '9' }, items: null };
+    for (let time = 0; time < 60_000; time += 10_000) {
+      await clock.advance(10_000);
+      await say(bookmark('8')); // it is alive all the while
+    }
+    expect(cache.unsynced()).toEqual([]);
+    expect([...cache.list('Widget')]).toEqual([]);
+    await cache.stop();
+  });
+
   test('an idle watch is reopened at the same version; if it is idle again, the list is requested', async () => {
     const { clock, cluster, failed, say, cache, watch } = setup();
     const froms = () => cluster.requests.map(({ query }) => query?.['resourceVersion'] ?? 'list');
