@@ -1,12 +1,13 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import axios, { type AxiosInstance, type AxiosResponse, isAxiosError } from 'axios';
 import http from 'node:http';
 import https from 'node:https';
 import { createSecureContext } from 'node:tls';
 import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type { Clock } from '../base/clock';
 import { CombinedSignal } from '../base/combined-signal';
+import { messageOf } from '../base/errors';
 import { truncate } from '../base/truncate';
 import { ApiError, ApiServerUnreachable, isNotFound } from './api-errors';
 import { parseObjects } from './json';
@@ -24,6 +25,11 @@ export interface ApiRequest {
   readonly accept?: string;
   /** How many brackets are open in an object of the answer ({@link parseObjects}). Default 1: the answer is the object. */
   readonly objectDepth?: number;
+  /**
+   * The answer is parsed in a fraction of the time, with all of its values, and integers beyond 2^53 are rounded: for a process
+   * that shows it and ends.
+   */
+  readonly plain?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -48,9 +54,27 @@ export interface ApiClientOptions {
  */
 const CREDENTIALS_LIFETIME = 60_000;
 const DEFAULT_TIMEOUT = 30_000;
+/** Milliseconds. An idle watch whose connection was cut without a word ends when the system finds that out. */
+const TCP_KEEP_ALIVE = 60_000;
 
-type ResponseType = 'arraybuffer' | 'stream';
-type Response<Type extends ResponseType> = AxiosResponse<Type extends 'stream' ? Readable : Buffer>;
+/** What a request returns of a successful answer. */
+interface Form<T extends Buffer | Readable> {
+  readonly encoding: 'gzip' | 'identity';
+  /** Within the time of the request. */
+  readonly read: (answer: http.IncomingMessage) => T | Promise<T>;
+}
+
+/** Over a slow network a long list arrives earlier when it is compressed, and the server compresses only long answers. */
+const whole: Form<Buffer> = {
+  encoding: 'gzip',
+  read: async (answer) => {
+    const parts: Buffer[] = [];
+    for await (const part of answer) parts.push(part as Buffer);
+    const body = Buffer.concat(parts);
+    return answer.headers['content-encoding'] === 'gzip' ? promisify(gunzip)(body) : body;
+  },
+};
+const streamed: Form<Readable> = { encoding: 'identity', read: (answer) => answer };
 
 interface Credentials {
   readonly readAt: number;
@@ -64,9 +88,11 @@ export const MAX_IDLE_CONNECTIONS = 8;
  * The client of the API server: JSON over keep-alive connections, authenticated as the kubeconfig states. All requests
  * of the operator use it. They throw only {@link ApiError}, {@link ApiServerUnreachable}, or the reason of an aborted
  * signal.
+ *
+ * The modules of Node.js are enough for it; a library for HTTP takes longer to load than a short command to run.
  */
 export class ApiClient {
-  private readonly client: AxiosInstance;
+  private readonly server: string;
   private readonly timeout: number;
   private readonly agentOptions: http.AgentOptions;
   private agents: { readonly httpAgent: http.Agent; readonly httpsAgent: https.Agent };
@@ -89,27 +115,16 @@ export class ApiClient {
       httpAgent: new http.Agent(this.agentOptions),
       httpsAgent: new https.Agent(this.agentOptions),
     };
-    this.client = axios.create({
-      baseURL: server.replace(/\/$/, ''),
-      maxRedirects: 0,
-      // -1: no limit. With Infinity axios wraps a stream in a generator; while that waits for the next chunk of an idle
-      // watch, destroying the stream neither ends it nor closes the connection.
-      maxContentLength: -1,
-      maxBodyLength: -1,
-      proxy: false,
-      validateStatus: () => true,
-      transformRequest: [(body: unknown) => body],
-      transformResponse: [(body: unknown) => body],
-    });
+    this.server = server.replace(/\/$/, '');
   }
 
   async request<T>(request: ApiRequest): Promise<T> {
-    const { data } = await this.authenticated(request, 'arraybuffer');
-    const body = parseAnswer(data, request.objectDepth);
+    const body = await this.authenticated(request, whole);
+    const answer = parseAnswer(body, request);
     // Only a proxy between the operator and the server answers with another content type.
-    if (body === undefined)
-      throw new ApiServerUnreachable(`${nameOf(request)}: the answer is not JSON: ${excerpt(data, 200)}`);
-    return body as T;
+    if (answer === undefined)
+      throw new ApiServerUnreachable(`${nameOf(request)}: the answer is not JSON: ${excerpt(body, 200)}`);
+    return answer as T;
   }
 
   /** Reads an object; undefined: not found. */
@@ -127,8 +142,8 @@ export class ApiClient {
   }
 
   /** Opens a stream of newline-separated JSON (a watch). The caller consumes or destroys it. */
-  async stream(request: ApiRequest): Promise<Readable> {
-    return (await this.authenticated(request, 'stream')).data;
+  stream(request: ApiRequest): Promise<Readable> {
+    return this.authenticated(request, streamed);
   }
 
   /** Closes all connections. */
@@ -137,22 +152,22 @@ export class ApiClient {
     this.agents.httpsAgent.destroy();
   }
 
-  private async authenticated<Type extends ResponseType>(
-    request: ApiRequest,
-    type: Type,
-  ): Promise<Response<Type>> {
+  private async authenticated<T extends Buffer | Readable>(request: ApiRequest, form: Form<T>): Promise<T> {
     try {
-      return await this.send(request, type);
+      return await this.send(request, form);
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
       this.credentials = undefined; // the token may have been rotated: read it again, once
-      return this.send(request, type);
+      return this.send(request, form);
     }
   }
 
-  private async send<Type extends ResponseType>(request: ApiRequest, type: Type): Promise<Response<Type>> {
+  private async send<T extends Buffer | Readable>(
+    request: ApiRequest,
+    { encoding, read }: Form<T>,
+  ): Promise<T> {
     const { clock, leaderSignal, assertLeader, onResponse } = this.options;
-    const headers = await this.authenticate();
+    const credentials = await this.authenticate();
     const writes = request.method !== 'GET';
     if (writes) assertLeader?.();
     const link = new CombinedSignal(request.signal, writes ? leaderSignal : undefined);
@@ -167,37 +182,72 @@ export class ApiClient {
     let status: number | 'error' = 'error';
     let streaming = false;
     try {
-      const response: Response<Type> = await this.client.request({
-        method: request.method,
-        url: request.path,
-        ...(request.query && { params: request.query }),
-        ...(request.body !== undefined && { data: JSON.stringify(request.body) }),
-        signal: link.signal,
-        headers: {
-          ...headers,
-          Accept: request.accept ?? 'application/json',
-          'User-Agent': 'hub-operator',
-          ...(request.body !== undefined && { 'Content-Type': request.contentType ?? 'application/json' }),
-        },
-        responseType: type,
-        transport: transportOf(startTime),
-        ...this.agents,
-      });
-      status = response.status;
-      if (status >= 400) throw apiError(request, response, await bodyOf(response.data));
-      streaming = !Buffer.isBuffer(response.data);
-      if (!Buffer.isBuffer(response.data)) response.data.once('close', () => link.dispose());
-      return response;
+      const headers = { ...credentials, 'Accept-Encoding': encoding };
+      const answer = await this.exchange(request, headers, link.signal, startTime);
+      status = answer.statusCode!;
+      if (status >= 400) throw apiError(request, answer, await whole.read(answer));
+      const body = await read(answer);
+      streaming = !Buffer.isBuffer(body);
+      if (streaming) answer.once('close', () => link.dispose());
+      return body;
     } catch (error) {
       if (link.signal.aborted) throw link.signal.reason;
       if (error instanceof ApiError) throw error;
-      const why = isAxiosError(error) ? (error.code ?? error.message) : String(error);
-      throw new ApiServerUnreachable(`${nameOf(request)}: ${why}`, { cause: error });
+      const { code = messageOf(error) } = error as { readonly code?: string };
+      throw new ApiServerUnreachable(`${nameOf(request)}: ${code}`, { cause: error });
     } finally {
       cancel();
       if (!streaming) link.dispose();
       onResponse?.(request.method, status);
     }
+  }
+
+  /**
+   * Sends a request. An aborted signal ends it, and also the answer while that is read.
+   *
+   * @param onConnection the request waits no longer for one of the connections
+   * @returns the answer as soon as its body begins
+   */
+  private exchange(
+    { method, path, query = {}, body, contentType, accept }: ApiRequest,
+    ownHeaders: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    onConnection: () => void,
+  ): Promise<http.IncomingMessage> {
+    const url = new URL(`${this.server}${path}`);
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    const content = body === undefined ? undefined : JSON.stringify(body);
+    const headers = {
+      ...ownHeaders,
+      Accept: accept ?? 'application/json',
+      'User-Agent': 'hub-operator',
+      ...(content !== undefined && {
+        'Content-Type': contentType ?? 'application/json',
+        'Content-Length': Buffer.byteLength(content),
+      }),
+    };
+    const isSecure = url.protocol === 'https:';
+    const agent = isSecure ? this.agents.httpsAgent : this.agents.httpAgent;
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const request = (isSecure ? https : http).request(url, { method, headers, agent });
+      let exchanged: http.ClientRequest | http.IncomingMessage = request;
+      const end = () => {
+        exchanged.destroy(signal.reason as Error);
+        reject(signal.reason as Error); // a request that waits for a connection has no other sign of it
+      };
+      signal.addEventListener('abort', end);
+      request
+        .once('socket', (socket) => {
+          socket.setKeepAlive(true, TCP_KEEP_ALIVE);
+          onConnection();
+        })
+        .once('response', (answer) => resolve((exchanged = answer)))
+        .once('close', () => signal.removeEventListener('abort', end))
+        .on('error', reject)
+        .end(content);
+    });
   }
 
   private async authenticate(): Promise<Readonly<Record<string, string>>> {
@@ -254,22 +304,12 @@ interface StatusAnswer {
 
 const nameOf = ({ method, path }: ApiRequest): string => `${method} ${path}`;
 
-/** The modules of Node.js for axios. `onConnection`: the request waits no longer for one of the connections. */
-const transportOf = (onConnection: () => void) => ({
-  request: (options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void) =>
-    (options.protocol === 'https:' ? https : http).request(options, onResponse).once('socket', onConnection),
-});
-
-async function bodyOf(data: Buffer | Readable): Promise<Buffer> {
-  return Buffer.isBuffer(data) ? data : buffer(data);
-}
-
 const excerpt = (body: Buffer, length: number): string =>
   truncate(body.toString('utf8', 0, 4 * length), length);
 
 function apiError(
   request: ApiRequest,
-  { status, statusText, headers }: AxiosResponse,
+  { statusCode: status = 0, statusMessage = '', headers }: http.IncomingMessage,
   body: Buffer,
 ): ApiError {
   const answer = (parseAnswer(body) ?? {}) as StatusAnswer;
@@ -278,17 +318,17 @@ function apiError(
   const replaced = status === 422 && answer.details?.causes?.[0]?.field === 'metadata.uid';
   return new ApiError(
     replaced ? 409 : status,
-    replaced ? 'Conflict' : (answer.reason ?? statusText),
-    answer.message ?? `${nameOf(request)}: ${status} ${excerpt(body, 500) || statusText}`,
+    replaced ? 'Conflict' : (answer.reason ?? statusMessage),
+    answer.message ?? `${nameOf(request)}: ${status} ${excerpt(body, 500) || statusMessage}`,
     Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter * 1_000 : undefined,
     answer.details?.causes?.flatMap(({ reason }) => reason ?? []),
   );
 }
 
 /** Undefined if the body is not JSON: proxies answer with plain text. */
-function parseAnswer(body: Buffer, objectDepth = 1): unknown {
+function parseAnswer(body: Buffer, { objectDepth = 1, plain }: Partial<ApiRequest> = {}): unknown {
   try {
-    return parseObjects(body, objectDepth);
+    return plain ? JSON.parse(body.toString()) : parseObjects(body, objectDepth);
   } catch {
     return undefined;
   }

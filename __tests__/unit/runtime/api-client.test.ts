@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { ApiClient, type ApiClientOptions, MAX_IDLE_CONNECTIONS } from '../../../operator/runtime/api-client';
 import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-errors';
 import { issueCertificate } from '../../../operator/webhook/certificate/issue';
@@ -43,9 +44,10 @@ const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 function connect(
   options: Partial<ApiClientOptions> = {},
   headers: () => Record<string, string> = () => ({}),
+  path = '',
 ): ApiClient {
   const kubeConfig = {
-    ...kubeConfigFor(url()),
+    ...kubeConfigFor(`${url()}${path}`),
     applyToHTTPSOptions: (tls: { headers?: Record<string, string> }) => {
       tls.headers = headers();
       return Promise.resolve();
@@ -154,6 +156,50 @@ describe('ApiClient: answers', () => {
     await expect(connect().stream(get)).rejects.toMatchObject({ status: 410, reason: 'Expired' });
   });
 
+  test('a plain answer has its values as JSON.parse reads them', async () => {
+    const large = '{"id":12345678901234567890}';
+    answer = (_, response) => response.writeHead(200).end(large);
+    const cluster = connect();
+    expect(await cluster.request({ ...get, plain: true })).toEqual({ id: 12345678901234567000 });
+    expect(await cluster.request(get)).toEqual({
+      id: expect.stringContaining('12345678901234567890') as string,
+    });
+  });
+
+  test('a compressed answer is read, and a stream is not asked for as one', async () => {
+    const body = gzipSync(JSON.stringify({ ok: 'ä' }));
+    answer = (_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(body);
+    const cluster = connect();
+    expect(await cluster.request(get)).toEqual({ ok: 'ä' });
+    (await cluster.stream(get)).destroy();
+    expect(seen.map(({ headers }) => headers['accept-encoding'])).toEqual(['gzip', 'identity']);
+  });
+
+  test('a request has the path of the server, its query without what is undefined, and its body', async () => {
+    let received = '';
+    answer = (request, response) => {
+      request.setEncoding('utf8').on('data', (text: string) => (received += text));
+      request.once('end', () => json(response, 200, {}));
+    };
+    await connect({}, undefined, '/k8s/').request({
+      method: 'DELETE',
+      path: '/api',
+      query: { labelSelector: 'a=ü b', limit: 5, continue: undefined },
+      body: { kind: 'Ä' },
+    });
+    const { headers, method, url: asked } = seen[0]!;
+    expect(new URL(asked!, url()).pathname).toBe('/k8s/api');
+    expect([...new URL(asked!, url()).searchParams]).toEqual([
+      ['labelSelector', 'a=ü b'],
+      ['limit', '5'],
+    ]);
+    expect({ method, received, length: headers['content-length'] }).toEqual({
+      method: 'DELETE',
+      received: '{"kind":"Ä"}',
+      length: '13',
+    });
+  });
+
   test('an object that is not found is undefined', async () => {
     answer = (_, response) => json(response, 404, { reason: 'NotFound', message: 'none' });
     const type = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret' };
@@ -194,6 +240,18 @@ describe('ApiClient: time', () => {
     await clock.advance(1);
     expect(clock.pendingTimers).toBe(0);
     expect(await second).toMatchObject({ message: 'GET /api: no answer within 30 s' });
+  });
+
+  test('a request that waits for a connection ends at once when it is aborted', async () => {
+    answer = () => undefined;
+    const cluster = connect({ connections: 1 });
+    cluster.request(get).catch(() => undefined);
+    await until(() => seen.length === 1);
+    const stopping = new AbortController();
+    const waiting = cluster.request({ ...get, signal: stopping.signal });
+    await settle();
+    stopping.abort(new Error('stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
   });
 
   test('an open stream has no timeout and follows its signal', async () => {
