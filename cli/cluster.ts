@@ -5,7 +5,7 @@ import { kinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION } from '../operator/kinds/group';
 import type { KindDefinition } from '../operator/kinds/kind';
 import type { CustomResource } from '../operator/kinds/resource';
-import { ApiClient } from '../operator/runtime/api-client';
+import { ApiClient, type ApiRequest } from '../operator/runtime/api-client';
 import { isNotFound } from '../operator/runtime/api-errors';
 import { pathOf, type ResourceType } from '../operator/runtime/objects';
 import { CommandError } from './command-error';
@@ -26,6 +26,8 @@ const LISTED_OBJECT_DEPTH = 3;
 
 /** Field manager of all that the commands change. */
 const FIELD_MANAGER = 'kubectl-hub';
+
+type ListOptions = Pick<ApiRequest, 'plain'>;
 
 interface List<T> {
   readonly items: readonly T[];
@@ -69,7 +71,7 @@ export class Cluster {
   }
 
   /** All resources of a kind in the namespace; none where the cluster does not have the kind. */
-  async list<T = CustomResource>(type: ResourceType): Promise<T[]> {
+  async list<T = CustomResource>(type: ResourceType, options: ListOptions = {}): Promise<T[]> {
     const found: T[] = [];
     let next: string | undefined;
     do {
@@ -79,6 +81,7 @@ export class Cluster {
           path: pathOf(type, this.namespace),
           query: { limit: PAGE, continue: next },
           objectDepth: LISTED_OBJECT_DEPTH,
+          ...options,
         });
         found.push(...page.items.map((item) => ({ ...item, kind: type.kind })));
         next = page.metadata?.continue || undefined;
@@ -91,9 +94,9 @@ export class Cluster {
   }
 
   /** The resources of all kinds of ours in the namespace, by kind. */
-  async listAll(): Promise<ReadonlyMap<string, readonly CustomResource[]>> {
+  async listAll(options?: ListOptions): Promise<ReadonlyMap<string, readonly CustomResource[]>> {
     const lists = kinds.map(
-      async (definition) => [definition.kind, await this.list(resourceType(definition))] as const,
+      async (definition) => [definition.kind, await this.list(resourceType(definition), options)] as const,
     );
     return new Map(await Promise.all(lists));
   }

@@ -53,7 +53,7 @@ export async function readTrees(cluster: Cluster, hubName?: string): Promise<rea
 }
 
 async function readObjects(cluster: Cluster): Promise<ClusterObjects> {
-  const resources = await cluster.listAll();
+  const resources = await cluster.listAll({ plain: true });
   const secrets = await existingSecrets(cluster, resources);
   return { resources, hasSecret: (name) => secrets.get(name) };
 }

@@ -1,4 +1,4 @@
-import { kindsByName } from '../../../operator/kinds';
+import { kinds, kindsByName } from '../../../operator/kinds';
 import { treesOf } from '../../../cli/status/tree';
 import { renderTrees } from '../../../cli/status/render';
 import { CommandLine, forbidden, ofHub, resource } from './command-line';
@@ -136,6 +136,13 @@ describe('status', () => {
       return undefined;
     };
     expect((await line.run('status')).stdout).toContain('logins: SecretNotFound');
+  });
+
+  test('one request reads a kind, and its answer is parsed as it is', async () => {
+    const line = new CommandLine(villa);
+    await line.run('status');
+    const asked = line.client.requests.map(({ path, plain }) => ({ kind: path.split('/').at(-1), plain }));
+    expect(asked).toEqual(kinds.map(({ plural }) => ({ kind: plural, plain: true })));
   });
 
   test('the content of Secrets is not asked for', async () => {
