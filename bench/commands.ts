@@ -8,6 +8,7 @@ import { callService } from '../operator/client/services';
 import { objectNames } from '../operator/kinds/object-names';
 import type { CustomResource } from '../operator/kinds/resource';
 import { pathOf } from '../operator/runtime/objects';
+import { operatorNode } from '../sandbox/image/operator-node';
 import { builtin } from '../operator/runtime/types';
 import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
 import { editorAutomation } from '../__tests__/cluster/editor-automation';
@@ -38,20 +39,22 @@ export async function benchCommands(exported: number, shown: number, rounds: num
   try {
     const hub = await bench.hub();
     await fill(bench, hub, exported);
-    const run = (...args: readonly string[]) =>
-      timed([BUNDLE, ...args, `--namespace=${hub.namespace}`, `--kubeconfig=${bench.sandbox.kubeconfig}`]);
+    const where = [`--namespace=${hub.namespace}`, `--kubeconfig=${bench.sandbox.kubeconfig}`];
+    const run = (node: string, ...args: readonly string[]) => timed(node, [BUNDLE, ...args, ...where]);
     const before = await cpuSeconds(hub.pid);
-    const whole = await run('export', '--hub=hub', `--output=${folder}`);
+    const whole = await run(process.execPath, 'export', '--hub=hub', `--output=${folder}`);
     const ofHub = ((await cpuSeconds(hub.pid)) - before) * 1_000;
     const files = await readdir(join(folder, 'automations'));
     await adopt(bench, hub, join(folder, 'automations'), files.sort().slice(0, shown));
     const bare: Time[] = [];
     const starts: Time[] = [];
     const statuses: Time[] = [];
+    const newer: Time[] = [];
     for (let round = 0; round < rounds; round++) {
-      bare.push(await timed(['--eval', '']));
-      starts.push(await timed([BUNDLE, 'status', '--help']));
-      statuses.push(await run('status'));
+      bare.push(await timed(process.execPath, ['--eval', '']));
+      starts.push(await timed(process.execPath, [BUNDLE, 'status', '--help']));
+      statuses.push(await run(process.execPath, 'status'));
+      newer.push(await run(operatorNode().path, 'status'));
     }
     return {
       'automations of the hub': exported,
@@ -64,6 +67,9 @@ export async function benchCommands(exported: number, shown: number, rounds: num
       'status, median, ms': median(statuses.map((time) => time.whole)),
       'status, shortest, ms': shortest(statuses.map((time) => time.whole)),
       'status: CPU, ms': median(statuses.map(({ processor }) => processor)),
+      'status with the operator’s Node.js, median, ms': median(newer.map((time) => time.whole)),
+      'status with the operator’s Node.js, shortest, ms': shortest(newer.map((time) => time.whole)),
+      'status with the operator’s Node.js: CPU, ms': median(newer.map(({ processor }) => processor)),
       'start of the program alone, median, ms': median(starts.map((time) => time.whole)),
       'start of the program alone, shortest, ms': shortest(starts.map((time) => time.whole)),
       'start of the program alone: CPU, ms': median(starts.map(({ processor }) => processor)),
@@ -118,9 +124,8 @@ async function adopt(
   await bench.untilReady(namespace, 'HubAutomation');
 }
 
-/** @param args of Node.js */
-async function timed(args: readonly string[]): Promise<Time> {
-  const command = ['-c', TIMED, '-', process.execPath, ...args];
+async function timed(node: string, args: readonly string[]): Promise<Time> {
+  const command = ['-c', TIMED, '-', node, ...args];
   // With more certificate authorities than its own, Node.js 20 reads all of them at each start, also of an empty script.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
   const { stderr } = await promisify(execFile)('bash', command, { maxBuffer: 1e8, env });

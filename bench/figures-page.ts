@@ -78,6 +78,7 @@ const benches: Readonly<Record<string, Bench>> = {
       'export, s': '< 60',
       'export: CPU of the hub for each, ms': '< 30',
       'status, median, ms': '< 300',
+      'status with the operator’s Node.js, median, ms': '< 300',
     },
   },
   hubs: {
