@@ -89,14 +89,18 @@ export class EntityCache extends PerResource<CachedEntity> {
     });
   }
 
-  /** An object with this id is being removed, for whichever resource. */
+  /** An object with this id is being removed, or is on its way out of the delivered files, for whichever resource. */
   isBeingRemoved(kind: ConfigEntityKind, id: string): boolean {
+    const kinds: readonly string[] = [kind, staying(kind)];
     // Asked for each new object: hundreds of them would copy the list hundreds of times.
     for (const { removal } of this.values())
-      if (removal && !removal.end && removal.kind === kind && removal.ids.includes(id)) return true;
+      if (removal && !removal.end && kinds.includes(removal.kind) && removal.ids.includes(id)) return true;
     return false;
   }
 }
+
+/** Kind of the removal of an object from the delivered files that stays in the hub. */
+export const staying = (kind: ConfigEntityKind): string => `${kind} that stays`;
 
 /** Another client may have changed the object: earlier observations and failures are discarded. */
 export function invalidate(cached: CachedEntity, now: number): void {

@@ -130,6 +130,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (cache.isBeingRemoved(entityType.type, id)) return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
     const former = recordedId(entityType, resource);
     const stays = former !== undefined && !shouldDelete(resource);
+    // Before the hub's own file gets it: with the former id again, the object is looked for there.
+    if (stays && resource.status?.['delivery'] === 'File')
+      return inProgress(entityType, work, 0, { status: { delivery: null } });
     if (stays && !(await this.operations.ensureReturned(resource, client, former)))
       return inProgress(entityType, work);
     const ownerOf = (each: string) => this.operations.ownerOf(each, resource);
@@ -166,7 +169,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       const why = `it stays in a ConfigMap of the operator, since the hub does not take it into its own file (${error.message})`;
       return [cleanupSkipped(`${type} ${id}`, why)];
     }
-    await unmark(client, type, id);
+    if (!this.operations.ownerOf(id, resource)) await unmark(client, type, id);
     return [];
   }
 

@@ -88,6 +88,8 @@ export class DeliveredFiles {
   private readonly applied = new Map<number, string>();
   /** ConfigMaps whose content has to be written, or of which it is not known whether it was. */
   private readonly changed = new Set<number>();
+  /** Those of them that a definition moves to. They are written first: it is in both ConfigMaps rather than in neither. */
+  private readonly receiving = new Set<number>();
   private next: Promise<void> | undefined;
   private running: Promise<void> | undefined;
   private lastWrite: Promise<unknown> = Promise.resolve();
@@ -207,10 +209,10 @@ export class DeliveredFiles {
     else this.formers.delete(itemKey(kind, id));
     if (before?.text === item.text) return;
     this.items.set(itemKey(kind, id), item);
-    // Written in this order: a definition that moves is in both rather than in neither.
-    if (before && before.index !== item.index) this.changed.delete(before.index);
     this.changed.add(item.index);
-    if (before) this.changed.add(before.index);
+    if (!before || before.index === item.index) return;
+    this.changed.add(before.index);
+    this.receiving.add(item.index);
   }
 
   /** The definition is taken out by the next {@link publish}. */
@@ -293,9 +295,9 @@ export class DeliveredFiles {
 
   private async removeOne(hub: Hub, index: number): Promise<void> {
     if (!this.isEmpty) return;
+    this.changed.delete(index); // before the request: what is put meanwhile has to be written
     await this.services.applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
     this.applied.delete(index);
-    this.changed.delete(index);
     this.formerTexts.delete(index);
   }
 
@@ -318,14 +320,13 @@ export class DeliveredFiles {
     for (const index of known) {
       const metadata = deliveryMetadata(this.services, this.at, index);
       if (!metadata || !applier.isOurs(metadata, hub)) continue;
-      const name = objectNames(this.at.name).delivery(index);
-      const found = await applier.find<DeliveryConfigMap>(builtin.ConfigMap, this.at.namespace, name);
+      const found = await this.find(index);
       if (!found) continue;
       read.set(index, found.data);
       const formers = found.data?.[FORMER_FILE];
       if (formers !== undefined) this.formerTexts.set(index, formers);
       for (const [key, former] of readFormerText(formers)) this.formers.set(key, former);
-      this.applied.set(index, found.metadata.annotations?.[operatorAnnotations.contentHash] ?? '');
+      this.applied.set(index, hashOf(found));
       for (const kind of CONFIG_ENTITY_KINDS) {
         for (const [id, payload] of readFileText(kind, found.data?.[deliveredFile(kind)] ?? '')) {
           // A crash while a definition moved may have left it in two: the second one is written without it.
@@ -337,6 +338,11 @@ export class DeliveredFiles {
     }
     for (const [index, data] of read)
       if (!isDeepStrictEqual(this.content(index).data, data)) this.changed.add(index);
+  }
+
+  private find(index: number): Promise<DeliveryConfigMap | undefined> {
+    const { namespace, name } = this.at;
+    return this.services.applier.find(builtin.ConfigMap, namespace, objectNames(name).delivery(index));
   }
 
   private placed(kind: ConfigEntityKind, id: string, payload: EntityPayload): Item | undefined {
@@ -407,15 +413,22 @@ export class DeliveredFiles {
   private apply(hub: Hub, index: number, isNeeded: () => boolean): Promise<void> {
     return this.inTurn(async () => {
       if (!isNeeded()) return;
-      if (this.changed.has(index)) this.renewFormers(index);
-      this.changed.delete(index);
-      try {
-        await this.write(hub, index);
-      } catch (error) {
-        this.changed.add(index);
-        throw error;
-      }
+      for (const each of this.receiving) await this.writeOne(hub, each);
+      await this.writeOne(hub, index);
     });
+  }
+
+  private async writeOne(hub: Hub, index: number): Promise<void> {
+    if (this.changed.has(index)) this.renewFormers(index);
+    const isReceiving = this.receiving.delete(index);
+    this.changed.delete(index);
+    try {
+      await this.write(hub, index);
+    } catch (error) {
+      this.changed.add(index);
+      if (isReceiving) this.receiving.add(index);
+      throw error;
+    }
   }
 
   /** An older content never replaces a newer one. */
@@ -486,11 +499,11 @@ export class DeliveredFiles {
       // A hub without the includes reads nothing, however often it is reloaded.
       if (seen.size === 0 && !(await this.runsAccepted(client))) throw this.notRead(unseen());
       for (;;) {
-        const known = this.lastFailure;
+        const [known, contents] = [this.lastFailure, new Map(this.applied)];
         const problem = await this.refresh(client, look);
         if (!problem) break;
         // Words of before are about a former content.
-        if (problem === known || !this.takeBackUnreadable(problem.words))
+        if (problem === known || !(await this.takeBackUnreadable(contents, problem.words)))
           throw this.notRead(unseen(), problem.words ?? (await this.hiddenMarker(client, unseen())));
         await this.applyChanged(hub);
       }
@@ -532,9 +545,16 @@ export class DeliveredFiles {
   /**
    * The hub names definitions where it cannot read a file. Their former ones take their place again: one definition would keep all others
    * out, and the hub from starting. False: none is named, or its former one is not known.
+   *
+   * @param contents hashes of the contents that the words are about: with another one, the line has another definition
    */
-  private takeBackUnreadable(words = ''): boolean {
-    const lines = unreadableLines(words, (kind, index) => this.content(index).data[deliveredFile(kind)]);
+  private async takeBackUnreadable(contents: ReadonlyMap<number, string>, words = ''): Promise<boolean> {
+    const files = new Map<number, DeliveryConfigMap['data']>();
+    for (const [index, hash] of contents) {
+      const found = await this.find(index);
+      if (found && hashOf(found) === hash) files.set(index, found.data);
+    }
+    const lines = unreadableLines(words, (kind, index) => files.get(index)?.[deliveredFile(kind)]);
     const named = [...this.items].filter(([, { kind, index, text }]) =>
       lines.some((line) => line.kind === kind && line.index === index && line.text === text),
     );
@@ -604,6 +624,9 @@ export class DeliveredFiles {
     return typeof variables?.['content'] === 'string' ? variables['content'] : undefined;
   }
 }
+
+const hashOf = ({ metadata }: DeliveryConfigMap): string =>
+  metadata.annotations?.[operatorAnnotations.contentHash] ?? '';
 
 /** Also the key of what a definition replaced, in its ConfigMap. */
 const itemKey = (kind: ConfigEntityKind, id: string): string => `${kind} ${id}`;

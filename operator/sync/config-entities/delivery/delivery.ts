@@ -126,13 +126,18 @@ export class Delivery {
     await this.client.reloads.request(kind, 0);
   }
 
-  /** Moves a definition into the hub's own file, where it stays. @throws HubRejected */
-  async returnToHubFile(kind: ConfigEntityKind, id: string): Promise<void> {
+  /**
+   * Moves a definition into the hub's own file, where it stays.
+   *
+   * @param shouldReturn asked before each step; false: another resource has its id, and the definition as well
+   * @throws HubRejected
+   */
+  async returnToHubFile(kind: ConfigEntityKind, id: string, shouldReturn: () => boolean): Promise<void> {
     await this.files.load();
     const delivered = this.files.get(kind, id);
     if (delivered && !(await this.client.entities.read(kind, id)))
-      await this.client.entities.write(kind, id, delivered);
-    await this.leaveFiles(kind, id);
+      await this.client.entities.write(kind, id, () => (shouldReturn() ? delivered : undefined));
+    if (shouldReturn()) await this.leaveFiles(kind, id);
   }
 
   /** Removes an object from the hub, wherever its definition is. */
@@ -142,7 +147,9 @@ export class Delivery {
     await this.files.load();
     const isNeverDelivered = kind === 'script' && isMarker(id);
     // A former attempt may have taken it, and the hub have it still.
-    if ((this.files.exists || this.files.isBehind) && !isNeverDelivered && shouldRemove()) {
+    const { exists, isBehind } = this.files;
+    const mayHaveIt = this.files.get(kind, id) !== undefined || exists || isBehind;
+    if (mayHaveIt && !isNeverDelivered && shouldRemove()) {
       this.files.take(kind, id);
       await this.files.publishTaken(client);
       if (reload) await client.reloads.request(kind, 0);

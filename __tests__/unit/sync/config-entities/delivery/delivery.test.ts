@@ -268,6 +268,16 @@ describe('what the hub does not take', () => {
     expect(await house.settle(400)).toMatchObject({ a: 'Ready' });
   });
 
+  test('is told from others that come while the hub cannot read the file', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    house.unreadable = 'poison';
+    automation(house, 'm', { description: 'poison' });
+    await untilWritten('poison');
+    automation(house, 'c');
+    expect(await house.settle(400)).toEqual({ a: 'Ready', m: 'RejectedByHub', c: 'Ready' });
+  });
+
   test('is also set back by the next process of the operator', async () => {
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
@@ -348,6 +358,37 @@ test('a deletion is not lost when the write of a ConfigMap before it fails', asy
   await house.settle().catch(() => undefined);
   await allReady(1);
   expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
+});
+
+test('a deletion is not lost while the first ConfigMap is being written', async () => {
+  automation(house, 'a');
+  house.applyTime = 2_000;
+  while (!house.isApplying) await house.settle(1).catch(() => undefined);
+  await house.delete('HubAutomation a');
+  await house.clock.advance(5_000);
+  expect(house.delivered).not.toContain('a');
+});
+
+test('a definition that moves to another ConfigMap while a publication writes is in one of them all the time', async () => {
+  const sized = (name: string, size: number) => automation(house, name, { description: 'x'.repeat(size) });
+  sized('first', 350_000);
+  await allReady(1);
+  sized('a', 100_000);
+  await allReady(2);
+  sized('beside', 250_000);
+  await allReady(3);
+  await house.clock.advance(5_000);
+  sized('first', 360_000);
+  sized('beside', 700_000);
+  house.applyTime = 3_000;
+  while (!house.isApplying) await house.settle(1).catch(() => undefined);
+  sized('a', 250_000);
+  for (let step = 0; step < 40; step++) {
+    await house.settle(1).catch(() => undefined);
+    expect(house.delivered).toContain('a');
+  }
+  expect(Object.keys(house.configMaps.get('villa-delivery-2') ?? {})).not.toEqual([]);
+  await allReady(3);
 });
 
 test('a ConfigMap that is deleted while the hub is waited for is written again', async () => {
@@ -511,6 +552,22 @@ describe('the move', () => {
     expect(house.registry.has(`script ${MARKER}`)).toBe(false);
   });
 
+  test('there again while the empty ConfigMap is being deleted delivers what is put meanwhile', async () => {
+    automation(house, 'n-0');
+    await allReady(1);
+    house.delivery = 'Api';
+    await allReady(1);
+    house.removeTime = 5_000;
+    await house.reconcileHub();
+    await house.clock.advance(2_000);
+    house.delivery = 'File';
+    automation(house, 'n-1');
+    await house.settle(6).catch(() => undefined);
+    expect(house.ownFiles.has('automation n-0')).toBe(true);
+    await allReady(2);
+    expect([...house.delivered].sort()).toEqual([MARKER, 'n-0', 'n-1']);
+  });
+
   test('waits until the hub has accepted the configuration that includes the files: one that is tried may be taken back', async () => {
     await byApi(2);
     house.delivery = 'File';
@@ -616,6 +673,41 @@ describe('the end', () => {
     expect(house.ownFiles.get('automation a')).toMatchObject({ alias: 'The a' });
     expect(house.delivered).not.toContain('a');
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('of an orphan ends before a new resource takes its id', async () => {
+    automation(house, 'old', { id: 'x', deletionPolicy: 'Orphan', driftPolicy: 'Warn' });
+    await allReady(1);
+    house.postTime = 5_000;
+    house.beginDeletion('HubAutomation old');
+    automation(house, 'new', { id: 'x', alias: 'New', driftPolicy: 'Warn' });
+    expect(await house.settle()).toMatchObject({ new: 'Ready' });
+    expect([...house.ownFiles]).toEqual([]);
+    expect(runs(house, 'automation x')).toMatchObject({ alias: 'New' });
+  });
+
+  test('of an orphan leaves what a new resource that has its id delivers', async () => {
+    automation(house, 'old', { id: 'x', deletionPolicy: 'Orphan' });
+    await allReady(1);
+    house.beginDeletion('HubAutomation old');
+    automation(house, 'new', { id: 'x', alias: 'New' });
+    await house.reconcile('HubAutomation new');
+    const since = house.asked.length;
+    await allReady(1);
+    expect(house.asked.slice(since)).not.toContain('POST x');
+    expect(house.delivered).toContain('x');
+    expect(runs(house, 'automation x')).toMatchObject({ alias: 'New' });
+  });
+
+  test('of an id that stays and is taken again meanwhile leaves no other definition in its place', async () => {
+    automation(house, 'a', { id: 'x', deletionPolicy: 'Orphan', driftPolicy: 'Warn' });
+    await allReady(1);
+    house.postTime = 5_000;
+    automation(house, 'a', { id: 'y' });
+    await house.settle(2).catch(() => undefined);
+    automation(house, 'a', { id: 'x', alias: 'Third' });
+    await allReady(1);
+    expect(runs(house, 'automation x')).toMatchObject({ alias: 'Third' });
   });
 
   test('of an id is that of its object, once the new one is in use', async () => {

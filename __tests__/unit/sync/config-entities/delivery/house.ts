@@ -65,6 +65,10 @@ export class House {
   /** Milliseconds that a write of a ConfigMap takes. */
   applyTime = 0;
   isApplying = false;
+  /** Milliseconds that the deletion of a ConfigMap takes. */
+  removeTime = 0;
+  /** Milliseconds that a write into the hub's own file takes. */
+  postTime = 0;
   /** The answer to a removal from the hub's own file. */
   removeError: Error | undefined;
   /** Another client has taken the place of this one. */
@@ -136,12 +140,16 @@ export class House {
     return { ...this.resources.get(`${kind} ${name}`)?.status };
   }
 
-  /** Reconciles all until each is Ready or Stalled. Resolves with the reasons by name. */
+  /** Reconciles all until each is Ready, Stalled or removed. Resolves with the reasons by name. */
   async settle(steps = 60): Promise<Readonly<Record<string, string>>> {
     const reasons: Record<string, string> = {};
     for (let step = 0; step < steps; step++) {
       let isDone = true;
-      for (const key of this.resources.keys()) {
+      for (const [key, { metadata }] of this.resources) {
+        if (metadata.deletionTimestamp) {
+          isDone = (await this.isRemoved(key)) && isDone;
+          continue;
+        }
         const outcome = await this.reconcile(key);
         reasons[key.split(' ')[1]!] = outcome.type === 'Ready' ? 'Ready' : outcome.reason;
         isDone &&= outcome.type !== 'Waiting';
@@ -184,30 +192,33 @@ export class House {
 
   /** Deletes a resource: repeats its removal until it has ended. */
   async delete(key: string, steps = 60): Promise<void> {
-    const present = this.resources.get(key)!;
-    const metadata = { ...present.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
-    const resource = { ...present, metadata } as Child;
-    this.resources.set(key, resource);
+    this.beginDeletion(key);
     for (let step = 0; step < steps; step++) {
-      const removed = await this.remove(resource);
-      if (removed && !('type' in removed)) {
-        this.resources.delete(key);
-        return;
-      }
+      if (await this.isRemoved(key)) return;
       await this.clock.advance(500);
     }
     throw new Error(`${key} is never removed`);
   }
 
-  /** Undefined: it failed, and is repeated. */
-  private async remove(resource: Child) {
+  /** The API server has been asked to delete it. */
+  beginDeletion(key: string): void {
+    const present = this.resources.get(key)!;
+    const metadata = { ...present.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
+    this.resources.set(key, { ...present, metadata } as Child);
+  }
+
+  /** Goes on with the removal. One that failed is repeated. */
+  private async isRemoved(key: string): Promise<boolean> {
+    const resource = this.resources.get(key)!;
+    const module = this.modules[resource.kind]!;
     try {
-      const module = this.modules[resource.kind]!;
-      return await removeObject(this.given, module, resource, this.client, {} as ReconcileContext);
+      const removed = await removeObject(this.given, module, resource, this.client, {} as ReconcileContext);
+      if ('type' in removed) return false;
     } catch (error) {
       if (!(error instanceof HubFailed)) throw error;
-      return undefined;
+      return false;
     }
+    return this.resources.delete(key);
   }
 
   async report() {
@@ -273,6 +284,7 @@ export class House {
         }) as never,
         remove: async (_type, _owner, name) => {
           if (gone()) return stop();
+          if (this.removeTime > 0) await this.clock.sleep(this.removeTime);
           this.asked.push(`delete ${name}`);
           this.configMaps.delete(name);
         },
@@ -390,10 +402,11 @@ export class House {
         read: living((kind: string, id: string) => this.ownFiles.get(`${kind} ${id}`)),
         reload,
         write: living(
-          (kind: ConfigEntityKind, id: string, payload: EntityPayload | (() => EntityPayload)) => {
+          async (kind: ConfigEntityKind, id: string, payload: EntityPayload | (() => EntityPayload)) => {
             const desired = typeof payload === 'function' ? payload() : payload;
             if (!isObject(desired)) return false;
             this.asked.push(`POST ${id}`);
+            if (this.postTime > 0) await this.clock.sleep(this.postTime);
             this.ownFiles.set(`${kind} ${id}`, desired);
             this.load(kind);
             return true;
