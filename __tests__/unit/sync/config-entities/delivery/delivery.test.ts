@@ -707,6 +707,8 @@ describe('the end', () => {
     await house.settle(2).catch(() => undefined);
     automation(house, 'a', { id: 'x', alias: 'Third' });
     await allReady(1);
+    await house.clock.advance(10_000);
+    await allReady(1);
     expect(runs(house, 'automation x')).toMatchObject({ alias: 'Third' });
   });
 

@@ -362,7 +362,7 @@ export class House {
     });
     const keyBy = (entityId: string) =>
       [...this.registry].find(([, { entity_id: id }]) => id === entityId)?.[0] ?? '';
-    const shouldRemoveByDefault = () => true;
+    const always = () => true;
     return {
       components: { isLoaded: () => Promise.resolve(true) },
       events: { watch: () => Promise.resolve(), onEvent: () => undefined },
@@ -416,7 +416,7 @@ export class House {
           (
             kind: string,
             id: string,
-            { shouldRemove = shouldRemoveByDefault }: { shouldRemove?: () => boolean },
+            { shouldRemove = always }: { shouldRemove?: () => boolean },
           ) => {
             if (this.removeError) throw this.removeError;
             if (!shouldRemove()) return false;
@@ -428,13 +428,15 @@ export class House {
             return true;
           },
         ),
-        removeRegistration: living((kind: string, id: string) => {
+        removeRegistration: living((kind: string, id: string, { shouldRemove = always } = {}) => {
+          if (!shouldRemove()) return;
           this.asked.push(`unregister ${id}`);
           this.registry.delete(`${kind} ${id}`);
         }),
       },
       removal: {
-        remove: living((kind: string, id: string) => {
+        remove: living((kind: string, id: string, { shouldRemove }: { shouldRemove: () => boolean }) => {
+          if (!shouldRemove()) return;
           this.asked.push(`remove ${id}`);
           for (const map of [this.ownFiles, this.loaded, this.registry]) map.delete(`${kind} ${id}`);
         }),
