@@ -64,6 +64,8 @@ export interface CachedEntity extends Corrected, Paced, Removable {
   leftHubFile?: boolean;
   /** The removal of a definition that was delivered, of a hub on another volume, has begun. */
   isRemovedFromFiles?: boolean;
+  /** The delivered payload with this hash is not loaded in this start of the hub; `endedAt`: when the one before it was seen to have ended. */
+  waitsSince?: { readonly hash: string; readonly startId: string; readonly endedAt?: number } | undefined;
   /** When the last reload for it failed; undefined: none failed, or a new attempt may succeed. */
   reloadFailedAt?: number | undefined;
 }
@@ -145,5 +147,7 @@ export function recordObserved(cached: CachedEntity, source: KnownSource, hash: 
   const confirms = observed.source === source || (source === 'file' && observed.source !== 'live');
   if (isSame && source !== 'write' && confirms) return;
   cached.observed = { source, hash, at: now };
-  if (source === 'write') cached.revision = undefined;
+  if (source !== 'write') return;
+  cached.revision = undefined;
+  cached.waitsSince = undefined;
 }

@@ -31,6 +31,7 @@ import { invalidate, recordObserved } from './entity-cache';
 import { whyNotLoaded } from './delivery/why-not-loaded';
 import { undeliverable } from './delivery/item-text';
 import { TakenBack } from './delivery/taken-back';
+import { followStart } from './delivery/follow-start';
 import { observeDelivered } from './delivery/observe-delivered';
 import { diff, hashOf, unexpressed } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
@@ -169,7 +170,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       const why = `it stays in a ConfigMap of the operator, since the hub does not take it into its own file (${error.message})`;
       return [cleanupSkipped(`${type} ${id}`, why)];
     }
-    if (!this.operations.ownerOf(id, resource)) await unmark(client, type, id);
+    await unmark(client, type, id);
     return [];
   }
 
@@ -390,8 +391,13 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   private async ensureLoaded(work: EntityWork<R, S>, observation: Observation): Promise<Outcome> {
     const { entityType } = this;
     const { cached, spec, hash } = work;
+    const policy = loadPolicyOf(entityType, spec, work.isByFile);
+    if (policy === 'NextStart') {
+      const { files } = this.contexts.of(work.client, work.resource).delivery;
+      await followStart(work, files, this.isWritten(work), this.services.clock);
+    }
     const now = this.services.clock.monotonic();
-    const step = nextLoadStep(loadPolicyOf(entityType, spec, work.isByFile), cached, now);
+    const step = nextLoadStep(policy, cached, now);
     switch (step.type) {
       case 'Reload':
         this.operations.reload(work);

@@ -481,6 +481,12 @@ export class DeliveredFiles {
     return { data: { ...data, ...(formers !== undefined && { [FORMER_FILE]: formers }) }, hash };
   }
 
+  /** The hub has read all files, with a configuration that it has accepted. */
+  async isRead(client: HubClient): Promise<boolean> {
+    for (const [index, hash] of this.applied) if ((await this.shown(client, index)) !== hash) return false;
+    return this.runsAccepted(client);
+  }
+
   /** Has the pod get the files and the hub read them. Scripts are loaded with that; automations and scenes are not. */
   private async untilSeen(hub: Hub, client: HubClient): Promise<void> {
     if (this.applied.size === 0) return;

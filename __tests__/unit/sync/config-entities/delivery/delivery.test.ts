@@ -844,6 +844,76 @@ test.each([
   },
 );
 
+describe('with autoReload: false a start of the hub counts as the reload:', () => {
+  test.each(['the same', 'another'])(
+    'what the hub does not load then is taken out again (%s process)',
+    async (process) => {
+      automation(house, 'a');
+      await allReady(1);
+      automation(house, 'a', { alias: 'Second', autoReload: false });
+      await allReady(1);
+      expect(messageOf('a')).toContain('at its next start');
+      await house.clock.advance(5_000);
+      if (process === 'another') house.start();
+      await allReady(1);
+      house.omitted = 'Second';
+      house.restartHub();
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+      expect(house.delivered).toContain('a');
+      house.restartHub();
+      expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+    },
+  );
+
+  test('what it replaced is not known any more: it is said', async () => {
+    automation(house, 'a', { autoReload: false });
+    await allReady(1);
+    house.restartHub();
+    await allReady(1);
+    house.omitted = 'The a';
+    house.restartHub();
+    expect(await house.settle()).toEqual({ a: 'NotLoaded' });
+    house.omitted = undefined;
+    house.restartHub();
+    await allReady(1);
+  });
+
+  test('not with a configuration that may not include the files', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { alias: 'Second', autoReload: false });
+    await allReady(1);
+    [house.omitted, house.isTried] = ['Second', true];
+    house.restartHub();
+    await allReady(1);
+    await house.clock.advance(60_000);
+    await allReady(1);
+    [house.omitted, house.isTried] = [undefined, false];
+    house.restartHub();
+    await allReady(1);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Second' });
+  });
+
+  test('not of one that is not written', async () => {
+    automation(house, 'a', { autoReload: false });
+    await allReady(1);
+    house.restartHub();
+    await allReady(1);
+    house.applyError = new Error('quota');
+    automation(house, 'a', { alias: 'Second' });
+    for (let step = 0; step < 20; step++) {
+      if (step === 10) house.restartHub();
+      await house.settle(1).catch(() => undefined);
+    }
+    house.applyError = undefined;
+    await house.settle().catch(() => undefined);
+    await allReady(1);
+    house.restartHub();
+    await allReady(1);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Second' });
+  });
+});
+
 test('a client of which another one has taken the place writes no ConfigMap any more', async () => {
   automation(house, 'a');
   await allReady(1);
