@@ -150,7 +150,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     await delivery.files.load();
     const cached = cache.get(resource.metadata.uid);
     const kind = staying(type);
-    const isDelivered = delivery.files.get(type, id) !== undefined || delivery.files.isBehind;
+    const isDelivered = delivery.definitions.get(type, id) !== undefined || delivery.files.isBehind;
     if (!isDelivered && cached.removal?.kind !== kind) return true;
     const shouldReturn = () => this.ownerOf(id, resource) === undefined;
     const run = () => delivery.returnToHubFile(type, id, shouldReturn);

@@ -108,10 +108,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const { fileReads, delivery } = this.contexts.of(work.client, work.resource);
     const isOurs = ownsId(entityType, work);
-    const delivered = delivery.files.get(entityType.type, work.id);
+    const delivered = delivery.definitions.get(entityType.type, work.id);
     if (delivered && isOurs && !work.isByFile) return this.returnToHubFile(work, delivered);
     return work.isByFile && (isOurs || delivered)
-      ? observeDelivered(entityType, work, delivery.files)
+      ? observeDelivered(entityType, work, delivery.definitions)
       : observe(entityType, work, fileReads, this.services.clock);
   }
 
@@ -137,7 +137,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (stays && !(await this.operations.ensureReturned(resource, client, former)))
       return inProgress(entityType, work);
     const ownerOf = (each: string) => this.operations.ownerOf(each, resource);
-    const isDelivered = delivery.files.get(entityType.type, id) !== undefined;
+    const isDelivered = delivery.definitions.get(entityType.type, id) !== undefined;
     return acquire(entityType, work, observation, { clock: this.services.clock, ownerOf, isDelivered });
   }
 
@@ -178,7 +178,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { cache, delivery } = this.contexts.of(client, resource);
     await delivery.files.load();
     const ids = [recordedId(this.entityType, resource), ...formerIds(resource)];
-    const isDelivered = ids.some((id) => id && delivery.files.get(this.entityType.type, id));
+    const isDelivered = ids.some((id) => id && delivery.definitions.get(this.entityType.type, id));
     // A removal takes it out of these long before the hub is without it.
     return (cache.get(resource.metadata.uid).isRemovedFromFiles ||= isDelivered);
   }
@@ -344,8 +344,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
         'InvalidSpec',
         `${problem} With delivery: File of the Hub it cannot be sent: simplify it.`,
       );
-    const { files } = this.contexts.of(client, resource).delivery;
-    if (files.hasRoom(this.entityType.type, id, payload)) return undefined;
+    const { definitions } = this.contexts.of(client, resource).delivery;
+    if (definitions.hasRoom(this.entityType.type, id, payload)) return undefined;
     const message =
       'The ConfigMaps with the definitions of this hub have no room for it: what the hub has stays. ' +
       'Remove or shorten some, or set spec.delivery of the Hub to Api.';
@@ -438,9 +438,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { client, cached, id, hash, resource } = work;
     const pause = this.pacing.pause(cached, hash);
     if (pause > 0) return inProgress(this.entityType, work, pause);
-    const { files } = this.contexts.of(client, resource).delivery;
+    const { definitions } = this.contexts.of(client, resource).delivery;
     this.pacing.mark(cached);
-    const kept = unexpressed(this.entityType, files.get(this.entityType.type, id) ?? {});
+    const kept = unexpressed(this.entityType, definitions.get(this.entityType.type, id) ?? {});
     this.operations.write(work, { correction: undefined, kept, inHubFile: undefined });
     return inProgress(this.entityType, work);
   }
