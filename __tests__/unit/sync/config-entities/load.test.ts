@@ -47,7 +47,12 @@ describe('nextLoadStep', () => {
       { type: 'Reload' },
     ],
     ['none is asked for with autoReload false', 'NextStart', written(0), { type: 'AtNextStart' }],
-    ['it is waited for after a start of the hub', 'NextStart', started(4_000), { type: 'Wait', after: 6_000 }],
+    [
+      'it is waited for after a start of the hub',
+      'NextStart',
+      started(4_000),
+      { type: 'Wait', after: 6_000 },
+    ],
     ['a start of the hub counts as the reload', 'NextStart', started(10_000), { type: 'NotLoaded' }],
     ['the hub gets time for its own reload', 'HubLoads', written(2_000), { type: 'Wait', after: 1_000 }],
     [

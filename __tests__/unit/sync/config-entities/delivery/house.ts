@@ -420,11 +420,7 @@ export class House {
           },
         ),
         remove: living(
-          (
-            kind: string,
-            id: string,
-            { shouldRemove = always }: { shouldRemove?: () => boolean },
-          ) => {
+          (kind: string, id: string, { shouldRemove = always }: { shouldRemove?: () => boolean }) => {
             if (this.removeError) throw this.removeError;
             if (!shouldRemove()) return false;
             this.asked.push(`DELETE ${id}`);
