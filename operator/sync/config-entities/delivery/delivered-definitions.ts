@@ -32,7 +32,7 @@ export type DeliveryData = Readonly<Record<string, string>>;
 export class DeliveredDefinitions {
   /** ConfigMaps whose content has to be written, or of which it is not known whether it was. */
   readonly changed = new Set<number>();
-  /** Those of them that a definition moves to. They are written first: it is in both ConfigMaps rather than in neither. */
+  /** Changed ones that a definition moves to, which are written first: it is in both ConfigMaps rather than in neither. */
   readonly receiving = new Set<number>();
   private readonly items = new Map<string, Item>();
   /** What definitions replaced that the hub was not seen to use yet, by their keys. */

@@ -78,7 +78,7 @@ export class DeliveryConfigMaps {
   remove(hub: Hub, index: number): Promise<void> {
     return this.inTurn(async () => {
       if (!this.definitions.isEmpty) return;
-      this.definitions.changed.delete(index); // before the request: what is put meanwhile has to be written
+      this.definitions.changed.delete(index); // before the request: a definition that is put meanwhile has to be written
       await this.services.applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
       this.applied.delete(index);
     });

@@ -6,7 +6,7 @@ import type { DeliveredFiles } from './delivered-files';
 /**
  * Records in which start of the hub a delivered payload is not loaded: with `autoReload: false`, the next start counts as the reload.
  *
- * @param isWritten the files have the payload
+ * @param isWritten whether the files have the payload
  */
 export async function followStart(
   { client, cached, hash }: Pick<EntityWork, 'client' | 'cached' | 'hash'>,

@@ -38,7 +38,7 @@ export class HubReading {
   private usualRefresh = USUAL_REFRESH;
   private failure: Failure | undefined;
 
-  /** @param applied what the ConfigMaps have */
+  /** @param applied contents of the ConfigMaps */
   constructor(
     private readonly services: Pick<Services, 'cache' | 'cluster' | 'clock'>,
     private readonly at: { readonly namespace: string; readonly name: string },
