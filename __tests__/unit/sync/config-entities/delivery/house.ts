@@ -208,7 +208,7 @@ export class House {
   beginDeletion(key: string): void {
     const present = this.resources.get(key)!;
     const metadata = { ...present.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
-    this.resources.set(key, { ...present, metadata } as Child);
+    this.resources.set(key, { ...present, metadata });
   }
 
   /** Goes on with the removal. One that failed is repeated. */
