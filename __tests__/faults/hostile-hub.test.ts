@@ -21,10 +21,10 @@ const PLACES = ['rest', 'first-frame', 'later-frame'] as const;
 /** Floods of each hostile hub. */
 const FLOODS = 10;
 /**
- * Milliseconds that nine of ten new resources of another hub wait for the hostile ones, at most. The longest wait depends on the
- * load of the machine as well: `make bench NAME=hostile-operator` measures it.
+ * Milliseconds that nine of ten new resources of another hub wait for the hostile ones, at most, also on a machine that has ten
+ * other tests to run. `make bench NAME=hostile-operator` measures on a quiet one that the longest wait is less than 2 s.
  */
-const MOST_WAIT = 2_000;
+const MOST_WAIT = 15_000;
 /** Creations before the floods: how long one takes on this machine now. */
 const ROUNDS_BEFORE = 10;
 /** Milliseconds after which a leader that has not renewed its lease gives up. */
