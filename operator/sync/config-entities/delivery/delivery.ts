@@ -156,8 +156,10 @@ export class Delivery {
       this.definitions.take(kind, id);
       await this.files.publishTaken(client);
       if (reload) await client.reloads.request(kind, 0);
-      if (!(await client.entities.read(kind, id)))
-        return client.entities.removeRegistration(kind, id, { shouldRemove });
+      // A write of the hub's own file, as before a change of spec.delivery, may have had no answer yet.
+      const isElsewhere =
+        client.removal.lateWritePeriod > 0 || (await client.entities.readAfterWrites(kind, id));
+      if (!isElsewhere) return client.entities.removeRegistration(kind, id, { shouldRemove });
     }
     await client.removal.remove(kind, id, options);
   }

@@ -675,6 +675,27 @@ describe('the end', () => {
     expect(house.delivered).not.toContain('a');
   });
 
+  test('waits for a write into the hub’s own file', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    [house.delivery, house.postTime] = ['Api', 3_000];
+    automation(house, 'b', { autoReload: false });
+    while (!house.asked.includes('POST b')) await house.settle(1).catch(() => undefined);
+    await house.delete('HubAutomation b');
+    await house.clock.advance(5_000);
+    expect([...house.ownFiles.keys()]).not.toContain('automation b');
+  });
+
+  test('takes the way of the API where a write had no answer', async () => {
+    house.lateWritePeriod = 5_000;
+    house.start();
+    automation(house, 'a');
+    await allReady(1);
+    await house.delete('HubAutomation a');
+    expect(house.asked).toContain('remove a');
+    expect(house.delivered).not.toContain('a');
+  });
+
   test('of an orphan leaves it in the hub’s own file', async () => {
     automation(house, 'a', { deletionPolicy: 'Orphan' });
     await allReady(1);

@@ -70,6 +70,8 @@ export class House {
   removeTime = 0;
   /** Milliseconds that a write into the hub's own file takes. */
   postTime = 0;
+  /** A write without an answer may still be executed. */
+  lateWritePeriod = 0;
   /** The answer to a removal from the hub's own file. */
   removeError: Error | undefined;
   /** Another client has taken the place of this one. */
@@ -96,6 +98,7 @@ export class House {
   private client!: HubClient;
   private process = 0;
   private hubStarts = 0;
+  private writing = Promise.resolve();
 
   constructor() {
     this.start();
@@ -407,13 +410,17 @@ export class House {
             : this.loaded.get(keyBy(entityId)),
         ),
         read: living((kind: string, id: string) => this.ownFiles.get(`${kind} ${id}`)),
+        readAfterWrites: living(async (kind: string, id: string) => {
+          await this.writing;
+          return this.ownFiles.get(`${kind} ${id}`);
+        }),
         reload,
         write: living(
           async (kind: ConfigEntityKind, id: string, payload: EntityPayload | (() => EntityPayload)) => {
             const desired = typeof payload === 'function' ? payload() : payload;
             if (!isObject(desired)) return false;
             this.asked.push(`POST ${id}`);
-            if (this.postTime > 0) await this.clock.sleep(this.postTime);
+            if (this.postTime > 0) await (this.writing = this.clock.sleep(this.postTime));
             this.ownFiles.set(`${kind} ${id}`, desired);
             this.load(kind);
             return true;
@@ -438,6 +445,7 @@ export class House {
         }),
       },
       removal: {
+        lateWritePeriod: this.lateWritePeriod,
         remove: living((kind: string, id: string, { shouldRemove }: { shouldRemove: () => boolean }) => {
           if (!shouldRemove()) return;
           this.asked.push(`remove ${id}`);
