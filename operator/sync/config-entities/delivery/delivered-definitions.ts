@@ -57,9 +57,13 @@ export class DeliveredDefinitions {
     return sizes;
   }
 
-  /** The words of the hub about this definition, with which it could not read a file; undefined: nothing is known against it. */
+  /**
+   * The words of the hub about this definition, with which it could not read a file, once: it may be tried again. Undefined: nothing is
+   * known against it.
+   */
   whyUnreadable(kind: ConfigEntityKind, id: string, payload: EntityPayload): string | undefined {
     const known = this.unreadable.get(itemKey(kind, id));
+    this.unreadable.delete(itemKey(kind, id));
     return known?.text === itemText(kind, id, payload) ? known.words : undefined;
   }
 

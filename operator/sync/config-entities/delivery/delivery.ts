@@ -70,10 +70,10 @@ export class Delivery {
       await checkDefinition(this.client, kind, checked);
       // Many edits meanwhile are one write.
       if (!isDeepStrictEqual(payload(), checked)) continue;
+      this.failIfTakenBack(kind, id, checked);
       this.definitions.put(kind, id, checked, this.formerBeside(kind, id, checked, replaced));
       await this.files.publish(this.client);
-      const words = this.definitions.whyUnreadable(kind, id, checked);
-      if (words !== undefined) throw new TakenBack(this.client.rest.redact(words));
+      this.failIfTakenBack(kind, id, checked);
       return true;
     }
   }
@@ -162,6 +162,12 @@ export class Delivery {
       if (!isElsewhere) return client.entities.removeRegistration(kind, id, { shouldRemove });
     }
     await client.removal.remove(kind, id, options);
+  }
+
+  /** The hub could not read it: a publication, perhaps one after that of its write, has taken it out again. */
+  private failIfTakenBack(kind: ConfigEntityKind, id: string, definition: EntityPayload): void {
+    const words = this.definitions.whyUnreadable(kind, id, definition);
+    if (words !== undefined) throw new TakenBack(this.client.rest.redact(words));
   }
 
   /** What stays beside a new definition until the hub uses that: several in a row may fail. */

@@ -287,6 +287,22 @@ describe('what the hub does not take', () => {
     },
   );
 
+  test('is rejected also if its own publication ended before it was taken back: it is not tried for ever', async () => {
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    house.unreadable = 'poison';
+    automation(house, 'c', { description: 'poison' });
+    await untilWritten('poison');
+    automation(house, 'b', { description: 'poison' });
+    await house.settle(6).catch(() => undefined);
+    await house.reconcileHub();
+    for (let step = 0; step < 600; step++) await house.settle(1).catch(() => undefined);
+    expect(await house.settle()).toEqual({ a: 'Ready', b: 'RejectedByHub', c: 'RejectedByHub' });
+    const since = house.asked.length;
+    for (let step = 0; step < 600; step++) await house.settle(1).catch(() => undefined);
+    expect(house.asked.slice(since)).toEqual([]);
+  });
+
   test('is also set back by the next process of the operator', async () => {
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
