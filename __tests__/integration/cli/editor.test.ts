@@ -67,7 +67,7 @@ inBrowser(`the hub’s editor in a browser${skipped}`, () => {
     await hub.choose(/^Lamp Light/);
   }
 
-  /** The hub loads what the editor saves after it has answered. */
+  /** The hub answers the editor before it loads an object. */
   async function allLoaded(...entityIds: readonly string[]): Promise<void> {
     const { process, token } = villa;
     const rest = new RestClient({ url: process.url, token, clock: systemClock, redact: redactor([]) });

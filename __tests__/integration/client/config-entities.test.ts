@@ -94,7 +94,7 @@ describe('services', () => {
   const porchState = () => stateOf(client.rest, 'automation.porch_light_at_sunset');
 
   test('are called, and fail as the hub says', async () => {
-    // The hub ignores a call for what it has not loaded yet.
+    // The hub ignores a call for an automation that is not loaded yet.
     await until('it is loaded', async () => (await porchState()) === 'on');
     await callService(client.rest, 'automation', 'turn_off', {
       entity_id: 'automation.porch_light_at_sunset',
