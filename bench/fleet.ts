@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { API_GROUP } from '../operator/kinds/group';
 import { freePort } from '../sandbox/ports';
 import { SandboxProcess } from '../sandbox/process';
-import { type OperatorProcess, startOperator } from '../sandbox/operator-process';
+import { type OperatorOptions, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { HubBench } from './hub-bench';
 import { scrapeStarting, sum } from './operator-metrics';
 import { progressOf } from './progress';
@@ -20,7 +20,12 @@ const RESOURCES = 50;
 const HUBS_OF_PROCESS = 10;
 // Milliseconds.
 const REST_DURATION = 30_000;
-const SETTINGS = { LOG_LEVEL: 'warn', ALLOW_LOCAL_HUBS: 'true' };
+/** Under the default limit, 300 hubs leave the operator too little room to collect its garbage. */
+const CONTAINER_MEMORY = 400 * 2 ** 20;
+const OPERATOR: OperatorOptions = {
+  settings: { LOG_LEVEL: 'warn', ALLOW_LOCAL_HUBS: 'true' },
+  memory: CONTAINER_MEMORY,
+};
 /** To reach. */
 const BARS: Readonly<Record<string, number>> = {
   'memory of the operator, MiB': 320,
@@ -40,8 +45,12 @@ interface FleetHub {
 /** @param minutes after which the bench ends, with the figures measured so far */
 export async function benchFleet(count: number, minutes: number): Promise<Figures> {
   const deadline = Date.now() + minutes * 60_000;
-  const figures: Record<string, string | number> = { hubs: count, resources: count * RESOURCES };
-  const bench = await HubBench.start(SETTINGS);
+  const figures: Record<string, string | number> = {
+    hubs: count,
+    resources: count * RESOURCES,
+    'memory limit of the container, MiB': CONTAINER_MEMORY / 2 ** 20,
+  };
+  const bench = await HubBench.start(OPERATOR);
   const processes: SandboxProcess[] = [];
   try {
     const left = deadline - Date.now();
@@ -182,7 +191,7 @@ async function changeAll(
 }
 
 async function otherLeader(bench: HubBench, hubs: number): Promise<number> {
-  const standby = await startOperator(bench.sandbox, { name: 'standby', settings: SETTINGS });
+  const standby = await startOperator(bench.sandbox, { ...OPERATOR, name: 'standby' });
   while ((await scrapeStarting(standby)) === '') await sleep(100);
   await sleep(10_000); // its cache is complete
   const former = bench.operator;

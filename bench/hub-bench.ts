@@ -15,7 +15,12 @@ import { builtin } from '../operator/runtime/types';
 import { silentLog } from '../__tests__/cluster/silent-log';
 import { type Sandbox, startSandbox } from '../sandbox';
 import { bundleOperator } from '../sandbox/image/bundle';
-import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
+import {
+  installOperator,
+  type OperatorOptions,
+  type OperatorProcess,
+  startOperator,
+} from '../sandbox/operator-process';
 import { scrapeStarting, sum } from './operator-metrics';
 import { typeOf } from './resource-type';
 
@@ -49,20 +54,19 @@ export class HubBench {
     readonly sandbox: Sandbox,
     readonly cluster: ApiClient,
     public operator: OperatorProcess,
-    private readonly settings: Readonly<Record<string, string>>,
+    private readonly options: OperatorOptions,
   ) {}
 
-  /** @param settings of the operator, by environment variable */
-  static async start(settings: Readonly<Record<string, string>> = { LOG_LEVEL: 'warn' }): Promise<HubBench> {
+  static async start(options: OperatorOptions = { settings: { LOG_LEVEL: 'warn' } }): Promise<HubBench> {
     const sandbox = await startSandbox({ progress: 'plain', hubs: true });
     const config = new KubeConfig();
     config.loadFromFile(sandbox.kubeconfig);
     const cluster = new ApiClient(config, { clock: systemClock, timeout: 60_000 });
     await bundleOperator();
     await installOperator(sandbox);
-    const operator = await startOperator(sandbox, { settings });
+    const operator = await startOperator(sandbox, options);
     while (!(await isLeading(operator))) await sleep(POLL);
-    return new HubBench(sandbox, cluster, operator, settings);
+    return new HubBench(sandbox, cluster, operator, options);
   }
 
   async stop(): Promise<void> {
@@ -76,7 +80,7 @@ export class HubBench {
   }
 
   async startOperator(): Promise<void> {
-    this.operator = await startOperator(this.sandbox, { settings: this.settings });
+    this.operator = await startOperator(this.sandbox, this.options);
   }
 
   /** A fresh hub; resolves when it has nothing left to do of its start. */

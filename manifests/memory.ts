@@ -15,5 +15,10 @@ export function shippedMemory(): number {
 
 /** V8's limit for old objects in MiB under the shipped memory limit, for a process without a container. */
 export function shippedHeapLimit(): number {
-  return Math.floor((shippedMemory() / 2 ** 20) * (HEAP_PERCENTAGE / 100));
+  return heapLimit(shippedMemory());
+}
+
+/** {@link shippedHeapLimit} under another memory limit, in bytes. */
+export function heapLimit(memory: number): number {
+  return Math.floor((memory / 2 ** 20) * (HEAP_PERCENTAGE / 100));
 }

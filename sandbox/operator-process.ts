@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { repository } from './image/bundle';
 import { HEAP_FLAG, operatorImage } from './image/description';
 import { operatorNode } from './image/operator-node';
-import { shippedHeapLimit } from '../manifests/memory';
+import { heapLimit, shippedMemory } from '../manifests/memory';
 import { readManifests } from '../manifests/read-manifests';
 import type { Sandbox } from './index';
 import { readCluster, writeKubeconfig } from './kubeconfig';
@@ -31,6 +31,8 @@ export interface OperatorOptions {
   readonly kubeconfig?: string;
   /** A program that starts the operator, with its first arguments. Default: none. */
   readonly launcher?: readonly string[];
+  /** The memory limit of its container, in bytes, which gives the size of its heap. Default: the shipped one. */
+  readonly memory?: number;
 }
 
 export interface OperatorProcess {
@@ -101,7 +103,7 @@ export async function startOperator(
 ): Promise<OperatorProcess> {
   const port = await freePort();
   const environment = await operatorEnvironment(sandbox, { ...options, port });
-  const command = [...operatorCommand(), entry, options.bundle ?? bundle];
+  const command = [...operatorCommand(options.memory), entry, options.bundle ?? bundle];
   const [program = '', ...args] = [...(options.launcher ?? []), ...command];
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
@@ -117,10 +119,10 @@ export async function startOperator(
  * The program and the flags with which the image starts the bundle. The heap has the size that the container's memory limit
  * gives it: outside a container Node.js would take the percentage from the machine's memory, even beside a flag in MiB.
  */
-export function operatorCommand(): [program: string, ...flags: string[]] {
+export function operatorCommand(memory = shippedMemory()): [program: string, ...flags: string[]] {
   const flags = operatorImage.entrypoint
     .slice(1, -1)
-    .map((flag) => (flag === HEAP_FLAG ? `--max-old-space-size=${shippedHeapLimit()}` : flag));
+    .map((flag) => (flag === HEAP_FLAG ? `--max-old-space-size=${heapLimit(memory)}` : flag));
   return [operatorNode().path, ...flags];
 }
 

@@ -21,12 +21,12 @@ const PLACES = ['rest', 'first-frame', 'later-frame'] as const;
 /** Floods of each hostile hub. */
 const FLOODS = 10;
 /**
- * Milliseconds that nine of ten new resources of another hub wait for the hostile ones, at most. The longest wait depends on the
- * load of the machine as well: `make bench NAME=hostile-operator` measures it.
+ * Milliseconds that nine of ten new resources of another hub wait for the hostile ones, at most, also on a machine that has ten
+ * other tests to run. `make bench NAME=hostile-operator` measures on a quiet one that the longest wait is less than 2 s.
  */
-const MOST_WAIT = 2_000;
-/** Creations before the floods, and after them: how long one takes on this machine now, which may have more to do than before. */
-const ROUNDS_WITHOUT = 10;
+const MOST_WAIT = 15_000;
+/** Creations before the floods: how long one takes on this machine now. */
+const ROUNDS_BEFORE = 10;
 /** Milliseconds after which a leader that has not renewed its lease gives up. */
 const RENEWAL_DEADLINE = 10_000;
 const OPERATOR_NAMESPACE = 'hub-operator';
@@ -140,13 +140,8 @@ describe('the memory of the operator', () => {
   test(`suffices for hubs and pods that send all they can beside a hub with ${ENTITIES} entities, and the others are served`, async () => {
     const { pid } = operator;
     const { leaseTransitions } = await lease();
-    let round = 0;
     let usual = 0;
-    const createWithout = async () => {
-      for (let left = ROUNDS_WITHOUT; left > 0; left--)
-        usual = Math.max(usual, await longestCreation(round++));
-    };
-    await createWithout();
+    for (let round = 0; round < ROUNDS_BEFORE; round++) usual = Math.max(usual, await longestCreation(round));
     for (const [name, { url }] of hostile) {
       await applyExternalHub(home, name, url);
       await home.apply(automation(name, `in-${name}`));
@@ -155,22 +150,20 @@ describe('the memory of the operator', () => {
     let posted = false;
     const posting = postReviews(webhookPort, 100).finally(() => (posted = true));
     const isThrough = () => posted && hostile.every(([, { floods }]) => floods >= FLOODS);
-    while (!isThrough()) {
+    for (let round = ROUNDS_BEFORE; !isThrough(); round++) {
       for (const [name] of hostile)
         await home.annotate('hub', name, `hub-operator.dev/reconcile-requested-at=${round}`);
-      waits.push(await longestCreation(round++));
+      waits.push(await longestCreation(round));
       expect(Date.now() - Date.parse((await lease()).renewTime)).toBeLessThan(RENEWAL_DEADLINE);
       await probe();
     }
     await posting;
+    waits.sort((a, b) => a - b);
+    expect(waits[Math.floor(waits.length * 0.9)]).toBeLessThan(usual + MOST_WAIT);
     for (const [name] of hostile) {
       const { message } = await home.ready('hub', name, { status: 'False' });
       expect(message.length).toBeLessThan(500);
-      await home.delete('hub', name);
     }
-    await createWithout();
-    waits.sort((a, b) => a - b);
-    expect(waits[Math.floor(waits.length * 0.9)]).toBeLessThan(usual + MOST_WAIT);
     expect(await operator.log()).toMatch(/has more than \d+ keys and values/);
     expect(await operator.log()).toContain('before the authentication');
     expect(operator.pid).toBe(pid);
