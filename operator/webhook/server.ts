@@ -17,6 +17,7 @@ const MOST_CONNECTIONS = 256;
 const REQUEST_TIMEOUT = 10_000;
 /** Longer than the API server keeps an idle connection (90 s): it must not send into one that is being closed. */
 const KEEP_ALIVE = 120_000;
+const CLOSED = 'the connection was closed';
 
 export interface Tls {
   /** PEM, the server's certificate first. */
@@ -94,11 +95,14 @@ export class AdmissionServer {
     try {
       if (request.url?.split('?')[0] !== WEBHOOK.path) return text(404, WEBHOOK.path);
       if (request.method !== 'POST') return text(405, `POST ${WEBHOOK.path}`);
-      return { status: 200, body: this.options.answer(await this.read(request)), type: 'application/json' };
+      const body = await this.read(request);
+      // A sender that has gone meanwhile would cost the others the time of its review.
+      if (request.socket.destroyed) return text(400, CLOSED);
+      return { status: 200, body: this.options.answer(body), type: 'application/json' };
     } catch (error) {
       if (error instanceof NotAReview) return text(400, error.message);
       if (error instanceof BodyRefused) return text(413, `the body is not read: ${error.message}`);
-      if (request.destroyed && !request.complete) return text(400, 'the connection was closed');
+      if (request.destroyed && !request.complete) return text(400, CLOSED);
       this.options.onError(error);
       return text(500, 'the review failed');
     }

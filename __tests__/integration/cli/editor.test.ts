@@ -1,5 +1,9 @@
 import { load } from 'js-yaml';
-import { freshNamespace } from '../../cluster';
+import { systemClock } from '../../../operator/base/clock';
+import { stateOf } from '../../../operator/client/config-entities/states';
+import { redactor } from '../../../operator/client/connection/redact';
+import { RestClient } from '../../../operator/client/connection/rest';
+import { freshNamespace, until } from '../../cluster';
 import { findBrowser, HubInBrowser } from '../../cluster/browser';
 import { Home } from '../../cluster/home';
 import { HubToExport } from '../../cluster/hub-to-export';
@@ -63,6 +67,15 @@ inBrowser(`the hub’s editor in a browser${skipped}`, () => {
     await hub.choose(/^Lamp Light/);
   }
 
+  /** The hub answers the editor before it loads an object. */
+  async function allLoaded(...entityIds: readonly string[]): Promise<void> {
+    const { process, token } = villa;
+    const rest = new RestClient({ url: process.url, token, clock: systemClock, redact: redactor([]) });
+    for (const id of entityIds)
+      await until(`${id} is loaded`, async () => (await stateOf(rest, id)) !== undefined);
+    rest.close();
+  }
+
   test('an automation, one from a blueprint, a script and a scene are adopted, and their files stay equal to the byte', async () => {
     await hub.goto('/config/automation/edit/new');
     await hub.click('Add trigger');
@@ -101,6 +114,12 @@ inBrowser(`the hub’s editor in a browser${skipped}`, () => {
     const metadata = { 'light.lamp': { entity_only: true } };
     expect(scenes).toEqual([expect.objectContaining({ entities: { 'light.lamp': lamp }, metadata })]);
 
+    await allLoaded(
+      'automation.evening',
+      'automation.motion_activated_light',
+      'scene.reading',
+      'script.good_night',
+    );
     const { code, written, contents } = await villa.export(home.namespace, 'villa');
     expect(code).toBe(0);
     const ofEditor = written.filter(({ kind }) => /^Hub(Automation|Script|Scene)$/.test(kind));

@@ -86,6 +86,7 @@ describe('kubectl hub doctor', () => {
       '--overwrite',
     ]);
     await cluster.must(['delete', 'clusterrolebindings', '--selector=app.kubernetes.io/name=hub-operator']);
+    await untilMay('no', 'system:serviceaccount:hub-operator:hub-operator', 'get', `hubs.${API_GROUP}`);
     const found = await faults();
     page.close();
     expect(sorted(found)).toEqual(
@@ -124,6 +125,7 @@ describe('kubectl hub doctor', () => {
       '--clusterrole=hub-operator-view',
       '--serviceaccount=default:guest',
     ]);
+    await untilMay('yes', 'system:serviceaccount:default:guest', 'list', `hubs.${API_GROUP}`);
     expect(await faults(`--kubeconfig=${await kubeconfigOf('guest')}`)).toContainEqual(
       expect.stringMatching(/^cluster: your rights: You may not .*get secrets/),
     );
@@ -203,6 +205,14 @@ describe('kubectl hub doctor', () => {
     }
   });
 });
+
+/** The API server knows of a binding, or that it is gone, some time after it has stored that. */
+function untilMay(answer: 'yes' | 'no', account: string, verb: string, resource: string): Promise<true> {
+  return until(`${account} may ${verb} ${resource}: ${answer}`, async () => {
+    const { stdout } = await cluster.kubectl(['auth', 'can-i', verb, resource, `--as=${account}`]);
+    return stdout.trim() === answer;
+  });
+}
 
 /** The address of a server, once it listens. */
 async function listening(server: Server): Promise<string> {

@@ -2,6 +2,7 @@ import type { HubClient } from '../../../operator/client/hub-client';
 import { HubRejected, HubUnreachable } from '../../../operator/client/connection/errors';
 import { HubClientCache } from '../../../operator/client/hub-client-cache';
 import { callService } from '../../../operator/client/services';
+import { stateOf } from '../../../operator/client/config-entities/states';
 import { systemClock } from '../../../operator/base/clock';
 import { until } from '../../cluster';
 import { startOnboardedHub, type OnboardedHub } from '../../cluster/onboarded-hub';
@@ -90,14 +91,15 @@ test('writes scenes and scripts, each to its own file', async () => {
 });
 
 describe('services', () => {
+  const porchState = () => stateOf(client.rest, 'automation.porch_light_at_sunset');
+
   test('are called, and fail as the hub says', async () => {
+    // The hub ignores a call for an automation that is not loaded yet.
+    await until('it is loaded', async () => (await porchState()) === 'on');
     await callService(client.rest, 'automation', 'turn_off', {
       entity_id: 'automation.porch_light_at_sunset',
     });
-    await until('it is off', async () => {
-      const path = '/api/states/automation.porch_light_at_sunset';
-      return (await client.rest.get<{ state: string }>(path)).state === 'off';
-    });
+    await until('it is off', async () => (await porchState()) === 'off');
     await expect(callService(client.rest, 'automation', 'no_such')).rejects.toMatchObject({ code: '400' });
   });
 });

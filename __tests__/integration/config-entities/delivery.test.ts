@@ -99,8 +99,12 @@ test('what is there moves into files: entities, areas and the state stay, nothin
 
 test('a burst is one reload or two; a change is in use, and no request writes to the files of the hub', async () => {
   const many = Array.from({ length: 30 }, (_, index) => automation('villa', `n-${index}`));
+  // The operator sees them at once, however long the test takes to apply them.
+  await operator.stop();
   const since = reloads;
-  await apply(...many);
+  await home.apply(...many);
+  await operator.start();
+  await ready(...many);
   expect(reloads - since).toBeLessThanOrEqual(5);
   expect(await idsIn('automations.yaml')).toEqual([]);
   await home.change('hubautomation', 'n-3', { description: 'changed', alias: 'Another name' });

@@ -29,16 +29,12 @@ describe('an object that outlives its resource', () => {
     );
     await client.entityRegistry.setLabels(entityId, [(await client.labels.find('Managed by Hub Operator'))!]);
     await forceReconcile(home, 'hub', 'villa');
-    await until(
-      'the Hub names it',
-      async () => {
-        const condition = await home.condition('hub', 'villa');
-        return (
-          condition?.status === 'True' && condition.message.includes(`no resource describes: ${entityId}. `)
-        );
-      },
-      120_000,
-    );
+    await until('the Hub names it', async () => {
+      const condition = await home.condition('hub', 'villa');
+      return (
+        condition?.status === 'True' && condition.message.includes(`no resource describes: ${entityId}. `)
+      );
+    });
     await home.event('Hub', 'villa', new RegExp(`^Warning LeftBehind: .*${entityId}`));
     expect(await client.entities.read('automation', 'porch')).toBeDefined();
 
@@ -94,7 +90,7 @@ test('a Hub that is deleted and applied again gets all objects again, also those
     async () => !(await home.exists('persistentvolumeclaim', 'villa-config')),
   );
   await home.apply(hub('villa'), configuration('villa'));
-  await home.ready('hub', 'villa', {}, 240_000);
+  await home.ready('hub', 'villa');
   const { volumeID: after } = await statusOf('hub', 'villa');
   expect(after).not.toBe(before);
   await until('both are on the new volume', async () => {

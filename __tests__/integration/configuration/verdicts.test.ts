@@ -1,8 +1,10 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { readMarker } from '../../../operator/sync/configuration/generate/content-marker';
 import { freshNamespace, until } from '../../cluster';
 import { addCustomIntegration } from '../../cluster/custom-integration';
-import { Home, hubSecrets, secret } from '../../cluster/home';
-import { startHub } from '../../cluster/onboarded-volume';
+import { configuration, Home, hub, hubSecrets, secret } from '../../cluster/home';
+import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { patchObject } from '../../cluster/api';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from '../hub/configured-hub';
@@ -10,26 +12,26 @@ import { ConfiguredHub } from '../hub/configured-hub';
 // A verdict on a configuration holds for one start of the hub, and is proven by its effect.
 
 const BASE = 'logger:\n  default: warning\n';
-/** Seconds that the integration `slow` takes to be set up. */
-const SLOW = 20;
 
 let home: Home;
 let operator: TestOperator;
 let villa: ConfiguredHub;
+let volume: string;
+/** The integration `slow` is not set up while this file exists. */
+let slowWaits: string;
 
-const install = async (domain: string, ...setup: string[]) =>
-  addCustomIntegration(await home.volumeOf('villa'), domain, ...setup);
+const install = (domain: string, ...setup: string[]) => addCustomIntegration(volume, domain, ...setup);
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('verdicts'));
   operator = await startTestOperator(home.namespace);
-  await startHub(home, 'villa');
-  villa = new ConfiguredHub(home, 'villa');
-  await villa.loaded();
-  // A hub finds custom integrations when it starts.
+  volume = await restoreOnboarded(home, 'villa');
+  slowWaits = join(volume, 'slow-waits');
   await install('late', 'return False');
-  await install('slow', `await asyncio.sleep(${SLOW})`, 'return True');
-  await home.delete('pod', 'villa-0');
+  const isWaiting = `os.path.exists(${JSON.stringify(slowWaits)})`;
+  await install('slow', 'import os', `while ${isWaiting}:`, '    await asyncio.sleep(0.2)', 'return True');
+  await home.apply(hub('villa'), configuration('villa'));
+  villa = new ConfiguredHub(home, 'villa');
   await villa.loaded();
 });
 
@@ -101,11 +103,19 @@ describe('HubConfiguration', () => {
     await home.ready('hubsecrets', 'villa');
     await villa.change(`${BASE}slow:\ninput_boolean:\n  lamp:\n    name: !secret lamp\n`);
     await villa.loaded();
+    await writeFile(slowWaits, '');
     await home.delete('pod', 'villa-0');
     await home.ready('hub', 'villa', { status: 'False', reason: 'ApiNotLoaded' });
     const pod = await villa.podUid();
     await home.apply(secret('words', { lamp: 'Light' }));
     await villa.change(`${BASE}slow:\ninput_boolean:\n  lamp:\n    name: !secret lamp\n  desk:\n`);
+    await until('the operator has seen the edit', () => home.condition('hubconfiguration', 'villa'));
+    // Every 5 s while the hub starts: longer than the debounce of a rollout.
+    const looks = async () => (await operator.outcomes()).filter(({ kind }) => kind === 'Hub').length;
+    const before = await looks();
+    await until('the operator has looked at the hub twice', async () => (await looks()) >= before + 2);
+    expect(await villa.podUid()).toBe(pod);
+    await rm(slowWaits);
     await villa.loaded();
     await villa.connect();
     await villa.showsAttribute('input_boolean.lamp', 'friendly_name', 'Light');

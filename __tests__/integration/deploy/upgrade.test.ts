@@ -20,6 +20,9 @@ interface Stored {
   };
 }
 
+// The test waits for all automations twice.
+jest.setTimeout(1_200_000);
+
 let cluster: OwnCluster;
 let standIn: StandInHub;
 let operator: OperatorProcess;

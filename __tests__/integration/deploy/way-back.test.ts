@@ -60,6 +60,9 @@ const resources: readonly (Manifest | ReturnType<typeof secret>)[] = [
   ...each(3, (name, index) => label('first', name, { name: `Label ${index}` })),
 ];
 
+// A test waits for `settled` twice.
+jest.setTimeout(1_200_000);
+
 let cluster: OwnCluster;
 let earlier: EarlierVersion;
 let operator: OperatorProcess;

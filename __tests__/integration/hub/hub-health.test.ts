@@ -1,4 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { V1PodStatus } from '@kubernetes/client-node';
@@ -74,14 +75,20 @@ describe('a hub that answers no more, or answers as another', () => {
     const container = async () =>
       ((await home.get('pod', 'h-0')).status as unknown as V1PodStatus).containerStatuses![0]!;
     const { restartCount } = await container();
-    const before = await hubPid(home, 'h');
-    const { rest } = await home.client('h');
-    await callService(rest, 'homeassistant', 'restart').catch(() => undefined); // it may go down before it answers
-    const next = await until('it starts again', async () => {
-      const pid = await hubPid(home, 'h');
-      return pid !== before && pid;
+    const client = await home.client('h');
+    const next = await until('it is stopped before it listens', async () => {
+      await running(client);
+      const before = await hubPid(home, 'h');
+      await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined); // it may go down before it answers
+      const started = await until('it starts again', async () => {
+        const pid = await hubPid(home, 'h');
+        return pid !== before && pid;
+      });
+      process.kill(-started, 'SIGSTOP');
+      if (!(await listens(client.rest.address.url))) return started;
+      process.kill(-started, 'SIGCONT'); // this process was late
+      return false;
     });
-    process.kill(-next, 'SIGSTOP'); // before it listens
     await until('it is not ready', async () => !(await container()).ready);
     // More than all failures of its liveness probe, also with the time that the probes of a busy machine take.
     await setTimeout(60_000);
@@ -117,6 +124,8 @@ describe('a hub that answers no more, or answers as another', () => {
     await bringIntoRecoveryMode();
     await until('a new pod runs', async () => (await home.get('pod', 'h-0')).metadata.uid !== uid);
     const healed = (await home.get('pod', 'h-0')).metadata.uid;
+    // The Hub may be Ready from before.
+    await running(await home.client('h'));
     await home.ready('hub', 'h');
     await home.ready('hubconfiguration', 'h');
     expect((await home.get('pod', 'h-0')).metadata.uid).toBe(healed);
@@ -179,3 +188,12 @@ describe('a hub that answers no more, or answers as another', () => {
     expect(await readFile(automations, 'utf8')).toContain('Changed in recovery mode');
   });
 });
+
+/** Whether a connection to the port is accepted, also by a process that is stopped. */
+function listens(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => resolve(true));
+    socket.on('connect', () => socket.destroy()).on('error', () => resolve(false));
+  });
+}

@@ -118,7 +118,10 @@ describe('a configuration', () => {
     await home.change('hubconfiguration', 'villa', { configuration: `${text}  second:\n` });
     await home.ready('hubconfiguration', 'villa');
     const client = await home.client('villa');
-    expect(await getEntityState(client.rest, 'input_boolean.second')).toMatchObject({ state: 'off' });
+    await until('the second one is there', async () => {
+      const present = await getEntityState(client.rest, 'input_boolean.second');
+      return present?.state === 'off';
+    });
     expect(recorder!.sent).toContain('command integration/setup_info');
   });
 

@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { V1PodStatus } from '@kubernetes/client-node';
 import { callService } from '../../../operator/client/services';
+import { freePort } from '../../../sandbox/ports';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, Home, hub } from '../../cluster/home';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
@@ -73,7 +74,7 @@ describe('settings of the web server with which no one reaches the hub', () => {
     await running(await home.client('h'));
     const { restartCount } = await container();
     const { uid } = (await home.get('pod', 'h-0')).metadata;
-    const elsewhere = Number(new URL(rest.address.url).port) + 1;
+    const elsewhere = await freePort();
     const before = stored({ server_port: elsewhere });
     await writeFile(file, before);
     await callService(rest, 'homeassistant', 'restart').catch(() => undefined); // it may go down before it answers
@@ -86,7 +87,7 @@ describe('settings of the web server with which no one reaches the hub', () => {
     expect((await home.get('pod', 'h-0')).metadata.uid).toBe(uid);
     const { stable } = await (await home.client('h')).connection.command('http/config');
     expect(stable).toMatchObject({
-      server_port: elsewhere - 1,
+      server_port: Number(new URL(rest.address.url).port),
       cors_allowed_origins: settings.cors_allowed_origins,
     });
   });

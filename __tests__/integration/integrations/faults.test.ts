@@ -21,7 +21,7 @@ let client: HubClient;
 let volume: string;
 
 const DEVICES = {
-  cut_user: { setupSleep: 10 },
+  cut_user: { setupSleep: 120 }, // cut in the middle, however late this process is
   slow_setup: { setupSleep: 45 },
   slow_form: { formSleep: 40, password: 'right' },
   login: { password: 'right', reauth: 'password' },

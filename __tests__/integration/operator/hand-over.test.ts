@@ -145,8 +145,13 @@ describe('a resource that is renamed in Git', () => {
     expect(writes().slice(written)).toEqual([]);
 
     const third = named('three');
-    for (const resource of second) await home.delete(resource.kind, nameOf(resource), { wait: false });
-    await home.apply(...third);
+    // All at once: an entry stays for three seconds without a resource.
+    await Promise.all(
+      second.map(async (resource, index) => {
+        await home.delete(resource.kind, nameOf(resource), { wait: false });
+        await home.apply(third[index]!);
+      }),
+    );
     await allReady(third);
     await operator.calm();
     // The hub gives an automation, a scene and a script that comes back what its entity had.

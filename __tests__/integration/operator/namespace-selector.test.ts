@@ -1,4 +1,4 @@
-import { freshNamespace, mustKubectl } from '../../cluster';
+import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { floor, Home } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
@@ -41,7 +41,8 @@ test('only resources in namespaces with the label are reconciled, and a label ne
   await waits(other, 'second');
 
   await setLabel(other, 'hub-operator-test-');
-  await operator.calm();
+  const knownFloors = () => operator.metric('hub_operator_cached_objects', 'kind="HubFloor"');
+  await until('the operator knows that it has lost it', async () => (await knownFloors()) === 1);
   await other.apply(attic('third'));
   await labelled.apply(attic('third'));
   await waits(labelled, 'third');

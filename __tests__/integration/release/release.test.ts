@@ -27,7 +27,7 @@ beforeAll(async () => {
   }
   for (const name of ['node_modules', 'operator/node_modules'])
     await symlink(join(repository, name), join(folder, name));
-}, 120_000);
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 

@@ -13,7 +13,7 @@ const isOfficial = process.platform === 'linux' && ['x64', 'arm64'].includes(pro
 
 beforeAll(async () => {
   releases = await ReleaseHost.start();
-}, 600_000);
+});
 
 afterAll(() => releases?.stop());
 
@@ -51,7 +51,7 @@ async function provided() {
     const downloads = releases.requested.length;
     await provided();
     expect(releases.requested).toHaveLength(downloads);
-  }, 120_000);
+  });
 
   test('refuses a program with another checksum, and keeps nothing of it', async () => {
     const { files } = releases;

@@ -65,6 +65,24 @@ describe('AdmissionServer', () => {
     add.mockRestore();
   });
 
+  test('a large review whose sender has gone when its turn comes is dropped', async () => {
+    const add = jest.spyOn(largeTexts, 'add').mockImplementation();
+    const close = jest.fn();
+    server['server'].once('secureConnection', (socket) => socket.once('close', close));
+    const { port } = server;
+    const outgoing = httpsRequest({ host: HOST, port, path: '/validate', method: 'POST', ca: issued.ca });
+    outgoing.on('error', () => undefined).end('x'.repeat(100_000));
+    await until(() => add.mock.calls.length === 1);
+    outgoing.destroy();
+    await until(() => close.mock.calls.length === 1);
+    add.mock.calls[0]![0]();
+    await until(() => statuses.length === 1);
+    expect(statuses).toEqual([400]);
+    expect(answer).not.toHaveBeenCalled();
+    expect(errors).toEqual([]);
+    add.mockRestore();
+  });
+
   test('a large review is not read while the process rests from others, a small one is', async () => {
     let endRest!: () => void;
     const rested = jest

@@ -103,6 +103,11 @@ export class ConfigEntities {
     );
   }
 
+  /** As {@link read}, after the writes that were requested before. */
+  readAfterWrites(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
+    return this.queues[kind].run(() => this.read(kind, id));
+  }
+
   /**
    * Removes an object from the hub's file; the hub then unregisters its entity. See `entity-removal.ts` for the cases
    * in which the entity remains.

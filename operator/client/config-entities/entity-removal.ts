@@ -52,6 +52,12 @@ export class EntityRemoval {
     await this.removeOnce(kind, id, options, { onlyRegistered: true });
   }
 
+  /** Milliseconds in which a write without an answer may still be executed; 0 or less: none may. */
+  get lateWritePeriod(): number {
+    const since = Math.max(this.createdAt, this.hub.entities.lastCutAt);
+    return since + LATE_WRITE_PERIOD - this.clock.monotonic();
+  }
+
   /** @returns whether the file had the object */
   private async removeOnce(
     kind: ConfigEntityKind,
@@ -72,10 +78,9 @@ export class EntityRemoval {
    * yet: the hub then answers that it does not know the object.
    */
   private async removeLateWrite(kind: ConfigEntityKind, id: string, options: RemovalOptions): Promise<void> {
-    const since = Math.max(this.createdAt, this.hub.entities.lastCutAt);
-    const remaining = since + LATE_WRITE_PERIOD - this.clock.monotonic();
-    if (remaining <= 0 || !options.shouldRemove()) return;
-    await this.clock.sleep(remaining);
+    const { lateWritePeriod } = this;
+    if (lateWritePeriod <= 0 || !options.shouldRemove()) return;
+    await this.clock.sleep(lateWritePeriod);
     if (options.shouldRemove()) await this.removeOnce(kind, id, options);
   }
 }

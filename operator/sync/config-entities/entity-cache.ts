@@ -64,6 +64,8 @@ export interface CachedEntity extends Corrected, Paced, Removable {
   leftHubFile?: boolean;
   /** The removal of a definition that was delivered, of a hub on another volume, has begun. */
   isRemovedFromFiles?: boolean;
+  /** The delivered payload with this hash is not loaded in this start of the hub; `endedAt`: when the one before it was seen to have ended. */
+  waitsSince?: { readonly hash: string; readonly startId: string; readonly endedAt?: number } | undefined;
   /** When the last reload for it failed; undefined: none failed, or a new attempt may succeed. */
   reloadFailedAt?: number | undefined;
 }
@@ -89,14 +91,18 @@ export class EntityCache extends PerResource<CachedEntity> {
     });
   }
 
-  /** An object with this id is being removed, for whichever resource. */
+  /** An object with this id is being removed, or is on its way out of the delivered files, for whichever resource. */
   isBeingRemoved(kind: ConfigEntityKind, id: string): boolean {
+    const kinds: readonly string[] = [kind, staying(kind)];
     // Asked for each new object: hundreds of them would copy the list hundreds of times.
     for (const { removal } of this.values())
-      if (removal && !removal.end && removal.kind === kind && removal.ids.includes(id)) return true;
+      if (removal && !removal.end && kinds.includes(removal.kind) && removal.ids.includes(id)) return true;
     return false;
   }
 }
+
+/** Kind of the removal of an object from the delivered files that stays in the hub. */
+export const staying = (kind: ConfigEntityKind): string => `${kind} that stays`;
 
 /** Another client may have changed the object: earlier observations and failures are discarded. */
 export function invalidate(cached: CachedEntity, now: number): void {
@@ -141,5 +147,7 @@ export function recordObserved(cached: CachedEntity, source: KnownSource, hash: 
   const confirms = observed.source === source || (source === 'file' && observed.source !== 'live');
   if (isSame && source !== 'write' && confirms) return;
   cached.observed = { source, hash, at: now };
-  if (source === 'write') cached.revision = undefined;
+  if (source !== 'write') return;
+  cached.revision = undefined;
+  cached.waitsSince = undefined;
 }

@@ -24,7 +24,7 @@ export type LoadPolicy =
 export type LoadStep =
   | { readonly type: 'Reload' }
   | { readonly type: 'Wait'; readonly after: number }
-  /** The hub could not be reloaded, or is not. It loads the definition at its next start. */
+  /** The hub could not be reloaded, or is not, and has not started since. It loads the definition at its next start. */
   | { readonly type: 'AtNextStart' }
   /** The hub has loaded its files without it. `after`: when to check again, if before the resync. */
   | { readonly type: 'NotLoaded'; readonly after?: number };
@@ -45,8 +45,16 @@ export function nextLoadStep(policy: LoadPolicy, cached: CachedEntity, now: numb
     case 'HubLoads':
       return waitForHub(cached, now);
     case 'NextStart':
-      return { type: 'AtNextStart' };
+      return afterStart(cached, now);
   }
+}
+
+/** A component is loaded a little earlier than its definitions. */
+function afterStart({ waitsSince }: CachedEntity, now: number): LoadStep {
+  const endedAt = waitsSince?.endedAt;
+  if (endedAt === undefined) return { type: 'AtNextStart' };
+  const after = endedAt + LONGEST_LOAD_TIME - now;
+  return after > 0 ? { type: 'Wait', after } : { type: 'NotLoaded' };
 }
 
 function afterReload(cached: CachedEntity, now: number): LoadStep {

@@ -16,7 +16,7 @@ import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
 import type { Former } from './delivery/former-definitions';
 import type { TakenBack } from './delivery/taken-back';
-import { EntityOperation, recordObserved } from './entity-cache';
+import { EntityOperation, recordObserved, staying } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
 
 interface Write {
@@ -149,10 +149,11 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const { cache, delivery } = this.contexts.of(client, resource);
     await delivery.files.load();
     const cached = cache.get(resource.metadata.uid);
-    const kind = `${type} that stays`;
-    const isDelivered = delivery.files.get(type, id) !== undefined || delivery.files.isBehind;
+    const kind = staying(type);
+    const isDelivered = delivery.definitions.get(type, id) !== undefined || delivery.files.isBehind;
     if (!isDelivered && cached.removal?.kind !== kind) return true;
-    const run = () => delivery.returnToHubFile(type, id);
+    const shouldReturn = () => this.ownerOf(id, resource) === undefined;
+    const run = () => delivery.returnToHubFile(type, id, shouldReturn);
     const removal = { clock, client, run, onEnd: () => this.requeue(resource), answeredAt: cache.answeredAt };
     return ensureRemoved(cached, { kind, ids: [id] }, removal);
   }

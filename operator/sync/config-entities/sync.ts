@@ -31,6 +31,7 @@ import { invalidate, recordObserved } from './entity-cache';
 import { whyNotLoaded } from './delivery/why-not-loaded';
 import { undeliverable } from './delivery/item-text';
 import { TakenBack } from './delivery/taken-back';
+import { followStart } from './delivery/follow-start';
 import { observeDelivered } from './delivery/observe-delivered';
 import { diff, hashOf, unexpressed } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
@@ -107,10 +108,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const { fileReads, delivery } = this.contexts.of(work.client, work.resource);
     const isOurs = ownsId(entityType, work);
-    const delivered = delivery.files.get(entityType.type, work.id);
+    const delivered = delivery.definitions.get(entityType.type, work.id);
     if (delivered && isOurs && !work.isByFile) return this.returnToHubFile(work, delivered);
     return work.isByFile && (isOurs || delivered)
-      ? observeDelivered(entityType, work, delivery.files)
+      ? observeDelivered(entityType, work, delivery.definitions)
       : observe(entityType, work, fileReads, this.services.clock);
   }
 
@@ -130,10 +131,13 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (cache.isBeingRemoved(entityType.type, id)) return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
     const former = recordedId(entityType, resource);
     const stays = former !== undefined && !shouldDelete(resource);
+    // Before the hub's own file gets it: with the former id again, the object is looked for there.
+    if (stays && resource.status?.['delivery'] === 'File')
+      return inProgress(entityType, work, 0, { status: { delivery: null } });
     if (stays && !(await this.operations.ensureReturned(resource, client, former)))
       return inProgress(entityType, work);
     const ownerOf = (each: string) => this.operations.ownerOf(each, resource);
-    const isDelivered = delivery.files.get(entityType.type, id) !== undefined;
+    const isDelivered = delivery.definitions.get(entityType.type, id) !== undefined;
     return acquire(entityType, work, observation, { clock: this.services.clock, ownerOf, isDelivered });
   }
 
@@ -174,7 +178,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { cache, delivery } = this.contexts.of(client, resource);
     await delivery.files.load();
     const ids = [recordedId(this.entityType, resource), ...formerIds(resource)];
-    const isDelivered = ids.some((id) => id && delivery.files.get(this.entityType.type, id));
+    const isDelivered = ids.some((id) => id && delivery.definitions.get(this.entityType.type, id));
     // A removal takes it out of these long before the hub is without it.
     return (cache.get(resource.metadata.uid).isRemovedFromFiles ||= isDelivered);
   }
@@ -340,8 +344,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
         'InvalidSpec',
         `${problem} With delivery: File of the Hub it cannot be sent: simplify it.`,
       );
-    const { files } = this.contexts.of(client, resource).delivery;
-    if (files.hasRoom(this.entityType.type, id, payload)) return undefined;
+    const { definitions } = this.contexts.of(client, resource).delivery;
+    if (definitions.hasRoom(this.entityType.type, id, payload)) return undefined;
     const message =
       'The ConfigMaps with the definitions of this hub have no room for it: what the hub has stays. ' +
       'Remove or shorten some, or set spec.delivery of the Hub to Api.';
@@ -387,8 +391,13 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   private async ensureLoaded(work: EntityWork<R, S>, observation: Observation): Promise<Outcome> {
     const { entityType } = this;
     const { cached, spec, hash } = work;
+    const policy = loadPolicyOf(entityType, spec, work.isByFile);
+    if (policy === 'NextStart') {
+      const { files } = this.contexts.of(work.client, work.resource).delivery;
+      await followStart(work, files, this.isWritten(work), this.services.clock);
+    }
     const now = this.services.clock.monotonic();
-    const step = nextLoadStep(loadPolicyOf(entityType, spec, work.isByFile), cached, now);
+    const step = nextLoadStep(policy, cached, now);
     switch (step.type) {
       case 'Reload':
         this.operations.reload(work);
@@ -429,9 +438,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { client, cached, id, hash, resource } = work;
     const pause = this.pacing.pause(cached, hash);
     if (pause > 0) return inProgress(this.entityType, work, pause);
-    const { files } = this.contexts.of(client, resource).delivery;
+    const { definitions } = this.contexts.of(client, resource).delivery;
     this.pacing.mark(cached);
-    const kept = unexpressed(this.entityType, files.get(this.entityType.type, id) ?? {});
+    const kept = unexpressed(this.entityType, definitions.get(this.entityType.type, id) ?? {});
     this.operations.write(work, { correction: undefined, kept, inHubFile: undefined });
     return inProgress(this.entityType, work);
   }

@@ -50,6 +50,24 @@ describe('ConfigEntities', () => {
     expect(paths()).toContain('/api/services/automation/reload');
   });
 
+  test('a read after the writes waits for the one in flight', async () => {
+    const path = '/api/config/automation/config/porch';
+    let answer = () => {};
+    hub.routes.set(`POST ${path}`, (_request, response) => {
+      answer = () => response.writeHead(200, { 'content-type': 'application/json' }).end('{"result":"ok"}');
+    });
+    hub.routes.set(`GET ${path}`, json(200, { alias: 'Porch' }));
+    const requests = () => hub.requests.filter((each) => each.path === path).length;
+    const write = client.entities.write('automation', 'porch', {});
+    const read = client.entities.readAfterWrites('automation', 'porch');
+    await until(() => requests() > 0);
+    await settle();
+    expect(requests()).toBe(1);
+    answer();
+    await write;
+    expect(await read).toEqual({ alias: 'Porch' });
+  });
+
   test('the time of a write without an answer is known, since the hub may still execute it', async () => {
     const path = 'POST /api/config/automation/config/porch';
     hub.routes.set(path, json(200, { result: 'ok' }));

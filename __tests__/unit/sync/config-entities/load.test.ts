@@ -14,6 +14,10 @@ const written = (ago: number): CachedEntity => ({
   observed: { source: 'write', hash: 'x', at: NOW - ago },
   lastWriteAt: NOW - ago,
 });
+const started = (ago: number): CachedEntity => ({
+  ...written(60_000),
+  waitsSince: { hash: 'x', startId: 's', endedAt: NOW - ago },
+});
 const found: CachedEntity = { observed: { source: 'file', hash: 'x', at: NOW - 60_000 } };
 const reload = { ok: true, reloadId: 'r', startedAt: NOW } as const;
 const operation = Object.assign(new EntityOperation(new ManualClock(), 'x'), { reload });
@@ -43,6 +47,13 @@ describe('nextLoadStep', () => {
       { type: 'Reload' },
     ],
     ['none is asked for with autoReload false', 'NextStart', written(0), { type: 'AtNextStart' }],
+    [
+      'it is waited for after a start of the hub',
+      'NextStart',
+      started(4_000),
+      { type: 'Wait', after: 6_000 },
+    ],
+    ['a start of the hub counts as the reload', 'NextStart', started(10_000), { type: 'NotLoaded' }],
     ['the hub gets time for its own reload', 'HubLoads', written(2_000), { type: 'Wait', after: 1_000 }],
     [
       'the hub does not get longer than it needs',

@@ -1,18 +1,34 @@
 import type { ApiRequest } from '../../../../operator/runtime/api-client';
 import { ApiError } from '../../../../operator/runtime/api-errors';
 import type { Hub } from '../../../../operator/kinds';
-import { releaseRetained } from '../../../../operator/sync/hub-workload/retain';
+import { releaseNamedClaim, releaseRetained } from '../../../../operator/sync/hub-workload/retain';
+import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
 import { aHub, services } from '../fixtures';
 
 const other = { apiVersion: 'v1', kind: 'Other', name: 'x', uid: 'other' };
 
 /** Deletes a Hub with this storage; returns the requests that the cleanup sent. */
-async function deleted(
+const deleted = (
   storage: object,
   failure?: ApiError,
   others: readonly Hub[] = [],
   delivered: readonly string[] = [],
+) =>
+  released(
+    (given, hub) => releaseRetained(given, hub, { log: silentLog }),
+    storage,
+    failure,
+    others,
+    delivered,
+  );
+
+async function released<T>(
+  release: (given: Services, hub: Hub) => Promise<T>,
+  storage: object,
+  failure: ApiError | undefined,
+  others: readonly Hub[],
+  delivered: readonly string[],
 ) {
   const hub = aHub({ spec: { storage } });
   const owner = {
@@ -50,7 +66,7 @@ async function deleted(
       },
     },
   });
-  return { result: await releaseRetained(given, hub, { log: silentLog }), requests };
+  return { result: await release(given, hub), requests };
 }
 
 describe('releaseRetained', () => {
@@ -121,4 +137,23 @@ describe('releaseRetained', () => {
       'changed',
     );
   });
+});
+
+test('releaseNamedClaim releases what is delivered as files with the claim of the other Hub', async () => {
+  const third = aHub({
+    metadata: { name: 'third', uid: 'third' },
+    spec: { storage: { existingClaim: 'villa-config' } },
+  });
+  const { requests } = await released(
+    (given) => releaseNamedClaim(given, third),
+    {},
+    undefined,
+    [],
+    ['villa-delivery-0'],
+  );
+  expect(requests.map(({ path }) => path.split('/').at(-1))).toEqual([
+    'villa-config',
+    'villa-admin',
+    'villa-delivery-0',
+  ]);
 });

@@ -45,9 +45,9 @@ export class DeliveryReport {
 
   async of(hub: Hub, client: HubClient): Promise<DeliveryState> {
     const { delivery } = this.contexts.ofHub(client, hub.metadata);
-    const { files } = delivery;
+    const { files, definitions } = delivery;
     await files.restore(hub);
-    if (!delivery.isByFile && files.isEmpty) {
+    if (!delivery.isByFile && definitions.isEmpty) {
       this.cleanUp(hub, client, delivery);
       return { status: null, ...(files.exists && !files.isLeftAlone && { after: CLEAN_UP_POLL }) };
     }
@@ -60,13 +60,13 @@ export class DeliveryReport {
     return { status, notice };
   }
 
-  private counts({ metadata: { namespace, name } }: Hub, { files }: Delivery) {
+  private counts({ metadata: { namespace, name } }: Hub, { definitions }: Delivery) {
     let [delivered, others] = [0, 0];
     for (const entityType of this.entityTypes) {
       for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, name)) {
         const id = recordedId(entityType, resource);
         if (id === undefined) continue;
-        if (files.get(entityType.type, id)) delivered += 1;
+        if (definitions.get(entityType.type, id)) delivered += 1;
         else others += 1;
       }
     }

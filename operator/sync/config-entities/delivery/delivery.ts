@@ -7,6 +7,7 @@ import type { Hub } from '../../../kinds';
 import { isMarker } from '../../../kinds/ids';
 import type { Services } from '../../services';
 import { checkDefinition } from './check-definition';
+import type { DeliveredDefinitions } from './delivered-definitions';
 import { DeliveredFiles } from './delivered-files';
 import type { Former } from './former-definitions';
 import { HubFileRemovals } from './hub-file-removals';
@@ -28,6 +29,7 @@ export interface Replaced {
  */
 export class Delivery {
   readonly files: DeliveredFiles;
+  readonly definitions: DeliveredDefinitions;
   private readonly hubFiles: HubFileRemovals;
 
   constructor(
@@ -37,6 +39,7 @@ export class Delivery {
     isExpecting: () => boolean,
   ) {
     this.files = new DeliveredFiles(services, at, isExpecting);
+    this.definitions = this.files.definitions;
     this.hubFiles = new HubFileRemovals(client, services.clock);
   }
 
@@ -67,10 +70,10 @@ export class Delivery {
       await checkDefinition(this.client, kind, checked);
       // Many edits meanwhile are one write.
       if (!isDeepStrictEqual(payload(), checked)) continue;
-      this.files.put(kind, id, checked, this.formerBeside(kind, id, checked, replaced));
+      this.failIfTakenBack(kind, id, checked);
+      this.definitions.put(kind, id, checked, this.formerBeside(kind, id, checked, replaced));
       await this.files.publish(this.client);
-      const words = this.files.whyUnreadable(kind, id, checked);
-      if (words !== undefined) throw new TakenBack(this.client.rest.redact(words));
+      this.failIfTakenBack(kind, id, checked);
       return true;
     }
   }
@@ -81,18 +84,18 @@ export class Delivery {
    * @param accepted `status.appliedHash` of its resource
    */
   fallback(kind: ConfigEntityKind, id: string, accepted: string | undefined): Former | undefined {
-    const former = this.files.formerOf(kind, id);
+    const former = this.definitions.formerOf(kind, id);
     return former?.accepted === (accepted ?? '') ? former : undefined;
   }
 
   /** @param accepted `status.appliedHash` of a definition that the hub has not loaded yet: the replaced one stays known beside that */
   keepFormer(kind: ConfigEntityKind, id: string, accepted: string): void {
-    if (this.files.keepFormer(kind, id, accepted)) this.publishFormers();
+    if (this.definitions.keepFormer(kind, id, accepted)) this.publishFormers();
   }
 
   /** The hub uses the definition with this hash. */
   confirm(kind: ConfigEntityKind, id: string, hash: string): void {
-    if (this.files.confirm(kind, id, hash)) this.publishFormers();
+    if (this.definitions.confirm(kind, id, hash)) this.publishFormers();
   }
 
   /** A write that fails is made up for by the next one. */
@@ -102,8 +105,8 @@ export class Delivery {
 
   /** Takes a definition that the hub does not load out again. */
   async takeBack(kind: ConfigEntityKind, id: string, { definition }: Former): Promise<void> {
-    if (definition) this.files.put(kind, id, definition);
-    else this.files.take(kind, id);
+    if (definition) this.definitions.put(kind, id, definition);
+    else this.definitions.take(kind, id);
     await this.reload(kind);
     if (!definition) await this.client.entities.removeRegistration(kind, id);
   }
@@ -121,18 +124,23 @@ export class Delivery {
 
   /** Takes a definition that the hub's own file has as well out of the delivered ones. */
   async leaveFiles(kind: ConfigEntityKind, id: string): Promise<void> {
-    this.files.take(kind, id);
+    this.definitions.take(kind, id);
     await this.files.publish(this.client);
     await this.client.reloads.request(kind, 0);
   }
 
-  /** Moves a definition into the hub's own file, where it stays. @throws HubRejected */
-  async returnToHubFile(kind: ConfigEntityKind, id: string): Promise<void> {
+  /**
+   * Moves a definition into the hub's own file, where it stays.
+   *
+   * @param shouldReturn asked before each step; false: another resource has its id, and the definition as well
+   * @throws HubRejected
+   */
+  async returnToHubFile(kind: ConfigEntityKind, id: string, shouldReturn: () => boolean): Promise<void> {
     await this.files.load();
-    const delivered = this.files.get(kind, id);
+    const delivered = this.definitions.get(kind, id);
     if (delivered && !(await this.client.entities.read(kind, id)))
-      await this.client.entities.write(kind, id, delivered);
-    await this.leaveFiles(kind, id);
+      await this.client.entities.write(kind, id, () => (shouldReturn() ? delivered : undefined));
+    if (shouldReturn()) await this.leaveFiles(kind, id);
   }
 
   /** Removes an object from the hub, wherever its definition is. */
@@ -142,14 +150,24 @@ export class Delivery {
     await this.files.load();
     const isNeverDelivered = kind === 'script' && isMarker(id);
     // A former attempt may have taken it, and the hub have it still.
-    if ((this.files.exists || this.files.isBehind) && !isNeverDelivered && shouldRemove()) {
-      this.files.take(kind, id);
+    const { exists, isBehind } = this.files;
+    const mayHaveIt = this.definitions.get(kind, id) !== undefined || exists || isBehind;
+    if (mayHaveIt && !isNeverDelivered && shouldRemove()) {
+      this.definitions.take(kind, id);
       await this.files.publishTaken(client);
       if (reload) await client.reloads.request(kind, 0);
-      if (!(await client.entities.read(kind, id)))
-        return client.entities.removeRegistration(kind, id, { shouldRemove });
+      // A write of the hub's own file, as before a change of spec.delivery, may have had no answer yet.
+      const isElsewhere =
+        client.removal.lateWritePeriod > 0 || (await client.entities.readAfterWrites(kind, id));
+      if (!isElsewhere) return client.entities.removeRegistration(kind, id, { shouldRemove });
     }
     await client.removal.remove(kind, id, options);
+  }
+
+  /** The hub could not read it: a publication, perhaps one after that of its write, has taken it out again. */
+  private failIfTakenBack(kind: ConfigEntityKind, id: string, definition: EntityPayload): void {
+    const words = this.definitions.whyUnreadable(kind, id, definition);
+    if (words !== undefined) throw new TakenBack(this.client.rest.redact(words));
   }
 
   /** What stays beside a new definition until the hub uses that: several in a row may fail. */
@@ -159,9 +177,9 @@ export class Delivery {
     definition: EntityPayload,
     { accepted = '', inHubFile }: Replaced,
   ): Former | undefined {
-    const present = this.files.formerOf(kind, id);
+    const present = this.definitions.formerOf(kind, id);
     if (present?.accepted === accepted) return present;
-    const replaced = this.files.get(kind, id) ?? inHubFile ?? null;
+    const replaced = this.definitions.get(kind, id) ?? inHubFile ?? null;
     return isDeepStrictEqual(replaced, definition) ? undefined : { definition: replaced, accepted };
   }
 }

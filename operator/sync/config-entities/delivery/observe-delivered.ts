@@ -3,7 +3,7 @@ import { diff, unexpressed } from '../diff';
 import type { ConfigEntitySpec, EntityType, EntityWork } from '../entity-type';
 import { lookAt, type Observation } from '../observe';
 import { isAccepted, ownsId } from '../ownership';
-import type { DeliveredFiles } from './delivered-files';
+import type { DeliveredDefinitions } from './delivered-definitions';
 
 /**
  * As `observe` (`observe.ts`), of a definition that is delivered as a file: the delivered content is known, so no file of the hub is
@@ -12,7 +12,7 @@ import type { DeliveredFiles } from './delivered-files';
 export async function observeDelivered<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
-  files: Pick<DeliveredFiles, 'get'>,
+  definitions: Pick<DeliveredDefinitions, 'get'>,
 ): Promise<Observation> {
   const { client, id, payload, hash, cached } = work;
   const { type } = entityType;
@@ -31,7 +31,7 @@ export async function observeDelivered<R extends Child, S extends ConfigEntitySp
       if (inHubFile) return { type: 'Different', entity, differences, kept, inHubFile };
     }
   }
-  const delivered = files.get(type, id);
+  const delivered = definitions.get(type, id);
   const differences = diff(entityType, id, delivered ?? {}, payload);
   if (!delivered) return { type: 'Absent', entity, differences };
   if (differences.length > 0)

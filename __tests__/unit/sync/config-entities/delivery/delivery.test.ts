@@ -268,6 +268,41 @@ describe('what the hub does not take', () => {
     expect(await house.settle(400)).toMatchObject({ a: 'Ready' });
   });
 
+  test.each(['not written yet', 'written, and not in the pod'])(
+    'is told from others that come while the hub cannot read the file: %s',
+    async (state) => {
+      automation(house, 'a');
+      await allReady(1);
+      house.unreadable = 'poison';
+      automation(house, 'm', { description: 'poison' });
+      await untilWritten('poison');
+      await house.clock.advance(5_000);
+      house.refreshes = state === 'not written yet';
+      automation(house, 'c');
+      await house.settle(4).catch(() => undefined);
+      if (!house.refreshes) await house.reconcileHub();
+      await house.clock.advance(40_000);
+      house.refreshes = true;
+      expect(await house.settle(800)).toEqual({ a: 'Ready', m: 'RejectedByHub', c: 'Ready' });
+    },
+  );
+
+  test('is rejected also if its own publication ended before it was taken back: it is not tried for ever', async () => {
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    house.unreadable = 'poison';
+    automation(house, 'c', { description: 'poison' });
+    await untilWritten('poison');
+    automation(house, 'b', { description: 'poison' });
+    await house.settle(6).catch(() => undefined);
+    await house.reconcileHub();
+    for (let step = 0; step < 600; step++) await house.settle(1).catch(() => undefined);
+    expect(await house.settle()).toEqual({ a: 'Ready', b: 'RejectedByHub', c: 'RejectedByHub' });
+    const since = house.asked.length;
+    for (let step = 0; step < 600; step++) await house.settle(1).catch(() => undefined);
+    expect(house.asked.slice(since)).toEqual([]);
+  });
+
   test('is also set back by the next process of the operator', async () => {
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
@@ -348,6 +383,37 @@ test('a deletion is not lost when the write of a ConfigMap before it fails', asy
   await house.settle().catch(() => undefined);
   await allReady(1);
   expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
+});
+
+test('a deletion is not lost while the first ConfigMap is being written', async () => {
+  automation(house, 'a');
+  house.applyTime = 2_000;
+  while (!house.isApplying) await house.settle(1).catch(() => undefined);
+  await house.delete('HubAutomation a');
+  await house.clock.advance(5_000);
+  expect(house.delivered).not.toContain('a');
+});
+
+test('a definition that moves to another ConfigMap while a publication writes is in one of them all the time', async () => {
+  const sized = (name: string, size: number) => automation(house, name, { description: 'x'.repeat(size) });
+  sized('first', 350_000);
+  await allReady(1);
+  sized('a', 100_000);
+  await allReady(2);
+  sized('beside', 250_000);
+  await allReady(3);
+  await house.clock.advance(5_000);
+  sized('first', 360_000);
+  sized('beside', 700_000);
+  house.applyTime = 3_000;
+  while (!house.isApplying) await house.settle(1).catch(() => undefined);
+  sized('a', 250_000);
+  for (let step = 0; step < 40; step++) {
+    await house.settle(1).catch(() => undefined);
+    expect(house.delivered).toContain('a');
+  }
+  expect(Object.keys(house.configMaps.get('villa-delivery-2') ?? {})).not.toEqual([]);
+  await allReady(3);
 });
 
 test('a ConfigMap that is deleted while the hub is waited for is written again', async () => {
@@ -511,6 +577,22 @@ describe('the move', () => {
     expect(house.registry.has(`script ${MARKER}`)).toBe(false);
   });
 
+  test('there again while the empty ConfigMap is being deleted delivers what is put meanwhile', async () => {
+    automation(house, 'n-0');
+    await allReady(1);
+    house.delivery = 'Api';
+    await allReady(1);
+    house.removeTime = 5_000;
+    await house.reconcileHub();
+    await house.clock.advance(2_000);
+    house.delivery = 'File';
+    automation(house, 'n-1');
+    await house.settle(6).catch(() => undefined);
+    expect(house.ownFiles.has('automation n-0')).toBe(true);
+    await allReady(2);
+    expect([...house.delivered].sort()).toEqual([MARKER, 'n-0', 'n-1']);
+  });
+
   test('waits until the hub has accepted the configuration that includes the files: one that is tried may be taken back', async () => {
     await byApi(2);
     house.delivery = 'File';
@@ -609,6 +691,27 @@ describe('the end', () => {
     expect(house.delivered).not.toContain('a');
   });
 
+  test('waits for a write into the hub’s own file', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    [house.delivery, house.postTime] = ['Api', 3_000];
+    automation(house, 'b', { autoReload: false });
+    while (!house.asked.includes('POST b')) await house.settle(1).catch(() => undefined);
+    await house.delete('HubAutomation b');
+    await house.clock.advance(5_000);
+    expect([...house.ownFiles.keys()]).not.toContain('automation b');
+  });
+
+  test('takes the way of the API where a write had no answer', async () => {
+    house.lateWritePeriod = 5_000;
+    house.start();
+    automation(house, 'a');
+    await allReady(1);
+    await house.delete('HubAutomation a');
+    expect(house.asked).toContain('remove a');
+    expect(house.delivered).not.toContain('a');
+  });
+
   test('of an orphan leaves it in the hub’s own file', async () => {
     automation(house, 'a', { deletionPolicy: 'Orphan' });
     await allReady(1);
@@ -616,6 +719,45 @@ describe('the end', () => {
     expect(house.ownFiles.get('automation a')).toMatchObject({ alias: 'The a' });
     expect(house.delivered).not.toContain('a');
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('of an orphan ends before a new resource takes its id', async () => {
+    automation(house, 'old', { id: 'x', deletionPolicy: 'Orphan', driftPolicy: 'Warn' });
+    await allReady(1);
+    house.postTime = 5_000;
+    house.beginDeletion('HubAutomation old');
+    automation(house, 'new', { id: 'x', alias: 'New', driftPolicy: 'Warn' });
+    expect(await house.settle()).toMatchObject({ new: 'Ready' });
+    expect([...house.ownFiles]).toEqual([]);
+    expect(runs(house, 'automation x')).toMatchObject({ alias: 'New' });
+  });
+
+  test('of an orphan leaves what a new resource that has its id delivers', async () => {
+    automation(house, 'old', { id: 'x', deletionPolicy: 'Orphan' });
+    await allReady(1);
+    house.beginDeletion('HubAutomation old');
+    automation(house, 'new', { id: 'x', alias: 'New' });
+    for (let step = 0; step < 20; step++) {
+      await house.reconcile('HubAutomation new');
+      await house.clock.advance(500);
+    }
+    await house.delete('HubAutomation old');
+    expect(house.delivered).toContain('x');
+    expect(house.asked).not.toContain('POST x');
+    expect(runs(house, 'automation x')).toMatchObject({ alias: 'New' });
+  });
+
+  test('of an id that stays and is taken again meanwhile leaves no other definition in its place', async () => {
+    automation(house, 'a', { id: 'x', deletionPolicy: 'Orphan', driftPolicy: 'Warn' });
+    await allReady(1);
+    house.postTime = 5_000;
+    automation(house, 'a', { id: 'y' });
+    await house.settle(2).catch(() => undefined);
+    automation(house, 'a', { id: 'x', alias: 'Third' });
+    await allReady(1);
+    await house.clock.advance(10_000);
+    await allReady(1);
+    expect(runs(house, 'automation x')).toMatchObject({ alias: 'Third' });
   });
 
   test('of an id is that of its object, once the new one is in use', async () => {
@@ -750,12 +892,91 @@ test.each([
   },
 );
 
+describe('with autoReload: false a start of the hub counts as the reload:', () => {
+  test.each(['the same', 'another'])(
+    'what the hub does not load then is taken out again (%s process)',
+    async (process) => {
+      automation(house, 'a');
+      await allReady(1);
+      automation(house, 'a', { alias: 'Second', autoReload: false });
+      await allReady(1);
+      expect(messageOf('a')).toContain('at its next start');
+      await house.clock.advance(5_000);
+      if (process === 'another') house.start();
+      await allReady(1);
+      house.omitted = 'Second';
+      house.restartHub();
+      expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+      expect(house.delivered).toContain('a');
+      house.restartHub();
+      expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+    },
+  );
+
+  test('what it replaced is not known any more: it is said', async () => {
+    automation(house, 'a', { autoReload: false });
+    await allReady(1);
+    house.restartHub();
+    await allReady(1);
+    house.omitted = 'The a';
+    house.restartHub();
+    expect(await house.settle()).toEqual({ a: 'NotLoaded' });
+    house.omitted = undefined;
+    house.restartHub();
+    await allReady(1);
+  });
+
+  test('not with a configuration that may not include the files', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    automation(house, 'a', { alias: 'Second', autoReload: false });
+    await allReady(1);
+    [house.omitted, house.isTried] = ['Second', true];
+    house.restartHub();
+    await allReady(1);
+    await house.clock.advance(60_000);
+    await allReady(1);
+    [house.omitted, house.isTried] = [undefined, false];
+    house.restartHub();
+    await allReady(1);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Second' });
+  });
+
+  test('not of one that is not written', async () => {
+    automation(house, 'a', { autoReload: false });
+    await allReady(1);
+    house.restartHub();
+    await allReady(1);
+    house.applyError = new Error('quota');
+    automation(house, 'a', { alias: 'Second' });
+    for (let step = 0; step < 20; step++) {
+      if (step === 10) house.restartHub();
+      await house.settle(1).catch(() => undefined);
+    }
+    house.applyError = undefined;
+    await house.settle().catch(() => undefined);
+    await allReady(1);
+    house.restartHub();
+    await allReady(1);
+    expect(runs(house, 'automation a')).toMatchObject({ alias: 'Second' });
+  });
+});
+
+test('with autoReload: false what a person makes with the same id is seen before the next start', async () => {
+  automation(house, 'a', { driftPolicy: 'Warn', autoReload: false });
+  await allReady(1);
+  house.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+  house.loaded.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+  expect(await house.settle()).toEqual({ a: 'DriftDetected' });
+});
+
 test('a client of which another one has taken the place writes no ConfigMap any more', async () => {
   automation(house, 'a');
   await allReady(1);
+  await house.clock.advance(5_000);
   automation(house, 'a', { description: 'new' });
   await house.reconcile('HubAutomation a');
-  await house.reconcile('HubAutomation a');
+  await house.clock.advance(100);
   house.isClosed = true;
   await house.clock.advance(10_000);
   expect(JSON.stringify([...house.configMaps.values()])).not.toContain('new');

@@ -38,6 +38,7 @@ const TYPES = { HubAutomation: automations, HubScene: scenes, HubScript: scripts
 const LARGEST_CONFIG_MAP = 1_048_576;
 const ACCEPTED = 'sha256:accepted';
 const KINDS = ['automation', 'scene', 'script'] as const;
+const NOTHING = Symbol('nothing');
 
 interface StoredMap extends ClusterObject {
   readonly data: Readonly<Record<string, string>>;
@@ -65,6 +66,12 @@ export class House {
   /** Milliseconds that a write of a ConfigMap takes. */
   applyTime = 0;
   isApplying = false;
+  /** Milliseconds that the deletion of a ConfigMap takes. */
+  removeTime = 0;
+  /** Milliseconds that a write into the hub's own file takes. */
+  postTime = 0;
+  /** A write without an answer may still be executed. */
+  lateWritePeriod = 0;
   /** The answer to a removal from the hub's own file. */
   removeError: Error | undefined;
   /** Another client has taken the place of this one. */
@@ -75,6 +82,8 @@ export class House {
   isTried = false;
   /** Part of a line of a delivered file that the hub's YAML loader refuses: then it reads no file at all. */
   unreadable: string | undefined;
+  /** Name of a delivered object that the hub does not load. */
+  omitted: string | undefined;
   /** Names of the objects that the hub disables when it loads them. */
   readonly disabledBy: Record<string, string> = {};
   /** By kind and id. */
@@ -88,6 +97,8 @@ export class House {
   private given!: Services;
   private client!: HubClient;
   private process = 0;
+  private hubStarts = 0;
+  private writing = Promise.resolve();
 
   constructor() {
     this.start();
@@ -136,12 +147,16 @@ export class House {
     return { ...this.resources.get(`${kind} ${name}`)?.status };
   }
 
-  /** Reconciles all until each is Ready or Stalled. Resolves with the reasons by name. */
+  /** Reconciles all until each is Ready, Stalled or removed. Resolves with the reasons by name. */
   async settle(steps = 60): Promise<Readonly<Record<string, string>>> {
     const reasons: Record<string, string> = {};
     for (let step = 0; step < steps; step++) {
       let isDone = true;
-      for (const key of this.resources.keys()) {
+      for (const [key, { metadata }] of this.resources) {
+        if (metadata.deletionTimestamp) {
+          isDone = (await this.isRemoved(key)) && isDone;
+          continue;
+        }
         const outcome = await this.reconcile(key);
         reasons[key.split(' ')[1]!] = outcome.type === 'Ready' ? 'Ready' : outcome.reason;
         isDone &&= outcome.type !== 'Waiting';
@@ -184,30 +199,33 @@ export class House {
 
   /** Deletes a resource: repeats its removal until it has ended. */
   async delete(key: string, steps = 60): Promise<void> {
-    const present = this.resources.get(key)!;
-    const metadata = { ...present.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
-    const resource = { ...present, metadata } as Child;
-    this.resources.set(key, resource);
+    this.beginDeletion(key);
     for (let step = 0; step < steps; step++) {
-      const removed = await this.remove(resource);
-      if (removed && !('type' in removed)) {
-        this.resources.delete(key);
-        return;
-      }
+      if (await this.isRemoved(key)) return;
       await this.clock.advance(500);
     }
     throw new Error(`${key} is never removed`);
   }
 
-  /** Undefined: it failed, and is repeated. */
-  private async remove(resource: Child) {
+  /** The API server has been asked to delete it. */
+  beginDeletion(key: string): void {
+    const present = this.resources.get(key)!;
+    const metadata = { ...present.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
+    this.resources.set(key, { ...present, metadata });
+  }
+
+  /** Goes on with the removal. One that failed is repeated. */
+  private async isRemoved(key: string): Promise<boolean> {
+    const resource = this.resources.get(key)!;
+    const module = this.modules[resource.kind]!;
     try {
-      const module = this.modules[resource.kind]!;
-      return await removeObject(this.given, module, resource, this.client, {} as ReconcileContext);
+      const removed = await removeObject(this.given, module, resource, this.client, {} as ReconcileContext);
+      if ('type' in removed) return false;
     } catch (error) {
       if (!(error instanceof HubFailed)) throw error;
-      return undefined;
+      return false;
     }
+    return this.resources.delete(key);
   }
 
   async report() {
@@ -273,6 +291,7 @@ export class House {
         }) as never,
         remove: async (_type, _owner, name) => {
           if (gone()) return stop();
+          if (this.removeTime > 0) await this.clock.sleep(this.removeTime);
           this.asked.push(`delete ${name}`);
           this.configMaps.delete(name);
         },
@@ -287,13 +306,15 @@ export class House {
 
   /** The hub loads all of its files. */
   restartHub(): void {
+    this.hubStarts += 1;
     this.mounted = new Map(this.configMaps);
     for (const kind of KINDS) this.load(kind);
   }
 
   private load(kind: ConfigEntityKind): void {
+    const omitted = this.omitted ?? NOTHING;
     const delivered = [...this.mounted.values()].flatMap(({ data }) => [
-      ...readFileText(kind, data[`${kind}s.yaml`]!),
+      ...[...readFileText(kind, data[`${kind}s.yaml`]!)].filter(([, { alias }]) => alias !== omitted),
     ]);
     const own = [...this.ownFiles].flatMap(([key, payload]) => {
       const [of, id] = key.split(' ') as [string, string];
@@ -350,7 +371,7 @@ export class House {
     });
     const keyBy = (entityId: string) =>
       [...this.registry].find(([, { entity_id: id }]) => id === entityId)?.[0] ?? '';
-    const shouldRemoveByDefault = () => true;
+    const always = () => true;
     return {
       components: { isLoaded: () => Promise.resolve(true) },
       events: { watch: () => Promise.resolve(), onEvent: () => undefined },
@@ -358,6 +379,7 @@ export class House {
         command: living(
           (type: string, { triggers = [] }: { triggers?: readonly { trigger: string }[] } = {}) => {
             if (type === 'system_log/list') return [];
+            if (type === 'integration/setup_info') return [{ domain: 'api', seconds: this.hubStarts }];
             const isBad = triggers.some(({ trigger }) => trigger === 'bad');
             return { triggers: { error: isBad ? 'Invalid trigger bad' : null } };
           },
@@ -388,23 +410,24 @@ export class House {
             : this.loaded.get(keyBy(entityId)),
         ),
         read: living((kind: string, id: string) => this.ownFiles.get(`${kind} ${id}`)),
+        readAfterWrites: living(async (kind: string, id: string) => {
+          await this.writing;
+          return this.ownFiles.get(`${kind} ${id}`);
+        }),
         reload,
         write: living(
-          (kind: ConfigEntityKind, id: string, payload: EntityPayload | (() => EntityPayload)) => {
+          async (kind: ConfigEntityKind, id: string, payload: EntityPayload | (() => EntityPayload)) => {
             const desired = typeof payload === 'function' ? payload() : payload;
             if (!isObject(desired)) return false;
             this.asked.push(`POST ${id}`);
+            if (this.postTime > 0) await (this.writing = this.clock.sleep(this.postTime));
             this.ownFiles.set(`${kind} ${id}`, desired);
             this.load(kind);
             return true;
           },
         ),
         remove: living(
-          (
-            kind: string,
-            id: string,
-            { shouldRemove = shouldRemoveByDefault }: { shouldRemove?: () => boolean },
-          ) => {
+          (kind: string, id: string, { shouldRemove = always }: { shouldRemove?: () => boolean }) => {
             if (this.removeError) throw this.removeError;
             if (!shouldRemove()) return false;
             this.asked.push(`DELETE ${id}`);
@@ -415,13 +438,16 @@ export class House {
             return true;
           },
         ),
-        removeRegistration: living((kind: string, id: string) => {
+        removeRegistration: living((kind: string, id: string, { shouldRemove = always } = {}) => {
+          if (!shouldRemove()) return;
           this.asked.push(`unregister ${id}`);
           this.registry.delete(`${kind} ${id}`);
         }),
       },
       removal: {
-        remove: living((kind: string, id: string) => {
+        lateWritePeriod: this.lateWritePeriod,
+        remove: living((kind: string, id: string, { shouldRemove }: { shouldRemove: () => boolean }) => {
+          if (!shouldRemove()) return;
           this.asked.push(`remove ${id}`);
           for (const map of [this.ownFiles, this.loaded, this.registry]) map.delete(`${kind} ${id}`);
         }),

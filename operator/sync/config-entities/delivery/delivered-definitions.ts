@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import {
+  CONFIG_ENTITY_KINDS,
+  type ConfigEntityKind,
+  type EntityPayload,
+} from '../../../client/connection/config-entity';
+import { HubFailed } from '../../../client/connection/errors';
+import { deliveryMarker } from '../../../kinds/ids';
+import { DELIVERIES, deliveredFile } from '../../hub-workload/delivery';
+import { assign } from './assignment';
+import { type Former, FORMER_FILE, formerText, readFormerText } from './former-definitions';
+import { fileText, itemText, readFileText } from './item-text';
+import type { UnreadableLine } from './unreadable-lines';
+
+interface Item {
+  readonly kind: ConfigEntityKind;
+  readonly id: string;
+  readonly payload: EntityPayload;
+  readonly text: string;
+  readonly bytes: number;
+  /** Number of its ConfigMap. */
+  readonly index: number;
+}
+
+/** The content of a ConfigMap. */
+export type DeliveryData = Readonly<Record<string, string>>;
+
+/**
+ * The definitions of one hub that are delivered as files, and the ConfigMap of each. A definition stays as it was last put until it is
+ * taken out, also without its resource.
+ */
+export class DeliveredDefinitions {
+  /** ConfigMaps whose content has to be written, or of which it is not known whether it was. */
+  readonly changed = new Set<number>();
+  /** Changed ones that a definition moves to, which are written first: it is in both ConfigMaps rather than in neither. */
+  readonly receiving = new Set<number>();
+  private readonly items = new Map<string, Item>();
+  /** What definitions replaced that the hub was not seen to use yet, by their keys. */
+  private readonly formers = new Map<string, Former>();
+  /** The formers in each ConfigMap as they were last written. They are no content of the hub. */
+  private readonly formerTexts = new Map<number, string>();
+  /** Texts of definitions with which the hub could not read its files, and its words. */
+  private readonly unreadable = new Map<string, { readonly text: string; readonly words: string }>();
+
+  get isEmpty(): boolean {
+    return this.items.size === 0;
+  }
+
+  get(kind: ConfigEntityKind, id: string): EntityPayload | undefined {
+    return this.items.get(itemKey(kind, id))?.payload;
+  }
+
+  /** Bytes of the definitions in each ConfigMap. */
+  sizes(): number[] {
+    const sizes = DELIVERIES.map(() => 0);
+    for (const { index, bytes } of this.items.values()) sizes[index]! += bytes;
+    return sizes;
+  }
+
+  /**
+   * The words of the hub about this definition, with which it could not read a file, once: it may be tried again. Undefined: nothing is
+   * known against it.
+   */
+  whyUnreadable(kind: ConfigEntityKind, id: string, payload: EntityPayload): string | undefined {
+    const known = this.unreadable.get(itemKey(kind, id));
+    this.unreadable.delete(itemKey(kind, id));
+    return known?.text === itemText(kind, id, payload) ? known.words : undefined;
+  }
+
+  /** Whether there is room for this definition in the place of a former one with its id. */
+  hasRoom(kind: ConfigEntityKind, id: string, payload: EntityPayload): boolean {
+    return this.placed(kind, id, payload) !== undefined;
+  }
+
+  /** What a definition replaced that the hub was not seen to use yet; undefined: nothing, or it is used. */
+  formerOf(kind: ConfigEntityKind, id: string): Former | undefined {
+    return this.formers.get(itemKey(kind, id));
+  }
+
+  /**
+   * The hub uses the definition: the former one is needed no more, and the next write of the ConfigMap leaves it out.
+   *
+   * @param hash of the definition
+   * @returns whether that is to be published: a next process would take the former one for a definition that the hub has used since
+   */
+  confirm(kind: ConfigEntityKind, id: string, hash: string): boolean {
+    const key = itemKey(kind, id);
+    const [item, former] = [this.items.get(key), this.formers.get(key)];
+    this.formers.delete(key);
+    if (!item || former?.accepted !== hash) return false;
+    this.changed.add(item.index);
+    return true;
+  }
+
+  /** What a definition replaced stays known with this `status.appliedHash`. Whether that is to be published. */
+  keepFormer(kind: ConfigEntityKind, id: string, accepted: string): boolean {
+    const key = itemKey(kind, id);
+    const [item, former] = [this.items.get(key), this.formers.get(key)];
+    if (!item || !former || former.accepted === accepted) return false;
+    this.formers.set(key, { ...former, accepted });
+    this.changed.add(item.index);
+    return true;
+  }
+
+  /**
+   * The definition is delivered by the next publication.
+   *
+   * @param former the replaced definition, written together with this one
+   * @throws HubFailed there is no room
+   */
+  put(kind: ConfigEntityKind, id: string, payload: EntityPayload, former?: Former): void {
+    const before = this.items.get(itemKey(kind, id));
+    const item = this.placed(kind, id, payload);
+    if (!item) throw new HubFailed('the ConfigMaps have no room for it');
+    this.unreadable.delete(itemKey(kind, id));
+    if (former) this.formers.set(itemKey(kind, id), former);
+    else this.formers.delete(itemKey(kind, id));
+    if (before?.text === item.text) return;
+    this.items.set(itemKey(kind, id), item);
+    this.changed.add(item.index);
+    if (!before || before.index === item.index) return;
+    this.changed.add(before.index);
+    this.receiving.add(item.index);
+  }
+
+  /** The definition is taken out by the next publication. */
+  take(kind: ConfigEntityKind, id: string): void {
+    const before = this.items.get(itemKey(kind, id));
+    if (!before) return;
+    this.items.delete(itemKey(kind, id));
+    this.formers.delete(itemKey(kind, id));
+    this.unreadable.delete(itemKey(kind, id));
+    this.changed.add(before.index);
+  }
+
+  /**
+   * The former definitions of those that the hub cannot read take their place again. False: there are none, or they are not known.
+   *
+   * @param words of the hub
+   */
+  takeBack(lines: readonly UnreadableLine[], words: string): boolean {
+    const named = [...this.items].filter(([, { kind, index, text }]) =>
+      lines.some((line) => line.kind === kind && line.index === index && line.text === text),
+    );
+    let isTaken = false;
+    for (const [key, { kind, id, text }] of named) {
+      const former = this.formers.get(key);
+      if (!former) continue;
+      if (former.definition) this.put(kind, id, former.definition);
+      else this.take(kind, id);
+      this.unreadable.set(key, { text, words });
+      isTaken = true;
+    }
+    return isTaken;
+  }
+
+  /** What a ConfigMap has that was written before. */
+  read(index: number, data: DeliveryData | undefined): void {
+    const formers = data?.[FORMER_FILE];
+    if (formers !== undefined) this.formerTexts.set(index, formers);
+    for (const [key, former] of readFormerText(formers)) this.formers.set(key, former);
+    for (const kind of CONFIG_ENTITY_KINDS) {
+      for (const [id, payload] of readFileText(kind, data?.[deliveredFile(kind)] ?? '')) {
+        // A crash while a definition moved may have left it in two: the second one is written without it.
+        if ((kind === 'script' && id === deliveryMarker(index)) || this.items.has(itemKey(kind, id)))
+          continue;
+        this.items.set(itemKey(kind, id), itemOf(kind, id, payload, index));
+      }
+    }
+  }
+
+  /** The next {@link content} of the ConfigMap has the present formers. */
+  renewFormers(index: number): void {
+    const keys = [...this.formers.keys()].filter((key) => this.items.get(key)?.index === index);
+    const text = formerText(
+      keys.map((key) => [key, this.formers.get(key)!]),
+      this.sizes()[index]!,
+    );
+    if (text === undefined) this.formerTexts.delete(index);
+    else this.formerTexts.set(index, text);
+  }
+
+  /** In the order of the ids: equal contents are equal files, also after a restart of the operator. */
+  content(index: number, isMarked = true): { readonly data: DeliveryData; readonly hash: string } {
+    const mine = [...this.items.values()]
+      .filter((item) => item.index === index)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+    const linesOf = (kind: ConfigEntityKind) =>
+      mine.filter((item) => item.kind === kind).map(({ text }) => text);
+    const sum = createHash('sha256');
+    for (const kind of CONFIG_ENTITY_KINDS) sum.update(fileText(kind, linesOf(kind)));
+    const hash = `sha256:${sum.digest('hex')}`;
+    const marker = itemText('script', deliveryMarker(index), { sequence: [], variables: { content: hash } });
+    const data = Object.fromEntries(
+      CONFIG_ENTITY_KINDS.map((kind) => [
+        deliveredFile(kind),
+        fileText(kind, [...(kind === 'script' && isMarked ? [marker] : []), ...linesOf(kind)]),
+      ]),
+    );
+    const formers = this.formerTexts.get(index);
+    return { data: { ...data, ...(formers !== undefined && { [FORMER_FILE]: formers }) }, hash };
+  }
+
+  private placed(kind: ConfigEntityKind, id: string, payload: EntityPayload): Item | undefined {
+    const current = this.items.get(itemKey(kind, id));
+    const sizes = this.sizes();
+    const item = itemOf(kind, id, payload, 0);
+    if (current) sizes[current.index]! -= current.bytes;
+    const index = assign(item.bytes, current?.index, sizes);
+    return index === undefined ? undefined : { ...item, index };
+  }
+}
+
+/** Also the key of what a definition replaced, in its ConfigMap. */
+const itemKey = (kind: ConfigEntityKind, id: string): string => `${kind} ${id}`;
+
+function itemOf(kind: ConfigEntityKind, id: string, payload: EntityPayload, index: number): Item {
+  const text = itemText(kind, id, payload);
+  return { kind, id, payload, text, bytes: Buffer.byteLength(text) + 2, index };
+}

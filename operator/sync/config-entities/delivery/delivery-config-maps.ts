@@ -1,0 +1,179 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Stopping } from '../../../base/errors';
+import type { Hub } from '../../../kinds';
+import { operatorAnnotations } from '../../../kinds/annotations';
+import { objectNames } from '../../../kinds/object-names';
+import type { ClusterObject } from '../../../runtime/objects';
+import { builtin } from '../../../runtime/types';
+import { DELIVERIES, deliveryMetadata } from '../../hub-workload/delivery';
+import { keepsVolume } from '../../hub-workload/retain';
+import type { Services } from '../../services';
+import type { DeliveredDefinitions, DeliveryData } from './delivered-definitions';
+
+interface DeliveryConfigMap extends ClusterObject {
+  readonly data?: DeliveryData;
+}
+
+/**
+ * Writes the definitions of one hub into the ConfigMaps that its pod mounts, and reads them from there. They are the record of all
+ * delivered ones, as `automations.yaml` is of those that the hub's API has written.
+ */
+export class DeliveryConfigMaps {
+  /** The content of each ConfigMap in the cluster, by its hash. */
+  readonly applied = new Map<number, string>();
+  private loading: Promise<void> | undefined;
+  private lastWrite: Promise<unknown> = Promise.resolve();
+  /** The ConfigMaps are empty and about to go: they have no marker scripts. */
+  private isEnding = false;
+
+  constructor(
+    private readonly services: Pick<Services, 'applier' | 'cache'>,
+    private readonly at: { readonly namespace: string; readonly name: string },
+    private readonly definitions: DeliveredDefinitions,
+  ) {}
+
+  /** @throws Stopping it was deleted */
+  get hub(): Hub {
+    const hub = this.services.cache.get<Hub>('Hub', this.at.namespace, this.at.name);
+    if (!hub) throw new Stopping('the Hub was deleted meanwhile');
+    return hub;
+  }
+
+  /** Reads the ConfigMaps, once. */
+  load(): Promise<void> {
+    this.loading ??= this.readAll().catch((error: unknown) => {
+      this.loading = undefined;
+      throw error;
+    });
+    return this.loading;
+  }
+
+  /** Writes all that was changed before. */
+  async flush(hub: Hub): Promise<void> {
+    await this.lastWrite; // of a restoration: one that fails leaves its changes to this one
+    const { changed } = this.definitions;
+    for (const index of [...changed]) await this.apply(hub, index, () => changed.has(index));
+  }
+
+  /** Writes ConfigMaps again that someone has changed or deleted, and those whose write has failed. */
+  async restore(hub: Hub): Promise<void> {
+    await this.load();
+    for (const index of this.indices) await this.apply(hub, index, () => this.indices.includes(index));
+  }
+
+  /** Writes the empty ConfigMaps without the marker scripts, and does the work. Those that are left then get their markers again. */
+  async withoutMarkers(hub: Hub, work: (indices: readonly number[]) => Promise<void>): Promise<void> {
+    const { indices, definitions } = this;
+    this.isEnding = true;
+    try {
+      for (const index of indices) await this.apply(hub, index, () => definitions.isEmpty);
+      await work(indices);
+    } finally {
+      this.isEnding = false;
+      for (const index of this.applied.keys()) definitions.changed.add(index);
+    }
+  }
+
+  /** Deletes a ConfigMap, unless there are definitions again. */
+  remove(hub: Hub, index: number): Promise<void> {
+    return this.inTurn(async () => {
+      if (!this.definitions.isEmpty) return;
+      this.definitions.changed.delete(index); // before the request: a definition that is put meanwhile has to be written
+      await this.services.applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
+      this.applied.delete(index);
+    });
+  }
+
+  /** The data of those ConfigMaps that have these contents. */
+  async dataOf(contents: ReadonlyMap<number, string>): Promise<ReadonlyMap<number, DeliveryData>> {
+    const found = new Map<number, DeliveryData>();
+    for (const [index, hash] of contents) {
+      const configMap = await this.find(index);
+      if (configMap?.data && hashOf(configMap) === hash) found.set(index, configMap.data);
+    }
+    return found;
+  }
+
+  /** Numbers of the ConfigMaps that the cluster has or may have. */
+  get indices(): readonly number[] {
+    return [...new Set([...this.definitions.changed, ...this.applied.keys()])];
+  }
+
+  private async readAll(): Promise<void> {
+    const metadataOf = (index: number) => deliveryMetadata(this.services, this.at, index);
+    if (!DELIVERIES.some(metadataOf)) return;
+    const { definitions, hub } = this;
+    const read = new Map<number, DeliveryConfigMap['data']>();
+    for (const index of DELIVERIES) {
+      const metadata = metadataOf(index);
+      if (!metadata || !this.services.applier.isOurs(metadata, hub)) continue;
+      const found = await this.find(index);
+      if (!found) continue;
+      read.set(index, found.data);
+      this.applied.set(index, hashOf(found));
+      definitions.read(index, found.data);
+    }
+    for (const [index, data] of read)
+      if (!isDeepStrictEqual(definitions.content(index).data, data)) definitions.changed.add(index);
+  }
+
+  private find(index: number): Promise<DeliveryConfigMap | undefined> {
+    const { namespace, name } = this.at;
+    return this.services.applier.find(builtin.ConfigMap, namespace, objectNames(name).delivery(index));
+  }
+
+  /** Writes a ConfigMap in its turn, if that is still needed then. One whose write fails is still to be written. */
+  private apply(hub: Hub, index: number, isNeeded: () => boolean): Promise<void> {
+    return this.inTurn(async () => {
+      if (!isNeeded()) return;
+      for (const each of this.definitions.receiving) await this.writeOne(hub, each);
+      await this.writeOne(hub, index);
+    });
+  }
+
+  /** An older content never replaces a newer one. */
+  private inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.lastWrite.then(work);
+    this.lastWrite = done.catch(() => undefined);
+    return done;
+  }
+
+  private async writeOne(hub: Hub, index: number): Promise<void> {
+    const { definitions } = this;
+    const { changed, receiving } = definitions;
+    const isReceiving = receiving.delete(index);
+    if (changed.delete(index)) definitions.renewFormers(index);
+    try {
+      await this.write(hub, index);
+    } catch (error) {
+      changed.add(index);
+      if (isReceiving) receiving.add(index);
+      throw error;
+    }
+  }
+
+  private async write(hub: Hub, index: number): Promise<void> {
+    const { definitions } = this;
+    const { data, hash } = definitions.content(index, !(this.isEnding && definitions.isEmpty));
+    const { namespace, name } = this.at;
+    await this.services.applier.apply(
+      builtin.ConfigMap,
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: {
+          name: objectNames(name).delivery(index),
+          namespace,
+          annotations: { [operatorAnnotations.contentHash]: hash },
+        },
+        data,
+      },
+      // Kept with the volume. A deletion in the foreground asks no finalizer.
+      { owner: hub, ownerReference: !keepsVolume(this.services, hub) },
+    );
+    this.applied.set(index, hash);
+  }
+}
+
+const hashOf = ({ metadata }: DeliveryConfigMap): string =>
+  metadata.annotations?.[operatorAnnotations.contentHash] ?? '';

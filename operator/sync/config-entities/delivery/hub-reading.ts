@@ -1,0 +1,207 @@
+import { HubFailed } from '../../../client/connection/errors';
+import { rereadScripts, scriptVariables } from '../../../client/config-entities/script-variables';
+import type { HubClient } from '../../../client/hub-client';
+import { operatorAnnotations } from '../../../kinds/annotations';
+import { deliveryMarker, MARKER_SCRIPT } from '../../../kinds/ids';
+import { objectNames } from '../../../kinds/object-names';
+import type { ClusterObject } from '../../../runtime/objects';
+import { builtin } from '../../../runtime/types';
+import { whileRefreshing } from '../../hub-workload/refresh';
+import type { Child } from '../../objects/child';
+import { recordedId } from '../../objects/ownership';
+import type { Services } from '../../services';
+import { scripts } from '../script';
+
+/** Milliseconds that a pod usually takes to get the files, until the first time was measured; the least and the most. */
+const USUAL_REFRESH = 500;
+const REFRESH_BOUNDS = [100, 2_000] as const;
+
+/** Milliseconds in which a hub that has not read the files is not asked to: the first time, and at most. */
+const PAUSES = [10_000, 300_000] as const;
+
+/** The contents of ConfigMaps, by their hashes. */
+type Contents = ReadonlyMap<number, string>;
+type Unread = readonly (readonly [index: number, hash: string])[];
+
+/** The hub has not read the files. */
+interface Failure {
+  /** Hash of the configuration that it had accepted. */
+  readonly accepted: string | undefined;
+  /** The error of a hub that cannot read its files. */
+  readonly words: string | undefined;
+  readonly pause: number;
+  readonly until: number;
+}
+
+/** What a hub has read of its delivered files, and has it read them. Each ConfigMap has a script that shows its content. */
+export class HubReading {
+  private usualRefresh = USUAL_REFRESH;
+  private failure: Failure | undefined;
+
+  /** @param applied contents of the ConfigMaps */
+  constructor(
+    private readonly services: Pick<Services, 'cache' | 'cluster' | 'clock'>,
+    private readonly at: { readonly namespace: string; readonly name: string },
+    private readonly applied: Contents,
+  ) {}
+
+  /** The hub did not read the files, and is not asked to for a while. */
+  get isLeftAlone(): boolean {
+    const { lastFailure } = this;
+    return lastFailure !== undefined && this.services.clock.monotonic() < lastFailure.until;
+  }
+
+  /** The content that the hub did not read is about to be replaced. */
+  forgetFailure(): void {
+    this.failure = undefined;
+  }
+
+  /** The hub has read all files, with a configuration that it has accepted. */
+  async isRead(client: HubClient): Promise<boolean> {
+    for (const [index, hash] of this.applied) if ((await this.shown(client, index)) !== hash) return false;
+    return this.runsAccepted(client);
+  }
+
+  /** The hub uses a former content of a file, or may. */
+  async mayUseFormer(client: HubClient): Promise<boolean> {
+    for (const [index, hash] of this.applied) {
+      const shown = await this.shown(client, index);
+      const isHidden = shown === undefined && (await client.entities.read('script', deliveryMarker(index)));
+      if (isHidden || (shown !== undefined && shown !== hash)) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Has the pod get the files and the hub read them. Scripts are loaded with that; automations and scenes are not.
+   *
+   * @param mend gets the words of a hub that cannot read these contents; true: others are written
+   * @throws HubFailed
+   */
+  async untilSeen(
+    client: HubClient,
+    mend: (contents: Contents, words: string) => Promise<boolean>,
+  ): Promise<void> {
+    if (this.applied.size === 0) return;
+    const seen = new Map<number, string>();
+    // Also a content that is written meanwhile: it has the former changes as well.
+    const unseen = () => [...this.applied].filter(([index, hash]) => seen.get(index) !== hash);
+    // Asked each time: a hub that has started again may have other files than before.
+    const look = async () => {
+      for (const [index] of unseen()) {
+        const shown = await this.shown(client, index);
+        if (shown !== undefined) seen.set(index, shown);
+      }
+      return unseen().length === 0;
+    };
+    if (!(await look())) {
+      // A hub without the includes reads nothing, however often it is reloaded.
+      if (seen.size === 0 && !(await this.runsAccepted(client))) throw this.notRead(unseen());
+      for (;;) {
+        const [known, contents] = [this.lastFailure, new Map(this.applied)];
+        const problem = await this.refresh(client, look);
+        if (!problem) break;
+        // Words of before are about a former content.
+        if (problem === known || !(await mend(contents, problem.words ?? '')))
+          throw this.notRead(unseen(), problem.words ?? (await this.hiddenMarker(client, unseen())));
+      }
+    }
+    if (!(await this.runsAccepted(client))) throw this.notRead([...this.applied]);
+  }
+
+  /**
+   * Resolves once the hub shows none of these contents.
+   *
+   * @param isOver it need not any more
+   * @throws HubFailed
+   */
+  async untilGone(client: HubClient, indices: readonly number[], isOver: () => boolean): Promise<void> {
+    const isGone = async () => {
+      const shown = await Promise.all(indices.map((index) => this.shown(client, index)));
+      return shown.every((hash) => hash === undefined);
+    };
+    const problem = await this.refresh(client, async () => isOver() || (await isGone()));
+    if (problem) throw this.notRead([...this.applied], problem.words);
+  }
+
+  /** Undefined: the hub has read the files. One that did not is left alone for longer and longer, unless its configuration changes. */
+  private async refresh(
+    client: HubClient,
+    look: () => Promise<boolean>,
+  ): Promise<{ readonly words: string | undefined } | undefined> {
+    const { clock } = this.services;
+    const before = this.lastFailure;
+    if (before && this.isLeftAlone) return before;
+    let words: string | undefined;
+    const isSeen = await whileRefreshing(this.services, this.at, async (elapsed) => {
+      if (elapsed() < this.usualRefresh) await clock.sleep(this.usualRefresh - elapsed());
+      const readAt = elapsed();
+      words = (await rereadScripts(client))?.message;
+      if (words !== undefined || !(await look())) return undefined;
+      this.usualRefresh = Math.min(Math.max(REFRESH_BOUNDS[0], 0.8 * readAt), REFRESH_BOUNDS[1]);
+      return true;
+    });
+    if (isSeen) {
+      this.failure = undefined;
+      return undefined;
+    }
+    const pause = Math.min(before ? 2 * before.pause : PAUSES[0], PAUSES[1]);
+    this.failure = { accepted: this.acceptedHash, words, pause, until: clock.monotonic() + pause };
+    return this.failure;
+  }
+
+  /** A failure with another configuration counts no more. */
+  private get lastFailure(): Failure | undefined {
+    return this.failure?.accepted === this.acceptedHash ? this.failure : undefined;
+  }
+
+  /** Words for a script in the hub's own file that has the id of a marker script: the hub uses that one. */
+  private async hiddenMarker(client: HubClient, unread: Unread): Promise<string | undefined> {
+    for (const [index] of unread) {
+      const id = deliveryMarker(index);
+      if (!(await client.entities.read('script', id))) continue;
+      const { namespace, name } = this.at;
+      const owner = [...this.services.cache.ofHub<Child>('HubScript', namespace, name)].find(
+        (each) => recordedId(scripts, each) === id,
+      );
+      const which = owner ? `the script of the HubScript ${owner.metadata.name}` : 'a script of its own';
+      return (
+        `${which} has the id ${id}, and hides the script of the operator that shows what the hub has read. ` +
+        'Delete it, and make it again with another id.'
+      );
+    }
+    return undefined;
+  }
+
+  private notRead(
+    unread: Unread,
+    words = 'its pod has not got them, or the configuration that it has accepted does not include them (see the HubConfiguration)',
+  ): HubFailed {
+    const names = unread.map(([index]) => objectNames(this.at.name).delivery(index));
+    return new HubFailed(`the hub has not read the ConfigMaps ${names.join(', ')} yet: ${words}`);
+  }
+
+  /**
+   * Whether the hub has read the configuration that it has accepted. One that is only tried may be taken back, and with it the includes
+   * of the delivered files.
+   */
+  private async runsAccepted(client: HubClient): Promise<boolean> {
+    const hash = this.acceptedHash;
+    const shown = (await scriptVariables(client, MARKER_SCRIPT))?.['configuration'];
+    return hash !== undefined && shown === hash;
+  }
+
+  private get acceptedHash(): string | undefined {
+    const { namespace, name } = this.at;
+    const { acceptedConfiguration } = objectNames(name);
+    const { kind } = builtin.ConfigMap;
+    const accepted = this.services.cache.get<ClusterObject>(kind, namespace, acceptedConfiguration);
+    return accepted?.metadata.annotations?.[operatorAnnotations.contentHash];
+  }
+
+  /** The content of a ConfigMap that the hub has read last. */
+  private async shown(client: HubClient, index: number): Promise<string | undefined> {
+    const variables = await scriptVariables(client, deliveryMarker(index));
+    return typeof variables?.['content'] === 'string' ? variables['content'] : undefined;
+  }
+}
