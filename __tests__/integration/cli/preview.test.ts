@@ -72,6 +72,8 @@ interface Change {
 }
 
 const either = { driftPolicy: 'Warn' };
+/** Two resources may draw it: each gets another one. */
+const ANOTHER_ID = 'another_id';
 const changes: Readonly<Record<string, readonly Change[]>> = {
   HubAutomation: [
     { spec: { alias: 'Another name' } },
@@ -84,7 +86,7 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
     { spec: { enabled: false } },
     { spec: { enabled: true } },
     { spec: { suspend: true, alias: 'Suspended' } },
-    { spec: { id: 'another_id' } },
+    { spec: { id: ANOTHER_ID } },
     { inHub: 'edited' },
     { inHub: 'edited', spec: either },
     { inHub: 'removed' },
@@ -239,7 +241,8 @@ test(`diff says of 50 random changes what the operator then does (SEED=${seed})`
       const possible = changes[resource.kind]!;
       const { inHub, spec = {} } = possible[Math.floor(random() * possible.length)]!;
       if (inHub) await changeInHub(resource, inHub);
-      changed.push({ ...resource, spec: { ...resource.spec, ...spec } });
+      const id = spec['id'] === ANOTHER_ID && { id: `${ANOTHER_ID}_of_${resource.metadata.name}` };
+      changed.push({ ...resource, spec: { ...resource.spec, ...spec, ...id } });
     }
     const before = await Promise.all(changed.map(objectOf));
     const { code, previews } = await preview(changed);
