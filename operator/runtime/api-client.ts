@@ -244,7 +244,10 @@ export class ApiClient {
           onConnection();
         })
         .once('response', (answer) => resolve((exchanged = answer)))
-        .once('close', () => signal.removeEventListener('abort', end))
+        .once('close', () => {
+          signal.removeEventListener('abort', end);
+          reject(new Error('closed without an answer')); // as after 101, which no request asks for
+        })
         .on('error', reject)
         .end(content);
     });

@@ -151,6 +151,14 @@ describe('ApiClient: answers', () => {
     await expect(connect().request(get)).rejects.toThrow(ApiServerUnreachable);
   });
 
+  test('a connection that is closed without an answer means that the server is unreachable', async () => {
+    const cluster = connect();
+    answer = ({ socket }) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
+    await expect(cluster.request(get)).rejects.toThrow('GET /api: closed without an answer');
+    await expect(cluster.stream(get)).rejects.toThrow(ApiServerUnreachable);
+  });
+
   test('a rejected stream throws the same error as other requests', async () => {
     answer = (_, response) => json(response, 410, { reason: 'Expired', message: 'too old' });
     await expect(connect().stream(get)).rejects.toMatchObject({ status: 410, reason: 'Expired' });
