@@ -274,7 +274,8 @@ export class ApiClient {
     await this.kubeConfig.applyToHTTPSOptions(tls);
     this.keepAgents(tls);
     const headers: Record<string, string> = {};
-    for (const [name, value] of Object.entries(tls.headers ?? {})) headers[name] = String(value);
+    // A token may end with a newline, in its file or in the answer of a program, which no header may have.
+    for (const [name, value] of Object.entries(tls.headers ?? {})) headers[name] = String(value).trim();
     if (tls.auth) headers['Authorization'] = `Basic ${Buffer.from(tls.auth).toString('base64')}`;
     return headers;
   }

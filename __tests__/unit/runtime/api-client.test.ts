@@ -297,6 +297,11 @@ describe('ApiClient: credentials', () => {
     expect((await cluster.stream(get)).destroy()).toBeDefined();
   });
 
+  test('a token that ends with a newline is sent without it', async () => {
+    await connect({}, () => ({ Authorization: 'Bearer new\n' })).request(get);
+    expect(seen[0]?.headers.authorization).toBe('Bearer new');
+  });
+
   test('are read once for all requests of a minute', async () => {
     const clock = new ManualClock();
     const headers = jest.fn(() => ({}));
