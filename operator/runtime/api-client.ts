@@ -191,6 +191,7 @@ export class ApiClient {
       if (streaming) answer.once('close', () => link.dispose());
       return body;
     } catch (error) {
+      if (!(error instanceof ApiError)) status = 'error'; // the answer may have broken off after its status
       if (link.signal.aborted) throw link.signal.reason;
       if (error instanceof ApiError) throw error;
       const { code = messageOf(error) } = error as { readonly code?: string };
