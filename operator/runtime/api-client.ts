@@ -191,6 +191,7 @@ export class ApiClient {
       if (streaming) answer.once('close', () => link.dispose());
       return body;
     } catch (error) {
+      if (!(error instanceof ApiError)) status = 'error'; // the answer may have broken off after its status
       if (link.signal.aborted) throw link.signal.reason;
       if (error instanceof ApiError) throw error;
       const { code = messageOf(error) } = error as { readonly code?: string };
@@ -244,7 +245,10 @@ export class ApiClient {
           onConnection();
         })
         .once('response', (answer) => resolve((exchanged = answer)))
-        .once('close', () => signal.removeEventListener('abort', end))
+        .once('close', () => {
+          signal.removeEventListener('abort', end);
+          reject(new Error('closed without an answer')); // as after 101, which no request asks for
+        })
         .on('error', reject)
         .end(content);
     });
@@ -271,7 +275,8 @@ export class ApiClient {
     await this.kubeConfig.applyToHTTPSOptions(tls);
     this.keepAgents(tls);
     const headers: Record<string, string> = {};
-    for (const [name, value] of Object.entries(tls.headers ?? {})) headers[name] = String(value);
+    // A token may end with a newline, in its file or in the answer of a program, which no header may have.
+    for (const [name, value] of Object.entries(tls.headers ?? {})) headers[name] = String(value).trim();
     if (tls.auth) headers['Authorization'] = `Basic ${Buffer.from(tls.auth).toString('base64')}`;
     return headers;
   }

@@ -151,6 +151,14 @@ describe('ApiClient: answers', () => {
     await expect(connect().request(get)).rejects.toThrow(ApiServerUnreachable);
   });
 
+  test('a connection that is closed without an answer means that the server is unreachable', async () => {
+    const cluster = connect();
+    answer = ({ socket }) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
+    await expect(cluster.request(get)).rejects.toThrow('GET /api: closed without an answer');
+    await expect(cluster.stream(get)).rejects.toThrow(ApiServerUnreachable);
+  });
+
   test('a rejected stream throws the same error as other requests', async () => {
     answer = (_, response) => json(response, 410, { reason: 'Expired', message: 'too old' });
     await expect(connect().stream(get)).rejects.toMatchObject({ status: 410, reason: 'Expired' });
@@ -289,6 +297,11 @@ describe('ApiClient: credentials', () => {
     expect((await cluster.stream(get)).destroy()).toBeDefined();
   });
 
+  test('a token that ends with a newline is sent without it', async () => {
+    await connect({}, () => ({ Authorization: 'Bearer new\n' })).request(get);
+    expect(seen[0]?.headers.authorization).toBe('Bearer new');
+  });
+
   test('are read once for all requests of a minute', async () => {
     const clock = new ManualClock();
     const headers = jest.fn(() => ({}));
@@ -397,5 +410,10 @@ test('each request is reported with its result', async () => {
   await cluster.request(patch).catch(() => undefined);
   answer = (_, response) => response.destroy();
   await cluster.request(get).catch(() => undefined);
-  expect(told).toEqual(['GET 200', 'PATCH 409', 'GET error']);
+  answer = (_, response) => {
+    response.writeHead(200, { 'Content-Length': 100 }).write('{"half":');
+    setTimeout(() => response.destroy(), 20);
+  };
+  await cluster.request(get).catch(() => undefined);
+  expect(told).toEqual(['GET 200', 'PATCH 409', 'GET error', 'GET error']);
 });

@@ -97,13 +97,16 @@ export class HubReading {
     if (!(await look())) {
       // A hub without the includes reads nothing, however often it is reloaded.
       if (seen.size === 0 && !(await this.runsAccepted(client))) throw this.notRead(unseen());
+      let mended: string | undefined;
       for (;;) {
         const [known, contents] = [this.lastFailure, new Map(this.applied)];
         const problem = await this.refresh(client, look);
         if (!problem) break;
-        // Words of before are about a former content.
-        if (problem === known || !(await mend(contents, problem.words ?? '')))
+        const { words = '' } = problem;
+        // Words of before are about a former content, and the same words may be: a pod that is slow to get the files still has it.
+        if (problem === known || words === mended || !(await mend(contents, words)))
           throw this.notRead(unseen(), problem.words ?? (await this.hiddenMarker(client, unseen())));
+        mended = words;
       }
     }
     if (!(await this.runsAccepted(client))) throw this.notRead([...this.applied]);

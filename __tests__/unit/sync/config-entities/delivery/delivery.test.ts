@@ -287,6 +287,26 @@ describe('what the hub does not take', () => {
     },
   );
 
+  test('is told from the next one while the pod is slow to get the file without it', async () => {
+    house.unreadable = 'poison';
+    automation(house, 'a', { description: 'poison' });
+    for (const name of ['b', 'c']) automation(house, name);
+    await untilWritten('poison');
+    await house.clock.advance(5_000); // the pod has it
+    house.refreshes = false;
+    await house.clock.advance(75_000);
+    expect(JSON.stringify([...house.configMaps.values()])).not.toContain('poison');
+    house.refreshes = true;
+    expect(await house.settle(800)).toEqual({ a: 'RejectedByHub', b: 'Ready', c: 'Ready' });
+  });
+
+  test('is told from the next one that has the same mistake in its place', async () => {
+    house.unreadable = 'poison';
+    for (const name of ['a', 'b']) automation(house, name, { description: 'poison' });
+    automation(house, 'c');
+    expect(await house.settle(800)).toEqual({ a: 'RejectedByHub', b: 'RejectedByHub', c: 'Ready' });
+  });
+
   test('is rejected also if its own publication ended before it was taken back: it is not tried for ever', async () => {
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
