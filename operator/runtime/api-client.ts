@@ -95,7 +95,8 @@ export class ApiClient {
   private readonly server: string;
   private readonly timeout: number;
   private readonly agentOptions: http.AgentOptions;
-  private agents: { readonly httpAgent: http.Agent; readonly httpsAgent: https.Agent };
+  private readonly isSecure: boolean;
+  private agent: http.Agent;
   private tlsIdentity = '';
   private credentials: Credentials | undefined;
 
@@ -111,11 +112,9 @@ export class ApiClient {
     const { timeout = DEFAULT_TIMEOUT, connections = Infinity } = options;
     this.timeout = timeout;
     this.agentOptions = { keepAlive: true, maxSockets: connections, maxFreeSockets: MAX_IDLE_CONNECTIONS };
-    this.agents = {
-      httpAgent: new http.Agent(this.agentOptions),
-      httpsAgent: new https.Agent(this.agentOptions),
-    };
     this.server = server.replace(/\/$/, '');
+    this.isSecure = /^https:/i.test(server);
+    this.agent = new (this.isSecure ? https : http).Agent(this.agentOptions);
   }
 
   async request<T>(request: ApiRequest): Promise<T> {
@@ -148,8 +147,7 @@ export class ApiClient {
 
   /** Closes all connections. */
   close(): void {
-    this.agents.httpAgent.destroy();
-    this.agents.httpsAgent.destroy();
+    this.agent.destroy();
   }
 
   private async authenticated<T extends Buffer | Readable>(request: ApiRequest, form: Form<T>): Promise<T> {
@@ -228,8 +226,7 @@ export class ApiClient {
         'Content-Length': Buffer.byteLength(content),
       }),
     };
-    const isSecure = url.protocol === 'https:';
-    const agent = isSecure ? this.agents.httpsAgent : this.agents.httpAgent;
+    const { agent, isSecure } = this;
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const request = (isSecure ? https : http).request(url, { method, headers, agent });
@@ -273,7 +270,7 @@ export class ApiClient {
   private async readCredentials(): Promise<Record<string, string>> {
     const tls: https.RequestOptions = {};
     await this.kubeConfig.applyToHTTPSOptions(tls);
-    this.keepAgents(tls);
+    if (this.isSecure) this.keepAgent(tls);
     const headers: Record<string, string> = {};
     // A token may end with a newline, in its file or in the answer of a program, which no header may have.
     for (const [name, value] of Object.entries(tls.headers ?? {})) headers[name] = String(value).trim();
@@ -282,20 +279,17 @@ export class ApiClient {
   }
 
   /** An agent stays while the TLS identity stays the same, so that connections are reused. */
-  private keepAgents({ ca, cert, key, servername, rejectUnauthorized }: https.RequestOptions): void {
+  private keepAgent({ ca, cert, key, servername, rejectUnauthorized }: https.RequestOptions): void {
     const identity = JSON.stringify([ca, cert, key, servername, rejectUnauthorized]);
     if (identity === this.tlsIdentity) return;
     // The previous agent finishes its requests in flight; the server closes its idle connections.
-    this.agents = {
-      ...this.agents,
-      httpsAgent: new https.Agent({
-        ...this.agentOptions,
-        // Else each connection reads the certificates and the key again, which takes longer than a short request.
-        secureContext: createSecureContext({ ca, cert, key }),
-        ...(servername !== undefined && { servername }),
-        ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
-      }),
-    };
+    this.agent = new https.Agent({
+      ...this.agentOptions,
+      // Else each connection reads the certificates and the key again, which takes longer than a short request.
+      secureContext: createSecureContext({ ca, cert, key }),
+      ...(servername !== undefined && { servername }),
+      ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+    });
     this.tlsIdentity = identity; // last: certificates that do not fit are read again
   }
 }
