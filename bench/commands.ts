@@ -13,6 +13,7 @@ import { builtin } from '../operator/runtime/types';
 import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
 import { editorAutomation } from '../__tests__/cluster/editor-automation';
 import { type BenchHub, HubBench } from './hub-bench';
+import { median } from './median';
 import type { Figures } from './runtime';
 
 const BUNDLE = join(__dirname, '..', 'build', 'kubectl-hub.cjs');
@@ -64,17 +65,17 @@ export async function benchCommands(exported: number, shown: number, rounds: num
       'export: CPU of the hub for each, ms': Math.round((ofHub / exported) * 10) / 10,
       'export: CPU of the program, s': seconds(whole.processor),
       'resources of the status': shown,
-      'status, median, ms': median(statuses.map((time) => time.whole)),
+      'status, median, ms': usual(statuses.map((time) => time.whole)),
       'status, shortest, ms': shortest(statuses.map((time) => time.whole)),
-      'status: CPU, ms': median(statuses.map(({ processor }) => processor)),
-      'status with the operator’s Node.js, median, ms': median(newer.map((time) => time.whole)),
+      'status: CPU, ms': usual(statuses.map(({ processor }) => processor)),
+      'status with the operator’s Node.js, median, ms': usual(newer.map((time) => time.whole)),
       'status with the operator’s Node.js, shortest, ms': shortest(newer.map((time) => time.whole)),
-      'status with the operator’s Node.js: CPU, ms': median(newer.map(({ processor }) => processor)),
-      'start of the program alone, median, ms': median(starts.map((time) => time.whole)),
+      'status with the operator’s Node.js: CPU, ms': usual(newer.map(({ processor }) => processor)),
+      'start of the program alone, median, ms': usual(starts.map((time) => time.whole)),
       'start of the program alone, shortest, ms': shortest(starts.map((time) => time.whole)),
-      'start of the program alone: CPU, ms': median(starts.map(({ processor }) => processor)),
-      'start of Node.js alone, median, ms': median(bare.map((time) => time.whole)),
-      'start of Node.js alone: CPU, ms': median(bare.map(({ processor }) => processor)),
+      'start of the program alone: CPU, ms': usual(starts.map(({ processor }) => processor)),
+      'start of Node.js alone, median, ms': usual(bare.map((time) => time.whole)),
+      'start of Node.js alone: CPU, ms': usual(bare.map(({ processor }) => processor)),
       'runs of each': rounds,
       'commands on Node.js': process.versions.node,
     };
@@ -133,7 +134,6 @@ async function timed(node: string, args: readonly string[]): Promise<Time> {
   return { whole: whole * 1_000, processor: (user + kernel) * 1_000 };
 }
 
-const median = (times: readonly number[]): number =>
-  Math.round(times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!);
+const usual = (times: readonly number[]): number => Math.round(median(times));
 const shortest = (times: readonly number[]): number => Math.round(Math.min(...times));
 const seconds = (milliseconds: number): number => Math.round(milliseconds / 10) / 100;

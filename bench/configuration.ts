@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stateOf } from '../operator/client/config-entities/states';
 import { HubBench } from './hub-bench';
+import { median } from './median';
 import type { Figures } from './runtime';
 
 const POLL = 25;
@@ -26,16 +27,11 @@ export async function benchConfiguration(rounds: number): Promise<Figures> {
     }
     return {
       changes: rounds,
-      'change to effect in the hub, median, s': median(effects),
+      'change to effect in the hub, median, s': median(effects) / 1_000,
       'change to effect in the hub, longest, s': Math.max(...effects) / 1_000,
-      'change to Ready, median, s': median(readiness),
+      'change to Ready, median, s': median(readiness) / 1_000,
     };
   } finally {
     await bench.stop();
   }
-}
-
-function median(milliseconds: readonly number[]): number {
-  const sorted = [...milliseconds].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)]! / 1_000;
 }

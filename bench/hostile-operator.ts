@@ -17,6 +17,7 @@ import { freePort } from '../sandbox/ports';
 import { SandboxProcess } from '../sandbox/process';
 import { webhookSettings } from '../sandbox/webhook';
 import { HostileHub, postReviews } from './hostile-peers';
+import { median } from './median';
 import { MemoryLimit } from './memory-limit';
 import { scrapeStarting, sum } from './operator-metrics';
 import { typeOf } from './resource-type';
@@ -137,9 +138,6 @@ const round = (value: number): number => Math.round(value * 10) / 10;
 
 const pair = (times: readonly number[]): string =>
   `${Math.round(median(times))}, ${Math.round(Math.max(...times))}`;
-
-const median = (times: readonly number[]): number =>
-  [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
 
 /** The most memory that the process had so far, in bytes (Linux). */
 async function peakMemory(operator: OperatorProcess): Promise<number> {
