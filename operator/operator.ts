@@ -89,7 +89,7 @@ export class HubOperator extends OperatorAdapter {
     this.applier = new Applier(this.cluster, this.cache, API_GROUP);
     this.secrets = new SecretReader(this.cluster, this.cache);
     const eventWriter = new EventWriter(this.cluster, clock, settings.podName);
-    this.events = new EventRecorder(eventWriter, clock, log);
+    this.events = new EventRecorder(eventWriter, clock, log, () => this.controller.queue.isBusy);
     this.modules = syncModules({
       cluster: this.cluster,
       cache: this.cache,
@@ -293,6 +293,7 @@ export class HubOperator extends OperatorAdapter {
       recordWrite: (object) => this.cache.recordWrite(object),
       annotations: { reconcileRequestedAt: userAnnotations.reconcileAt, dryRun: userAnnotations.dryRun },
       leaderSignal: this.leadership.signal,
+      isBusy: () => this.controller.queue.isBusy,
     });
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock';
+import { BUSY_DEFERRAL } from '../base/limits';
 import type { CustomResource } from '../kinds/resource';
 import type { Logger } from '../base/log';
 import { Timer } from '../base/timer';
@@ -10,7 +11,9 @@ import type { EventSubject, EventWriter } from './event-writer';
 const BURST = 25;
 const REFILL = 60_000;
 /** Capacity of the queue of events to write. When it is full, further events are only logged. */
-const QUEUE_LIMIT = 1_000;
+const QUEUE_LIMIT = 5_000;
+/** Milliseconds between two looks whether the operator is still busy. */
+const BUSY_POLL = 100;
 /** While the API server is unavailable, an event is tried this many times, with this pause. */
 const TRIES = 12;
 const RETRY = 10_000;
@@ -31,7 +34,8 @@ interface Pending {
 
 /**
  * Records events on resources asynchronously: an event never delays or fails a reconcile (rules.md, "Status and
- * conditions"). Events are written one after another in the order in which they were recorded.
+ * conditions"). Events are written one after another in the order in which they were recorded, and while the operator is
+ * busy after the statuses that it writes.
  */
 export class EventRecorder {
   private readonly pending: Pending[] = [];
@@ -48,6 +52,8 @@ export class EventRecorder {
     private readonly writer: EventWriter,
     private readonly clock: Clock,
     private readonly log: Logger,
+    /** Whether resources wait for a worker. */
+    private readonly isBusy: () => boolean = () => false,
   ) {
     this.retry = new Timer(clock);
   }
@@ -106,7 +112,10 @@ export class EventRecorder {
   }
 
   private async writePending(): Promise<void> {
-    for (let next = this.pending.shift(); next; next = this.pending.shift()) {
+    for (;;) {
+      if (this.mustWait) await this.untilIdle();
+      const next = this.pending.shift();
+      if (!next) break;
       const tried = this.write(next);
       this.current = { uid: next.subject.metadata.uid, tried };
       if ((await tried) === 'done') continue;
@@ -119,6 +128,18 @@ export class EventRecorder {
     }
     this.current = undefined;
     this.running = undefined;
+  }
+
+  /** The operator is busy, and the oldest event has not waited for long. */
+  private get mustWait(): boolean {
+    const [oldest] = this.pending;
+    return (
+      oldest !== undefined && !this.draining && this.isBusy() && this.clock.now() - oldest.at < BUSY_DEFERRAL
+    );
+  }
+
+  private async untilIdle(): Promise<void> {
+    while (this.mustWait) await this.clock.sleep(BUSY_POLL);
   }
 
   /** Never rejects. `again`: the API server was unavailable. */

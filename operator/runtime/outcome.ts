@@ -42,6 +42,8 @@ export interface Waiting extends Common {
   readonly priority?: Priority;
   /** The state is likely to pass within `after`, or another resource reports it: status stays as it is. */
   readonly unreported?: boolean;
+  /** An operation runs that usually ends soon: while the operator is busy, status waits for its result for a while. */
+  readonly brief?: boolean;
 }
 
 /** Only the user or the hub can help. Reconciled again when one of them changes something, and at resync. */
@@ -68,7 +70,7 @@ export const waiting = (
   reason: ReadyReason,
   message: string,
   after: number,
-  details: Details & { priority?: Priority; unreported?: boolean } = {},
+  details: Details & Pick<Waiting, 'priority' | 'unreported' | 'brief'> = {},
 ): Waiting => ({
   type: 'Waiting',
   reason,

@@ -103,6 +103,11 @@ export class WorkQueue<Key extends string = string> {
     return this.waiting.keys();
   }
 
+  /** Keys wait for a worker. */
+  get isBusy(): boolean {
+    return this.waiting.size > 0;
+  }
+
   get active(): number {
     return this.working.size;
   }

@@ -7,6 +7,7 @@ import type { Condition } from '../kinds/condition';
 import type { ReadyReason } from '../kinds/reasons';
 import type { CustomResource } from '../kinds/resource';
 import {
+  BUSY_DEFERRAL,
   DEPENDENCY_REQUEUE,
   RECONCILE_TIMEOUT,
   REMOVAL_REPORT,
@@ -69,6 +70,8 @@ export interface ReconcilerOptions<R extends CustomResource> {
   readonly duplicateMessage: (resource: R, owner: string) => string;
   /** Records the API server's answer to a write in the cache. Returns the newest known state of the resource. */
   readonly recordWrite: (resource: R) => R;
+  /** Whether resources wait for a worker. */
+  readonly isBusy: () => boolean;
   readonly annotations: { readonly reconcileRequestedAt: string; readonly dryRun: string };
   /** Aborted when this process may no longer write: it lost the Lease or stops. */
   readonly leaderSignal: AbortSignal;
@@ -95,6 +98,9 @@ export class Reconciler<R extends CustomResource> {
   /** Keys whose removal is in progress, with the time of its first reconcile. */
   private readonly removingSince = new Map<ObjectKey, number>();
 
+  /** Keys whose status waits for the result of an operation, with the time since when. */
+  private readonly deferredSince = new Map<ObjectKey, number>();
+
   constructor(private readonly options: ReconcilerOptions<R>) {
     this.status = new StatusWriter(options.cluster, options.type, options.recordWrite);
   }
@@ -112,6 +118,7 @@ export class Reconciler<R extends CustomResource> {
     try {
       const result = await this.reconcileLatest(key, log);
       this.failingSince.delete(key);
+      if (result.type !== 'requeue') this.deferredSince.delete(key);
       return result;
     } catch (thrown) {
       return await this.handleError(key, errorOf(thrown), log);
@@ -300,6 +307,8 @@ export class Reconciler<R extends CustomResource> {
     const isUnreported = outcome.type === 'Waiting' && outcome.unreported;
     // A resource without any condition would look as if no operator had seen it.
     if (isUnreported && conditionOf(resource, 'Ready')) return resultOf(outcome);
+    const deferral = this.deferral(resource, outcome);
+    if (deferral > 0) return resultOf({ ...outcome, after: Math.min(outcome.after ?? deferral, deferral) });
     // A request stays pending in a dry-run, in which nothing is done for it.
     const isPending = this.isDryRun(resource) || outcome.requestPending;
     const handled = isPending ? undefined : this.requestOf(resource);
@@ -310,6 +319,19 @@ export class Reconciler<R extends CustomResource> {
     );
     this.emit(written, [...transitionEvents(resource, outcome), ...(outcome.events ?? [])]);
     return resultOf(outcome);
+  }
+
+  /** Milliseconds for which status can wait for the result of an operation; 0: the outcome is written. */
+  private deferral(resource: R, outcome: Outcome): number {
+    const key = objectKeyOf(resource);
+    if (outcome.type !== 'Waiting' || !outcome.brief || !this.options.isBusy()) {
+      this.deferredSince.delete(key);
+      return 0;
+    }
+    const now = this.options.clock.monotonic();
+    const since = this.deferredSince.get(key) ?? now;
+    this.deferredSince.set(key, since);
+    return Math.max(0, since + BUSY_DEFERRAL - now);
   }
 
   /** Runs a function of the sync module until its time limit or until this process may no longer write. */

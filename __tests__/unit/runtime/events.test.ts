@@ -14,11 +14,11 @@ interface EventBody {
 
 const event = (message: string) => ({ type: 'Warning', reason: 'HubUnreachable', message }) as const;
 
-function setup() {
+function setup(isBusy = () => false) {
   const clock = new ManualClock();
   const cluster = new FakeApiClient(clock);
   const log = new RecordingLog();
-  const recorder = new EventRecorder(new EventWriter(cluster, clock, 'operator-0'), clock, log);
+  const recorder = new EventRecorder(new EventWriter(cluster, clock, 'operator-0'), clock, log, isBusy);
   const record = async (message = 'gone', resource = widget()) => {
     recorder.record(resource, event(message));
     await recorder.drain();
@@ -51,6 +51,30 @@ describe('EventRecorder', () => {
         count: 1,
       },
     });
+  });
+
+  test('while the operator is busy, events wait for 10 s at most; those of a resource that goes do not', async () => {
+    let isBusy = true;
+    const { clock, recorder, written } = setup(() => isBusy);
+    recorder.record(widget(), event('first'));
+    await clock.advance(9_000);
+    recorder.record(widget({ metadata: { uid: 'another' } }), event('second'));
+    expect(written()).toHaveLength(0);
+    await clock.advance(1_100);
+    expect(written()).toHaveLength(1);
+    recorder.record(widget({ metadata: { uid: 'deleted' } }), event('third'));
+    await recorder.flush(widget({ metadata: { uid: 'deleted' } }));
+    expect(written()).toHaveLength(2);
+    isBusy = false;
+    await clock.advance(100);
+    expect(written()).toHaveLength(3);
+    recorder.record(widget(), event('fourth'));
+    await settle();
+    expect(written()).toHaveLength(4);
+    isBusy = true;
+    recorder.record(widget(), event('fifth'));
+    await Promise.all([recorder.drain(), clock.advance(100)]);
+    expect(written()).toHaveLength(5);
   });
 
   test('repetitions are counted on the first one', async () => {
@@ -352,11 +376,11 @@ describe('EventRecorder', () => {
     let answer!: () => void;
     const answered = new Promise<void>((resolve) => (answer = resolve));
     cluster.handler = ({ body }) => answered.then(() => body);
-    for (let resource = 0; resource < 1_500; resource++)
+    for (let resource = 0; resource < 5_500; resource++)
       recorder.record(widget({ metadata: { uid: `uid-${resource}` } }), event('gone'));
     expect(log.at('warn')).toContain('dropped event, queue of events is full');
     answer();
     await recorder.drain();
-    expect(cluster.writes).toHaveLength(1_001);
+    expect(cluster.writes).toHaveLength(5_001);
   });
 });

@@ -31,6 +31,7 @@ class Bench {
   conflictingOwner: ObjectKey | undefined;
   others: Widget[] = [];
   readError: Error | undefined;
+  isBusy = false;
   sync: (context: ReconcileContext) => Promise<Outcome> = () =>
     Promise.resolve(ready('AutomationGenerated', 'In sync.'));
   readonly cluster = new FakeApiClient(this.clock, (request) => this.serve(request));
@@ -67,6 +68,7 @@ class Bench {
       recordWrite: (resource) => (this.present = resource),
       annotations,
       leaderSignal: this.leadership.signal,
+      isBusy: () => this.isBusy,
     });
   }
 
@@ -206,6 +208,29 @@ describe('Reconciler', () => {
       bench.sync = () => Promise.resolve(waiting('HubUnreachable', 'silent', 2_000, { unreported: true }));
       expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 2_000, priority: 'change' });
       expect(bench.condition('Ready')).toMatchObject({ status: 'False', reason: 'HubUnreachable' });
+    });
+
+    test('while others wait, status waits for the result of an operation, 10 s at most', async () => {
+      const bench = new Bench(widget(), removable);
+      bench.isBusy = true;
+      bench.sync = () =>
+        Promise.resolve(waiting('AutomationGenerated', 'Being sent.', 30_000, { brief: true }));
+      const statuses = () => bench.happened.filter((what) => what === 'status').length;
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 10_000, priority: 'change' });
+      await bench.clock.advance(4_000);
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 6_000, priority: 'change' });
+      expect(statuses()).toBe(0);
+      await bench.clock.advance(6_000);
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 30_000, priority: 'change' });
+      expect(statuses()).toBe(1);
+      bench.sync = () => Promise.resolve(ready('AutomationGenerated', 'In use.'));
+      await bench.reconcile();
+      expect(statuses()).toBe(2);
+      bench.sync = () => Promise.resolve(waiting('AutomationGenerated', 'Sent again.', 50, { brief: true }));
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 50, priority: 'change' });
+      bench.isBusy = false;
+      await bench.reconcile();
+      expect(statuses()).toBe(3);
     });
 
     test('a duplicate stalls, names the older resource and gets no finalizer', async () => {

@@ -83,6 +83,7 @@ function setup() {
     recordWrite: see,
     annotations: { reconcileRequestedAt: 'at', dryRun: 'dry' },
     leaderSignal: new AbortController().signal,
+    isBusy: () => false,
   });
   const reconcileHub = { reconcile: () => Promise.resolve({ type: 'resync' }), oldestAbandoned: () => 0 };
   const controller: Controller = new Controller({

@@ -30,12 +30,15 @@ import { wasAccepted } from './ownership';
  */
 export function inProgress<R extends Child, S extends ConfigEntitySpec>(
   { reason, type }: EntityType<R, S>,
-  { id, hash, cached: { failure } }: EntityWork<R, S>,
+  { id, hash, cached: { failure, operation } }: EntityWork<R, S>,
   after = DEPENDENCY_REQUEUE,
   details: Pick<Waiting, 'status' | 'events'> = {},
 ): Waiting {
   const problem = failure?.hash === hash ? ` The hub failed to write it: ${failure.message}` : '';
-  return waiting(reason, `The ${type} ${id} is being sent to the hub.${problem}`, after, details);
+  const isRunning = operation !== undefined && !operation.end;
+  const brief = isRunning && problem === '' && !details.status && !details.events;
+  const message = `The ${type} ${id} is being sent to the hub.${problem}`;
+  return waiting(reason, message, after, { ...details, brief });
 }
 
 /** What status records once the hub has accepted the payload. `carriedOut`: fields for what else was done. */
