@@ -78,5 +78,6 @@ export function forgetObject<R extends Child, S extends ConfigEntitySpec>(
 ): Outcome {
   const status = forgottenStatus(entityType, ['entityId', 'formerIds', 'enabled', 'delivery'], work.volume);
   work.cached.operation = undefined;
+  work.cached.claim = undefined;
   return inProgress(entityType, work, 0, { status });
 }

@@ -61,7 +61,8 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const { type, reloads } = this.entityType;
     this.start(work, correction, async (operation) => {
       const { delivery } = this.contexts.of(work.client, work.resource);
-      const replaced = { accepted: appliedHash(work.resource), inHubFile };
+      const claimedBy = work.cached.claim && work.resource.metadata.uid;
+      const replaced = { accepted: appliedHash(work.resource), inHubFile, claimedBy };
       const deliver: Writer = (kind, id, payload) => delivery.write(kind, id, payload, replaced);
       const written = await this.writeLatest(
         work,
@@ -152,7 +153,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const kind = staying(type);
     const isDelivered = delivery.definitions.get(type, id) !== undefined || delivery.files.isBehind;
     if (!isDelivered && cached.removal?.kind !== kind) return true;
-    const shouldReturn = () => this.ownerOf(id, resource) === undefined;
+    const shouldReturn = () => this.ownerOf(id, resource, client) === undefined;
     const run = () => delivery.returnToHubFile(type, id, shouldReturn);
     const removal = { clock, client, run, onEnd: () => this.requeue(resource), answeredAt: cache.answeredAt };
     return ensureRemoved(cached, { kind, ids: [id] }, removal);
@@ -171,7 +172,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const reload = this.entityType.spec(resource).autoReload;
     const run = async () => {
       for (const id of ids) {
-        const shouldRemove = () => !this.isOwned(id, resource);
+        const shouldRemove = () => !this.isOwned(id, resource, client);
         if (shouldRemove()) await unmark(client, type, id);
         await delivery.remove(type, id, { shouldRemove, reload });
         cache.answeredAt = clock.monotonic();
@@ -183,20 +184,26 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   }
 
   /** Another resource that owns this object in the hub and is not being deleted. */
-  ownerOf(id: string, resource: R): R | undefined {
+  ownerOf(id: string, resource: R, client: HubClient): R | undefined {
     const { entityType, services } = this;
     return othersOf<R>(services, entityType.definition, resource).find(
-      (other) => !other.metadata.deletionTimestamp && recordedId(entityType, other) === id,
+      (other) => !other.metadata.deletionTimestamp && this.idOf(other, client) === id,
     );
   }
 
+  /** The id that status records, or will. */
+  private idOf(resource: R, client: HubClient): string | undefined {
+    const claim = this.contexts.of(client, resource).cache.find(resource.metadata.uid)?.claim;
+    return recordedId(this.entityType, resource) ?? (claim?.[this.entityType.idField] as string | undefined);
+  }
+
   /** Another resource owns this object, or this one owns it again since its id was changed back. */
-  private isOwned(id: string, resource: R): boolean {
+  private isOwned(id: string, resource: R, client: HubClient): boolean {
     const { kind, metadata } = resource;
     const current = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
     const isSame = current?.metadata.uid === metadata.uid && !current.metadata.deletionTimestamp;
-    const isOwnedAgain = isSame && recordedId(this.entityType, current) === id;
-    return isOwnedAgain || this.ownerOf(id, resource) !== undefined;
+    const isOwnedAgain = isSame && this.idOf(current, client) === id;
+    return isOwnedAgain || this.ownerOf(id, resource, client) !== undefined;
   }
 
   private start(

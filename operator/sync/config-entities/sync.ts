@@ -17,6 +17,7 @@ import { recordedId } from '../objects/ownership';
 import { WritePacing } from '../objects/write-pacing';
 import type { Services } from '../services';
 import { acquire, forgetObject } from './acquisition';
+import { canClaim, claimOf, recordingClaim, withClaim } from './claim';
 import { Completion } from './completion';
 import {
   detailsOf,
@@ -75,6 +76,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     this.completion = new Completion(entityType, services, this.operations, this.drift);
   }
 
+  override async sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome> {
+    const outcome = await super.sync(resource, client, context);
+    const cached = this.contexts.of(client, resource).cache.get(resource.metadata.uid);
+    return context.dryRun ? outcome : recordingClaim(outcome, cached);
+  }
+
   protected override async begin(
     resource: R,
     client: HubClient,
@@ -83,12 +90,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const problem = entityType.validate?.(entityType.spec(resource));
     if (problem !== undefined) return stalled('InvalidSpec', problem);
-    const { drift, delivery } = this.contexts.of(client, resource);
+    const { drift } = this.contexts.of(client, resource);
     await drift.watchEvents();
-    await delivery.files.load();
+    const claimed = await this.claimed(resource, client);
     const notLoaded = await untilLoaded(client, entityType.type);
     if (notLoaded) return notLoaded;
-    const work = this.workOn(resource, client, context);
+    const work = this.workOn(claimed, client, context);
     if (context.forced) this.invalidate(work);
     this.recordResult(work);
     return work;
@@ -129,6 +136,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { cache, delivery } = this.contexts.of(client, resource);
     // The object in the hub is about to be removed by another resource: no person made it, so it is not adopted.
     if (cache.isBeingRemoved(entityType.type, id)) return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
+    if (observation.type === 'Absent' && !observation.entity && canClaim(entityType, work)) {
+      work.cached.claim = claimOf(entityType, id, work.volume);
+      return undefined;
+    }
     const former = recordedId(entityType, resource);
     const stays = former !== undefined && !shouldDelete(resource);
     // Before the hub's own file gets it: with the former id again, the object is looked for there.
@@ -136,7 +147,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       return inProgress(entityType, work, 0, { status: { delivery: null } });
     if (stays && !(await this.operations.ensureReturned(resource, client, former)))
       return inProgress(entityType, work);
-    const ownerOf = (each: string) => this.operations.ownerOf(each, resource);
+    const ownerOf = (each: string) => this.operations.ownerOf(each, resource, client);
     const isDelivered = delivery.definitions.get(entityType.type, id) !== undefined;
     return acquire(entityType, work, observation, { clock: this.services.clock, ownerOf, isDelivered });
   }
@@ -157,8 +168,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
 
   override async remove(resource: R, client: HubClient): Promise<Waiting | readonly EventSpec[]> {
     const { type, reason } = this.entityType;
-    const id = recordedId(this.entityType, resource);
-    const ids = this.idsToRemove(resource);
+    const claimed = await this.claimed(resource, client);
+    const id = recordedId(this.entityType, claimed);
+    const ids = this.idsToRemove(claimed);
     if (ids.length > 0 && !(await this.operations.ensureRemoved(resource, client, ids)))
       return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
     if (id === undefined || ids.includes(id)) return [];
@@ -190,6 +202,23 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
 
   override forget(resource: R, client: HubClient): void {
     this.contexts.of(client, resource).cache.delete(resource.metadata.uid);
+  }
+
+  /** The resource with the object that this process or a former one has claimed for it. */
+  private async claimed(resource: R, client: HubClient): Promise<R> {
+    const { entityType } = this;
+    const { cache, delivery } = this.contexts.of(client, resource);
+    await delivery.files.load();
+    const { namespace, uid } = resource.metadata;
+    const cached = cache.get(uid);
+    const id = delivery.definitions.claimOf(entityType.type, uid);
+    if (id !== undefined)
+      cached.claim ??= claimOf(
+        entityType,
+        id,
+        hubVolume(this.services, namespace, resource.spec.hubRef.name),
+      );
+    return withClaim(entityType, resource, cached);
   }
 
   /** The ids of the objects that go with the resource. */

@@ -39,6 +39,8 @@ export class DeliveredDefinitions {
   private readonly formers = new Map<string, Former>();
   /** The formers in each ConfigMap as they were last written. They are no content of the hub. */
   private readonly formerTexts = new Map<number, string>();
+  /** Ids of the definitions that a former process put for resources without a record, by kind and uid. */
+  private readonly claims = new Map<string, string>();
   /** Texts of definitions with which the hub could not read its files, and its words. */
   private readonly unreadable = new Map<string, { readonly text: string; readonly words: string }>();
 
@@ -48,6 +50,12 @@ export class DeliveredDefinitions {
 
   get(kind: ConfigEntityKind, id: string): EntityPayload | undefined {
     return this.items.get(itemKey(kind, id))?.payload;
+  }
+
+  /** The id of the definition that a former process has put for this resource, whose status did not record it then. */
+  claimOf(kind: ConfigEntityKind, uid: string): string | undefined {
+    const id = this.claims.get(`${kind} ${uid}`);
+    return id !== undefined && this.items.has(itemKey(kind, id)) ? id : undefined;
   }
 
   /** Bytes of the definitions in each ConfigMap. */
@@ -165,6 +173,8 @@ export class DeliveredDefinitions {
         if ((kind === 'script' && id === deliveryMarker(index)) || this.items.has(itemKey(kind, id)))
           continue;
         this.items.set(itemKey(kind, id), itemOf(kind, id, payload, index));
+        const { claimedBy } = this.formers.get(itemKey(kind, id)) ?? {};
+        if (claimedBy !== undefined) this.claims.set(`${kind} ${claimedBy}`, id);
       }
     }
   }

@@ -21,6 +21,8 @@ export interface Replaced {
   readonly accepted: string | undefined;
   /** The object in the hub's own file, which is taken out there; undefined: there is none, or it is equal. */
   readonly inHubFile?: EntityPayload | undefined;
+  /** Uid of its resource, whose status does not record the object yet. */
+  readonly claimedBy?: string | undefined;
 }
 
 /**
@@ -175,11 +177,12 @@ export class Delivery {
     kind: ConfigEntityKind,
     id: string,
     definition: EntityPayload,
-    { accepted = '', inHubFile }: Replaced,
+    { accepted = '', inHubFile, claimedBy }: Replaced,
   ): Former | undefined {
+    const claim = claimedBy === undefined ? {} : { claimedBy };
     const present = this.definitions.formerOf(kind, id);
-    if (present?.accepted === accepted) return present;
+    if (present?.accepted === accepted) return { ...present, ...claim };
     const replaced = this.definitions.get(kind, id) ?? inHubFile ?? null;
-    return isDeepStrictEqual(replaced, definition) ? undefined : { definition: replaced, accepted };
+    return isDeepStrictEqual(replaced, definition) ? undefined : { definition: replaced, accepted, ...claim };
   }
 }

@@ -8,6 +8,8 @@ export interface Former {
   readonly definition: EntityPayload | null;
   /** `status.appliedHash` of the resource at that time, or empty: with another one, the hub has used a newer definition since. */
   readonly accepted: string;
+  /** Uid of the resource of a new definition whose status does not record it yet. */
+  readonly claimedBy?: string;
 }
 
 /**
@@ -18,7 +20,7 @@ export const FORMER_FILE = 'former.json';
 
 /**
  * The text of the former definitions; undefined: there are none. Those that the API server would not take beside the definitions are
- * left out: of these only the process that replaced them knows.
+ * left out, the claims last: of these only the process that replaced them knows.
  *
  * @param size bytes of the definitions in the ConfigMap
  */
@@ -27,7 +29,9 @@ export function formerText(
   size: number,
 ): string | undefined {
   let room = LARGEST_DATA - size;
-  const kept = formers.filter((each) => {
+  const isReplaced = ([, { definition }]: (typeof formers)[number]) => Number(definition !== null);
+  const claimsFirst = [...formers].sort((a, b) => isReplaced(a) - isReplaced(b));
+  const kept = claimsFirst.filter((each) => {
     room -= Buffer.byteLength(JSON.stringify(each));
     return room >= 0;
   });
@@ -52,4 +56,5 @@ export function readFormerText(text = '{}'): ReadonlyMap<string, Former> {
 const isFormer = (value: unknown): value is Former =>
   isObject(value) &&
   (value['definition'] === null || isObject(value['definition'])) &&
-  typeof value['accepted'] === 'string';
+  typeof value['accepted'] === 'string' &&
+  ['undefined', 'string'].includes(typeof value['claimedBy']);

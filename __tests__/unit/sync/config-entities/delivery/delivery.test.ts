@@ -70,6 +70,95 @@ describe('a burst', () => {
   });
 });
 
+describe('a burst while the operator is busy', () => {
+  const isRecorded = () => house.status('HubAutomation', 'a')['automationId'] !== undefined;
+  const isLeft = (id: string) =>
+    house.delivered.includes(id) ||
+    house.loaded.has(`automation ${id}`) ||
+    house.registry.has(`automation ${id}`);
+
+  beforeEach(() => {
+    house.isBusy = true;
+    automation(house, 'a');
+    automation(house, 'b');
+  });
+
+  test('is recorded in the ConfigMap first, and in status when it is Ready', async () => {
+    await untilWritten('The a');
+    expect(isRecorded()).toBe(false);
+    expect(house.configMaps.get('villa-delivery-0')!.data['former.json']).toContain('uid-HubAutomation a');
+    await allReady(2);
+    expect(house.status('HubAutomation', 'a')).toMatchObject({ automationId: 'a', delivery: 'File' });
+    automation(house, 'b', { description: 'new' });
+    await allReady(2);
+    expect(house.configMaps.get('villa-delivery-0')!.data['former.json'] ?? '').not.toContain('uid-');
+  });
+
+  test('what is rejected meanwhile is recorded as well', async () => {
+    automation(house, 'a', { triggers: [{ trigger: 'bad' }] });
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready' });
+    expect(isRecorded()).toBe(true);
+  });
+
+  test.each([
+    ['the same process', false],
+    ['the next process', true],
+  ])('a resource that is deleted before status records it takes its object along, in %s', async (_, next) => {
+    await untilWritten('The a');
+    if (next) house.start();
+    expect(isRecorded()).toBe(false);
+    await house.delete('HubAutomation a');
+    await allReady(1);
+    expect(isLeft('a')).toBe(false);
+    expect(isLeft('b')).toBe(true);
+  });
+
+  test.each(STEPS)('so after the operator was killed at step %i', async (steps) => {
+    await house.settleUntilKilled(steps);
+    await house.delete('HubAutomation a');
+    await allReady(1);
+    expect(isLeft('a')).toBe(false);
+  });
+
+  test.each(STEPS)('a rename after the operator was killed at step %i leaves one object', async (steps) => {
+    await house.settleUntilKilled(steps);
+    automation(house, 'a', { id: 'renamed' });
+    await allReady(2);
+    expect([isLeft('a'), isLeft('renamed')]).toEqual([false, true]);
+  });
+
+  test('an orphan moves into the hub’s own file', async () => {
+    automation(house, 'a', { deletionPolicy: 'Orphan' });
+    await untilWritten('The a');
+    house.start();
+    await house.delete('HubAutomation a');
+    expect(house.delivered).not.toContain('a');
+    expect(runs(house, 'automation a')).toBeDefined();
+    expect(house.ownFiles.has('automation a')).toBe(true);
+  });
+
+  test('another resource that gives up the id removes nothing of it', async () => {
+    await allReady(2);
+    automation(house, 'a', { id: 'renamed' });
+    house.isBusy = false;
+    await house.reconcile('HubAutomation a');
+    house.isBusy = true;
+    expect(house.status('HubAutomation', 'a')['formerIds']).toEqual(['a']);
+    // Its object is lost, and a new resource takes the id.
+    house.loaded.delete('automation a');
+    house.registry.delete('automation a');
+    const [name, map] = [...house.configMaps][0]!;
+    const lines = map.data['automations.yaml']!.split('\n').filter((line) => !line.includes('The a'));
+    house.configMaps.set(name, { ...map, data: { ...map.data, 'automations.yaml': lines.join('\n') } });
+    house.start();
+    automation(house, 'c', { id: 'a' });
+    const since = house.asked.length;
+    await allReady(3);
+    expect(house.delivered).toContain('a');
+    expect(house.asked.slice(since).filter((what) => what.startsWith('remove '))).toEqual([]);
+  });
+});
+
 test('a ConfigMap is never larger than the API server takes, also while all that is in it changes and is refused', async () => {
   house.disabledBy['Disabled'] = 'Invalid device';
   for (const name of names(6)) automation(house, name, { description: 'x'.repeat(60_000) });

@@ -62,6 +62,8 @@ export class House {
   /** Names of the ConfigMaps that the garbage collector deletes with the Hub. */
   readonly owned = new Set<string>();
   retain = false;
+  /** The operator has more to do: status waits for the result of what is in progress. */
+  isBusy = false;
   applyError: Error | undefined;
   /** Milliseconds that a write of a ConfigMap takes. */
   applyTime = 0;
@@ -182,6 +184,7 @@ export class House {
       if (!(error instanceof HubFailed)) throw error;
       outcome = { type: 'Waiting', reason: 'HubFailed', message: error.message, after: 1_000 };
     }
+    if (this.isBusy && outcome.type === 'Waiting' && outcome.brief) return outcome;
     const fields = Object.entries({ ...resource.status, ...outcome.status });
     const news = Object.entries({ Ready: outcome, ...outcome.conditions }).map(([type, condition]) => ({
       type,
