@@ -210,18 +210,18 @@ describe('Reconciler', () => {
       expect(bench.condition('Ready')).toMatchObject({ status: 'False', reason: 'HubUnreachable' });
     });
 
-    test('while others wait, status waits for the result of an operation, 10 s at most', async () => {
+    test('while others wait, status waits for the result of an operation, 30 s at most', async () => {
       const bench = new Bench(widget(), removable);
       bench.isBusy = true;
       bench.sync = () =>
-        Promise.resolve(waiting('AutomationGenerated', 'Being sent.', 30_000, { brief: true }));
+        Promise.resolve(waiting('AutomationGenerated', 'Being sent.', 60_000, { brief: true }));
       const statuses = () => bench.happened.filter((what) => what === 'status').length;
-      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 10_000, priority: 'change' });
-      await bench.clock.advance(4_000);
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 30_000, priority: 'change' });
+      await bench.clock.advance(24_000);
       expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 6_000, priority: 'change' });
       expect(statuses()).toBe(0);
       await bench.clock.advance(6_000);
-      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 30_000, priority: 'change' });
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 60_000, priority: 'change' });
       expect(statuses()).toBe(1);
       bench.sync = () => Promise.resolve(ready('AutomationGenerated', 'In use.'));
       await bench.reconcile();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EntityPayload } from '../../client/connection/config-entity';
 import type { Child } from '../objects/child';
 import type { FieldDiff } from '../objects/field-diff';
@@ -9,6 +10,7 @@ type Form = Pick<EntityType<Child, ConfigEntitySpec>, 'keys' | 'normal' | 'renam
 
 /** Where a definition from the hub means something else than the desired payload (`normal-form.ts`). */
 export function diff(form: Form, id: string, actual: EntityPayload, desired: EntityPayload): FieldDiff[] {
+  if (isDeepStrictEqual(actual, desired)) return []; // usual, and much cheaper than the normal forms
   const [first, second] = [normalForm(form, id, actual), normalForm(form, id, desired)];
   const fields = new Set([...Object.keys(first), ...Object.keys(second)]);
   return [...fields]

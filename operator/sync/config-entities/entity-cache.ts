@@ -50,6 +50,8 @@ export type KnownSource = 'write' | 'file' | 'reload' | 'live';
 /** The cached data of one resource between reconciles. It is optional: it only saves requests. */
 export interface CachedEntity extends Corrected, Paced, Removable {
   observed: Observed;
+  /** Hash of the payload of a generation: it costs more than the rest of a reconcile without a change. */
+  desired?: { readonly generation: number; readonly hash: string };
   /** The state of the entity when the observed payload was known to be in use. */
   revision?: string | undefined;
   /** When the file may be read to verify a payload that is probably unchanged. */

@@ -270,15 +270,18 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
 
   private workOn(resource: R, client: HubClient, context: ReconcileContext): EntityWork<R, S> {
     const { entityType } = this;
-    const spec = entityType.spec(resource);
-    const payload = entityType.payload(spec);
     const { cache, delivery } = this.contexts.of(client, resource);
     const cached = cache.get(resource.metadata.uid);
+    const spec = entityType.spec(resource);
+    const payload = entityType.payload(spec);
     const { isByFile } = delivery;
     if (!isByFile) cached.leftHubFile = false;
     const id = entityType.id(resource);
     const volume = hubVolume(this.services, resource.metadata.namespace, resource.spec.hubRef.name);
-    const hash = hashOf(entityType, id, payload);
+    const { generation } = resource.metadata;
+    if (cached.desired?.generation !== generation)
+      cached.desired = { generation, hash: hashOf(entityType, id, payload) };
+    const { hash } = cached.desired;
     // A definition that was taken back is tried again with another spec, and not with time.
     if (isByFile && cached.rejection?.hash !== hash) cached.rejection = undefined;
     return {

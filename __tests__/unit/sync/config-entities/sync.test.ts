@@ -118,7 +118,12 @@ class Bench {
   }
 
   edit(spec: object): void {
-    this.resource = { ...this.resource, spec: { ...this.resource.spec, ...spec } };
+    const { metadata } = this.resource;
+    this.resource = {
+      ...this.resource,
+      metadata: { ...metadata, generation: metadata.generation + 1 },
+      spec: { ...this.resource.spec, ...spec },
+    };
   }
 
   /** One reconcile, whose outcome is written to status. */

@@ -35,6 +35,8 @@ export class DeliveredDefinitions {
   /** Changed ones that a definition moves to, which are written first: it is in both ConfigMaps rather than in neither. */
   readonly receiving = new Set<number>();
   private readonly items = new Map<string, Item>();
+  /** Bytes of the definitions in each ConfigMap. */
+  private readonly bytes: number[] = DELIVERIES.map(() => 0);
   /** What definitions replaced that the hub was not seen to use yet, by their keys. */
   private readonly formers = new Map<string, Former>();
   /** The formers in each ConfigMap as they were last written. They are no content of the hub. */
@@ -60,9 +62,7 @@ export class DeliveredDefinitions {
 
   /** Bytes of the definitions in each ConfigMap. */
   sizes(): number[] {
-    const sizes = DELIVERIES.map(() => 0);
-    for (const { index, bytes } of this.items.values()) sizes[index]! += bytes;
-    return sizes;
+    return [...this.bytes];
   }
 
   /**
@@ -124,7 +124,7 @@ export class DeliveredDefinitions {
     if (former) this.formers.set(itemKey(kind, id), former);
     else this.formers.delete(itemKey(kind, id));
     if (before?.text === item.text) return;
-    this.items.set(itemKey(kind, id), item);
+    this.setItem(item);
     this.changed.add(item.index);
     if (!before || before.index === item.index) return;
     this.changed.add(before.index);
@@ -136,6 +136,7 @@ export class DeliveredDefinitions {
     const before = this.items.get(itemKey(kind, id));
     if (!before) return;
     this.items.delete(itemKey(kind, id));
+    this.bytes[before.index]! -= before.bytes;
     this.formers.delete(itemKey(kind, id));
     this.unreadable.delete(itemKey(kind, id));
     this.changed.add(before.index);
@@ -172,7 +173,7 @@ export class DeliveredDefinitions {
         // A crash while a definition moved may have left it in two: the second one is written without it.
         if ((kind === 'script' && id === deliveryMarker(index)) || this.items.has(itemKey(kind, id)))
           continue;
-        this.items.set(itemKey(kind, id), itemOf(kind, id, payload, index));
+        this.setItem(itemOf(kind, id, payload, index));
         const { claimedBy } = this.formers.get(itemKey(kind, id)) ?? {};
         if (claimedBy !== undefined) this.claims.set(`${kind} ${claimedBy}`, id);
       }
@@ -209,6 +210,14 @@ export class DeliveredDefinitions {
     );
     const formers = this.formerTexts.get(index);
     return { data: { ...data, ...(formers !== undefined && { [FORMER_FILE]: formers }) }, hash };
+  }
+
+  private setItem(item: Item): void {
+    const key = itemKey(item.kind, item.id);
+    const before = this.items.get(key);
+    if (before) this.bytes[before.index]! -= before.bytes;
+    this.bytes[item.index]! += item.bytes;
+    this.items.set(key, item);
   }
 
   private placed(kind: ConfigEntityKind, id: string, payload: EntityPayload): Item | undefined {

@@ -21,6 +21,8 @@ interface DeliveryConfigMap extends ClusterObject {
 export class DeliveryConfigMaps {
   /** The content of each ConfigMap in the cluster, by its hash. */
   readonly applied = new Map<number, string>();
+  /** Of each ConfigMap, the version that the last write resulted in, and whom it belongs to. */
+  private readonly written = new Map<number, string>();
   private loading: Promise<void> | undefined;
   private lastWrite: Promise<unknown> = Promise.resolve();
   /** The ConfigMaps are empty and about to go: they have no marker scripts. */
@@ -58,7 +60,19 @@ export class DeliveryConfigMaps {
   /** Writes ConfigMaps again that someone has changed or deleted, and those whose write has failed. */
   async restore(hub: Hub): Promise<void> {
     await this.load();
-    for (const index of this.indices) await this.apply(hub, index, () => this.indices.includes(index));
+    const isOther = (index: number) => this.indices.includes(index) && !this.isAsWritten(hub, index);
+    for (const index of this.indices) if (isOther(index)) await this.apply(hub, index, () => isOther(index));
+  }
+
+  /** Nothing is to be written, and nobody has changed what was. */
+  private isAsWritten(hub: Hub, index: number): boolean {
+    const present = deliveryMetadata(this.services, this.at, index);
+    const isSame = present && this.written.get(index) === this.versionOf(hub, present);
+    return isSame === true && !this.definitions.changed.has(index);
+  }
+
+  private versionOf(hub: Hub, { metadata: { resourceVersion } }: ClusterObject): string {
+    return [resourceVersion, hub.metadata.uid, keepsVolume(this.services, hub)].join();
   }
 
   /** Writes the empty ConfigMaps without the marker scripts, and does the work. Those that are left then get their markers again. */
@@ -156,7 +170,7 @@ export class DeliveryConfigMaps {
     const { definitions } = this;
     const { data, hash } = definitions.content(index, !(this.isEnding && definitions.isEmpty));
     const { namespace, name } = this.at;
-    await this.services.applier.apply(
+    const written = await this.services.applier.apply(
       builtin.ConfigMap,
       {
         apiVersion: 'v1',
@@ -172,6 +186,7 @@ export class DeliveryConfigMaps {
       { owner: hub, ownerReference: !keepsVolume(this.services, hub) },
     );
     this.applied.set(index, hash);
+    this.written.set(index, this.versionOf(hub, written));
   }
 }
 

@@ -99,6 +99,7 @@ export class House {
   private given!: Services;
   private client!: HubClient;
   private process = 0;
+  private version = 0;
   private hubStarts = 0;
   private writing = Promise.resolve();
 
@@ -285,12 +286,17 @@ export class House {
           const size = Object.values(object.data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
           if (size > LARGEST_CONFIG_MAP) throw new Error(`${size} bytes are too many for a ConfigMap`);
           const { name } = object.metadata;
-          if (JSON.stringify(this.configMaps.get(name)) !== JSON.stringify(object))
-            this.asked.push(`write ${name}`);
-          this.configMaps.set(name, object);
           if (ownerReference) this.owned.add(name);
           else this.owned.delete(name);
-          return object;
+          const present = this.configMaps.get(name);
+          const written = {
+            ...object,
+            metadata: { ...object.metadata, resourceVersion: `${++this.version}` },
+          };
+          if (present && isSame(present, written)) return present;
+          this.asked.push(`write ${name}`);
+          this.configMaps.set(name, written);
+          return written;
         }) as never,
         remove: async (_type, _owner, name) => {
           if (gone()) return stop();
@@ -483,3 +489,7 @@ export class House {
     } as unknown as HubClient;
   }
 }
+
+const isSame = (...maps: readonly StoredMap[]): boolean =>
+  new Set(maps.map((map) => JSON.stringify({ ...map, metadata: { ...map.metadata, resourceVersion: '' } })))
+    .size === 1;
