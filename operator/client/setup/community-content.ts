@@ -102,15 +102,7 @@ export async function templateError({ rest }: HubClient, name: string): Promise<
   }
 }
 
-/** A script or style that the dashboards load. */
-export interface DashboardResource {
-  /** Absent: it is in `configuration.yaml`, which the API cannot change. */
-  readonly id?: string;
-  readonly url: string;
-  readonly type: string;
-}
-
-export function dashboardResources({ connection }: HubClient): Promise<readonly DashboardResource[]> {
+export function dashboardResources({ connection }: HubClient) {
   return connection.command('lovelace/resources');
 }
 

@@ -22,7 +22,7 @@ export async function createToken(
 }
 
 /** Lists all logins and tokens of the connection's user. */
-export function listTokens(connection: HubConnection): Promise<TokenRecord[]> {
+export function listTokens(connection: HubConnection): Promise<readonly TokenRecord[]> {
   return connection.command('auth/refresh_tokens');
 }
 
