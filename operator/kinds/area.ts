@@ -12,7 +12,7 @@ import {
   registryEntryStatus,
 } from './registry-entry';
 import type { Resource } from './resource';
-import type { Defaulted, Infer } from './schema';
+import type { Infer } from './schema';
 
 const spec = registryEntrySpec('area', {
   floorName: {
@@ -54,6 +54,7 @@ const status = registryEntryStatus('area', {
 
 export const area = defineRegistryEntry({
   kind: 'HubArea',
+  rank: 5,
   shortNames: ['haar'],
   description: 'HubArea is one area (room) in the registry of a Home Assistant instance (the hub).',
   spec,
@@ -77,5 +78,3 @@ export const area = defineRegistryEntry({
 });
 
 export type HubArea = Resource<Infer<typeof spec>, Infer<typeof status>>;
-export type HubAreaSpec = Defaulted<typeof spec>;
-export type HubAreaStatus = Infer<typeof status>;

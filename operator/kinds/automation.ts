@@ -100,6 +100,7 @@ const status = configEntityStatusWith({
 
 export const automation = defineChild({
   kind: 'HubAutomation',
+  rank: 2,
   shortNames: ['haauto'],
   description:
     'HubAutomation is one automation of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.',
@@ -117,4 +118,3 @@ export const automation = defineChild({
 
 export type HubAutomation = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubAutomationSpec = Defaulted<typeof spec>;
-export type HubAutomationStatus = Infer<typeof status>;

@@ -63,8 +63,8 @@ interface ChildSpec {
 }
 
 /** A kind that belongs to a Hub; its names and its dependency on hub and token follow from that. */
-type ChildDefinition<Spec extends Schema, Status extends Schema> = Omit<
-  KindDefinition<Spec, Status>,
+export type ChildDefinition<Spec extends Schema, Status extends Schema, Name extends string> = Omit<
+  KindDefinition<Spec, Status, Name>,
   Derived
 > &
   Partial<Pick<KindDefinition<Spec, Status>, Derived>>;
@@ -72,11 +72,11 @@ type ChildDefinition<Spec extends Schema, Status extends Schema> = Omit<
 type Derived = 'plural' | 'singular' | 'hubName' | 'references' | 'access';
 
 /** Defines a kind that belongs to a Hub. Its spec must have the fields of `childSpec`. */
-export function defineChild<const Spec extends Schema, const Status extends Schema>(
-  definition: ChildDefinition<Spec, Status>,
-): KindDefinition<Spec, Status> {
+export function defineChild<const Spec extends Schema, const Status extends Schema, Name extends string>(
+  definition: ChildDefinition<Spec, Status, Name>,
+): KindDefinition<Spec, Status, Name> {
   const singular = definition.kind.toLowerCase();
-  return defineKind({
+  return defineKind<Spec, Status, Name>({
     singular,
     plural: `${singular}s`,
     // The compiler cannot see `hubRef` in a spec that is a type parameter.

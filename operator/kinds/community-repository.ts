@@ -95,6 +95,7 @@ const status = statusWith({
 
 export const communityRepository = defineChild({
   kind: 'HubCommunityRepository',
+  rank: 7,
   plural: 'hubcommunityrepositories',
   shortNames: ['hacr'],
   description:

@@ -133,6 +133,7 @@ const status = statusWith({
 
 export const configuration = defineChild({
   kind: 'HubConfiguration',
+  rank: 1,
   shortNames: ['hubcfg'],
   description:
     'HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap ' +
@@ -170,4 +171,3 @@ export const configuration = defineChild({
 
 export type HubConfiguration = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubConfigurationSpec = Defaulted<typeof spec>;
-export type HubConfigurationStatus = Infer<typeof status>;

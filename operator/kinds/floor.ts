@@ -8,7 +8,7 @@ import {
   registryEntryStatus,
 } from './registry-entry';
 import type { Resource } from './resource';
-import type { Defaulted, Infer } from './schema';
+import type { Infer } from './schema';
 
 const spec = registryEntrySpec('floor', {
   level: {
@@ -28,6 +28,7 @@ const status = registryEntryStatus('floor', {
 
 export const floor = defineRegistryEntry({
   kind: 'HubFloor',
+  rank: 4,
   shortNames: ['hafl'],
   description:
     'HubFloor is one floor in the registry of a Home Assistant instance (the hub). Areas refer to it by `floorName`.',
@@ -44,5 +45,3 @@ export const floor = defineRegistryEntry({
 });
 
 export type HubFloor = Resource<Infer<typeof spec>, Infer<typeof status>>;
-export type HubFloorSpec = Defaulted<typeof spec>;
-export type HubFloorStatus = Infer<typeof status>;

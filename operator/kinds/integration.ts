@@ -273,6 +273,7 @@ const status = hubObjectStatusWith({
 
 export const integration = defineChild({
   kind: 'HubIntegration',
+  rank: 3,
   shortNames: ['haint'],
   description:
     'HubIntegration is one integration of a Home Assistant instance (the hub), such as MQTT: a config entry.',

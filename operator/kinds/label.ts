@@ -7,7 +7,7 @@ import {
   registryEntryStatus,
 } from './registry-entry';
 import type { Resource } from './resource';
-import type { Defaulted, Infer } from './schema';
+import type { Infer } from './schema';
 
 const spec = registryEntrySpec('label', {
   icon: entryIcon,
@@ -29,6 +29,7 @@ const status = registryEntryStatus('label', {
 
 export const label = defineRegistryEntry({
   kind: 'HubLabel',
+  rank: 4,
   shortNames: ['halb'],
   description:
     'HubLabel is one label in the registry of a Home Assistant instance (the hub). Areas refer to it by `labels`.',
@@ -45,5 +46,3 @@ export const label = defineRegistryEntry({
 });
 
 export type HubLabel = Resource<Infer<typeof spec>, Infer<typeof status>>;
-export type HubLabelSpec = Defaulted<typeof spec>;
-export type HubLabelStatus = Infer<typeof status>;

@@ -1,4 +1,4 @@
-import { defineChild, hubObjectSpec } from './child';
+import { type ChildDefinition, defineChild, hubObjectSpec } from './child';
 import { icon } from './entity';
 import { registryName } from './ids';
 import type { KindDefinition } from './kind';
@@ -59,10 +59,12 @@ export function registryEntryStatus<const Fields extends Record<string, Field>>(
 }
 
 /** Defines a kind of registry entry: the hub identifies entries by their normalised name. */
-export function defineRegistryEntry<const Spec extends Schema, const Status extends Schema>(
-  definition: Parameters<typeof defineChild<Spec, Status>>[0],
-): KindDefinition<Spec, Status> {
-  return defineChild<Spec, Status>({
+export function defineRegistryEntry<
+  const Spec extends Schema,
+  const Status extends Schema,
+  Name extends string,
+>(definition: ChildDefinition<Spec, Status, Name>): KindDefinition<Spec, Status, Name> {
+  return defineChild<Spec, Status, Name>({
     // The compiler cannot see `name` in a spec that is a type parameter.
     identity: identityOfEntry as NonNullable<KindDefinition<Spec, Status>['identity']>,
     identityField: 'spec.name',

@@ -78,6 +78,7 @@ const status = configEntityStatusWith({
 
 export const scene = defineChild({
   kind: 'HubScene',
+  rank: 2,
   shortNames: ['hasc'],
   description:
     'HubScene is one scene of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.',
@@ -95,4 +96,3 @@ export const scene = defineChild({
 
 export type HubScene = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubSceneSpec = Defaulted<typeof spec>;
-export type HubSceneStatus = Infer<typeof status>;

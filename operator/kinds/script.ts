@@ -113,6 +113,7 @@ const status = configEntityStatusWith({
 
 export const script = defineChild({
   kind: 'HubScript',
+  rank: 2,
   shortNames: ['hascp'],
   description:
     'HubScript is one script of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.',
@@ -143,4 +144,3 @@ export const script = defineChild({
 
 export type HubScript = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubScriptSpec = Defaulted<typeof spec>;
-export type HubScriptStatus = Infer<typeof status>;

@@ -81,6 +81,7 @@ const status = statusWith({
 
 export const secrets = defineChild({
   kind: 'HubSecrets',
+  rank: 1,
   // The kind is a plural already.
   plural: 'hubsecrets',
   singular: 'hubsecret',
@@ -107,4 +108,3 @@ export const secrets = defineChild({
 
 export type HubSecrets = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubSecretsSpec = Defaulted<typeof spec>;
-export type HubSecretsStatus = Infer<typeof status>;

@@ -9,7 +9,7 @@ import {
   registryEntryStatus,
 } from './registry-entry';
 import type { Resource } from './resource';
-import type { Defaulted, Infer } from './schema';
+import type { Infer } from './schema';
 
 const entry = registryEntrySpec('zone', {
   name: {
@@ -58,6 +58,7 @@ const status = registryEntryStatus('zone', {
 
 export const zone = defineRegistryEntry({
   kind: 'HubZone',
+  rank: 6,
   shortNames: ['hazn'],
   description:
     'HubZone is one zone of a Home Assistant instance (the hub): a place on the map, in which persons and devices are.',
@@ -67,5 +68,3 @@ export const zone = defineRegistryEntry({
 });
 
 export type HubZone = Resource<Infer<typeof spec>, Infer<typeof status>>;
-export type HubZoneSpec = Defaulted<typeof spec>;
-export type HubZoneStatus = Infer<typeof status>;

@@ -76,6 +76,7 @@ const spec = {
 
 export const hub = defineKind({
   kind: 'Hub',
+  rank: 0,
   plural: 'hubs',
   singular: 'hub',
   // A short name `hub` would conflict with the singular.
