@@ -1,6 +1,7 @@
 import { hubAndToken } from './child';
 import { hubColumn, readyColumn } from './columns';
 import { entityId } from './entity';
+import { nonEmptyText, text } from './fields';
 import { registryName } from './ids';
 import {
   aliases,
@@ -32,12 +33,10 @@ const spec = registryEntrySpec('area', {
   },
   icon: entryIcon,
   aliases,
-  picture: {
-    type: 'string',
-    description: `Address of a picture of the area, such as \`/local/kitchen.jpg\`. ${keptWhenAbsent}`,
-    minLength: 1,
-    maxLength: 2048,
-  },
+  picture: nonEmptyText(
+    2048,
+    `Address of a picture of the area, such as \`/local/kitchen.jpg\`. ${keptWhenAbsent}`,
+  ),
   temperatureEntityId: {
     ...entityId,
     description: `The sensor that shows the area’s temperature. ${keptWhenAbsent}`,
@@ -49,7 +48,7 @@ const spec = registryEntrySpec('area', {
 });
 
 const status = registryEntryStatus('area', {
-  areaID: { type: 'string', description: 'Id of the area in the hub.' },
+  areaID: text('Id of the area in the hub.'),
 });
 
 export const area = defineRegistryEntry({

@@ -14,6 +14,7 @@ import {
   runFields,
   triggersNeeded,
 } from './entity';
+import { flag, flagWithDefault, nonEmptyText, text, textUpTo } from './fields';
 import { effectiveId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -36,12 +37,8 @@ const spec = {
         'Id of an automation that exists in the hub, verbatim, such as "1699999999999": 1 to 255 printable characters. Instead of `id`; ' +
         'it cannot be changed. Quote digits: YAML reads them as a number.',
     },
-    alias: { type: 'string', description: 'Name shown in the hub.', minLength: 1, maxLength: 255 },
-    description: {
-      type: 'string',
-      description: 'Description shown in the hub. Absent: none.',
-      maxLength: 65536,
-    },
+    alias: nonEmptyText(255, 'Name shown in the hub.'),
+    description: textUpTo(65536, 'Description shown in the hub. Absent: none.'),
     triggers: {
       type: 'array',
       description:
@@ -65,18 +62,14 @@ const spec = {
       description:
         'Variables for templates in triggers, by name; they may not use states. Written as a template or a plain value. Default: none.',
     },
-    initialState: {
-      type: 'boolean',
-      description:
-        'Whether the automation is on after the hub starts. Absent: its last state. `enabled: false` overrides it.',
-    },
-    enabled: {
-      type: 'boolean',
-      description:
-        'False: the automation stays in the hub but is turned off, also after a restart of the hub. A change to true ' +
+    initialState: flag(
+      'Whether the automation is on after the hub starts. Absent: its last state. `enabled: false` overrides it.',
+    ),
+    enabled: flagWithDefault(
+      true,
+      'False: the automation stays in the hub but is turned off, also after a restart of the hub. A change to true ' +
         'turns it on once; while true, people may toggle it in the hub. Default true.',
-      default: true,
-    },
+    ),
     autoReload: {
       ...autoReload,
       description:
@@ -90,12 +83,9 @@ const spec = {
 } as const satisfies Schema;
 
 const status = configEntityStatusWith({
-  automationId: { type: 'string', description: 'Id of the automation in the hub.' },
-  entityId: {
-    type: 'string',
-    description: 'Entity of the automation in the hub, such as `automation.movie_night`.',
-  },
-  enabled: { type: 'boolean', description: 'The value of `spec.enabled` that was last applied.' },
+  automationId: text('Id of the automation in the hub.'),
+  entityId: text('Entity of the automation in the hub, such as `automation.movie_night`.'),
+  enabled: flag('The value of `spec.enabled` that was last applied.'),
 });
 
 export const automation = defineChild({

@@ -1,3 +1,4 @@
+import { flagWithDefault, immutable } from './fields';
 import { defineKind, type KindDefinition, type Reference } from './kind';
 import { objectNames } from './object-names';
 import type { Resource } from './resource';
@@ -5,13 +6,11 @@ import type { Field, Schema } from './schema';
 
 /** What every kind but Hub shares: it belongs to a Hub of its namespace. */
 
-export const suspend = {
-  type: 'boolean',
-  description:
-    'True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. ' +
+export const suspend = flagWithDefault(
+  false,
+  'True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. ' +
     'A deletion is carried out. Default false.',
-  default: false,
-} as const satisfies Field;
+);
 
 /** Spec fields of every child. `hubRef` belongs into `required`. */
 export const childSpec = {
@@ -26,10 +25,7 @@ export const childSpec = {
         minLength: 1,
         maxLength: 52,
         'x-kubernetes-validations': [
-          {
-            rule: 'self == oldSelf',
-            message: 'hubRef.name cannot be changed: delete this resource and create it for the other Hub',
-          },
+          immutable('hubRef.name cannot be changed: delete this resource and create it for the other Hub'),
         ],
       },
     },

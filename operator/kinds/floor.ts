@@ -1,4 +1,5 @@
 import { hubColumn, readyColumn } from './columns';
+import { int32Within, text } from './fields';
 import {
   aliases,
   defineRegistryEntry,
@@ -11,19 +12,17 @@ import type { Resource } from './resource';
 import type { Infer } from './schema';
 
 const spec = registryEntrySpec('floor', {
-  level: {
-    type: 'integer',
-    format: 'int32',
-    description: `Which storey it is: 0 is the ground floor, -1 the one below. ${keptWhenAbsent}`,
-    minimum: -1000,
-    maximum: 1000,
-  },
+  level: int32Within(
+    -1000,
+    1000,
+    `Which storey it is: 0 is the ground floor, -1 the one below. ${keptWhenAbsent}`,
+  ),
   icon: entryIcon,
   aliases,
 });
 
 const status = registryEntryStatus('floor', {
-  floorID: { type: 'string', description: 'Id of the floor in the hub.' },
+  floorID: text('Id of the floor in the hub.'),
 });
 
 export const floor = defineRegistryEntry({

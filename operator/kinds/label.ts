@@ -1,4 +1,5 @@
 import { hubColumn, readyColumn } from './columns';
+import { text, textUpTo } from './fields';
 import {
   defineRegistryEntry,
   entryIcon,
@@ -20,11 +21,11 @@ const spec = registryEntrySpec('label', {
     pattern: '^(#[0-9a-fA-F]{6}|[a-z]+(-[a-z]+)*)$',
     maxLength: 32,
   },
-  description: { type: 'string', description: `What the label means. ${keptWhenAbsent}`, maxLength: 1024 },
+  description: textUpTo(1024, `What the label means. ${keptWhenAbsent}`),
 });
 
 const status = registryEntryStatus('label', {
-  labelID: { type: 'string', description: 'Id of the label in the hub.' },
+  labelID: text('Id of the label in the hub.'),
 });
 
 export const label = defineRegistryEntry({

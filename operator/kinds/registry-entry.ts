@@ -1,5 +1,6 @@
 import { type ChildDefinition, defineChild, hubObjectSpec } from './child';
 import { icon } from './entity';
+import { text } from './fields';
 import { registryName } from './ids';
 import type { KindDefinition } from './kind';
 import type { Resource } from './resource';
@@ -49,12 +50,10 @@ export function registryEntrySpec<const Fields extends Record<string, Field>>(no
 export function registryEntryStatus<const Fields extends Record<string, Field>>(noun: string, id: Fields) {
   return hubObjectStatusWith({
     ...id,
-    pendingName: {
-      type: 'string',
-      description:
-        `The name under which the operator is creating the ${noun}, as the hub compares names. Recorded before the ` +
+    pendingName: text(
+      `The name under which the operator is creating the ${noun}, as the hub compares names. Recorded before the ` +
         `${noun} is created, so that an operator that is restarted recognizes it as its own.`,
-    },
+    ),
   });
 }
 

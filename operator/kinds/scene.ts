@@ -1,6 +1,7 @@
 import { defineChild, hubObjectSpec } from './child';
 import { hubColumn, readyColumn } from './columns';
 import { anyValue, autoReload, configId, entityId, hubId, icon, idRules, quoteStates } from './entity';
+import { int32, nonEmptyText, text } from './fields';
 import { effectiveId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -23,13 +24,10 @@ const spec = {
         'Id of a scene that exists in the hub, verbatim, such as "1699999999999": 1 to 255 printable characters. Instead of `id`; it ' +
         'cannot be changed. Quote digits: YAML reads them as a number.',
     },
-    name: {
-      type: 'string',
-      description:
-        'Name shown in the hub. The hub derives the entity id from it once: Movie Night becomes `scene.movie_night`.',
-      minLength: 1,
-      maxLength: 255,
-    },
+    name: nonEmptyText(
+      255,
+      'Name shown in the hub. The hub derives the entity id from it once: Movie Night becomes `scene.movie_night`.',
+    ),
     icon,
     entities: {
       type: 'array',
@@ -38,12 +36,10 @@ const spec = {
         type: 'object',
         properties: {
           entity_id: entityId,
-          state: {
-            type: 'string',
-            description: `State that the entity is set to, such as "on", closed, heat. ${quoteStates}`,
-            minLength: 1,
-            maxLength: 255,
-          },
+          state: nonEmptyText(
+            255,
+            `State that the entity is set to, such as "on", closed, heat. ${quoteStates}`,
+          ),
           attributes: {
             type: 'object',
             description:
@@ -71,9 +67,9 @@ const spec = {
 } as const satisfies Schema;
 
 const status = configEntityStatusWith({
-  sceneId: { type: 'string', description: 'Id of the scene in the hub.' },
-  entityId: { type: 'string', description: 'Entity of the scene in the hub, such as `scene.movie_night`.' },
-  entityCount: { type: 'integer', format: 'int32', description: 'Number of entities that the scene sets.' },
+  sceneId: text('Id of the scene in the hub.'),
+  entityId: text('Entity of the scene in the hub, such as `scene.movie_night`.'),
+  entityCount: int32('Number of entities that the scene sets.'),
 });
 
 export const scene = defineChild({
