@@ -26,7 +26,7 @@ export type Of<S> = S extends Shape<infer T> ? T : never;
 type Shapes = Readonly<Record<string, Shape<unknown>>>;
 type MayBeAbsent<S> = undefined extends Of<S> ? true : false;
 
-/** Of fields by name: those that may be missing are optional. */
+/** The type of an object with fields of these shapes. Those that may be missing are optional. */
 export type OfFields<F> = {
   readonly [K in keyof F as MayBeAbsent<F[K]> extends true ? never : K]: Of<F[K]>;
 } & { readonly [K in keyof F as MayBeAbsent<F[K]> extends true ? K : never]?: Of<F[K]> };
