@@ -1,5 +1,4 @@
 import { hubAndToken } from './child';
-import { hubColumn, readyColumn } from './columns';
 import { entityId } from './entity';
 import { nonEmptyText, text } from './fields';
 import { registryName } from './ids';
@@ -47,9 +46,7 @@ const spec = registryEntrySpec('area', {
   },
 });
 
-const status = registryEntryStatus('area', {
-  areaID: text('Id of the area in the hub.'),
-});
+const status = registryEntryStatus('area', { areaID: text('Id of the area in the hub.') });
 
 export const area = defineRegistryEntry({
   kind: 'HubArea',
@@ -59,10 +56,8 @@ export const area = defineRegistryEntry({
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Floor', type: 'string', jsonPath: '.spec.floorName' },
-    readyColumn,
   ],
   // By identity, which is the name as the hub compares it. The `metadata.name` of a floor or label, as people may write
   // it too, is its own normalised form.

@@ -1,5 +1,4 @@
 import { defineChild, hubObjectSpec } from './child';
-import { hubColumn, readyColumn } from './columns';
 import {
   actionList,
   autoReload,
@@ -97,10 +96,8 @@ export const automation = defineChild({
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Alias', type: 'string', jsonPath: '.spec.alias', wide: true },
     { name: 'Enabled', type: 'boolean', jsonPath: '.spec.enabled', wide: true },
-    readyColumn,
   ],
   validated: true,
   identity: effectiveId,

@@ -1,3 +1,4 @@
+import { columnsOfChild } from './columns';
 import { flagWithDefault, immutable } from './fields';
 import { defineKind, type KindDefinition, type Reference } from './kind';
 import { objectNames } from './object-names';
@@ -58,7 +59,7 @@ interface ChildSpec {
   readonly hubRef: { readonly name: string };
 }
 
-/** A kind that belongs to a Hub; its names and its dependency on hub and token follow from that. */
+/** A kind that belongs to a Hub; its names, its dependency on hub and token, and the columns Hub and Ready follow from that. */
 export type ChildDefinition<Spec extends Schema, Status extends Schema, Name extends string> = Omit<
   KindDefinition<Spec, Status, Name>,
   Derived
@@ -80,6 +81,7 @@ export function defineChild<const Spec extends Schema, const Status extends Sche
     references: hubAndToken as KindDefinition<Spec, Status>['references'],
     access: [],
     ...definition,
+    columns: columnsOfChild(definition.columns),
   });
 }
 

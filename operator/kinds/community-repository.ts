@@ -1,5 +1,4 @@
 import { childSpec, defineChild, hubAndToken, hubOfChild } from './child';
-import { hubColumn, readyColumn } from './columns';
 import { atomicTexts, immutable, text } from './fields';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -92,12 +91,10 @@ export const communityRepository = defineChild({
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Category', type: 'string', jsonPath: '.spec.category' },
     { name: 'Repository', type: 'string', jsonPath: '.spec.repository' },
     { name: 'Ref', type: 'string', jsonPath: '.spec.ref' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
-    readyColumn,
   ],
   references: (resource) => [
     ...hubAndToken(resource),

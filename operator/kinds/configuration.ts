@@ -1,5 +1,4 @@
 import { childSpec, defineChild, hubAndToken, hubOfChild } from './child';
-import { hubColumn, readyColumn } from './columns';
 import { atomicTexts, flag, moment, nonEmptyText, text } from './fields';
 import { objectNames } from './object-names';
 import type { Resource } from './resource';
@@ -126,9 +125,7 @@ export const configuration = defineChild({
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Strategy', type: 'string', jsonPath: '.spec.reloadStrategy' },
-    readyColumn,
     { name: 'Last Reload', type: 'date', jsonPath: '.status.lastReloadTime' },
   ],
   // The generated Secret is searched for the keys that `!secret` asks for.

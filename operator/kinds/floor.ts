@@ -1,4 +1,3 @@
-import { hubColumn, readyColumn } from './columns';
 import { int32Within, text } from './fields';
 import {
   aliases,
@@ -21,9 +20,7 @@ const spec = registryEntrySpec('floor', {
   aliases,
 });
 
-const status = registryEntryStatus('floor', {
-  floorID: text('Id of the floor in the hub.'),
-});
+const status = registryEntryStatus('floor', { floorID: text('Id of the floor in the hub.') });
 
 export const floor = defineRegistryEntry({
   kind: 'HubFloor',
@@ -34,10 +31,8 @@ export const floor = defineRegistryEntry({
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Level', type: 'integer', jsonPath: '.spec.level' },
-    readyColumn,
   ],
   // All that an area needs of it.
   dependentStatus: ({ status }) => ({ id: status?.floorID }),

@@ -1,5 +1,4 @@
 import { defineChild, hubAndToken, hubObjectSpec } from './child';
-import { hubColumn, readyColumn } from './columns';
 import { atomicTexts, flagWithDefault, immutable, moment, nonEmptyText, text, textUpTo } from './fields';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -215,11 +214,9 @@ export const integration = defineChild({
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Domain', type: 'string', jsonPath: '.spec.domain' },
     { name: 'Title', type: 'string', jsonPath: '.status.title' },
     { name: 'State', type: 'string', jsonPath: '.status.entryState' },
-    readyColumn,
   ],
   references: (resource) => {
     const { configuration, options, steps = [], subentries = [] } = resource.spec;

@@ -1,4 +1,3 @@
-import { hubColumn, readyColumn } from './columns';
 import { text, textUpTo } from './fields';
 import {
   defineRegistryEntry,
@@ -24,9 +23,7 @@ const spec = registryEntrySpec('label', {
   description: textUpTo(1024, `What the label means. ${keptWhenAbsent}`),
 });
 
-const status = registryEntryStatus('label', {
-  labelID: text('Id of the label in the hub.'),
-});
+const status = registryEntryStatus('label', { labelID: text('Id of the label in the hub.') });
 
 export const label = defineRegistryEntry({
   kind: 'HubLabel',
@@ -37,10 +34,8 @@ export const label = defineRegistryEntry({
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Color', type: 'string', jsonPath: '.spec.color' },
-    readyColumn,
   ],
   // All that an area needs of it.
   dependentStatus: ({ status }) => ({ id: status?.labelID }),

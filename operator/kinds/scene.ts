@@ -1,5 +1,4 @@
 import { defineChild, hubObjectSpec } from './child';
-import { hubColumn, readyColumn } from './columns';
 import { anyValue, autoReload, configId, entityId, hubId, icon, idRules, quoteStates } from './entity';
 import { int32, nonEmptyText, text } from './fields';
 import { effectiveId } from './ids';
@@ -81,10 +80,8 @@ export const scene = defineChild({
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Entities', type: 'integer', jsonPath: '.status.entityCount' },
-    readyColumn,
   ],
   validated: true,
   identity: effectiveId,

@@ -1,5 +1,4 @@
 import { defineChild, hubObjectSpec } from './child';
-import { hubColumn, readyColumn } from './columns';
 import {
   actionList,
   anyValue,
@@ -124,10 +123,8 @@ export const script = defineChild({
     },
   ],
   columns: [
-    hubColumn,
     { name: 'Alias', type: 'string', jsonPath: '.spec.alias' },
     { name: 'Mode', type: 'string', jsonPath: '.status.mode' },
-    readyColumn,
   ],
   validated: true,
   identity: scriptId,

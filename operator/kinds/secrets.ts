@@ -1,5 +1,4 @@
 import { childSpec, defineChild, hubOfChild, hubReference } from './child';
-import { hubColumn, readyColumn } from './columns';
 import { flagWithDefault, int32, text } from './fields';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -87,7 +86,7 @@ export const secrets = defineChild({
     '`!secret` in its configuration.',
   spec,
   status,
-  columns: [hubColumn, { name: 'Secrets', type: 'integer', jsonPath: '.status.keys' }, readyColumn],
+  columns: [{ name: 'Secrets', type: 'integer', jsonPath: '.status.keys' }],
   // The HubConfiguration may have a secret of its own to pass to the hub: the URL of the recorder's database.
   references: (resource) => [
     hubReference(resource),

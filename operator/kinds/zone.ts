@@ -1,4 +1,3 @@
-import { hubColumn, readyColumn } from './columns';
 import { latitude, longitude } from './coordinates';
 import { icon } from './entity';
 import { flag, int32Within, text } from './fields';
@@ -57,7 +56,7 @@ export const zone = defineRegistryEntry({
     'HubZone is one zone of a Home Assistant instance (the hub): a place on the map, in which persons and devices are.',
   spec,
   status,
-  columns: [hubColumn, { name: 'Name', type: 'string', jsonPath: '.spec.name' }, readyColumn],
+  columns: [{ name: 'Name', type: 'string', jsonPath: '.spec.name' }],
 });
 
 export type HubZone = Resource<Infer<typeof spec>, Infer<typeof status>>;
