@@ -1,6 +1,6 @@
 import { hubAndToken } from './child';
-import { hubColumn, readyColumn } from './columns';
 import { entityId } from './entity';
+import { nonEmptyText, text } from './fields';
 import { registryName } from './ids';
 import {
   aliases,
@@ -12,7 +12,7 @@ import {
   registryEntryStatus,
 } from './registry-entry';
 import type { Resource } from './resource';
-import type { Defaulted, Infer } from './schema';
+import type { Infer } from './schema';
 
 const spec = registryEntrySpec('area', {
   floorName: {
@@ -32,12 +32,10 @@ const spec = registryEntrySpec('area', {
   },
   icon: entryIcon,
   aliases,
-  picture: {
-    type: 'string',
-    description: `Address of a picture of the area, such as \`/local/kitchen.jpg\`. ${keptWhenAbsent}`,
-    minLength: 1,
-    maxLength: 2048,
-  },
+  picture: nonEmptyText(
+    2048,
+    `Address of a picture of the area, such as \`/local/kitchen.jpg\`. ${keptWhenAbsent}`,
+  ),
   temperatureEntityId: {
     ...entityId,
     description: `The sensor that shows the area’s temperature. ${keptWhenAbsent}`,
@@ -48,21 +46,18 @@ const spec = registryEntrySpec('area', {
   },
 });
 
-const status = registryEntryStatus('area', {
-  areaID: { type: 'string', description: 'Id of the area in the hub.' },
-});
+const status = registryEntryStatus('area', { areaID: text('Id of the area in the hub.') });
 
 export const area = defineRegistryEntry({
   kind: 'HubArea',
+  rank: 5,
   shortNames: ['haar'],
   description: 'HubArea is one area (room) in the registry of a Home Assistant instance (the hub).',
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Floor', type: 'string', jsonPath: '.spec.floorName' },
-    readyColumn,
   ],
   // By identity, which is the name as the hub compares it. The `metadata.name` of a floor or label, as people may write
   // it too, is its own normalised form.
@@ -77,5 +72,3 @@ export const area = defineRegistryEntry({
 });
 
 export type HubArea = Resource<Infer<typeof spec>, Infer<typeof status>>;
-export type HubAreaSpec = Defaulted<typeof spec>;
-export type HubAreaStatus = Infer<typeof status>;

@@ -1,5 +1,4 @@
 import { defineChild, hubObjectSpec } from './child';
-import { hubColumn, readyColumn } from './columns';
 import {
   actionList,
   autoReload,
@@ -14,6 +13,7 @@ import {
   runFields,
   triggersNeeded,
 } from './entity';
+import { flag, flagWithDefault, nonEmptyText, text, textUpTo } from './fields';
 import { effectiveId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -36,12 +36,8 @@ const spec = {
         'Id of an automation that exists in the hub, verbatim, such as "1699999999999": 1 to 255 printable characters. Instead of `id`; ' +
         'it cannot be changed. Quote digits: YAML reads them as a number.',
     },
-    alias: { type: 'string', description: 'Name shown in the hub.', minLength: 1, maxLength: 255 },
-    description: {
-      type: 'string',
-      description: 'Description shown in the hub. Absent: none.',
-      maxLength: 65536,
-    },
+    alias: nonEmptyText(255, 'Name shown in the hub.'),
+    description: textUpTo(65536, 'Description shown in the hub. Absent: none.'),
     triggers: {
       type: 'array',
       description:
@@ -65,18 +61,14 @@ const spec = {
       description:
         'Variables for templates in triggers, by name; they may not use states. Written as a template or a plain value. Default: none.',
     },
-    initialState: {
-      type: 'boolean',
-      description:
-        'Whether the automation is on after the hub starts. Absent: its last state. `enabled: false` overrides it.',
-    },
-    enabled: {
-      type: 'boolean',
-      description:
-        'False: the automation stays in the hub but is turned off, also after a restart of the hub. A change to true ' +
+    initialState: flag(
+      'Whether the automation is on after the hub starts. Absent: its last state. `enabled: false` overrides it.',
+    ),
+    enabled: flagWithDefault(
+      true,
+      'False: the automation stays in the hub but is turned off, also after a restart of the hub. A change to true ' +
         'turns it on once; while true, people may toggle it in the hub. Default true.',
-      default: true,
-    },
+    ),
     autoReload: {
       ...autoReload,
       description:
@@ -90,26 +82,22 @@ const spec = {
 } as const satisfies Schema;
 
 const status = configEntityStatusWith({
-  automationId: { type: 'string', description: 'Id of the automation in the hub.' },
-  entityId: {
-    type: 'string',
-    description: 'Entity of the automation in the hub, such as `automation.movie_night`.',
-  },
-  enabled: { type: 'boolean', description: 'The value of `spec.enabled` that was last applied.' },
+  automationId: text('Id of the automation in the hub.'),
+  entityId: text('Entity of the automation in the hub, such as `automation.movie_night`.'),
+  enabled: flag('The value of `spec.enabled` that was last applied.'),
 });
 
 export const automation = defineChild({
   kind: 'HubAutomation',
+  rank: 2,
   shortNames: ['haauto'],
   description:
     'HubAutomation is one automation of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.',
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Alias', type: 'string', jsonPath: '.spec.alias', wide: true },
     { name: 'Enabled', type: 'boolean', jsonPath: '.spec.enabled', wide: true },
-    readyColumn,
   ],
   validated: true,
   identity: effectiveId,
@@ -117,4 +105,3 @@ export const automation = defineChild({
 
 export type HubAutomation = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubAutomationSpec = Defaulted<typeof spec>;
-export type HubAutomationStatus = Infer<typeof status>;

@@ -1,3 +1,5 @@
+import { columnsOfChild } from './columns';
+import { flagWithDefault, immutable } from './fields';
 import { defineKind, type KindDefinition, type Reference } from './kind';
 import { objectNames } from './object-names';
 import type { Resource } from './resource';
@@ -5,13 +7,11 @@ import type { Field, Schema } from './schema';
 
 /** What every kind but Hub shares: it belongs to a Hub of its namespace. */
 
-export const suspend = {
-  type: 'boolean',
-  description:
-    'True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. ' +
+export const suspend = flagWithDefault(
+  false,
+  'True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. ' +
     'A deletion is carried out. Default false.',
-  default: false,
-} as const satisfies Field;
+);
 
 /** Spec fields of every child. `hubRef` belongs into `required`. */
 export const childSpec = {
@@ -26,10 +26,7 @@ export const childSpec = {
         minLength: 1,
         maxLength: 52,
         'x-kubernetes-validations': [
-          {
-            rule: 'self == oldSelf',
-            message: 'hubRef.name cannot be changed: delete this resource and create it for the other Hub',
-          },
+          immutable('hubRef.name cannot be changed: delete this resource and create it for the other Hub'),
         ],
       },
     },
@@ -62,9 +59,9 @@ interface ChildSpec {
   readonly hubRef: { readonly name: string };
 }
 
-/** A kind that belongs to a Hub; its names and its dependency on hub and token follow from that. */
-type ChildDefinition<Spec extends Schema, Status extends Schema> = Omit<
-  KindDefinition<Spec, Status>,
+/** A kind that belongs to a Hub; its names, its dependency on hub and token, and the columns Hub and Ready follow from that. */
+export type ChildDefinition<Spec extends Schema, Status extends Schema, Name extends string> = Omit<
+  KindDefinition<Spec, Status, Name>,
   Derived
 > &
   Partial<Pick<KindDefinition<Spec, Status>, Derived>>;
@@ -72,11 +69,11 @@ type ChildDefinition<Spec extends Schema, Status extends Schema> = Omit<
 type Derived = 'plural' | 'singular' | 'hubName' | 'references' | 'access';
 
 /** Defines a kind that belongs to a Hub. Its spec must have the fields of `childSpec`. */
-export function defineChild<const Spec extends Schema, const Status extends Schema>(
-  definition: ChildDefinition<Spec, Status>,
-): KindDefinition<Spec, Status> {
+export function defineChild<const Spec extends Schema, const Status extends Schema, Name extends string>(
+  definition: ChildDefinition<Spec, Status, Name>,
+): KindDefinition<Spec, Status, Name> {
   const singular = definition.kind.toLowerCase();
-  return defineKind({
+  return defineKind<Spec, Status, Name>({
     singular,
     plural: `${singular}s`,
     // The compiler cannot see `hubRef` in a spec that is a type parameter.
@@ -84,6 +81,7 @@ export function defineChild<const Spec extends Schema, const Status extends Sche
     references: hubAndToken as KindDefinition<Spec, Status>['references'],
     access: [],
     ...definition,
+    columns: columnsOfChild(definition.columns),
   });
 }
 

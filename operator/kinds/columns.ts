@@ -2,7 +2,7 @@ import type { Column, KindDefinition } from './kind';
 
 /** Columns of `kubectl get` that several kinds have. */
 
-export const hubColumn = {
+const hubColumn = {
   name: 'Hub',
   type: 'string',
   jsonPath: '.spec.hubRef.name',
@@ -13,6 +13,12 @@ export const readyColumn = {
   type: 'string',
   jsonPath: '.status.conditions[?(@.type=="Ready")].status',
 } as const satisfies Column;
+
+/** The columns of a kind that belongs to a Hub: its own between Hub and Ready, and its times beside Age. */
+export function columnsOfChild(columns: readonly Column[]): readonly Column[] {
+  const isTime = ({ type }: Column) => type === 'date';
+  return [hubColumn, ...columns.filter((column) => !isTime(column)), readyColumn, ...columns.filter(isTime)];
+}
 
 /** The last columns of every kind: `kubectl get -o wide` says why a resource is not Ready. */
 const lastColumns: readonly Column[] = [

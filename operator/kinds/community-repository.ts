@@ -1,5 +1,5 @@
 import { childSpec, defineChild, hubAndToken, hubOfChild } from './child';
-import { hubColumn, readyColumn } from './columns';
+import { atomicTexts, immutable, text } from './fields';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { secretKeyRef, secretReferences } from './secret-reference';
@@ -16,10 +16,7 @@ const spec = {
       enum: ['integration', 'plugin', 'theme', 'python_script', 'template'],
       maxLength: 32,
       'x-kubernetes-validations': [
-        {
-          rule: 'self == oldSelf',
-          message: 'category cannot be changed: delete this resource and create one of the other category',
-        },
+        immutable('category cannot be changed: delete this resource and create one of the other category'),
       ],
     },
     repository: {
@@ -64,37 +61,28 @@ const status = statusWith({
     description: 'Progress of the installation.',
     enum: ['Pending', 'Validating', 'Installing', 'Installed', 'Failed', 'Removing'],
   },
-  installedVersion: { type: 'string', description: 'The `ref` that is installed.' },
-  installedRepository: { type: 'string', description: 'The `repository` that is installed.' },
-  target: { type: 'string', description: 'Folder or file below `/config` to which it is installed.' },
-  digest: {
-    type: 'string',
-    description:
-      'Digest (`sha256:<hex>`) of the installed files: of the list that `sha256sum` prints for them, sorted by path.',
-  },
-  activeDigest: { type: 'string', description: 'Digest of the files that the hub has loaded.' },
-  provides: {
-    type: 'array',
-    description:
-      'What the hub gets by it: the domain of an integration, the names of themes, the URL of a plugin, the name of a ' +
+  installedVersion: text('The `ref` that is installed.'),
+  installedRepository: text('The `repository` that is installed.'),
+  target: text('Folder or file below `/config` to which it is installed.'),
+  digest: text(
+    'Digest (`sha256:<hex>`) of the installed files: of the list that `sha256sum` prints for them, sorted by path.',
+  ),
+  activeDigest: text('Digest of the files that the hub has loaded.'),
+  provides: atomicTexts(
+    'What the hub gets by it: the domain of an integration, the names of themes, the URL of a plugin, the name of a ' +
       'Python script or of a template.',
-    items: { type: 'string' },
-    'x-kubernetes-list-type': 'atomic',
-  },
-  claimUID: {
-    type: 'string',
-    description:
-      'UID of the PersistentVolumeClaim on which it is installed: another volume gets the files again.',
-  },
-  installationID: {
-    type: 'string',
-    description:
-      'Changes when files were written to the volume: the hub is then restarted to load an integration.',
-  },
+  ),
+  claimUID: text(
+    'UID of the PersistentVolumeClaim on which it is installed: another volume gets the files again.',
+  ),
+  installationID: text(
+    'Changes when files were written to the volume: the hub is then restarted to load an integration.',
+  ),
 });
 
 export const communityRepository = defineChild({
   kind: 'HubCommunityRepository',
+  rank: 7,
   plural: 'hubcommunityrepositories',
   shortNames: ['hacr'],
   description:
@@ -103,12 +91,10 @@ export const communityRepository = defineChild({
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Category', type: 'string', jsonPath: '.spec.category' },
     { name: 'Repository', type: 'string', jsonPath: '.spec.repository' },
     { name: 'Ref', type: 'string', jsonPath: '.spec.ref' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
-    readyColumn,
   ],
   references: (resource) => [
     ...hubAndToken(resource),

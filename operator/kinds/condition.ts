@@ -1,15 +1,11 @@
+import { moment, nonEmptyText, textUpTo } from './fields';
 import type { Infer, Schema } from './schema';
 
 /** `metav1.Condition`, as kstatus reads it: `Ready` always, `Reconciling` and `Stalled` only while they are True. */
 const condition = {
   type: 'object',
   properties: {
-    type: {
-      type: 'string',
-      description: 'What the condition is about, such as `Ready`.',
-      minLength: 1,
-      maxLength: 316,
-    },
+    type: nonEmptyText(316, 'What the condition is about, such as `Ready`.'),
     status: { type: 'string', description: 'True, False or Unknown.', enum: ['True', 'False', 'Unknown'] },
     observedGeneration: {
       type: 'integer',
@@ -17,22 +13,9 @@ const condition = {
       description: 'The `metadata.generation` that the condition is based on.',
       minimum: 0,
     },
-    lastTransitionTime: {
-      type: 'string',
-      format: 'date-time',
-      description: 'When `status` last changed. A changed message alone does not change it.',
-    },
-    reason: {
-      type: 'string',
-      description: 'Reason in one word, for programs, such as `TokenNotAvailable`.',
-      minLength: 1,
-      maxLength: 1024,
-    },
-    message: {
-      type: 'string',
-      description: 'A sentence for people: what happened, and what to do.',
-      maxLength: 32768,
-    },
+    lastTransitionTime: moment('When `status` last changed. A changed message alone does not change it.'),
+    reason: nonEmptyText(1024, 'Reason in one word, for programs, such as `TokenNotAvailable`.'),
+    message: textUpTo(32768, 'A sentence for people: what happened, and what to do.'),
   },
   // As in metav1.Condition: conditions of other controllers may lack observedGeneration.
   required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],

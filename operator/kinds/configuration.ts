@@ -1,5 +1,5 @@
 import { childSpec, defineChild, hubAndToken, hubOfChild } from './child';
-import { hubColumn, readyColumn } from './columns';
+import { atomicTexts, flag, moment, nonEmptyText, text } from './fields';
 import { objectNames } from './object-names';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -69,20 +69,15 @@ const spec = {
         'The hub’s history database. What the section `recorder:` of `configuration` says is kept, and reported by an event ' +
         '(`RecorderOverridden`); what it lacks is added. Absent: as `configuration` says.',
       properties: {
-        enabled: {
-          type: 'boolean',
-          description:
-            'True, or absent beside another field: the hub records history. False: no recorder is added; the hub still ' +
+        enabled: flag(
+          'True, or absent beside another field: the hub records history. False: no recorder is added; the hub still ' +
             'records if `configuration` has `recorder:`, `history:`, `logbook:` or `default_config:`.',
-        },
-        database: {
-          type: 'string',
-          description:
-            'URL of the database without a password, such as `sqlite:////config/history.db`. Absent: the hub’s own ' +
+        ),
+        database: nonEmptyText(
+          2048,
+          'URL of the database without a password, such as `sqlite:////config/history.db`. Absent: the hub’s own ' +
             'SQLite file. With a password, use `databaseSecretRef`.',
-          minLength: 1,
-          maxLength: 2048,
-        },
+        ),
         databaseSecretRef: secretKeyRef(
           'Secret with the URL of the database, such as `postgresql://<user>:<password>@<host>/<database>`. It overrides `database`, ' +
             'and is passed to the hub as a `!secret`, not in the ConfigMap. The hub’s image must have the driver.',
@@ -101,27 +96,15 @@ const spec = {
 } as const satisfies Schema;
 
 const status = statusWith({
-  configHash: { type: 'string', description: 'Hash (`sha256:<hex>`) of the generated content.' },
-  appliedHash: {
-    type: 'string',
-    description: 'Hash (`sha256:<hex>`) of the content that the hub has loaded.',
-  },
-  changedSections: {
-    type: 'array',
-    description: 'Sections that differ between the loaded and the generated content.',
-    items: { type: 'string' },
-    'x-kubernetes-list-type': 'atomic',
-  },
+  configHash: text('Hash (`sha256:<hex>`) of the generated content.'),
+  appliedHash: text('Hash (`sha256:<hex>`) of the content that the hub has loaded.'),
+  changedSections: atomicTexts('Sections that differ between the loaded and the generated content.'),
   lastReloadMethod: {
     type: 'string',
     description: 'How the last change was loaded.',
     enum: ['hot-reload', 'restart', 'none'],
   },
-  lastReloadTime: {
-    type: 'string',
-    format: 'date-time',
-    description: 'When the last change was loaded.',
-  },
+  lastReloadTime: moment('When the last change was loaded.'),
   httpSource: {
     type: 'string',
     description:
@@ -133,6 +116,7 @@ const status = statusWith({
 
 export const configuration = defineChild({
   kind: 'HubConfiguration',
+  rank: 1,
   shortNames: ['hubcfg'],
   description:
     'HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap ' +
@@ -141,9 +125,7 @@ export const configuration = defineChild({
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Strategy', type: 'string', jsonPath: '.spec.reloadStrategy' },
-    readyColumn,
     { name: 'Last Reload', type: 'date', jsonPath: '.status.lastReloadTime' },
   ],
   // The generated Secret is searched for the keys that `!secret` asks for.
@@ -170,4 +152,3 @@ export const configuration = defineChild({
 
 export type HubConfiguration = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubConfigurationSpec = Defaulted<typeof spec>;
-export type HubConfigurationStatus = Infer<typeof status>;

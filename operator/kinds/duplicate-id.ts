@@ -1,12 +1,10 @@
-import { automation, scene, script } from '.';
 import { fieldOfId } from './ids';
 import type { KindDefinition } from './kind';
 import type { CustomResource } from './resource';
 
-const withIds = new Set([automation.kind, scene.kind, script.kind]);
-
 /** Whether the objects of a kind have an id in the hub that a person chooses. */
-export const hasChosenId = ({ kind }: KindDefinition): boolean => withIds.has(kind);
+export const hasChosenId = ({ spec }: KindDefinition): boolean =>
+  spec.properties !== undefined && 'hubId' in spec.properties;
 
 /** A `hubId` cannot be changed. */
 const otherField = (resource: CustomResource): string =>

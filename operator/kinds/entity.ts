@@ -1,3 +1,4 @@
+import { immutable } from './fields';
 import type { CelRule, Schema } from './schema';
 
 /** Fields that several kinds of hub objects share. */
@@ -56,7 +57,7 @@ export const hubId = {
   pattern: '^([^\\p{C}\\p{Z}]| )+$',
   maxLength: 255,
   'x-kubernetes-validations': [
-    { rule: 'self == oldSelf', message: HUB_ID_STAYS },
+    immutable(HUB_ID_STAYS),
     { rule: "!(self in ['.', '..'])", message: 'hubId: . and .. are no ids that the hub can be asked for' },
   ],
 } as const satisfies Schema;

@@ -1,4 +1,4 @@
-import { hubColumn, readyColumn } from './columns';
+import { int32Within, text } from './fields';
 import {
   aliases,
   defineRegistryEntry,
@@ -8,41 +8,34 @@ import {
   registryEntryStatus,
 } from './registry-entry';
 import type { Resource } from './resource';
-import type { Defaulted, Infer } from './schema';
+import type { Infer } from './schema';
 
 const spec = registryEntrySpec('floor', {
-  level: {
-    type: 'integer',
-    format: 'int32',
-    description: `Which storey it is: 0 is the ground floor, -1 the one below. ${keptWhenAbsent}`,
-    minimum: -1000,
-    maximum: 1000,
-  },
+  level: int32Within(
+    -1000,
+    1000,
+    `Which storey it is: 0 is the ground floor, -1 the one below. ${keptWhenAbsent}`,
+  ),
   icon: entryIcon,
   aliases,
 });
 
-const status = registryEntryStatus('floor', {
-  floorID: { type: 'string', description: 'Id of the floor in the hub.' },
-});
+const status = registryEntryStatus('floor', { floorID: text('Id of the floor in the hub.') });
 
 export const floor = defineRegistryEntry({
   kind: 'HubFloor',
+  rank: 4,
   shortNames: ['hafl'],
   description:
     'HubFloor is one floor in the registry of a Home Assistant instance (the hub). Areas refer to it by `floorName`.',
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Level', type: 'integer', jsonPath: '.spec.level' },
-    readyColumn,
   ],
   // All that an area needs of it.
   dependentStatus: ({ status }) => ({ id: status?.floorID }),
 });
 
 export type HubFloor = Resource<Infer<typeof spec>, Infer<typeof status>>;
-export type HubFloorSpec = Defaulted<typeof spec>;
-export type HubFloorStatus = Infer<typeof status>;

@@ -1,5 +1,5 @@
 import { defineChild, hubAndToken, hubObjectSpec } from './child';
-import { hubColumn, readyColumn } from './columns';
+import { atomicTexts, flagWithDefault, immutable, moment, nonEmptyText, text, textUpTo } from './fields';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { secretKey, secretName, secretReferences } from './secret-reference';
@@ -8,18 +8,11 @@ import { hubObjectStatusWith } from './status';
 const answer = {
   type: 'object',
   properties: {
-    value: {
-      type: 'string',
-      description:
-        'Text, converted to the type that the form asks for: "8" becomes a number, "true" a boolean.',
-      maxLength: 65536,
-    },
-    jsonValue: {
-      type: 'string',
-      description: 'JSON text, for lists and objects, such as \'{"hours": 1}\'.',
-      minLength: 1,
-      maxLength: 65536,
-    },
+    value: textUpTo(
+      65536,
+      'Text, converted to the type that the form asks for: "8" becomes a number, "true" a boolean.',
+    ),
+    jsonValue: nonEmptyText(65536, 'JSON text, for lists and objects, such as \'{"hours": 1}\'.'),
     secretKeyRef: {
       type: 'object',
       description: 'The value of a Secret’s key.',
@@ -65,28 +58,20 @@ const spec = {
       pattern: '^[a-z0-9_]+$',
       maxLength: 64,
       'x-kubernetes-validations': [
-        {
-          rule: 'self == oldSelf',
-          message: 'domain cannot be changed: delete this resource and create one for the other integration',
-        },
+        immutable('domain cannot be changed: delete this resource and create one for the other integration'),
       ],
     },
-    enabled: {
-      type: 'boolean',
-      description:
-        'False: the entry is disabled in the hub: it stays there with its entities, and is not loaded. Default true.',
-      default: true,
-    },
-    title: {
-      type: 'string',
-      description:
-        'Title of the config entry, which the entry gets. An existing entry of this domain and title is adopted, and several ' +
+    enabled: flagWithDefault(
+      true,
+      'False: the entry is disabled in the hub: it stays there with its entities, and is not loaded. Default true.',
+    ),
+    title: nonEmptyText(
+      255,
+      'Title of the config entry, which the entry gets. An existing entry of this domain and title is adopted, and several ' +
         'entries of one domain are distinguished. Absent: the answer to the field `name` counts as title when an entry to ' +
         'adopt is looked for; without one, the entry of an integration that allows a single one is adopted, the only entry ' +
         'of the domain if nothing is configured here, or the one that the flow names as already configured.',
-      minLength: 1,
-      maxLength: 255,
-    },
+    ),
     configuration: {
       ...answers,
       description:
@@ -102,18 +87,8 @@ const spec = {
       items: {
         type: 'object',
         properties: {
-          stepId: {
-            type: 'string',
-            description: 'The hub’s id of the step, such as `user`.',
-            minLength: 1,
-            maxLength: 128,
-          },
-          menuOption: {
-            type: 'string',
-            description: 'The option to choose, if the step is a menu.',
-            minLength: 1,
-            maxLength: 128,
-          },
+          stepId: nonEmptyText(128, 'The hub’s id of the step, such as `user`.'),
+          menuOption: nonEmptyText(128, 'The option to choose, if the step is a menu.'),
           values: {
             ...answers,
             description:
@@ -144,13 +119,8 @@ const spec = {
       items: {
         type: 'object',
         properties: {
-          type: {
-            type: 'string',
-            description: 'Type of the subentry, as the integration names it.',
-            minLength: 1,
-            maxLength: 128,
-          },
-          title: { type: 'string', description: 'Title of the subentry.', minLength: 1, maxLength: 255 },
+          type: nonEmptyText(128, 'Type of the subentry, as the integration names it.'),
+          title: nonEmptyText(255, 'Title of the subentry.'),
           values: { ...answers, description: 'Answers to the subentry’s form. At most 64.' },
         },
         required: ['type', 'title'],
@@ -180,110 +150,73 @@ const spec = {
 } as const satisfies Schema;
 
 const status = hubObjectStatusWith({
-  entryID: { type: 'string', description: 'Id of the config entry in the hub.' },
-  title: { type: 'string', description: 'Title of the entry in the hub.' },
-  entryState: {
-    type: 'string',
-    description:
-      'State of the entry, as reported by the hub, such as loaded, setup_retry or setup_error; or disabled.',
-  },
-  configHash: {
-    type: 'string',
-    description:
-      'Hash of the answers that the entry has, and the name of its key. It is keyed with a random key in the Secret ' +
+  entryID: text('Id of the config entry in the hub.'),
+  title: text('Title of the entry in the hub.'),
+  entryState: text(
+    'State of the entry, as reported by the hub, such as loaded, setup_retry or setup_error; or disabled.',
+  ),
+  configHash: text(
+    'Hash of the answers that the entry has, and the name of its key. It is keyed with a random key in the Secret ' +
       '`<hub>-operator`, so that it reveals no secret. With another key the present answers are recorded again.',
-  },
+  ),
   answerHashes: {
     type: 'object',
     description: 'The same by answer, such as `configuration.port`: what changed decides how it is applied.',
     additionalProperties: { type: 'string' },
   },
-  rejectedHash: {
-    type: 'string',
-    description:
-      'Hash of answers that failed and are not sent again before they change, or what they failed at. Keyed as `configHash`.',
-  },
-  unshownSteps: {
-    type: 'array',
-    description:
-      'Steps of the spec that the hub did not show, by their index and step id: their changes have no effect.',
-    items: { type: 'string' },
-    'x-kubernetes-list-type': 'atomic',
-  },
-  adoptedSubentries: {
-    type: 'array',
-    description:
-      'Subentries that existed before they were in the spec, such as `subentries.device/Lamp`. One that leaves the spec ' +
+  rejectedHash: text(
+    'Hash of answers that failed and are not sent again before they change, or what they failed at. Keyed as `configHash`.',
+  ),
+  unshownSteps: atomicTexts(
+    'Steps of the spec that the hub did not show, by their index and step id: their changes have no effect.',
+  ),
+  adoptedSubentries: atomicTexts(
+    'Subentries that existed before they were in the spec, such as `subentries.device/Lamp`. One that leaves the spec ' +
       'stays in the hub, unless `deletionPolicy` is Delete.',
-    items: { type: 'string' },
-    'x-kubernetes-list-type': 'atomic',
-  },
+  ),
   pendingFlow: {
     type: 'object',
     description: 'A flow in progress, so that it is ended and not completed twice after a crash.',
     properties: {
-      startedAt: {
-        type: 'string',
-        format: 'date-time',
-        description: 'When it was started.',
-      },
-      flowID: { type: 'string', description: 'Id of the flow in the hub, which ends it after a crash.' },
-      kind: {
-        type: 'string',
-        description:
-          'Of a flow that changes the entry: config, options or subentries. Absent: the flow makes an entry.',
-      },
+      startedAt: moment('When it was started.'),
+      flowID: text('Id of the flow in the hub, which ends it after a crash.'),
+      kind: text(
+        'Of a flow that changes the entry: config, options or subentries. Absent: the flow makes an entry.',
+      ),
       subentry: {
         type: 'object',
         description: 'The subentry that the flow makes.',
         properties: {
-          type: { type: 'string', description: 'Type of the subentry.' },
-          title: { type: 'string', description: 'Its title, which it gets after the flow.' },
-          hash: { type: 'string', description: 'Of its answers, as in `answerHashes`.' },
-          replaces: {
-            type: 'string',
-            description: 'Id of the subentry that is removed when this one has been made.',
-          },
-          subentryIDs: {
-            type: 'array',
-            description: 'Subentries that the entry had before. Another one is the result of this flow.',
-            items: { type: 'string' },
-            'x-kubernetes-list-type': 'atomic',
-          },
+          type: text('Type of the subentry.'),
+          title: text('Its title, which it gets after the flow.'),
+          hash: text('Of its answers, as in `answerHashes`.'),
+          replaces: text('Id of the subentry that is removed when this one has been made.'),
+          subentryIDs: atomicTexts(
+            'Subentries that the entry had before. Another one is the result of this flow.',
+          ),
         },
       },
-      replaces: {
-        type: 'string',
-        description:
-          'Id of the entry that is removed: the one before `entryID`; or `entryID`, if the flow is to run after that.',
-      },
-      entryIDs: {
-        type: 'array',
-        description: 'Entries that the domain had before. Another one is the result of this flow.',
-        items: { type: 'string' },
-        'x-kubernetes-list-type': 'atomic',
-      },
-      configHash: {
-        type: 'string',
-        description: 'Of a flow that replaces an entry: hash of its answers.',
-      },
+      replaces: text(
+        'Id of the entry that is removed: the one before `entryID`; or `entryID`, if the flow is to run after that.',
+      ),
+      entryIDs: atomicTexts('Entries that the domain had before. Another one is the result of this flow.'),
+      configHash: text('Of a flow that replaces an entry: hash of its answers.'),
     },
   },
 });
 
 export const integration = defineChild({
   kind: 'HubIntegration',
+  rank: 3,
   shortNames: ['haint'],
   description:
     'HubIntegration is one integration of a Home Assistant instance (the hub), such as MQTT: a config entry.',
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Domain', type: 'string', jsonPath: '.spec.domain' },
     { name: 'Title', type: 'string', jsonPath: '.status.title' },
     { name: 'State', type: 'string', jsonPath: '.status.entryState' },
-    readyColumn,
   ],
   references: (resource) => {
     const { configuration, options, steps = [], subentries = [] } = resource.spec;

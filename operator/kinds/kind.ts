@@ -4,9 +4,15 @@ import type { CelRule, Infer, Schema } from './schema';
 export type { CelRule };
 
 /** Definition of a kind as data: the CRD, the role, the watches, the metrics' labels and the docs follow from it. */
-export interface KindDefinition<Spec extends Schema = Schema, Status extends Schema = Schema> {
+export interface KindDefinition<
+  Spec extends Schema = Schema,
+  Status extends Schema = Schema,
+  Name extends string = string,
+> {
   /** `HubAutomation` */
-  readonly kind: string;
+  readonly kind: Name;
+  /** Lists and pages show kinds of a lower rank first, those of one rank by their names. */
+  readonly rank: number;
   readonly plural: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
@@ -46,9 +52,9 @@ export interface KindDefinition<Spec extends Schema = Schema, Status extends Sch
 }
 
 /** Gives the functions of a definition the types of its own spec and status. */
-export function defineKind<const Spec extends Schema, const Status extends Schema>(
-  definition: KindDefinition<Spec, Status>,
-): KindDefinition<Spec, Status> {
+export function defineKind<const Spec extends Schema, const Status extends Schema, Name extends string>(
+  definition: KindDefinition<Spec, Status, Name>,
+): KindDefinition<Spec, Status, Name> {
   return definition;
 }
 

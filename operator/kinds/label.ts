@@ -1,4 +1,4 @@
-import { hubColumn, readyColumn } from './columns';
+import { text, textUpTo } from './fields';
 import {
   defineRegistryEntry,
   entryIcon,
@@ -7,7 +7,7 @@ import {
   registryEntryStatus,
 } from './registry-entry';
 import type { Resource } from './resource';
-import type { Defaulted, Infer } from './schema';
+import type { Infer } from './schema';
 
 const spec = registryEntrySpec('label', {
   icon: entryIcon,
@@ -20,30 +20,25 @@ const spec = registryEntrySpec('label', {
     pattern: '^(#[0-9a-fA-F]{6}|[a-z]+(-[a-z]+)*)$',
     maxLength: 32,
   },
-  description: { type: 'string', description: `What the label means. ${keptWhenAbsent}`, maxLength: 1024 },
+  description: textUpTo(1024, `What the label means. ${keptWhenAbsent}`),
 });
 
-const status = registryEntryStatus('label', {
-  labelID: { type: 'string', description: 'Id of the label in the hub.' },
-});
+const status = registryEntryStatus('label', { labelID: text('Id of the label in the hub.') });
 
 export const label = defineRegistryEntry({
   kind: 'HubLabel',
+  rank: 4,
   shortNames: ['halb'],
   description:
     'HubLabel is one label in the registry of a Home Assistant instance (the hub). Areas refer to it by `labels`.',
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Color', type: 'string', jsonPath: '.spec.color' },
-    readyColumn,
   ],
   // All that an area needs of it.
   dependentStatus: ({ status }) => ({ id: status?.labelID }),
 });
 
 export type HubLabel = Resource<Infer<typeof spec>, Infer<typeof status>>;
-export type HubLabelSpec = Defaulted<typeof spec>;
-export type HubLabelStatus = Infer<typeof status>;

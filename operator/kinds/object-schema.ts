@@ -1,3 +1,4 @@
+import { text } from './fields';
 import { API_GROUP, API_VERSION } from './group';
 import type { KindDefinition } from './kind';
 import { type Schema, serverDefaults, withListTypes } from './schema';
@@ -8,8 +9,8 @@ export function objectSchema({ description, spec, status, rules }: KindDefinitio
     type: 'object',
     description,
     properties: {
-      apiVersion: { type: 'string', description: `Always ${API_GROUP}/${API_VERSION}.` },
-      kind: { type: 'string', description: 'The kind of this resource.' },
+      apiVersion: text(`Always ${API_GROUP}/${API_VERSION}.`),
+      kind: text('The kind of this resource.'),
       metadata,
       spec: withListTypes(serverDefaults(spec)),
       status: withListTypes<Schema>(status),

@@ -1,5 +1,6 @@
-import { defineChild, hubObjectSpec } from './child';
+import { type ChildDefinition, defineChild, hubObjectSpec } from './child';
 import { icon } from './entity';
+import { text } from './fields';
 import { registryName } from './ids';
 import type { KindDefinition } from './kind';
 import type { Resource } from './resource';
@@ -49,20 +50,20 @@ export function registryEntrySpec<const Fields extends Record<string, Field>>(no
 export function registryEntryStatus<const Fields extends Record<string, Field>>(noun: string, id: Fields) {
   return hubObjectStatusWith({
     ...id,
-    pendingName: {
-      type: 'string',
-      description:
-        `The name under which the operator is creating the ${noun}, as the hub compares names. Recorded before the ` +
+    pendingName: text(
+      `The name under which the operator is creating the ${noun}, as the hub compares names. Recorded before the ` +
         `${noun} is created, so that an operator that is restarted recognizes it as its own.`,
-    },
+    ),
   });
 }
 
 /** Defines a kind of registry entry: the hub identifies entries by their normalised name. */
-export function defineRegistryEntry<const Spec extends Schema, const Status extends Schema>(
-  definition: Parameters<typeof defineChild<Spec, Status>>[0],
-): KindDefinition<Spec, Status> {
-  return defineChild<Spec, Status>({
+export function defineRegistryEntry<
+  const Spec extends Schema,
+  const Status extends Schema,
+  Name extends string,
+>(definition: ChildDefinition<Spec, Status, Name>): KindDefinition<Spec, Status, Name> {
+  return defineChild<Spec, Status, Name>({
     // The compiler cannot see `name` in a spec that is a type parameter.
     identity: identityOfEntry as NonNullable<KindDefinition<Spec, Status>['identity']>,
     identityField: 'spec.name',

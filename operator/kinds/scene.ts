@@ -1,6 +1,6 @@
 import { defineChild, hubObjectSpec } from './child';
-import { hubColumn, readyColumn } from './columns';
 import { anyValue, autoReload, configId, entityId, hubId, icon, idRules, quoteStates } from './entity';
+import { int32, nonEmptyText, text } from './fields';
 import { effectiveId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -23,13 +23,10 @@ const spec = {
         'Id of a scene that exists in the hub, verbatim, such as "1699999999999": 1 to 255 printable characters. Instead of `id`; it ' +
         'cannot be changed. Quote digits: YAML reads them as a number.',
     },
-    name: {
-      type: 'string',
-      description:
-        'Name shown in the hub. The hub derives the entity id from it once: Movie Night becomes `scene.movie_night`.',
-      minLength: 1,
-      maxLength: 255,
-    },
+    name: nonEmptyText(
+      255,
+      'Name shown in the hub. The hub derives the entity id from it once: Movie Night becomes `scene.movie_night`.',
+    ),
     icon,
     entities: {
       type: 'array',
@@ -38,12 +35,10 @@ const spec = {
         type: 'object',
         properties: {
           entity_id: entityId,
-          state: {
-            type: 'string',
-            description: `State that the entity is set to, such as "on", closed, heat. ${quoteStates}`,
-            minLength: 1,
-            maxLength: 255,
-          },
+          state: nonEmptyText(
+            255,
+            `State that the entity is set to, such as "on", closed, heat. ${quoteStates}`,
+          ),
           attributes: {
             type: 'object',
             description:
@@ -71,23 +66,22 @@ const spec = {
 } as const satisfies Schema;
 
 const status = configEntityStatusWith({
-  sceneId: { type: 'string', description: 'Id of the scene in the hub.' },
-  entityId: { type: 'string', description: 'Entity of the scene in the hub, such as `scene.movie_night`.' },
-  entityCount: { type: 'integer', format: 'int32', description: 'Number of entities that the scene sets.' },
+  sceneId: text('Id of the scene in the hub.'),
+  entityId: text('Entity of the scene in the hub, such as `scene.movie_night`.'),
+  entityCount: int32('Number of entities that the scene sets.'),
 });
 
 export const scene = defineChild({
   kind: 'HubScene',
+  rank: 2,
   shortNames: ['hasc'],
   description:
     'HubScene is one scene of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.',
   spec,
   status,
   columns: [
-    hubColumn,
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Entities', type: 'integer', jsonPath: '.status.entityCount' },
-    readyColumn,
   ],
   validated: true,
   identity: effectiveId,
@@ -95,4 +89,3 @@ export const scene = defineChild({
 
 export type HubScene = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubSceneSpec = Defaulted<typeof spec>;
-export type HubSceneStatus = Infer<typeof status>;

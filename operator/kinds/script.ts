@@ -1,5 +1,4 @@
 import { defineChild, hubObjectSpec } from './child';
-import { hubColumn, readyColumn } from './columns';
 import {
   actionList,
   anyValue,
@@ -13,6 +12,7 @@ import {
   neededWithoutBlueprint,
   runFields,
 } from './entity';
+import { flag, nonEmptyText, text, textUpTo } from './fields';
 import { MARKER_SCRIPT, scriptId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -58,12 +58,8 @@ const spec = {
         'underscores. Instead of `id`; it cannot be changed. Quote digits: YAML reads them as a number.',
       'x-kubernetes-validations': [hubId['x-kubernetes-validations'][0], ...reservedIds('hubId')],
     },
-    alias: { type: 'string', description: 'Name shown in the hub.', minLength: 1, maxLength: 255 },
-    description: {
-      type: 'string',
-      description: 'Description shown in the hub. Absent: none.',
-      maxLength: 65536,
-    },
+    alias: nonEmptyText(255, 'Name shown in the hub.'),
+    description: textUpTo(65536, 'Description shown in the hub. Absent: none.'),
     icon,
     sequence: actionList,
     fields: {
@@ -72,10 +68,10 @@ const spec = {
       additionalProperties: {
         type: 'object',
         properties: {
-          name: { type: 'string', description: 'Name of the field in the UI.', maxLength: 255 },
-          description: { type: 'string', description: 'What the field means.', maxLength: 65536 },
-          advanced: { type: 'boolean', description: 'True: shown to advanced users only.' },
-          required: { type: 'boolean', description: 'True: the UI demands a value.' },
+          name: textUpTo(255, 'Name of the field in the UI.'),
+          description: textUpTo(65536, 'What the field means.'),
+          advanced: flag('True: shown to advanced users only.'),
+          required: flag('True: the UI demands a value.'),
           default: { ...anyValue, description: 'Value that the UI suggests.' },
           example: { ...anyValue, description: 'An example of a value.' },
           selector: {
@@ -100,19 +96,14 @@ const spec = {
 } as const satisfies Schema;
 
 const status = configEntityStatusWith({
-  mode: {
-    type: 'string',
-    description: 'Mode in which the script runs. Absent: that of its blueprint.',
-  },
-  scriptId: { type: 'string', description: 'Id of the script in the hub.' },
-  entityId: {
-    type: 'string',
-    description: 'Entity of the script in the hub, such as `script.good_night`.',
-  },
+  mode: text('Mode in which the script runs. Absent: that of its blueprint.'),
+  scriptId: text('Id of the script in the hub.'),
+  entityId: text('Entity of the script in the hub, such as `script.good_night`.'),
 });
 
 export const script = defineChild({
   kind: 'HubScript',
+  rank: 2,
   shortNames: ['hascp'],
   description:
     'HubScript is one script of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.',
@@ -132,10 +123,8 @@ export const script = defineChild({
     },
   ],
   columns: [
-    hubColumn,
     { name: 'Alias', type: 'string', jsonPath: '.spec.alias' },
     { name: 'Mode', type: 'string', jsonPath: '.status.mode' },
-    readyColumn,
   ],
   validated: true,
   identity: scriptId,
@@ -143,4 +132,3 @@ export const script = defineChild({
 
 export type HubScript = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubScriptSpec = Defaulted<typeof spec>;
-export type HubScriptStatus = Infer<typeof status>;

@@ -1,20 +1,11 @@
+import { objectName } from './fields';
 import type { Schema } from './schema';
 
 /** References to Secrets in the namespace of the resource, as schemas and for the dependency index. */
 
-export const secretName = {
-  type: 'string',
-  description: 'Name of the Secret, in the namespace of this resource.',
-  minLength: 1,
-  maxLength: 253,
-} as const satisfies Schema;
+export const secretName = objectName('Name of the Secret, in the namespace of this resource.');
 
-export const secretKey = {
-  type: 'string',
-  description: 'Key inside the Secret.',
-  minLength: 1,
-  maxLength: 253,
-} as const satisfies Schema;
+export const secretKey = objectName('Key inside the Secret.');
 
 /** `{name, key}`, with a default key. */
 export function secretKeyRef<const Key extends string>(description: string, key: Key) {

@@ -1,5 +1,5 @@
 import { childSpec, defineChild, hubOfChild, hubReference } from './child';
-import { hubColumn, readyColumn } from './columns';
+import { flagWithDefault, int32, text } from './fields';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { secretKey, secretName, secretReferences } from './secret-reference';
@@ -60,27 +60,23 @@ const spec = {
       minItems: 1,
       maxItems: 64,
     },
-    autoRestart: {
-      type: 'boolean',
-      description:
-        'Restart the hub when a value changes that it cannot reload. False: the new value is used after its next restart. ' +
+    autoRestart: flagWithDefault(
+      true,
+      'Restart the hub when a value changes that it cannot reload. False: the new value is used after its next restart. ' +
         'Default true.',
-      default: true,
-    },
+    ),
   },
   required: ['hubRef', 'secretRefs'],
 } as const satisfies Schema;
 
 const status = statusWith({
-  secretsHash: {
-    type: 'string',
-    description: 'Hash (`sha256:<hex>`) of the generated content, which is salted.',
-  },
-  keys: { type: 'integer', format: 'int32', description: 'Number of secrets that the hub gets.' },
+  secretsHash: text('Hash (`sha256:<hex>`) of the generated content, which is salted.'),
+  keys: int32('Number of secrets that the hub gets.'),
 });
 
 export const secrets = defineChild({
   kind: 'HubSecrets',
+  rank: 1,
   // The kind is a plural already.
   plural: 'hubsecrets',
   singular: 'hubsecret',
@@ -90,7 +86,7 @@ export const secrets = defineChild({
     '`!secret` in its configuration.',
   spec,
   status,
-  columns: [hubColumn, { name: 'Secrets', type: 'integer', jsonPath: '.status.keys' }, readyColumn],
+  columns: [{ name: 'Secrets', type: 'integer', jsonPath: '.status.keys' }],
   // The HubConfiguration may have a secret of its own to pass to the hub: the URL of the recorder's database.
   references: (resource) => [
     hubReference(resource),
@@ -107,4 +103,3 @@ export const secrets = defineChild({
 
 export type HubSecrets = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubSecretsSpec = Defaulted<typeof spec>;
-export type HubSecretsStatus = Infer<typeof status>;

@@ -1,5 +1,6 @@
 import { userAnnotations } from './annotations';
 import { conditions } from './condition';
+import { atomicTexts, flag, moment, text } from './fields';
 import type { Field, Schema } from './schema';
 
 /** Status fields of every kind. */
@@ -10,30 +11,21 @@ const commonStatus = {
     description: 'The `metadata.generation` that was last reconciled; -1: none yet.',
   },
   conditions,
-  lastHandledReconcileAt: {
-    type: 'string',
-    description: `The value of the annotation \`${userAnnotations.reconcileAt}\` that was last handled.`,
-  },
+  lastHandledReconcileAt: text(
+    `The value of the annotation \`${userAnnotations.reconcileAt}\` that was last handled.`,
+  ),
 } as const satisfies Record<string, Field>;
 
 /** Status fields of the kinds that have an object in the hub. */
 const hubObjectFields = {
-  appliedHash: { type: 'string', description: 'Hash (`sha256:<hex>`) of what the hub last accepted.' },
-  lastAppliedTime: {
-    type: 'string',
-    format: 'date-time',
-    description: 'When the hub last accepted a change.',
-  },
-  volumeID: {
-    type: 'string',
-    description:
-      'The `volumeID` of the Hub when the object was last seen. On another volume the object is created or adopted again.',
-  },
-  adopted: {
-    type: 'boolean',
-    description:
-      'True: the object existed in the hub before this resource. Deleting the resource leaves it there, unless `deletionPolicy` is Delete.',
-  },
+  appliedHash: text('Hash (`sha256:<hex>`) of what the hub last accepted.'),
+  lastAppliedTime: moment('When the hub last accepted a change.'),
+  volumeID: text(
+    'The `volumeID` of the Hub when the object was last seen. On another volume the object is created or adopted again.',
+  ),
+  adopted: flag(
+    'True: the object existed in the hub before this resource. Deleting the resource leaves it there, unless `deletionPolicy` is Delete.',
+  ),
 } as const satisfies Record<string, Field>;
 
 /**
@@ -53,25 +45,18 @@ export function statusWith<const Fields extends Record<string, Field>>(fields: F
  * The hub's registries keep fields that are absent from an update, so the fields that the operator set are recorded.
  */
 const partlyOwnedFields = {
-  appliedFields: {
-    type: 'array',
-    description:
-      'The fields that the operator set. A field that is removed from the spec is cleared in the hub only if it is listed here.',
-    items: { type: 'string' },
-    'x-kubernetes-list-type': 'atomic',
-  },
+  appliedFields: atomicTexts(
+    'The fields that the operator set. A field that is removed from the spec is cleared in the hub only if it is listed here.',
+  ),
 } as const satisfies Record<string, Field>;
 
 /**
  * The hub replaces automations, scenes and scripts as a whole: a field that is removed from the spec is removed there.
  */
 const configEntityFields = {
-  formerIds: {
-    type: 'array',
-    description: 'Earlier ids, whose objects are removed from the hub once the present one is in use.',
-    items: { type: 'string' },
-    'x-kubernetes-list-type': 'atomic',
-  },
+  formerIds: atomicTexts(
+    'Earlier ids, whose objects are removed from the hub once the present one is in use.',
+  ),
   delivery: {
     type: 'string',
     description:

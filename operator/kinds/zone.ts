@@ -1,6 +1,6 @@
-import { hubColumn, readyColumn } from './columns';
 import { latitude, longitude } from './coordinates';
 import { icon } from './entity';
+import { flag, int32Within, text } from './fields';
 import {
   defineRegistryEntry,
   entryName,
@@ -9,7 +9,7 @@ import {
   registryEntryStatus,
 } from './registry-entry';
 import type { Resource } from './resource';
-import type { Defaulted, Infer } from './schema';
+import type { Infer } from './schema';
 
 const entry = registryEntrySpec('zone', {
   name: {
@@ -28,19 +28,11 @@ const entry = registryEntrySpec('zone', {
   },
   latitude,
   longitude,
-  radius: {
-    type: 'integer',
-    format: 'int32',
-    description: `Radius in metres. A new zone without it has 100. ${keptWhenAbsent}`,
-    minimum: 1,
-    maximum: 20000000,
-  },
-  passive: {
-    type: 'boolean',
-    description:
-      'True: the zone is for automations only, and no person or device is shown to be in it. A new zone without it is ' +
+  radius: int32Within(1, 20000000, `Radius in metres. A new zone without it has 100. ${keptWhenAbsent}`),
+  passive: flag(
+    'True: the zone is for automations only, and no person or device is shown to be in it. A new zone without it is ' +
       `not passive. ${keptWhenAbsent}`,
-  },
+  ),
   icon: {
     ...icon,
     description:
@@ -52,20 +44,19 @@ const entry = registryEntrySpec('zone', {
 const spec = { ...entry, required: [...entry.required, 'latitude', 'longitude'] } as const;
 
 const status = registryEntryStatus('zone', {
-  zoneID: { type: 'string', description: 'Id of the zone in the hub.' },
-  entityId: { type: 'string', description: 'Entity id of the zone, for automations, such as `zone.school`.' },
+  zoneID: text('Id of the zone in the hub.'),
+  entityId: text('Entity id of the zone, for automations, such as `zone.school`.'),
 });
 
 export const zone = defineRegistryEntry({
   kind: 'HubZone',
+  rank: 6,
   shortNames: ['hazn'],
   description:
     'HubZone is one zone of a Home Assistant instance (the hub): a place on the map, in which persons and devices are.',
   spec,
   status,
-  columns: [hubColumn, { name: 'Name', type: 'string', jsonPath: '.spec.name' }, readyColumn],
+  columns: [{ name: 'Name', type: 'string', jsonPath: '.spec.name' }],
 });
 
 export type HubZone = Resource<Infer<typeof spec>, Infer<typeof status>>;
-export type HubZoneSpec = Defaulted<typeof spec>;
-export type HubZoneStatus = Infer<typeof status>;

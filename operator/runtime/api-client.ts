@@ -9,6 +9,7 @@ import type { Clock } from '../base/clock';
 import { CombinedSignal } from '../base/combined-signal';
 import { messageOf } from '../base/errors';
 import { truncate } from '../base/truncate';
+import { undefinedIf } from '../base/undefined-if';
 import { ApiError, ApiServerUnreachable, isNotFound } from './api-errors';
 import { parseObjects } from './json';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
@@ -127,17 +128,12 @@ export class ApiClient {
   }
 
   /** Reads an object; undefined: not found. */
-  async find<T extends ClusterObject>(
+  find<T extends ClusterObject>(
     type: ResourceType,
     namespace: string | undefined,
     name: string,
   ): Promise<T | undefined> {
-    try {
-      return await this.request<T>({ method: 'GET', path: pathOf(type, namespace, name) });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    return undefinedIf(isNotFound, this.request<T>({ method: 'GET', path: pathOf(type, namespace, name) }));
   }
 
   /** Opens a stream of newline-separated JSON (a watch). The caller consumes or destroys it. */

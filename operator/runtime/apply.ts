@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { undefinedIf } from '../base/undefined-if';
 import type { CustomResource } from '../kinds/resource';
 import type { ApiClient, Query } from './api-client';
 import { isConflict, isNotFound } from './api-errors';
@@ -100,16 +101,13 @@ export class Applier {
     const { namespace } = owner.metadata;
     const present = await this.find(type, namespace, name);
     if (!present || present.metadata.deletionTimestamp || !this.isOurs(present, owner)) return;
-    try {
-      await this.cluster.request({
-        method: 'DELETE',
-        path: pathOf(type, namespace, name),
-        body: { preconditions: { uid: present.metadata.uid } },
-      });
-    } catch (error) {
-      // Deleted or recreated meanwhile: the next reconcile handles the new object.
-      if (!isNotFound(error) && !isConflict(error)) throw error;
-    }
+    const removal = this.cluster.request({
+      method: 'DELETE',
+      path: pathOf(type, namespace, name),
+      body: { preconditions: { uid: present.metadata.uid } },
+    });
+    // Deleted or recreated meanwhile: the next reconcile handles the new object.
+    await undefinedIf((error) => isNotFound(error) || isConflict(error), removal);
   }
 
   /** Forgets a deleted object. */

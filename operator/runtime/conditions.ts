@@ -3,7 +3,7 @@ import type { Condition } from '../kinds/condition';
 import type { CustomResource } from '../kinds/resource';
 import { sentence } from '../base/sentence';
 import { truncate } from '../base/truncate';
-import type { Outcome } from './outcome';
+import { type Outcome, waiting } from './outcome';
 
 /** Longest message in characters. `metav1.Condition` allows 32768. */
 const LONGEST_MESSAGE = 1_024;
@@ -40,17 +40,7 @@ export function conditionsAfterError(
   generation: number,
   at: string,
 ): Condition[] {
-  return changed(
-    previous,
-    {
-      Ready: { status: 'False', ...failure },
-      Reconciling: { status: 'True', ...failure },
-      Stalled: null,
-      Suspended: null,
-    },
-    generation,
-    at,
-  );
+  return conditionsAfter(previous, waiting(failure.reason, failure.message, 0), generation, at);
 }
 
 /** The conditions of a suspended resource: `Ready` keeps its last value. */

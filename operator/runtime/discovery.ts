@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock';
+import { undefinedIf } from '../base/undefined-if';
 import type { ResourceType } from './objects';
 import type { ApiClient } from './api-client';
 import { isNotFound } from './api-errors';
@@ -37,15 +38,9 @@ export class Discovery {
   }
 
   private async ask(groupVersion: string): Promise<ReadonlySet<string>> {
-    try {
-      const { resources } = await this.cluster.request<{ resources: { name: string }[] }>({
-        method: 'GET',
-        path: `/apis/${groupVersion}`,
-      });
-      return new Set(resources.map(({ name }) => name));
-    } catch (error) {
-      if (isNotFound(error)) return new Set();
-      throw error;
-    }
+    const path = `/apis/${groupVersion}`;
+    const request = this.cluster.request<{ resources: { name: string }[] }>({ method: 'GET', path });
+    const { resources = [] } = (await undefinedIf(isNotFound, request)) ?? {};
+    return new Set(resources.map(({ name }) => name));
   }
 }

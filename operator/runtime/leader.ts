@@ -74,16 +74,12 @@ export class LeaderElection {
 
   /** Resolves with true when this process is the leader, with false when it was stopped before. Never rejects. */
   acquire(): Promise<boolean> {
-    const acquiring = this.acquireLoop();
-    this.acquiring = acquiring;
-    return acquiring;
+    return (this.acquiring = this.acquireLoop());
   }
 
   /** Renews the lease until it is lost or {@link stop} is called. Never rejects. */
   renew(): Promise<'lost' | 'stopped'> {
-    const renewing = this.renewLoop();
-    this.renewing = renewing;
-    return renewing;
+    return (this.renewing = this.renewLoop());
   }
 
   /** @throws Stopping this process is not the leader; also if it was frozen and no timer has fired yet */

@@ -15,6 +15,8 @@ export interface Lease extends ClusterObject {
   };
 }
 
+const LEASE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+
 /** The one Lease that the candidates compete for, under the API server's optimistic lock. */
 export class LeaseLock {
   constructor(
@@ -30,7 +32,7 @@ export class LeaseLock {
 
   create(spec: Lease['spec']): Promise<Lease> {
     const { name, namespace } = this;
-    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec };
+    const body = { ...LEASE, metadata: { name, namespace }, spec };
     return this.cluster.request<Lease>({ method: 'POST', path: pathOf(builtin.Lease, namespace), body });
   }
 
@@ -44,7 +46,6 @@ export class LeaseLock {
   async recordEvent({ metadata: { name, uid, resourceVersion } }: Lease, message: string): Promise<void> {
     const { namespace } = this;
     const at = timestamp(this.clock.now());
-    const { apiVersion, kind } = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
     await this.cluster.request({
       method: 'POST',
       path: pathOf(builtin.Event, namespace),
@@ -52,7 +53,7 @@ export class LeaseLock {
         apiVersion: 'v1',
         kind: 'Event',
         metadata: { generateName: `${name}.`, namespace },
-        involvedObject: { apiVersion, kind, name, namespace, uid, resourceVersion },
+        involvedObject: { ...LEASE, name, namespace, uid, resourceVersion },
         type: 'Normal',
         reason: 'LeaderElection',
         message,

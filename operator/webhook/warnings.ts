@@ -16,7 +16,7 @@ type Rule = (
 ) => string[];
 
 /** Kinds with triggers or conditions. */
-const actingKinds = new Set([automation.kind, script.kind]);
+const actingKinds = new Set<string>([automation.kind, script.kind]);
 
 const rules: readonly Rule[] = [
   unsafeIntegerWarnings,

@@ -1,6 +1,6 @@
-import { entityPayload, flowStep } from '../../../operator/client/connection/answers';
+import { entityPayload } from '../../../operator/client/connection/answers';
 import type { EntityPayload } from '../../../operator/client/connection/config-entity';
-import type { FlowStep } from '../../../operator/client/connection/flow-step';
+import { flowStep, type FlowStep } from '../../../operator/client/connection/flow-step';
 import { automations } from '../../../operator/sync/config-entities/automation';
 import { diff, hashOf, unexpressed } from '../../../operator/sync/config-entities/diff';
 import { scenes } from '../../../operator/sync/config-entities/scene';

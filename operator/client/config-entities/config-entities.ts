@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/clock';
+import { undefinedIf } from '../../base/undefined-if';
 import { entityPayload } from '../connection/answers';
 import type { HubConnection } from '../connection/connection';
 import type { EntityRegistry } from '../registries/entity-registry';
-import { HubFailed, HubRejected, HubUnreachable, NotFound } from '../connection/errors';
+import { HubFailed, HubRejected, HubUnreachable, isNotFound } from '../connection/errors';
 import { SerialQueue } from './serial-queue';
 import type { OwnReloadTracker } from './own-reload-tracker';
 import type { RestClient } from '../connection/rest';
@@ -147,9 +148,7 @@ export class ConfigEntities {
    */
   async running(entityId: string): Promise<EntityPayload | undefined> {
     const kind = entityId.slice(0, entityId.indexOf('.')) as 'automation' | 'script';
-    const command = this.connection.command(`${kind}/config`, {
-      entity_id: entityId,
-    });
+    const command = this.connection.command(`${kind}/config`, { entity_id: entityId });
     return (await unlessUnknown(command))?.config;
   }
 
@@ -160,13 +159,9 @@ export class ConfigEntities {
    */
   async expandedBlueprint(
     kind: 'automation' | 'script',
-    use: { readonly path: string; readonly input: object },
+    { path, input }: { readonly path: string; readonly input: object },
   ): Promise<EntityPayload> {
-    const answer = await this.connection.command('blueprint/substitute', {
-      domain: kind,
-      path: use.path,
-      input: use.input,
-    });
+    const answer = await this.connection.command('blueprint/substitute', { domain: kind, path, input });
     return answer.substituted_config;
   }
 }
@@ -179,13 +174,9 @@ function configPath(kind: ConfigEntityKind, id: string): string {
  * Undefined for an unknown id, which the hub answers with 404 or 400. A 404 with another text means that the hub does
  * not serve this part of its API (yet).
  */
-async function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
+function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
+  return undefinedIf((error) => {
     const isOfApi = error instanceof HubRejected && ['400', '404'].includes(error.code);
-    const isUnknown = isOfApi ? error.message === 'Resource not found' : error instanceof NotFound;
-    if (isUnknown) return undefined;
-    throw error;
-  }
+    return isOfApi ? error.message === 'Resource not found' : isNotFound(error);
+  }, call);
 }

@@ -1,164 +1,175 @@
 /**
- * Shapes of the hub's API, as far as the operator uses them: keys and values as they are sent. Source: the Home
- * Assistant integrations of the same name (`config`, `auth`, `backup`, `http`, `person`, `analytics`).
+ * The objects of the hub's API, as far as the operator uses them: keys and values as they are sent. Each type follows from the
+ * shape that the hub's answers are checked against. Source: the Home Assistant integrations of the same name (`config`, `auth`,
+ * `backup`, `http`, `person`, `analytics`).
  */
 
-import type { Scalar } from './shape';
+import {
+  anyObject,
+  flag,
+  list,
+  nullable,
+  number,
+  object,
+  type Of,
+  type OfFields,
+  optional,
+  record,
+  scalar,
+  type Shape,
+  text,
+  time,
+  unchecked,
+  word,
+} from './shape';
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 /** When automatic backups are made. */
-export interface BackupSchedule {
-  readonly recurrence: 'never' | 'daily' | 'custom_days';
+const backupSchedule = object({
+  recurrence: unchecked<'never' | 'daily' | 'custom_days'>(),
   /** For `custom_days`. */
-  readonly days: readonly (typeof WEEKDAYS)[number][];
+  days: list(word<(typeof WEEKDAYS)[number]>()),
   /** `HH:MM:SS` in the hub's time zone; null: the hub chooses. */
-  readonly time: string | null;
-}
+  time: unchecked<string | null>(),
+});
+export type BackupSchedule = Of<typeof backupSchedule>;
 
 /** How many backups are kept, and for how long; null: no limit. */
-export interface BackupRetention {
-  readonly copies: number | null;
-  readonly days: number | null;
-}
+const backupRetention = object({ copies: unchecked<number | null>(), days: unchecked<number | null>() });
+export type BackupRetention = Of<typeof backupRetention>;
 
 /** The content and the destinations of an automatic backup. */
-export interface BackupContents {
-  readonly agent_ids: readonly string[];
-  readonly include_database: boolean;
+const backupContents = object({
+  agent_ids: list(text),
+  include_database: flag,
   /** Encryption password in clear text, as the hub keeps it; null: not encrypted. */
-  readonly password: string | null;
-}
+  password: nullable(text),
+});
+export type BackupContents = Of<typeof backupContents>;
 
 /** The hub's automatic backups. Times are ISO 8601. */
-export interface BackupConfig {
-  readonly automatic_backups_configured: boolean;
-  readonly create_backup: BackupContents;
-  readonly schedule: BackupSchedule;
-  readonly retention: BackupRetention;
-  readonly last_attempted_automatic_backup: string | null;
-  readonly last_completed_automatic_backup: string | null;
-  readonly next_automatic_backup: string | null;
-}
+export const backupConfig = object({
+  automatic_backups_configured: flag,
+  create_backup: backupContents,
+  schedule: backupSchedule,
+  retention: backupRetention,
+  last_attempted_automatic_backup: nullable(time),
+  last_completed_automatic_backup: nullable(time),
+  next_automatic_backup: nullable(time),
+});
+export type BackupConfig = Of<typeof backupConfig>;
 
 /**
  * An update of {@link BackupConfig}. In `create_backup` an omitted key keeps its value; the hub replaces `schedule` and
  * `retention` as a whole, so they are always complete.
  */
-export interface BackupConfigUpdate {
-  readonly automatic_backups_configured?: boolean;
-  readonly create_backup?: Partial<BackupContents>;
-  readonly schedule?: BackupSchedule;
-  readonly retention?: BackupRetention;
-}
+export type BackupConfigUpdate = Partial<
+  Pick<BackupConfig, 'automatic_backups_configured' | 'schedule' | 'retention'>
+> & { readonly create_backup?: Partial<BackupContents> };
 
 /** A destination of backups: the hub's own volume, a network drive, a cloud. */
-export interface BackupAgent {
-  readonly agent_id: string;
-  readonly name: string;
-}
+export const backupAgent = object({ agent_id: text, name: text });
+export type BackupAgent = Of<typeof backupAgent>;
 
 /** The backups that exist, and the state of the hub's backup manager. */
-export interface BackupInfo {
+export const backupInfo = object({
   /** `idle`, `create_backup`, `restore_backup`, … */
-  readonly state: string;
-  readonly backups: readonly {
-    readonly backup_id: string;
-    readonly with_automatic_settings: boolean | null;
-    readonly agents: Readonly<Record<string, { readonly protected: boolean }>>;
-  }[];
-}
+  state: text,
+  backups: unchecked<
+    readonly {
+      readonly backup_id: string;
+      readonly with_automatic_settings: boolean | null;
+      readonly agents: Readonly<Record<string, { readonly protected: boolean }>>;
+    }[]
+  >(),
+});
+export type BackupInfo = Of<typeof backupInfo>;
+
+export const hubState = word<'NOT_RUNNING' | 'STARTING' | 'RUNNING' | 'STOPPING' | 'FINAL_WRITE'>();
 
 /** The hub's core configuration and state (`get_config`). */
-export interface CoreConfig {
-  readonly version: string;
-  readonly state: 'NOT_RUNNING' | 'STARTING' | 'RUNNING' | 'STOPPING' | 'FINAL_WRITE';
-  /**
-   * The hub could not load its configuration. Its API answers, but registries and entities read empty: write nothing.
-   */
-  readonly recovery_mode: boolean;
+export const coreConfig = object({
+  version: text,
+  state: hubState,
+  /** The hub could not load its configuration. Its API answers, but registries and entities read empty: write nothing. */
+  recovery_mode: flag,
   /** Started without custom integrations. */
-  readonly safe_mode: boolean;
-  readonly components: readonly string[];
-  readonly config_source: 'default' | 'storage' | 'yaml';
-  readonly location_name: string;
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly elevation: number;
-  readonly radius: number;
+  safe_mode: flag,
+  components: unchecked<readonly string[]>(),
+  config_source: unchecked<'default' | 'storage' | 'yaml'>(),
+  location_name: unchecked<string>(),
+  latitude: unchecked<number>(),
+  longitude: unchecked<number>(),
+  elevation: unchecked<number>(),
+  radius: unchecked<number>(),
   /** Units by quantity; `length` is `km` in the metric system, `mi` in the other. */
-  readonly unit_system: Readonly<Record<string, string>>;
-  readonly time_zone: string;
-  readonly currency: string;
-  readonly country: string | null;
-  readonly language: string;
-  readonly internal_url: string | null;
-  readonly external_url: string | null;
-}
+  unit_system: record(text),
+  time_zone: unchecked<string>(),
+  currency: unchecked<string>(),
+  country: unchecked<string | null>(),
+  language: unchecked<string>(),
+  internal_url: unchecked<string | null>(),
+  external_url: unchecked<string | null>(),
+});
+export type CoreConfig = Of<typeof coreConfig>;
 
-/**
- * An update of {@link CoreConfig}; an omitted key keeps its value. `elevation` and `radius` (of the home zone) in
- * metres.
- */
-export interface CoreConfigUpdate {
-  readonly location_name?: string;
-  readonly latitude?: number;
-  readonly longitude?: number;
-  readonly elevation?: number;
-  readonly radius?: number;
+type Setting = 'location_name' | 'latitude' | 'longitude' | 'elevation' | 'radius' | 'time_zone' | 'currency';
+
+/** An update of {@link CoreConfig}; an omitted key keeps its value. `elevation` and `radius` (of the home zone) in metres. */
+export type CoreConfigUpdate = Partial<
+  Pick<CoreConfig, Setting | 'language' | 'internal_url' | 'external_url'>
+> & {
   readonly unit_system?: 'metric' | 'us_customary';
-  readonly time_zone?: string;
-  readonly currency?: string;
   /** Cannot be unset. */
   readonly country?: string;
-  readonly language?: string;
-  readonly internal_url?: string | null;
-  readonly external_url?: string | null;
-}
+};
 
 /** Which usage data the hub reports; an omitted key keeps its value. */
-export interface AnalyticsPreferences {
-  readonly base?: boolean;
-  readonly diagnostics?: boolean;
-  readonly usage?: boolean;
-  readonly statistics?: boolean;
-  readonly snapshots?: boolean;
-}
+export const analyticsPreferences = object({
+  base: optional(flag),
+  diagnostics: optional(flag),
+  usage: optional(flag),
+  statistics: optional(flag),
+  snapshots: optional(flag),
+});
+export type AnalyticsPreferences = Of<typeof analyticsPreferences>;
 
 /** The user of a connection's token. */
-export interface HubUser {
-  readonly id: string;
-  readonly name: string | null;
-  readonly is_owner: boolean;
-  readonly is_admin: boolean;
-}
+export const hubUser = object({ id: text, name: nullable(text), is_owner: flag, is_admin: flag });
+export type HubUser = Of<typeof hubUser>;
 
 /** A refresh token of the user: a login or a long-lived token, without the token itself. Times are ISO 8601. */
-export interface TokenRecord {
-  readonly id: string;
-  readonly type: 'normal' | 'long_lived_access_token' | 'system';
+export const tokenRecord = object({
+  id: text,
+  type: unchecked<'normal' | 'long_lived_access_token' | 'system'>(),
   /** URL of the web page or program that logged in; null: a long-lived token. */
-  readonly client_id: string | null;
-  readonly client_name: string | null;
-  readonly created_at: string;
-  readonly is_current: boolean;
-}
+  client_id: unchecked<string | null>(),
+  client_name: nullable(text),
+  created_at: unchecked<string>(),
+  is_current: flag,
+});
+export type TokenRecord = Of<typeof tokenRecord>;
+
+/** Entities of other integrations may have a number or nothing there, which can stand in a text all the same. */
+const nearlyText = <T extends string | null>(): Shape<T> => scalar as Shape<never>;
 
 /** An entry of the hub's entity registry. */
-export interface RegistryEntity {
-  readonly entity_id: string;
-  readonly unique_id: string;
+export const registryEntity = object({
+  entity_id: text,
+  unique_id: nearlyText<string>(),
   /** The integration that provides the entity. */
-  readonly platform: string;
+  platform: text,
   /** `user`, `integration`, …: the entity is disabled and has no state. */
-  readonly disabled_by: string | null;
+  disabled_by: nearlyText<string | null>(),
   /** Name and icon from the definition, without changes by a user. */
-  readonly original_name: string | null;
-  readonly original_icon?: string | null | undefined;
+  original_name: unchecked<string | null>(),
+  original_icon: unchecked<string | null | undefined>(),
   /** Label ids. */
-  readonly labels?: readonly string[] | undefined;
-  readonly config_entry_id?: string | null;
-}
+  labels: optional(list(text)),
+  config_entry_id: unchecked<string | null | undefined>(),
+});
+export type RegistryEntity = Of<typeof registryEntity>;
 
 /**
  * Fields of a registry entry; null clears one, but not one of a zone. Lists are replaced as a whole, and the hub does not
@@ -173,157 +184,165 @@ export interface RegistryRecord {
 }
 
 /** Data of `<type>_registry_updated`; `reorder` has no id. */
-export interface RegistryUpdated {
-  readonly action: 'create' | 'update' | 'remove' | 'reorder';
-  readonly floor_id?: string;
-  readonly label_id?: string;
-  readonly area_id?: string | null;
-}
+export const registryUpdated = object({
+  action: word<'create' | 'update' | 'remove' | 'reorder'>(),
+  floor_id: optional(text),
+  label_id: optional(text),
+  area_id: optional(nullable(text)),
+});
+export type RegistryUpdated = Of<typeof registryUpdated>;
 
 /** Data of `entity_registry_updated`. */
-export interface EntityRegistryUpdated {
-  readonly action: 'create' | 'update' | 'remove';
-  readonly entity_id: string;
+export const entityRegistryUpdated = object({
+  action: word<'create' | 'update' | 'remove'>(),
+  entity_id: text,
   /** The entity id was changed. */
-  readonly old_entity_id?: string;
+  old_entity_id: optional(text),
   /** The former values of what an `update` changed. */
-  readonly changes?: Readonly<Record<string, unknown>>;
-}
+  changes: optional(anyObject),
+});
+export type EntityRegistryUpdated = Of<typeof entityRegistryUpdated>;
 
 /** The settings of the hub's web server. */
-export interface HttpSettings {
-  readonly server_host?: readonly string[];
-  readonly server_port?: number;
-  readonly ssl_certificate?: string;
-  readonly ssl_key?: string;
-  readonly ssl_peer_certificate?: string;
-  readonly ssl_profile?: string;
-  readonly cors_allowed_origins?: readonly string[];
-  readonly use_x_forwarded_for?: boolean;
+const httpSettings = {
+  server_host: unchecked<readonly string[] | undefined>(),
+  server_port: optional(nullable(number)) as Shape<number | undefined>,
+  ssl_certificate: unchecked<string | undefined>(),
+  ssl_key: unchecked<string | undefined>(),
+  ssl_peer_certificate: unchecked<string | undefined>(),
+  ssl_profile: optional(text),
+  cors_allowed_origins: unchecked<readonly string[] | undefined>(),
+  use_x_forwarded_for: optional(flag),
   /** CIDR */
-  readonly trusted_proxies?: readonly string[];
+  trusted_proxies: optional(list(text)),
   /** Failed logins until an address is banned; -1: never. */
-  readonly login_attempts_threshold?: number;
-  readonly ip_ban_enabled?: boolean;
-  readonly use_x_frame_options?: boolean;
-}
+  login_attempts_threshold: unchecked<number | undefined>(),
+  ip_ban_enabled: optional(flag),
+  use_x_frame_options: optional(flag),
+};
+export type HttpSettings = OfFields<typeof httpSettings>;
 
 /** Settings with the notes of the hub about them. */
-export interface HttpSlot extends HttpSettings {
-  readonly created_at?: string;
+const httpSlot = object({
+  ...httpSettings,
+  created_at: unchecked<string | undefined>(),
   /** `apply_failed` or `not_promoted`: they were tried and given up. */
-  readonly error?: string | null;
-  readonly error_message?: string | null;
-}
+  error: optional(nullable(text)),
+  error_message: optional(nullable(text)),
+});
+export type HttpSlot = Of<typeof httpSlot>;
 
 /** The web server's settings in their three slots; null: the slot is empty. */
-export interface HttpConfig {
-  readonly stable: HttpSlot | null;
+export const httpConfig = object({
+  stable: nullable(httpSlot),
   /** On trial: reverted after five minutes unless promoted. */
-  readonly pending: HttpSlot | null;
-  readonly default: HttpSlot | null;
+  pending: nullable(httpSlot),
+  default: nullable(httpSlot),
   /** The slot that the server was started with. */
-  readonly active_config_type: 'stable' | 'pending' | 'default' | 'default_legacy_port';
-}
+  active_config_type: unchecked<'stable' | 'pending' | 'default' | 'default_legacy_port'>(),
+});
+export type HttpConfig = Of<typeof httpConfig>;
 
 /** A user as an administrator sees it. */
-export interface UserRecord {
-  readonly id: string;
+export const userRecord = object({
+  id: text,
   /** User name of the auth provider `homeassistant`; null: the user has another auth provider. */
-  readonly username: string | null;
-  readonly is_owner: boolean;
+  username: nullable(text),
+  is_owner: flag,
   /** An internal user of the hub, without a login. */
-  readonly system_generated: boolean;
-}
+  system_generated: flag,
+});
+export type UserRecord = Of<typeof userRecord>;
 
 /** An entry of the `person` integration. */
-export interface PersonRecord {
-  readonly id: string;
+export const personRecord = object({
+  id: text,
   /** The person's user; null or absent: a person who does not log in. */
-  readonly user_id?: string | null | undefined;
-  readonly device_trackers?: readonly string[] | undefined;
-}
-
-/** What `subscribe_trigger` sends when an event trigger fires. */
-export interface TriggerMessage {
-  readonly variables: {
-    readonly trigger: {
-      /** As given in the trigger's configuration. */
-      readonly id: string;
-      readonly event: { readonly data: TriggerEventData };
-    };
-  };
-}
+  user_id: optional(nullable(text)),
+  device_trackers: optional(list(text)),
+});
+export type PersonRecord = Of<typeof personRecord>;
 
 /** Data of the events that the operator's triggers wait for. */
-export interface TriggerEventData {
+export const triggerEventData = object({
   /** Field of the event `device_registry_updated`. */
-  readonly action?: string;
-  readonly domain?: string;
-  readonly service?: string;
-  readonly component?: string;
-  readonly service_data?: { readonly id?: unknown };
-}
-/** An issue of the `repairs` integration. */
-/** A notification that the hub shows to everyone who is logged in, until someone dismisses it or the hub restarts. */
-export interface Notification {
-  readonly notification_id: string;
-  readonly message: string;
-  /** ISO 8601. */
-  readonly created_at: string;
-}
+  action: optional(text),
+  domain: optional(text),
+  service: optional(text),
+  component: optional(text),
+  service_data: optional(object({ id: unchecked() })),
+});
+export type TriggerEventData = Of<typeof triggerEventData>;
 
-export interface RepairIssue {
-  readonly domain: string;
-  readonly issue_id: string;
-  readonly translation_key: string;
-  readonly translation_placeholders: Readonly<Record<string, Scalar>> | null;
+/** A notification that the hub shows to everyone who is logged in, until someone dismisses it or the hub restarts. */
+export const notification = object({
+  notification_id: text,
+  message: text,
+  /** ISO 8601. */
+  created_at: text,
+});
+export type Notification = Of<typeof notification>;
+
+/** An issue of the `repairs` integration. */
+export const repairIssue = object({
+  domain: text,
+  issue_id: text,
+  translation_key: text,
+  translation_placeholders: nullable(record(scalar)),
   /** `critical`, `error` or `warning`. */
-  readonly severity?: string;
+  severity: unchecked<string | undefined>(),
   /** A person has chosen to ignore it. */
-  readonly ignored?: boolean;
-}
+  ignored: optional(flag),
+});
+export type RepairIssue = Of<typeof repairIssue>;
 
 /** Data of `repairs_issue_registry_updated`. */
-export interface IssueEvent {
-  readonly domain: string;
+export const issueEvent = object({
+  domain: text,
   /** `<entity id>_<translation key>`. */
-  readonly issue_id: string;
-}
+  issue_id: text,
+});
+export type IssueEvent = Of<typeof issueEvent>;
 
 /** Records of the hub's log that were written at one place of its code. */
-export interface LogRecord {
+export const logRecord = object({
   /** The logger. */
-  readonly name: string;
-  readonly level: string;
+  name: text,
+  level: text,
   /** Up to five different texts, in the order of their first occurrence. */
-  readonly message: readonly string[];
+  message: list(text),
   /** File and line of the code. */
-  readonly source: readonly [string, number];
+  source: unchecked<readonly [string, number]>(),
   /** How often one of the texts was logged. */
-  readonly count: number;
+  count: unchecked<number>(),
   /** Seconds since 1970. */
-  readonly first_occurred: number;
-}
+  first_occurred: unchecked<number>(),
+});
+export type LogRecord = Of<typeof logRecord>;
 
-/** A run of an automation or script, as the hub remembers it. */
-export interface RunTrace {
-  readonly run_id: string;
+const runFields = {
+  run_id: text,
   /** `running`, `stopped`, `debugged`. */
-  readonly state: string;
+  state: text,
   /** How it ended: `finished`, `failed_conditions`, `failed_single`, `error`, `aborted`, … */
-  readonly script_execution?: string | null | undefined;
+  script_execution: optional(nullable(text)),
   /** ISO 8601. */
-  readonly timestamp: { readonly start: string; readonly finish: string | null };
-  readonly error?: string | null | undefined;
+  timestamp: object({ start: text, finish: nullable(text) }),
+  error: optional(nullable(text)),
   /** The trigger of an automation in words. */
-  readonly trigger?: string | null | undefined;
-}
+  trigger: optional(nullable(text)),
+};
+/** A run of an automation or script, as the hub remembers it. */
+export const runTrace = object(runFields);
+export type RunTrace = Of<typeof runTrace>;
 
 /** One execution of a step. Its path is that in the definition, such as `action/0/then/1`. */
-export interface TraceStep {
-  readonly path: string;
-  readonly timestamp: string;
-  readonly result?: object | null | undefined;
-  readonly error?: string | null | undefined;
-}
+const traceStep = object({
+  path: text,
+  timestamp: text,
+  result: optional(nullable(anyObject)),
+  error: optional(nullable(text)),
+});
+export type TraceStep = Of<typeof traceStep>;
+
+export const tracedRun = object({ ...runFields, trace: record(list(traceStep)) });

@@ -158,7 +158,7 @@ export class HubConnection {
     onEvent: (data: Events[K]) => void,
   ): Promise<() => Promise<void>> {
     const message = { type: 'subscribe_events', event_type: eventType };
-    return this.follow(message, eventShape(eventType), ({ data }) => onEvent(data));
+    return this.follow(message, eventShape(eventType), ({ data }) => onEvent(data as Events[K]));
   }
 
   /** Like `subscribeEvents`, for a command that is answered by a stream of messages. */
@@ -167,7 +167,7 @@ export class HubConnection {
     fields: StreamFields<K>,
     onMessage: (message: StreamMessage<K>) => void,
   ): Promise<() => Promise<void>> {
-    return this.follow({ type, ...fields }, messages[type], onMessage);
+    return this.follow({ type, ...fields }, messages[type] as Shape<StreamMessage<K>>, onMessage);
   }
 
   /**

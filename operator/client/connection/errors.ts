@@ -85,6 +85,9 @@ export class HubRejected extends HubError {
   }
 }
 
+export const isRejected = (error: unknown): boolean => error instanceof HubRejected;
+export const isNotFound = (error: unknown): boolean => error instanceof NotFound;
+
 /**
  * Whether the hub has no such command: it is of another version, or it starts and has not loaded the integration of the
  * command yet.

@@ -3,131 +3,150 @@
  * for the fields of a form.
  */
 
-import type { Scalar } from './shape';
+import {
+  byType,
+  fieldName,
+  flag,
+  length,
+  list,
+  nullable,
+  number,
+  object,
+  type Of,
+  type OfFields,
+  optional,
+  record,
+  scalar,
+  type Shape,
+  text,
+  unchecked,
+} from './shape';
 
 /** Which manager runs a flow: one that makes an entry (or reconfigures it), one for its options, one for a subentry. */
 export type FlowKind = 'config' | 'options' | 'subentries';
 
-/** A field of a form. It has a `type` or a `selector`, or neither if the hub cannot describe it. */
-export interface FormField {
-  readonly name: string;
-  readonly required?: boolean;
+const limit = optional(nullable(number));
+const fieldShapes = {
+  name: fieldName,
+  required: optional(flag),
   /** The value that the hub takes when the field is left out. */
-  readonly default?: unknown;
+  default: unchecked(),
   /** `suggested_value`: the value that the hub's UI puts into the field, often the present one. */
-  readonly description?: { readonly suggested_value?: unknown } | string | null;
+  description: unchecked<{ readonly suggested_value?: unknown } | string | null | undefined>(),
   /** `string`, `integer`, `float`, `boolean`, `select`, `multi_select`, `constant`, `expandable` (a section), … */
-  readonly type?: string;
+  type: optional(text),
   /** The options of `select`: pairs of value and label; of `multi_select`: labels by value, or values. */
-  readonly options?: readonly unknown[] | Readonly<Record<string, unknown>>;
+  options: unchecked<readonly unknown[] | Readonly<Record<string, unknown>> | undefined>(),
   /** The value of `constant`. */
-  readonly value?: unknown;
-  readonly valueMin?: number | null;
-  readonly valueMax?: number | null;
-  readonly lengthMin?: number | null;
-  readonly lengthMax?: number | null;
-  readonly allow_none?: boolean;
-  /** Fields of a section. */
-  readonly schema?: readonly FormField[];
+  value: unchecked(),
+  valueMin: limit,
+  valueMax: limit,
+  lengthMin: optional(nullable(length)),
+  lengthMax: optional(nullable(length)),
+  allow_none: optional(flag),
   /** False: the hub's UI shows the fields of the section only when a person opens it. */
-  readonly expanded?: boolean;
+  expanded: optional(flag),
   /** By the selector's type, its configuration. */
-  readonly selector?: Readonly<Record<string, Readonly<Record<string, unknown>> | null>>;
+  selector: optional(record(nullable(object({ min: limit, max: limit })))) as Shape<
+    Readonly<Record<string, Readonly<Record<string, unknown>> | null>> | undefined
+  >,
   /** The condition under which the field counts. */
-  readonly visible?: unknown;
+  visible: unchecked(),
+};
+
+/** A field of a form. It has a `type` or a `selector`, or neither if the hub cannot describe it. */
+export interface FormField extends OfFields<typeof fieldShapes> {
+  /** Fields of a section. */
+  readonly schema?: readonly FormField[] | undefined;
 }
 
-export type Placeholders = Readonly<Record<string, Scalar>> | null;
+const formField: Shape<FormField> = object({
+  ...fieldShapes,
+  schema: optional(list<FormField>((value) => formField(value))),
+});
+/** A schema that is no mapping is shown as an object; such a form has no fields. */
+const formFields: Shape<readonly FormField[] | null> = (value) =>
+  Array.isArray(value) ? list(formField)(value) : undefined;
+const menuOptions: Shape<readonly string[] | Readonly<Record<string, string>>> = (value) =>
+  Array.isArray(value) ? list(text)(value) : object({})(value);
 
-interface OpenStep {
-  readonly flow_id: string;
-  readonly step_id: string;
-  readonly description_placeholders?: Placeholders;
-}
-
-export interface FormStep extends OpenStep {
-  readonly type: 'form';
-  /** A schema that is no mapping is shown as an object; such a form has no fields. */
-  readonly data_schema: readonly FormField[] | null;
-  /** Key of the error by field, or under `base`. */
-  readonly errors?: Readonly<Record<string, string>> | null;
-  /** True: the answers end the flow. Absent or null: the hub does not know. */
-  readonly last_step?: boolean | null;
-}
-
-export interface MenuStep extends OpenStep {
-  readonly type: 'menu';
-  readonly menu_options: readonly string[] | Readonly<Record<string, string>>;
-}
-
-/** A step in the browser, such as a login at another site. */
-export interface ExternalStep extends OpenStep {
-  readonly type: 'external' | 'external_done';
-}
-
-/** The hub works on it. */
-export interface ProgressStep extends OpenStep {
-  readonly type: 'progress' | 'progress_done';
-}
-
-/** The end of a flow. Only a config flow shows the entry that it made. */
-export interface CreatedStep {
-  readonly type: 'create_entry';
-  readonly flow_id: string;
-  readonly result?: ConfigEntry;
-}
-
-/** The end of a flow without an entry. A reconfiguration ends so, too: `reconfigure_successful`. */
-export interface AbortStep {
-  readonly type: 'abort';
-  readonly flow_id: string;
-  readonly reason: string;
-  readonly description_placeholders?: Placeholders;
-  /** The integration that has the text of the reason; absent: the one of the flow. */
-  readonly translation_domain?: string;
-}
-
-export type FlowStep = FormStep | MenuStep | ExternalStep | ProgressStep | CreatedStep | AbortStep;
+const placeholders = optional(nullable(record(scalar)));
+export type Placeholders = Exclude<Of<typeof placeholders>, undefined>;
 
 /** A config entry as the hub shows it: never its data. Times are seconds. */
-export interface ConfigEntry {
-  readonly entry_id: string;
-  readonly domain: string;
-  readonly title: string;
+export const configEntry = object({
+  entry_id: text,
+  domain: text,
+  title: text,
   /** `user`, `import`, `ignore` (a discovery that a person dismissed), … */
-  readonly source: string;
+  source: text,
   /** `loaded`, `setup_retry`, `setup_error`, `not_loaded`, … */
-  readonly state: string;
-  readonly disabled_by: string | null;
+  state: text,
+  disabled_by: nullable(text),
   /** Why it is not loaded. */
-  readonly reason: string | null;
-  readonly supports_options: boolean;
-  readonly supports_reconfigure: boolean;
-  readonly supported_subentry_types?: Readonly<Record<string, { readonly supports_reconfigure: boolean }>>;
-  readonly error_reason_translation_key?: string | null;
+  reason: nullable(text),
+  supports_options: flag,
+  supports_reconfigure: flag,
+  supported_subentry_types: optional(record(object({ supports_reconfigure: flag }))),
+  error_reason_translation_key: optional(nullable(text)),
   /** Seconds since 1970. Absent in hubs before 2024.8. */
-  readonly created_at?: number;
+  created_at: optional(number),
   /** The time of the last change, in seconds since 1970. */
-  readonly modified_at?: number;
-}
+  modified_at: optional(number),
+});
+export type ConfigEntry = Of<typeof configEntry>;
 
 /** A part of a config entry. */
-export interface ConfigSubentry {
-  readonly subentry_id: string;
-  readonly subentry_type: string;
-  readonly title: string;
-}
+export const configSubentry = object({ subentry_id: text, subentry_type: text, title: text });
+export type ConfigSubentry = Of<typeof configSubentry>;
+
+const openStep = { flow_id: text, step_id: text, description_placeholders: placeholders };
+/** A step in the browser, such as a login at another site. */
+const external = object(openStep);
+/** The hub works on it. */
+const progress = object(openStep);
+
+export const flowStep = byType({
+  form: object({
+    ...openStep,
+    data_schema: formFields,
+    /** Key of the error by field, or under `base`. */
+    errors: optional(nullable(record(text))),
+    /** True: the answers end the flow. Absent or null: the hub does not know. */
+    last_step: unchecked<boolean | null | undefined>(),
+  }),
+  menu: object({ ...openStep, menu_options: menuOptions }),
+  external,
+  external_done: external,
+  progress,
+  progress_done: progress,
+  /** The end of a flow. Only a config flow shows the entry that it made. */
+  create_entry: object({ flow_id: text, result: optional(configEntry) }),
+  /** The end of a flow without an entry. A reconfiguration ends so, too: `reconfigure_successful`. */
+  abort: object({
+    flow_id: text,
+    reason: text,
+    description_placeholders: placeholders,
+    /** The integration that has the text of the reason; absent: the one of the flow. */
+    translation_domain: optional(text),
+  }),
+});
+export type FlowStep = Of<typeof flowStep>;
+type StepOf<Type extends FlowStep['type']> = Extract<FlowStep, { readonly type: Type }>;
+export type FormStep = StepOf<'form'>;
+export type MenuStep = StepOf<'menu'>;
 
 /** A flow that the hub started itself. */
-export interface FlowInProgress {
-  readonly flow_id: string;
+export const flowInProgress = object({
+  flow_id: text,
   /** Domain of the integration. */
-  readonly handler: string;
-  readonly context: {
+  handler: text,
+  context: object({
     /** `reauth`, or how a device was discovered, such as `zeroconf`. */
-    readonly source: string;
-    readonly entry_id?: string;
+    source: text,
+    entry_id: optional(text),
     /** Placeholders of a discovered device, with its name as the hub's UI shows it. */
-    readonly title_placeholders?: Readonly<Record<string, Scalar>>;
-  };
-}
+    title_placeholders: optional(record(scalar)),
+  }),
+});
+export type FlowInProgress = Of<typeof flowInProgress>;

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock';
+import { isObject } from '../../base/is-object';
 import { HubBanned, HubError, HubUnreachable, NotFound, NotHomeAssistant } from './errors';
 
 /** Milliseconds for which a check is valid, unless a connection fails before. */
@@ -61,14 +62,6 @@ export async function verifyIsHub(rest: ManifestReader): Promise<void> {
     if (error instanceof HubError) throw new HubUnreachable(`${url} answers with an error`);
     throw error;
   }
-  if (!isHubManifest(manifest)) throw new NotHomeAssistant(`${url} is not a hub`);
-}
-
-function isHubManifest(manifest: unknown): boolean {
-  return (
-    typeof manifest === 'object' &&
-    manifest !== null &&
-    'name' in manifest &&
-    manifest.name === 'Home Assistant'
-  );
+  if (!isObject(manifest) || manifest['name'] !== 'Home Assistant')
+    throw new NotHomeAssistant(`${url} is not a hub`);
 }

@@ -56,8 +56,9 @@ export interface HubAddress {
 }
 
 /** Options of all sockets to an address. */
-export function connectionOptions({ localAddress, untrusted, allowLocal }: HubAddress) {
+export function connectionOptions({ ca, localAddress, untrusted, allowLocal }: HubAddress) {
   return {
+    ...(ca !== undefined && { ca }),
     ...(localAddress !== undefined && { localAddress }),
     ...(untrusted && !allowLocal && { lookup: lookupNonLocal }),
   };
@@ -124,18 +125,11 @@ export class RestClient {
     this.authBackoff = options.authBackoff ?? new AuthBackoff(options.clock);
     this.token = options.token;
     this.clock = options.clock;
-    const connections = {
-      keepAlive: true,
-      timeout: KEEP_ALIVE_TIMEOUT,
-      ...connectionOptions(options),
-    };
-    const tls = options.ca === undefined ? {} : { ca: options.ca };
+    const connections = { keepAlive: true, timeout: KEEP_ALIVE_TIMEOUT, ...connectionOptions(options) };
     this.identityCheck = options.untrusted
       ? new HubIdentityCheck(() => verifyIsHub(this), options.clock)
       : undefined;
-    this.agent = options.url.startsWith('https:')
-      ? new https.Agent({ ...connections, ...tls })
-      : new http.Agent(connections);
+    this.agent = new (options.url.startsWith('https:') ? https : http).Agent(connections);
     this.http = axios.create({
       baseURL: options.url,
       httpAgent: this.agent,

@@ -20,49 +20,54 @@ export interface Shape<out T> {
   readonly of?: T;
 }
 
-/** Whether code that is given another value than this type says can fail. */
-type NeedsShape<V> = unknown extends V ? false : [V] extends [boolean | null | undefined] ? false : true;
+/** The type of the values that a shape describes. */
+export type Of<S> = S extends Shape<infer T> ? T : never;
 
-/** The compiler asks for the shape of each field of the type, but for those of any value and booleans. */
-export type Fields<T> = { readonly [K in keyof T]?: Shape<T[K]> } & {
-  readonly [K in keyof T as NeedsShape<T[K]> extends true ? K : never]-?: Shape<T[K]>;
-};
-type FieldsOf<T> = object extends Fields<T> ? [fields?: NoInfer<Fields<T>>] : [fields: NoInfer<Fields<T>>];
+type Shapes = Readonly<Record<string, Shape<unknown>>>;
+type MayBeAbsent<S> = undefined extends Of<S> ? true : false;
+
+/** The type of an object with fields of these shapes. Those that may be missing are optional. */
+export type OfFields<F> = {
+  readonly [K in keyof F as MayBeAbsent<F[K]> extends true ? never : K]: Of<F[K]>;
+} & { readonly [K in keyof F as MayBeAbsent<F[K]> extends true ? K : never]?: Of<F[K]> };
 
 const matched =
-  (expected: string, matches: (value: unknown) => boolean): Shape<never> =>
+  <T>(expected: string, matches: (value: unknown) => boolean): Shape<T> =>
   (value) =>
     matches(value) ? undefined : { at: '', expected, found: nameOf(value) };
 
 const within = (place: string, mismatch: Mismatch | undefined): Mismatch | undefined =>
   mismatch && { ...mismatch, at: `${place}${mismatch.at}` };
 
-export const text: Shape<string> = matched('a text', (value) => typeof value === 'string');
+const isText = (value: unknown): boolean => typeof value === 'string';
+export const text = matched<string>('a text', isText);
 /** A text of several known ones. Another text counts as none of them. */
-export const word = matched('a text', (value) => typeof value === 'string');
+export const word = <T extends string>(): Shape<T> => matched('a text', isText);
 /** A name that data is stored under. To JavaScript, `__proto__` is another one. */
-export const fieldName: Shape<string> = matched(
+export const fieldName = matched<string>(
   'the name of a field',
   (value) => typeof value === 'string' && value !== '__proto__',
 );
-export const number: Shape<number> = matched('a number', (value) => typeof value === 'number');
-export const length: Shape<number> = matched(
-  'a length',
-  (value) => Number.isInteger(value) && Number(value) >= 0,
-);
-export const scalar: Shape<Scalar> = matched('a text', (value) => !(value instanceof Object));
-export const time: Shape<string> = matched(
+export const number = matched<number>('a number', (value) => typeof value === 'number');
+export const length = matched<number>('a length', (value) => Number.isInteger(value) && Number(value) >= 0);
+export const scalar = matched<Scalar>('a text', (value) => !(value instanceof Object));
+export const time = matched<string>(
   'a time',
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
 );
 /** The field is compared or passed on, or the code that reads it looks at its type itself: a hub may send any value. */
-export const anything: Shape<never> = () => undefined;
-const anyObject = matched('an object', isObject);
-const anyList = matched('a list', Array.isArray);
+export const unchecked =
+  <T = unknown>(): Shape<T> =>
+  () =>
+    undefined;
+/** Another value counts as true or false. */
+export const flag = unchecked<boolean>();
+export const anyObject = matched<Readonly<Record<string, unknown>>>('an object', isObject);
+const anyList = matched<readonly unknown[]>('a list', Array.isArray);
 
 /** An object with these fields, and others. */
-export function object<T extends object>(...[fields]: FieldsOf<T>): Shape<T> {
-  const known = Object.entries<Shape<unknown>>(fields ?? {});
+export function object<F extends Shapes>(fields: F): Shape<OfFields<F>> {
+  const known = Object.entries(fields);
   return (value) => {
     const mismatch = anyObject(value);
     if (mismatch) return mismatch;
@@ -74,7 +79,7 @@ export function object<T extends object>(...[fields]: FieldsOf<T>): Shape<T> {
   };
 }
 
-export function list<T>(item: Shape<T>): Shape<T[]> {
+export function list<T>(item: Shape<T>): Shape<readonly T[]> {
   return (value) => {
     if (!Array.isArray(value)) return anyList(value);
     for (const [index, each] of value.entries()) {
@@ -109,19 +114,17 @@ export const nullable =
   (value) =>
     value === null ? undefined : shape(value);
 
-type OfType<T, K> = T extends { readonly type: infer Types } ? (K extends Types ? T : never) : never;
-
 /** One of several objects that their field `type` tells apart. */
-export function byType<T extends { readonly type: string }>(shapes: {
-  readonly [K in T['type']]: Shape<Omit<OfType<T, K>, 'type'>>;
-}): Shape<T> {
-  const known = object<{ readonly type: string }>({
+export function byType<S extends Shapes>(
+  shapes: S,
+): Shape<{ [K in keyof S]: { readonly type: K } & Of<S[K]> }[keyof S]> {
+  const known = object({
     type: matched(
       `one of ${Object.keys(shapes).join(', ')}`,
       (type) => typeof type === 'string' && Object.hasOwn(shapes, type),
     ),
   });
-  return (value) => known(value) ?? shapes[(value as T).type as T['type']](value);
+  return (value) => known(value) ?? shapes[(value as { readonly type: string }).type]!(value);
 }
 
 /**

@@ -176,7 +176,6 @@ export async function openSocket(
     maxPayload: MAX_MESSAGE_SIZE,
     maxFragments: MAX_FRAGMENTS,
     maxBufferedChunks: MAX_CHUNKS,
-    ...(rest.address.ca !== undefined && { ca: rest.address.ca }),
     ...connectionOptions(rest.address),
   });
   socket.log = log;

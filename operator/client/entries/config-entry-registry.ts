@@ -1,7 +1,8 @@
 import { FLOW_REQUEST_LIMIT } from '../../base/limits';
+import { undefinedIf } from '../../base/undefined-if';
 import { FollowedCollection } from '../connection/collection';
 import type { HubConnection } from '../connection/connection';
-import { HubRejected, NotFound } from '../connection/errors';
+import { isNotFound, isRejected } from '../connection/errors';
 import type { ConfigEntry, ConfigSubentry } from '../connection/flow-step';
 import type { RestClient } from '../connection/rest';
 
@@ -66,35 +67,21 @@ export class ConfigEntryRegistry {
 
   /** Loads an entry again, which the hub cancels when the connection closes. One that cannot be unloaded stays as it is. */
   async reload(entryId: string): Promise<void> {
-    try {
-      await this.rest.post(`/api/config/config_entries/entry/${entryId}/reload`, undefined, {
-        timeout: FLOW_REQUEST_LIMIT,
-      });
-    } catch (error) {
-      if (!(error instanceof HubRejected)) throw error;
-    }
+    const path = `/api/config/config_entries/entry/${entryId}/reload`;
+    await undefinedIf(isRejected, this.rest.post(path, undefined, { timeout: FLOW_REQUEST_LIMIT }));
   }
 
   /** Whether the integration allows one entry at most, by its manifest. */
   async isSingle(domain: string): Promise<boolean> {
-    try {
-      const manifest = await this.connection.command('manifest/get', { integration: domain });
-      return manifest.single_config_entry === true;
-    } catch (error) {
-      if (error instanceof HubRejected) return false; // an integration that the hub does not have
-      throw error;
-    }
+    const request = this.connection.command('manifest/get', { integration: domain });
+    const manifest = await undefinedIf(isRejected, request); // an integration that the hub does not have
+    return manifest?.single_config_entry === true;
   }
 
   /** Removes an entry with its devices and entities. One that does not exist is not an error. */
   async remove(entryId: string): Promise<void> {
-    try {
-      await this.rest.delete(`/api/config/config_entries/entry/${entryId}`, {
-        timeout: this.rest.writeTimeout,
-      });
-    } catch (error) {
-      if (!(error instanceof NotFound)) throw error;
-    }
+    const path = `/api/config/config_entries/entry/${entryId}`;
+    await undefinedIf(isNotFound, this.rest.delete(path, { timeout: this.rest.writeTimeout }));
   }
 
   subentries(entryId: string): Promise<readonly ConfigSubentry[]> {
@@ -108,12 +95,8 @@ export class ConfigEntryRegistry {
 
   /** One that does not exist is not an error. */
   async removeSubentry(entryId: string, subentryId: string): Promise<void> {
-    try {
-      const fields = { entry_id: entryId, subentry_id: subentryId };
-      await this.connection.command('config_entries/subentries/delete', fields);
-    } catch (error) {
-      if (!(error instanceof NotFound)) throw error;
-    }
+    const fields = { entry_id: entryId, subentry_id: subentryId };
+    await undefinedIf(isNotFound, this.connection.command('config_entries/subentries/delete', fields));
   }
 
   private onChanged(type: 'added' | 'updated' | 'removed', entry: ConfigEntry): void {

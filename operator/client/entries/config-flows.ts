@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock';
 import { FLOW_REQUEST_LIMIT } from '../../base/limits';
 import { Timer } from '../../base/timer';
-import { flowStep, uploadedFile } from '../connection/answers';
+import { uploadedFile } from '../connection/answers';
 import { HubRejected, NotFound } from '../connection/errors';
-import type { FlowKind, FlowStep } from '../connection/flow-step';
+import { type FlowKind, flowStep, type FlowStep } from '../connection/flow-step';
 import type { CallOptions, RestClient } from '../connection/rest';
 
 /** Milliseconds between two checks whether a hub that has not answered a flow yet is alive. */

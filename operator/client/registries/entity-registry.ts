@@ -1,6 +1,7 @@
 import { type Changes, FollowedCollection } from '../connection/collection';
-import { isUnknownCommand, HubTooLarge, NotFound } from '../connection/errors';
-import type { CommandResult } from '../connection/commands';
+import { undefinedIf } from '../../base/undefined-if';
+import { isNotFound, isUnknownCommand, HubTooLarge } from '../connection/errors';
+import type { CommandFields, CommandResult } from '../connection/commands';
 import type { HubConnection } from '../connection/connection';
 import { type ConfigEntityKind, isConfigEntityKind } from '../connection/config-entity';
 import type { EntityRegistryUpdated, RegistryEntity } from '../connection/api-types';
@@ -128,32 +129,27 @@ export class EntityRegistry {
 
   /** Enables a disabled entity. It has no state before its component is reloaded. */
   async enable(entityId: string): Promise<void> {
-    await this.connection.command('config/entity_registry/update', {
-      entity_id: entityId,
-      disabled_by: null,
-    });
+    await this.update({ entity_id: entityId, disabled_by: null });
   }
 
   /** Replaces the labels of an entity. */
   async setLabels(entityId: string, labels: readonly string[]): Promise<void> {
-    await this.connection.command('config/entity_registry/update', { entity_id: entityId, labels });
+    await this.update({ entity_id: entityId, labels });
   }
 
   /** @throws HubRejected `invalid_info`: the new entity id is taken */
   async rename(entityId: string, newEntityId: string): Promise<void> {
-    await this.connection.command('config/entity_registry/update', {
-      entity_id: entityId,
-      new_entity_id: newEntityId,
-    });
+    await this.update({ entity_id: entityId, new_entity_id: newEntityId });
+  }
+
+  private update(fields: CommandFields<'config/entity_registry/update'>): Promise<void> {
+    return this.connection.command('config/entity_registry/update', fields);
   }
 
   /** Removes the entry and the state of an entity; the hub stops an automation. Not found: it was removed before. */
   async remove(entityId: string): Promise<void> {
-    try {
-      await this.connection.command('config/entity_registry/remove', { entity_id: entityId });
-    } catch (error) {
-      if (!(error instanceof NotFound)) throw error;
-    }
+    const removal = this.connection.command('config/entity_registry/remove', { entity_id: entityId });
+    await undefinedIf(isNotFound, removal);
   }
 
   /**

@@ -1,11 +1,12 @@
-import { HubRejected } from '../connection/errors';
+import { undefinedIf } from '../../base/undefined-if';
+import { HubRejected, isRejected } from '../connection/errors';
 import type { HubClient } from '../hub-client';
 import { callService, listServices } from '../services';
 
 // What a hub shows of installed community content, and the services that load it.
 
 /** A custom integration that the hub has found at its start. */
-export interface CustomIntegration {
+interface CustomIntegration {
   readonly domain: string;
   readonly version: string;
   /** The Python packages that it requires, such as `name==1.2.3`. */
@@ -17,14 +18,9 @@ export async function customIntegration(
   { connection }: HubClient,
   domain: string,
 ): Promise<CustomIntegration | undefined> {
-  try {
-    const manifest = await connection.command('manifest/get', { integration: domain });
-    const { is_built_in: isBuiltIn, requirements = [], version } = manifest;
-    return isBuiltIn === true || version === undefined ? undefined : { domain, version, requirements };
-  } catch (error) {
-    if (error instanceof HubRejected) return undefined;
-    throw error;
-  }
+  const manifest = await undefinedIf(isRejected, connection.command('manifest/get', { integration: domain }));
+  const { is_built_in: isBuiltIn, requirements = [], version } = manifest ?? {};
+  return isBuiltIn === true || version === undefined ? undefined : { domain, version, requirements };
 }
 
 /** The hub logs this of a package that it cannot install, before the name of the package and the reason. */
@@ -102,15 +98,7 @@ export async function templateError({ rest }: HubClient, name: string): Promise<
   }
 }
 
-/** A script or style that the dashboards load. */
-export interface DashboardResource {
-  /** Absent: it is in `configuration.yaml`, which the API cannot change. */
-  readonly id?: string;
-  readonly url: string;
-  readonly type: string;
-}
-
-export function dashboardResources({ connection }: HubClient): Promise<readonly DashboardResource[]> {
+export function dashboardResources({ connection }: HubClient) {
   return connection.command('lovelace/resources');
 }
 

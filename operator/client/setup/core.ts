@@ -1,10 +1,15 @@
-import { type ConfigCheck, configCheck, coreConfig, coreState } from '../connection/answers';
+import { type ConfigCheck, configCheck, coreState } from '../connection/answers';
 import type { HubConnection } from '../connection/connection';
 import { NotHomeAssistant } from '../connection/errors';
 import type { CallOptions, RestClient } from '../connection/rest';
 import { isObject } from '../../base/is-object';
 import type { Shape } from '../connection/shape';
-import { type CoreConfig, type CoreConfigUpdate, type AnalyticsPreferences } from '../connection/api-types';
+import {
+  type AnalyticsPreferences,
+  coreConfig,
+  type CoreConfig,
+  type CoreConfigUpdate,
+} from '../connection/api-types';
 
 /** Characters. Versions are like `2026.11.0` or `2026.12.0.dev20261101`; the version is written to the status. */
 const MAX_VERSION_LENGTH = 64;

@@ -3,6 +3,7 @@ import { onboardingSteps } from '../connection/answers';
 import { HubBanned, HubError, HubUnreachable, NotHomeAssistant, NotFound } from '../connection/errors';
 import { verifyIsHub } from '../connection/hub-identity';
 import type { RestClient } from '../connection/rest';
+import type { Of } from '../connection/shape';
 
 export const ONBOARDING_STEPS = ['user', 'core_config', 'analytics', 'integration'] as const;
 export type OnboardingStep = (typeof ONBOARDING_STEPS)[number];
@@ -41,16 +42,11 @@ export async function probeHealth(rest: RestClient): Promise<Health> {
   }
 }
 
-type OnboardingAnswer = readonly { readonly step: string; readonly done: boolean }[];
-
-function onboardingHealth(steps: OnboardingAnswer): Health {
+function onboardingHealth(steps: Of<typeof onboardingSteps>): Health {
   const isDone = (step: OnboardingStep) => steps.some((entry) => entry.step === step && entry.done);
-  const done = {
-    user: isDone('user'),
-    core_config: isDone('core_config'),
-    analytics: isDone('analytics'),
-    integration: isDone('integration'),
-  };
+  const done = Object.fromEntries(ONBOARDING_STEPS.map((step) => [step, isDone(step)])) as Readonly<
+    Record<OnboardingStep, boolean>
+  >;
   return steps.every((entry) => entry.done) ? { state: 'onboarded' } : { state: 'onboarding', done };
 }
 

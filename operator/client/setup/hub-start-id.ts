@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { undefinedIf } from '../../base/undefined-if';
 import type { HubConnection } from '../connection/connection';
 import { isUnknownCommand } from '../connection/errors';
 
@@ -12,10 +13,7 @@ const COMPONENTS: ReadonlySet<string> = new Set(['api', 'auth', 'config', 'http'
  * @returns always the same for a hub that does not tell these times: only another pod is then known to be another start
  */
 export async function hubStartId(connection: HubConnection): Promise<string> {
-  const times = await connection.command('integration/setup_info').catch((error: unknown) => {
-    if (isUnknownCommand(error)) return undefined;
-    throw error;
-  });
+  const times = await undefinedIf(isUnknownCommand, connection.command('integration/setup_info'));
   if (!times) return 'unknown';
   const own = times.filter(({ domain }) => COMPONENTS.has(domain));
   const text = own.map(({ domain, seconds }) => `${domain} ${seconds}`).sort();

@@ -1,16 +1,12 @@
+import { undefinedIf } from '../../base/undefined-if';
 import type { HubConnection } from '../connection/connection';
-import { HubRejected } from '../connection/errors';
+import { isRejected } from '../connection/errors';
 
 /**
  * Identifies the data of a hub. No command of the hub shows its instance id, so the id of its owner's account, which is
  * random and lasts as long as the data, stands for it. Undefined: the hub does not list its accounts.
  */
 export async function instanceId(connection: Pick<HubConnection, 'command'>): Promise<string | undefined> {
-  try {
-    const accounts = await connection.command('config/auth/list');
-    return accounts.find(({ is_owner: isOwner }) => isOwner)?.id;
-  } catch (error) {
-    if (error instanceof HubRejected) return undefined;
-    throw error;
-  }
+  const accounts = await undefinedIf(isRejected, connection.command('config/auth/list'));
+  return accounts?.find(({ is_owner: isOwner }) => isOwner)?.id;
 }

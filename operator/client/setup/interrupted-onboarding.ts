@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock';
+import { undefinedIf } from '../../base/undefined-if';
 import type { HubConnection } from '../connection/connection';
 import { isUnknownCommand, LoginFailed } from '../connection/errors';
 import { authorize, createUser, type FirstUser, type Login } from './onboarding';
@@ -101,13 +102,10 @@ export async function transferUsername(
 
 /** Empty for a hub that does not list them: only users of an interrupted onboarding stay there then. */
 async function listAccounts(connection: HubConnection): Promise<readonly UserRecord[]> {
-  try {
-    return await connection.command('config/auth/list');
-  } catch (error) {
-    if (!isUnknownCommand(error)) throw error;
-    await connection.command('config/area_registry/list'); // unknown as well until the hub has loaded `config`
-    return [];
-  }
+  const accounts = await undefinedIf(isUnknownCommand, connection.command('config/auth/list'));
+  if (accounts) return accounts;
+  await connection.command('config/area_registry/list'); // unknown as well until the hub has loaded `config`
+  return [];
 }
 
 /** Whether the connection's user has a person, or a token of another client than the operator. */
@@ -132,10 +130,5 @@ async function transferPerson(connection: HubConnection, from: string, to: strin
 
 /** Empty while the integration `person` is not loaded. */
 async function personsOf(connection: HubConnection): Promise<readonly PersonRecord[]> {
-  try {
-    return (await connection.command('person/list')).storage;
-  } catch (error) {
-    if (isUnknownCommand(error)) return [];
-    throw error;
-  }
+  return (await undefinedIf(isUnknownCommand, connection.command('person/list')))?.storage ?? [];
 }

@@ -1,20 +1,11 @@
+import { undefinedIf } from '../../base/undefined-if';
 import type { LogRecord } from '../connection/api-types';
 import type { HubConnection } from '../connection/connection';
-import { HubRejected } from '../connection/errors';
+import { isRejected } from '../connection/errors';
 
 /** Undefined: the hub does not keep its log, or does not show it. */
-export async function findLog({
-  connection,
-}: {
-  readonly connection: HubConnection;
-}): Promise<readonly LogRecord[] | undefined> {
-  try {
-    return await connection.command('system_log/list');
-  } catch (error) {
-    if (error instanceof HubRejected) return undefined;
-    throw error;
-  }
-}
+export const findLog = ({ connection }: { readonly connection: HubConnection }) =>
+  undefinedIf(isRejected, connection.command('system_log/list'));
 
 /** Empty: the hub has logged nothing, or {@link findLog} finds no log. */
 export const readLog = async (client: Parameters<typeof findLog>[0]): Promise<readonly LogRecord[]> =>

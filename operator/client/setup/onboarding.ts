@@ -1,6 +1,14 @@
 import type { Clock } from '../../base/clock';
+import { undefinedIf } from '../../base/undefined-if';
 import { authCode, loginStep, tokens } from '../connection/answers';
-import { HubRejected, HubUnreachable, LoginFailed, NotFound, UserExists } from '../connection/errors';
+import {
+  HubRejected,
+  HubUnreachable,
+  isNotFound,
+  LoginFailed,
+  NotFound,
+  UserExists,
+} from '../connection/errors';
 import { ONBOARDING_STEPS, type OnboardingStep } from './health';
 import type { RestClient } from '../connection/rest';
 
@@ -105,7 +113,7 @@ export async function authorize(rest: RestClient, credentials: Credentials, cloc
       await clock.sleep(LOGIN_PAUSE);
       continue;
     }
-    await abortFlow(rest, path);
+    await undefinedIf(isNotFound, rest.delete(path, anonymous)); // the hub may have ended the flow itself
     throw new LoginFailed(
       secondFactor
         ? `the hub requires a second factor of user ${username}`
@@ -141,13 +149,8 @@ function normaliseUsername(username: string): string {
 }
 
 /** Undefined for 403 (the step is completed) and 404 (all steps were completed when the hub started). */
-async function unlessDone<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof NotFound || (error instanceof HubRejected && error.code === '403')) return undefined;
-    throw error;
-  }
+function unlessDone<T>(call: Promise<T>): Promise<T | undefined> {
+  return undefinedIf((error) => error instanceof HubRejected && ['403', '404'].includes(error.code), call);
 }
 
 /** A rejected login must not be retried: it would be rejected again and count as another failed login. */
@@ -171,13 +174,5 @@ async function unlessFlowLost<T>(call: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof NotFound) throw new HubUnreachable('the hub was restarted during the login');
     throw error;
-  }
-}
-
-async function abortFlow(rest: RestClient, path: string): Promise<void> {
-  try {
-    await rest.delete(path, anonymous);
-  } catch (error) {
-    if (!(error instanceof NotFound)) throw error; // the hub has ended the flow itself
   }
 }

@@ -1,3 +1,4 @@
+import { undefinedIf } from '../../base/undefined-if';
 import { FollowedCollection } from '../connection/collection';
 import type { HubConnection } from '../connection/connection';
 import { isUnknownCommand } from '../connection/errors';
@@ -52,13 +53,8 @@ export class RepairIssues {
   }
 
   private async list(): Promise<readonly RepairIssue[]> {
-    try {
-      const command = this.connection.command('repairs/list_issues');
-      return (await command).issues;
-    } catch (error) {
-      if (isUnknownCommand(error)) return []; // without `repairs`
-      throw error;
-    }
+    const answer = undefinedIf(isUnknownCommand, this.connection.command('repairs/list_issues'));
+    return (await answer)?.issues ?? []; // without `repairs`
   }
 
   private onUpdated({ domain, issue_id: issueId }: IssueEvent): void {

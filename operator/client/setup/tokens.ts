@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock';
+import { undefinedIf } from '../../base/undefined-if';
 import type { HubConnection } from '../connection/connection';
 import { HubRejected } from '../connection/errors';
 import { type HubUser, type TokenRecord } from '../connection/api-types';
@@ -22,7 +23,7 @@ export async function createToken(
 }
 
 /** Lists all logins and tokens of the connection's user. */
-export function listTokens(connection: HubConnection): Promise<TokenRecord[]> {
+export function listTokens(connection: HubConnection): Promise<readonly TokenRecord[]> {
   return connection.command('auth/refresh_tokens');
 }
 
@@ -50,7 +51,9 @@ export async function revokeOldTokens(
       isOwn(name.replace(SUFFIX, '')) &&
       id !== keptId,
   );
-  for (const { id } of old) await revokeToken(connection, id);
+  const isGone = (error: unknown) => error instanceof HubRejected && error.code === 'invalid_token_id';
+  for (const { id } of old)
+    await undefinedIf(isGone, connection.command('auth/delete_refresh_token', { refresh_token_id: id }));
   return old.length;
 }
 
@@ -77,14 +80,5 @@ function claimsOf(token: string): { iss?: string; iat?: unknown; exp?: unknown }
     return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iss?: string };
   } catch {
     return undefined; // a value that a person put into the Secret may be no JWT
-  }
-}
-
-async function revokeToken(connection: HubConnection, id: string): Promise<void> {
-  try {
-    await connection.command('auth/delete_refresh_token', { refresh_token_id: id });
-  } catch (error) {
-    const goneAlready = error instanceof HubRejected && error.code === 'invalid_token_id';
-    if (!goneAlready) throw error;
   }
 }

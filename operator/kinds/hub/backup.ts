@@ -1,3 +1,4 @@
+import { flagWithDefault, int32Within, objectName } from '../fields';
 import type { Field } from '../schema';
 import { secretKeyRef } from '../secret-reference';
 
@@ -18,13 +19,7 @@ export const backup = {
         'Time of day in the hub’s time zone, HH:MM:SS in quotes, such as "03:30:00". Absent: the hub chooses a time before 6:00.',
       pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
     },
-    retentionCopies: {
-      type: 'integer',
-      format: 'int32',
-      description: 'Number of backups that are kept. Absent: no limit.',
-      minimum: 1,
-      maximum: 10000,
-    },
+    retentionCopies: int32Within(1, 10000, 'Number of backups that are kept. Absent: no limit.'),
     retentionDays: {
       type: 'integer',
       format: 'int32',
@@ -32,11 +27,7 @@ export const backup = {
       maximum: 36500,
       description: 'Number of days that a backup is kept. Absent: no limit.',
     },
-    includeDatabase: {
-      type: 'boolean',
-      description: 'Whether backups include the history database. Default true.',
-      default: true,
-    },
+    includeDatabase: flagWithDefault(true, 'Whether backups include the history database. Default true.'),
     agents: {
       type: 'array',
       description:
@@ -48,12 +39,7 @@ export const backup = {
             type: 'object',
             description: 'The HubIntegration of this Hub that provides the destination.',
             properties: {
-              name: {
-                type: 'string',
-                description: 'Name of the HubIntegration, in the same namespace.',
-                minLength: 1,
-                maxLength: 253,
-              },
+              name: objectName('Name of the HubIntegration, in the same namespace.'),
             },
             required: ['name'],
           },

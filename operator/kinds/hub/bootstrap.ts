@@ -1,3 +1,4 @@
+import { flagWithDefault, int32Within, nonEmptyText, objectName } from '../fields';
 import type { Field } from '../schema';
 import { latitude, longitude } from '../coordinates';
 import { secretKey, secretName } from '../secret-reference';
@@ -9,11 +10,10 @@ export const bootstrap = {
     'effect on an external hub.',
   default: {},
   properties: {
-    enabled: {
-      type: 'boolean',
-      description: 'False: the hub is not set up, and the Secret with the token is only read. Default true.',
-      default: true,
-    },
+    enabled: flagWithDefault(
+      true,
+      'False: the hub is not set up, and the Secret with the token is only read. Default true.',
+    ),
     credentials: {
       type: 'object',
       description:
@@ -40,12 +40,7 @@ export const bootstrap = {
       },
       required: ['secretRef'],
     },
-    ownerName: {
-      type: 'string',
-      description: 'Name of the owner as the hub shows it. Default: the user name.',
-      minLength: 1,
-      maxLength: 255,
-    },
+    ownerName: nonEmptyText(255, 'Name of the owner as the hub shows it. Default: the user name.'),
     language: {
       type: 'string',
       description: 'Language of the hub, such as `de` or `pt-BR`. Default en.',
@@ -53,17 +48,13 @@ export const bootstrap = {
       maxLength: 32,
       default: 'en',
     },
-    analytics: {
-      type: 'boolean',
-      description: 'True: the hub sends anonymous usage data to its developers. Default false.',
-      default: false,
-    },
-    apiTokenSecretName: {
-      type: 'string',
-      description: 'Secret for the operator’s API token, key `token`. Default `<hub>-api-token`.',
-      minLength: 1,
-      maxLength: 253,
-    },
+    analytics: flagWithDefault(
+      false,
+      'True: the hub sends anonymous usage data to its developers. Default false.',
+    ),
+    apiTokenSecretName: objectName(
+      'Secret for the operator’s API token, key `token`. Default `<hub>-api-token`.',
+    ),
     tokenLifespanDays: {
       type: 'integer',
       format: 'int32',
@@ -77,21 +68,10 @@ export const bootstrap = {
       description: 'Location of the home. Absent fields are not changed in the hub.',
       default: {},
       properties: {
-        name: {
-          type: 'string',
-          description: 'Name of the home, such as `Home`.',
-          minLength: 1,
-          maxLength: 255,
-        },
+        name: nonEmptyText(255, 'Name of the home, such as `Home`.'),
         latitude,
         longitude,
-        elevation: {
-          type: 'integer',
-          format: 'int32',
-          description: 'Elevation in metres above sea level.',
-          minimum: -500,
-          maximum: 9000,
-        },
+        elevation: int32Within(-500, 9000, 'Elevation in metres above sea level.'),
         unitSystem: {
           type: 'string',
           description: 'metric or us_customary.',

@@ -1,4 +1,5 @@
 import { freeObject } from '../entity';
+import { nonEmptyText, objectName, textUpTo } from '../fields';
 import type { Field } from '../schema';
 import { enabledByPresence, hostPattern, port } from './network';
 
@@ -22,30 +23,11 @@ export const gateway = {
       items: {
         type: 'object',
         properties: {
-          group: {
-            type: 'string',
-            description: 'API group of the parent. Default gateway.networking.k8s.io.',
-            maxLength: 253,
-          },
-          kind: {
-            type: 'string',
-            description: 'Kind of the parent. Default Gateway.',
-            minLength: 1,
-            maxLength: 63,
-          },
-          namespace: {
-            type: 'string',
-            description: 'Namespace of the parent. Default: that of the Hub.',
-            minLength: 1,
-            maxLength: 63,
-          },
-          name: { type: 'string', description: 'Name of the parent.', minLength: 1, maxLength: 253 },
-          sectionName: {
-            type: 'string',
-            description: 'Name of one listener of the Gateway. Absent: all.',
-            minLength: 1,
-            maxLength: 253,
-          },
+          group: textUpTo(253, 'API group of the parent. Default gateway.networking.k8s.io.'),
+          kind: nonEmptyText(63, 'Kind of the parent. Default Gateway.'),
+          namespace: nonEmptyText(63, 'Namespace of the parent. Default: that of the Hub.'),
+          name: objectName('Name of the parent.'),
+          sectionName: objectName('Name of one listener of the Gateway. Absent: all.'),
           port: { ...port, description: 'One port of the Gateway. Absent: all.' },
         },
         required: ['name'],

@@ -1,5 +1,6 @@
 import { suspend } from '../child';
 import { readyColumn } from '../columns';
+import { flagWithDefault } from '../fields';
 import { defineKind } from '../kind';
 import { objectNames } from '../object-names';
 import type { Resource } from '../resource';
@@ -37,29 +38,23 @@ const spec = {
         'Recovery when the hub bans the operator’s address after failed logins. Not for external hubs.',
       default: {},
       properties: {
-        enabled: {
-          type: 'boolean',
-          description:
-            'True: the hub is restarted without the ban, at most 3 times in 30 minutes. False: the ban is only reported. Default true.',
-          default: true,
-        },
+        enabled: flagWithDefault(
+          true,
+          'True: the hub is restarted without the ban, at most 3 times in 30 minutes. False: the ban is only reported. Default true.',
+        ),
       },
     },
-    markManaged: {
-      type: 'boolean',
-      description:
-        'True: the entities of automations, scenes and scripts carry the label `Managed by Hub Operator` in the hub, so ' +
+    markManaged: flagWithDefault(
+      true,
+      'True: the entities of automations, scenes and scripts carry the label `Managed by Hub Operator` in the hub, so ' +
         'that people see what is defined in Kubernetes, and a resource that is restored without its status recognizes its ' +
         'object. False: the label is removed. Default true.',
-      default: true,
-    },
-    notifyHousehold: {
-      type: 'boolean',
-      description:
-        'True: when a change that someone made in the hub is taken back (driftPolicy: Correct), a notification in the hub says ' +
+    ),
+    notifyHousehold: flagWithDefault(
+      true,
+      'True: when a change that someone made in the hub is taken back (driftPolicy: Correct), a notification in the hub says ' +
         'so and names the resource. It goes by itself after a day. False: only the event DriftDetected says so. Default true.',
-      default: true,
-    },
+    ),
     delivery: {
       type: 'string',
       description:
@@ -76,6 +71,7 @@ const spec = {
 
 export const hub = defineKind({
   kind: 'Hub',
+  rank: 0,
   plural: 'hubs',
   singular: 'hub',
   // A short name `hub` would conflict with the singular.

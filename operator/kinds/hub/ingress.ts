@@ -1,3 +1,4 @@
+import { objectName } from '../fields';
 import type { Field } from '../schema';
 import { annotations, enabledByPresence, hostPattern } from './network';
 
@@ -16,12 +17,7 @@ export const ingress = {
       pattern: hostPattern,
       maxLength: 253,
     },
-    ingressClassName: {
-      type: 'string',
-      description: 'Class of the Ingress. Absent: the default of the cluster.',
-      minLength: 1,
-      maxLength: 253,
-    },
+    ingressClassName: objectName('Class of the Ingress. Absent: the default of the cluster.'),
     annotations: {
       ...annotations,
       description: 'Annotations of the Ingress, for its controller. Default: none.',
@@ -34,20 +30,16 @@ export const ingress = {
           ...enabledByPresence,
           description: 'False: plain HTTP. Default true if the block is present.',
         },
-        secretName: {
-          type: 'string',
-          description:
-            'Secret with the certificate (`tls.crt`, `tls.key`). An existing one overrides `issuerRef`. Default with ' +
+        secretName: objectName(
+          'Secret with the certificate (`tls.crt`, `tls.key`). An existing one overrides `issuerRef`. Default with ' +
             '`issuerRef`: `<hub>-tls`.',
-          minLength: 1,
-          maxLength: 253,
-        },
+        ),
         issuerRef: {
           type: 'object',
           description:
             'The cert-manager issuer that issues the certificate. Without cert-manager the hub is served over HTTP.',
           properties: {
-            name: { type: 'string', description: 'Name of the issuer.', minLength: 1, maxLength: 253 },
+            name: objectName('Name of the issuer.'),
             kind: {
               type: 'string',
               description: 'Issuer (default) or ClusterIssuer, or the kind of an external issuer.',

@@ -1,3 +1,4 @@
+import { flagWithDefault, nonEmptyText } from '../fields';
 import type { Field, Schema } from '../schema';
 import { cidr } from './network';
 
@@ -16,7 +17,7 @@ const labelSelector = {
       items: {
         type: 'object',
         properties: {
-          key: { type: 'string', description: 'The label.', minLength: 1, maxLength: 317 },
+          key: nonEmptyText(317, 'The label.'),
           operator: {
             type: 'string',
             description: 'In, NotIn, Exists or DoesNotExist.',
@@ -42,7 +43,7 @@ export const networkPolicy = {
     'The NetworkPolicy `<hub>`, which allows only the operator and `from` to reach the hub’s pod. Default: none.',
   default: {},
   properties: {
-    enabled: { type: 'boolean', description: 'True: the policy is created. Default false.', default: false },
+    enabled: flagWithDefault(false, 'True: the policy is created. Default false.'),
     from: {
       type: 'array',
       description:

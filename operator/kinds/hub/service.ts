@@ -1,3 +1,4 @@
+import { objectName } from '../fields';
 import type { Field } from '../schema';
 import { annotations, cidr, port } from './network';
 
@@ -40,12 +41,9 @@ export const service = {
       ...annotations,
       description: 'Annotations of the Service, such as those for load balancers. Default: none.',
     },
-    loadBalancerClass: {
-      type: 'string',
-      description: 'Class of the load balancer, with type LoadBalancer. Absent: the default of the cluster.',
-      minLength: 1,
-      maxLength: 253,
-    },
+    loadBalancerClass: objectName(
+      'Class of the load balancer, with type LoadBalancer. Absent: the default of the cluster.',
+    ),
     loadBalancerSourceRanges: {
       type: 'array',
       description: 'Client addresses that are allowed, as CIDR, with type LoadBalancer. Default: all.',

@@ -1,3 +1,4 @@
+import { flagWithDefault, objectName, textUpTo } from '../fields';
 import type { Field } from '../schema';
 
 /** A Kubernetes quantity that is written as text. */
@@ -18,12 +19,10 @@ export const storage = {
       maxLength: 32,
       default: '5Gi',
     },
-    storageClassName: {
-      type: 'string',
-      description:
-        'Storage class of the volume; "" disables dynamic provisioning. It cannot be changed. Absent: the default class of the cluster.',
-      maxLength: 253,
-    },
+    storageClassName: textUpTo(
+      253,
+      'Storage class of the volume; "" disables dynamic provisioning. It cannot be changed. Absent: the default class of the cluster.',
+    ),
     accessModes: {
       type: 'array',
       description: 'Access modes of the volume. They cannot be changed. Default [ReadWriteOnce].',
@@ -33,20 +32,14 @@ export const storage = {
       'x-kubernetes-list-type': 'set',
       default: ['ReadWriteOnce'],
     },
-    retain: {
-      type: 'boolean',
-      description:
-        'True: the volume and the generated credentials are kept when the Hub is deleted, and a new Hub of the same name ' +
+    retain: flagWithDefault(
+      false,
+      'True: the volume and the generated credentials are kept when the Hub is deleted, and a new Hub of the same name ' +
         'uses them. It can be changed at any time. Default false.',
-      default: false,
-    },
-    existingClaim: {
-      type: 'string',
-      description:
-        'Use this PersistentVolumeClaim instead of creating one. It is never deleted, nor are the generated credentials of ' +
+    ),
+    existingClaim: objectName(
+      'Use this PersistentVolumeClaim instead of creating one. It is never deleted, nor are the generated credentials of ' +
         'the hub on it. Files on it that the operator replaces are kept once as `*.before-hub-operator`. Absent: `<hub>-config`.',
-      minLength: 1,
-      maxLength: 253,
-    },
+    ),
   },
 } as const satisfies Field;

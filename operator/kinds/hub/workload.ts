@@ -1,4 +1,5 @@
 import { userAnnotations } from '../annotations';
+import { flagWithDefault, objectName, textUpTo } from '../fields';
 import type { Field, Schema } from '../schema';
 import { quantityPattern } from './storage';
 
@@ -40,7 +41,7 @@ export const workload = {
     items: {
       type: 'object',
       properties: {
-        name: { type: 'string', description: 'Name of the Secret.', minLength: 1, maxLength: 253 },
+        name: objectName('Name of the Secret.'),
       },
       required: ['name'],
     },
@@ -81,17 +82,8 @@ export const workload = {
         items: {
           type: 'object',
           properties: {
-            name: {
-              type: 'string',
-              description: 'Name of the claim in the pod.',
-              minLength: 1,
-              maxLength: 253,
-            },
-            request: {
-              type: 'string',
-              description: 'The request of the claim that is used. Absent: all.',
-              maxLength: 253,
-            },
+            name: objectName('Name of the claim in the pod.'),
+            request: textUpTo(253, 'The request of the claim that is used. Absent: all.'),
           },
           required: ['name'],
         },
@@ -101,13 +93,11 @@ export const workload = {
       },
     },
   },
-  hostNetwork: {
-    type: 'boolean',
-    description:
-      'Run the hub in the node’s network, so that it finds devices by mDNS and SSDP. Also sets the DNS policy ' +
+  hostNetwork: flagWithDefault(
+    false,
+    'Run the hub in the node’s network, so that it finds devices by mDNS and SSDP. Also sets the DNS policy ' +
       'ClusterFirstWithHostNet. Default false.',
-    default: false,
-  },
+  ),
   podTemplate: {
     type: 'object',
     description:

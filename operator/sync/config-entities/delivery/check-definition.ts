@@ -28,7 +28,7 @@ export async function checkDefinition(
   if (asked.length === 0) return;
   try {
     const answer = await client.connection.command('validate_config', Object.fromEntries(asked));
-    const error = Object.values(answer).find((part) => part.error !== null)?.error;
+    const [error] = Object.values(answer).flatMap((part) => part?.error ?? []);
     if (error !== undefined) throw new HubRejected('400', `Message malformed: ${error}`);
   } catch (error) {
     if (!isUnknownCommand(error)) throw error; // a definition that does not load is taken out again
