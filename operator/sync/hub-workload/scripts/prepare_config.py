@@ -27,12 +27,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import yaml
 from awesomeversion import AwesomeVersion, AwesomeVersionException
 
-from stored_http import heal, read
+from stored_http import heal
 
 Files = dict[str, bytes]
 
@@ -88,6 +88,14 @@ def bytes_of(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
     except OSError:
+        return None
+
+
+def read_json(path: Path) -> Any:
+    """None where there is none, or one that a power loss has cut off."""
+    try:
+        return json.loads(bytes_of(path) or b"null")
+    except ValueError:
         return None
 
 
@@ -186,7 +194,7 @@ def written_before() -> set[str]:
     written_list = own / "written.json"
     if not written_list.exists():
         return set()
-    names = read(written_list)
+    names = read_json(written_list)
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
         return set(names)
     # Truncated by a power loss, or edited. The last good configuration has most of the names.
@@ -278,7 +286,7 @@ def create_included() -> list[str]:
     The hub refuses its whole configuration when one included file is missing, also one that an included file includes.
     """
     created_list = own / "created.json"
-    before = read(created_list)
+    before = read_json(created_list)
     created = set(before) if isinstance(before, list) else set()
     empty = []
     found = [config / "configuration.yaml"]
@@ -373,7 +381,7 @@ def texts(kind: str, found: Mapping[str, Iterable[object]]) -> list[Problem]:
 
 def former_check() -> Checked | None:
     """Of the last good configuration."""
-    kept = read(own / "checked.json")
+    kept = read_json(own / "checked.json")
     try:
         problems = [Problem(str(each["kind"]), str(each["text"])) for each in kept["problems"]]
         return Checked(str(kept["digest"]), problems)

@@ -41,7 +41,7 @@ def listens_elsewhere(config: Path, port: int) -> bool:
 
 
 def read(path: Path) -> Any:
-    """None where there is none, or one that a power loss has cut off: it is none to the hub."""
+    """None where there is none, as in an older hub. What cannot be read is none to the hub."""
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError):
