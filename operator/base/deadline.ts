@@ -24,12 +24,13 @@ export interface Deadline {
  * @throws DeadlineExceeded, the error of {@link Deadline.error}, or the reason of `signal`
  */
 export async function withDeadline<T>(
-  { clock, delay, signal, error = () => exceeded(delay) }: Deadline,
+  { clock, delay, signal, error }: Deadline,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
   const combined = new CombinedSignal(signal);
-  const cancel = clock.after(delay, () => combined.abort(error()));
+  const exceeded = error ?? (() => new DeadlineExceeded(`deadline of ${delay / 1_000} s exceeded`));
+  const cancel = clock.after(delay, () => combined.abort(exceeded()));
   try {
     return await Promise.race([work(combined.signal), rejectionOf(combined.signal)]);
   } finally {
@@ -42,10 +43,6 @@ function rejectionOf(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-}
-
-function exceeded(delay: number): DeadlineExceeded {
-  return new DeadlineExceeded(`deadline of ${delay / 1_000} s exceeded`);
 }
 
 /**

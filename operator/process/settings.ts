@@ -14,7 +14,7 @@ const table = {
   },
   watchNamespaceSelector: {
     default: '',
-    parse: text,
+    parse: String,
     about:
       'Label selector of the namespaces to work in, such as `home=managed`, instead of their names: a namespace that gets or loses the label needs no restart. Not with WATCH_NAMESPACES. Empty: none.',
   },
@@ -41,7 +41,7 @@ const table = {
   },
   httpAddress: {
     default: '',
-    parse: text,
+    parse: String,
     about: 'Address to listen on for probes, metrics and the webhook. Empty: all.',
   },
   httpPort: {
@@ -105,7 +105,7 @@ const table = {
   },
   webhookHost: {
     default: '',
-    parse: text,
+    parse: String,
     about: `Name or address by which the API server calls the webhook. Empty: \`${WEBHOOK.service}.<namespace of the operator>.svc\`.`,
   },
   webhookSecret: {
@@ -205,10 +205,6 @@ const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${
 
 /** `watchNamespaces` → `WATCH_NAMESPACES` */
 const variableOf = (name: string): string => flagOf(name).replaceAll('-', '_').toUpperCase();
-
-function text(value: string): string {
-  return value;
-}
 
 /** RFC 1123 labels and subdomains, as in Kubernetes. */
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';

@@ -50,7 +50,6 @@ export interface WithAddress extends Found {
 export interface Authenticated extends Found {
   readonly url: string;
   readonly client: HubClient;
-  /** The hub's core configuration. */
   readonly core: CoreConfig;
 }
 

@@ -12,7 +12,7 @@ import {
   RejectedCredentials,
   type Stuck,
 } from './credentials';
-import { type OwnerSession, OwnerSessions, type SessionServices } from './owner-sessions';
+import { type HubEndpoint, type OwnerSession, OwnerSessions, type SessionServices } from './owner-sessions';
 import { issueToken, revokeOtherTokens, type TokenServices } from '../../hub-access/token';
 
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
@@ -27,11 +27,8 @@ export interface NextState {
 
 export type Step = NextState | Stuck;
 
-/** The hub that is bootstrapped, and how it is reached. */
-export interface BootstrapContext {
-  readonly hub: Hub;
+export interface BootstrapContext extends HubEndpoint {
   readonly spec: HubSpec;
-  readonly url: string;
   /** A full reconcile was requested: credentials that the hub rejected are sent again. */
   readonly forced: boolean;
 }

@@ -16,9 +16,6 @@ import type { LoginFailed } from '../../../client/connection/errors';
 import type { Cache } from '../../../runtime/cache';
 import { PerHub } from '../../hub-access/per-hub';
 
-/** The owner's credentials, or a sentence that names the missing value. */
-export type CredentialsFound = OwnerCredentials | MissingValue;
-
 export interface OwnerCredentials {
   readonly credentials: Credentials;
   /** Identifies the credentials and does not reveal them: its key is known only to readers of the Secret. */
@@ -38,7 +35,7 @@ export async function ownerCredentials(
   hub: Hub,
   { bootstrap }: HubSpec,
   mayGenerate: boolean,
-): Promise<CredentialsFound> {
+): Promise<OwnerCredentials | MissingValue> {
   const given = bootstrap.credentials?.secretRef;
   const { namespace, name } = hub.metadata;
   const secretName = given?.name ?? objectNames(name).admin;
@@ -111,7 +108,7 @@ async function generate(
   services: CredentialServices,
   hub: Hub,
   secretName: string,
-): Promise<CredentialsFound> {
+): Promise<OwnerCredentials | MissingValue> {
   const credentials = { username: GENERATED_USER, password: randomBytes(24).toString('base64url') };
   try {
     const secret = await createGeneratedSecret(services, hub, {
