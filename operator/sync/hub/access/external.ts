@@ -4,7 +4,7 @@ import type { HubClient } from '../../../client/hub-client';
 import { hasLocalHost, LOCAL_ADDRESS } from '../../../client/connection/local-address';
 import type { Hub, HubSpec } from '../../../kinds';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
-import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
+import { condition, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { HubClients } from '../../hub-access/hub-clients';
 import { hubErrorOutcome } from '../../hub-access/hub-errors';
 import type { Services } from '../../services';
@@ -81,7 +81,7 @@ function tokenMissing(
   { conditions, spec }: HubContext,
   { missing: message, isRefused }: MissingValue,
 ): Outcome {
-  if (spec.backup) conditions['BackupConfigured'] = { status: 'False', reason: 'TokenNotAvailable', message };
+  if (spec.backup) conditions['BackupConfigured'] = condition('False', 'TokenNotAvailable', message);
   const details = { status: { phase: 'Pending' } };
   return isRefused
     ? stalled('SecretRefused', message, details)

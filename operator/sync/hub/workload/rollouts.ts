@@ -64,10 +64,8 @@ export class Rollouts {
     const occupation = await this.restarts.occupation(hub);
     if (occupation) return { delay: API_NOT_LOADED_REQUEUE, notice: NOTICES[occupation] };
     if (this.isRequested.get(hub) || (await this.turns.take(hub))) return { delay: 0 };
-    return {
-      delay: ROLLOUT_TURN,
-      notice: 'A pending change of its pod waits for the restart of another hub.',
-    };
+    const notice = 'A pending change of its pod waits for the restart of another hub.';
+    return { delay: ROLLOUT_TURN, notice };
   }
 
   /** The pod template is the desired one. */
