@@ -8,13 +8,6 @@ export class BodyRefused extends Error {
   override readonly name = 'BodyRefused';
 }
 
-/** The memory of a body that is arriving. */
-export interface Hold {
-  /** Sets the bytes that have arrived. May abort another body, or this one. */
-  set(bytes: number): void;
-  release(): void;
-}
-
 /**
  * Bounds the memory of bodies that are arriving. When there is too much, the oldest one is aborted: a body that arrives slowly
  * must not keep others out.
@@ -27,14 +20,15 @@ export class BodyBudget {
   /** @param maxTotal bytes: they are outside of the heap, and the container has little more memory beside it */
   constructor(private readonly maxTotal: number) {}
 
-  hold(abort: () => void): Hold {
+  /** Holds the memory of a body. Its `set` takes the bytes that have arrived, and may abort another body, or this one. */
+  hold(abort: () => void) {
     const release = () => {
       this.total -= this.holds.get(abort) ?? 0;
       this.holds.delete(abort);
     };
     return {
       release,
-      set: (bytes) => {
+      set: (bytes: number) => {
         if (bytes <= SMALL) return;
         this.total += bytes - (this.holds.get(abort) ?? 0);
         this.holds.set(abort, bytes);

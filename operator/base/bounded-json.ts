@@ -36,13 +36,8 @@ export interface JsonVisitor {
  * @throws SyntaxError
  */
 export function parseBounded(json: Uint8Array, maxValues = MAX_VALUES): unknown {
-  assertBounded(json, maxValues);
-  return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString('utf8'));
-}
-
-/** @throws TooManyValues */
-export function assertBounded(json: Uint8Array, maxValues = MAX_VALUES): void {
   countValues(json, maxValues);
+  return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString('utf8'));
 }
 
 /**

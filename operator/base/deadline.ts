@@ -1,6 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import { OperationalError } from './errors';
 import type { Clock } from './clock';
-import { CombinedSignal } from './combined-signal';
 
 /** The work exceeded its deadline. Its signal is aborted, but the work may still be running. */
 export class DeadlineExceeded extends OperationalError {
@@ -24,12 +24,13 @@ export interface Deadline {
  * @throws DeadlineExceeded, the error of {@link Deadline.error}, or the reason of `signal`
  */
 export async function withDeadline<T>(
-  { clock, delay, signal, error = () => exceeded(delay) }: Deadline,
+  { clock, delay, signal, error }: Deadline,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
   const combined = new CombinedSignal(signal);
-  const cancel = clock.after(delay, () => combined.abort(error()));
+  const exceeded = error ?? (() => new DeadlineExceeded(`deadline of ${delay / 1_000} s exceeded`));
+  const cancel = clock.after(delay, () => combined.abort(exceeded()));
   try {
     return await Promise.race([work(combined.signal), rejectionOf(combined.signal)]);
   } finally {
@@ -44,6 +45,36 @@ function rejectionOf(signal: AbortSignal): Promise<never> {
   });
 }
 
-function exceeded(delay: number): DeadlineExceeded {
-  return new DeadlineExceeded(`deadline of ${delay / 1_000} s exceeded`);
+/**
+ * An abort signal that follows others until it is disposed of. `AbortSignal.any` is not used: in Node 20 a long-lived
+ * source keeps a reference to every signal made from it.
+ */
+export class CombinedSignal {
+  private readonly controller = new AbortController();
+  private readonly sources: readonly AbortSignal[];
+
+  constructor(...sources: readonly (AbortSignal | undefined)[]) {
+    this.sources = sources.filter((source) => source !== undefined);
+    for (const source of this.sources) {
+      setMaxListeners(0, source); // all concurrent work follows the leader's signal: a warning about a leak would be wrong
+      if (source.aborted) this.abort(source.reason);
+      else source.addEventListener('abort', this.follow);
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Aborts this signal alone, not its sources. */
+  abort(reason: unknown): void {
+    this.controller.abort(reason);
+  }
+
+  /** Stops following the sources; the signal keeps its state. */
+  dispose(): void {
+    for (const source of this.sources) source.removeEventListener('abort', this.follow);
+  }
+
+  private readonly follow = ({ target }: Event): void => this.abort((target as AbortSignal).reason);
 }

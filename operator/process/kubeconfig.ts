@@ -8,6 +8,7 @@ import { KubeConfig } from '@kubernetes/client-node';
  */
 export function checkKubeconfig(path: string | undefined): void {
   const config = new KubeConfig();
+  const unusable = `cannot use the kubeconfig ${path ?? 'of this user'}`;
   try {
     config.loadFromDefault();
   } catch (error) {
@@ -15,14 +16,10 @@ export function checkKubeconfig(path: string | undefined): void {
     throw new Error(`cannot read the kubeconfig ${path ?? 'of this user'}: ${reason}`, { cause: error });
   }
   const cluster = config.getCurrentCluster();
-  if (!cluster)
+  if (!cluster) throw new Error(`${unusable}: it names no cluster in its current context`);
+  if (cluster.proxyUrl)
     throw new Error(
-      `cannot use the kubeconfig ${path ?? 'of this user'}: it names no cluster in its current context`,
-    );
-  if (cluster.proxyUrl) {
-    throw new Error(
-      `cannot use the kubeconfig ${path ?? 'of this user'}: it has the proxy-url ${cluster.proxyUrl}, which the operator does not support; ` +
+      `${unusable}: it has the proxy-url ${cluster.proxyUrl}, which the operator does not support; ` +
         'remove it, and name a server that can be reached without a proxy',
     );
-  }
 }

@@ -134,22 +134,18 @@ export class Metrics {
     this.reconcileTime.observe({ controller: kind }, seconds);
   }
 
-  /** A reconcile ended with `Stalled`. */
   countStalled(kind: string): void {
     this.terminalErrors.inc({ controller: kind });
   }
 
-  /** A reconcile failed because of a bug of the operator. */
   countPanic(kind: string): void {
     this.panics.inc({ controller: kind });
   }
 
-  /** A reconcile was abandoned at its time limit. */
   countTimeout(kind: string): void {
     this.timeouts.inc({ controller: kind });
   }
 
-  /** A key was enqueued again after an error. */
   countRetry(kind: string): void {
     this.retries.inc({ name: kind, controller: kind });
   }
@@ -168,23 +164,18 @@ export class Metrics {
     this.gauge('workqueue_depth', 'Keys that are due.', ['name', 'controller'], (gauge) => {
       for (const [kind, depth] of queue.depthByKind()) gauge.set({ name: kind, controller: kind }, depth);
     });
-    this.gauge(
-      'workqueue_unfinished_work_seconds',
-      'Age of all running reconciles together.',
-      ['name', 'controller'],
-      (gauge) => {
+    const gaugeOfAges = (name: string, help: string, of: (ages: readonly number[]) => number) =>
+      this.gauge(name, help, ['name', 'controller'], (gauge) => {
         for (const [kind, ages] of queue.agesByKind())
-          gauge.set({ name: kind, controller: kind }, ages.reduce((sum, age) => sum + age, 0) / 1_000);
-      },
+          gauge.set({ name: kind, controller: kind }, of(ages) / 1_000);
+      });
+    gaugeOfAges('workqueue_unfinished_work_seconds', 'Age of all running reconciles together.', (ages) =>
+      ages.reduce((sum, age) => sum + age, 0),
     );
-    this.gauge(
+    gaugeOfAges(
       'workqueue_longest_running_processor_seconds',
       'Age of the oldest running reconcile.',
-      ['name', 'controller'],
-      (gauge) => {
-        for (const [kind, ages] of queue.agesByKind())
-          gauge.set({ name: kind, controller: kind }, Math.max(0, ...ages) / 1_000);
-      },
+      (ages) => Math.max(0, ...ages),
     );
     this.gauge('controller_runtime_active_workers', 'Running reconciles.', ['controller'], (gauge) => {
       for (const [kind, { length }] of queue.agesByKind()) gauge.set({ controller: kind }, length);

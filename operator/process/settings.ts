@@ -5,136 +5,115 @@ import { HUB_LABEL } from '../kinds/annotations';
 import { WEBHOOK } from '../kinds/object-names';
 import { LOG_LEVELS } from '../base/log';
 
-/** The settings: each is a flag (`--name`) or an environment variable; the flag has precedence. */
+/** The settings: `podIp` is the flag `--pod-ip` or the environment variable `POD_IP`; the flag has precedence. */
 const table = {
   watchNamespaces: {
-    env: 'WATCH_NAMESPACES',
     default: '',
     parse: namespaces,
     about: 'Namespaces to work in, separated by commas. Empty: all.',
   },
   watchNamespaceSelector: {
-    env: 'WATCH_NAMESPACE_SELECTOR',
     default: '',
-    parse: text,
+    parse: String,
     about:
       'Label selector of the namespaces to work in, such as `home=managed`, instead of their names: a namespace that gets or loses the label needs no restart. Not with WATCH_NAMESPACES. Empty: none.',
   },
   podIp: {
-    env: 'POD_IP',
     default: '',
     parse: address,
     about:
       'Address from which the hubs see the operator; it is removed from their bans. The Deployment sets it.',
   },
   podNamespace: {
-    env: 'POD_NAMESPACE',
     default: 'hub-operator',
     parse: namespace,
     about: "The operator's own namespace, where its lease is.",
   },
   podName: {
-    env: 'POD_NAME',
     default: podNameFrom(hostname()),
     parse: objectName,
     about: "The operator pod's name, for lease and events.",
   },
   logLevel: {
-    env: 'LOG_LEVEL',
     default: 'info',
     parse: oneOf(LOG_LEVELS),
     about: `One of ${LOG_LEVELS.join(', ')}.`,
   },
   httpAddress: {
-    env: 'HTTP_ADDRESS',
     default: '',
-    parse: text,
+    parse: String,
     about: 'Address to listen on for probes, metrics and the webhook. Empty: all.',
   },
   httpPort: {
-    env: 'HTTP_PORT',
     default: '8080',
     parse: wholeNumber(0, 65_535),
     about: 'Port of /healthz, /readyz and /metrics. 0: a free one, which the log names.',
   },
   workers: {
-    env: 'WORKERS',
     default: '16',
     parse: wholeNumber(1, 256),
     about: 'Resources reconciled at the same time, not counting those that wait for longer than a second.',
   },
   workersPerHub: {
-    env: 'WORKERS_PER_HUB',
     default: '4',
     parse: wholeNumber(1, 256),
     about: 'Resources of one hub reconciled at the same time.',
   },
   hubWriteTimeout: {
-    env: 'HUB_WRITE_TIMEOUT',
     default: '30',
     parse: wholeNumber(1, 60),
     about:
       'Seconds in which a hub has to answer a write or a reload. It parses a whole file for each, which takes a small board long.',
   },
   codeHostUrl: {
-    env: 'CODE_HOST_URL',
     default: 'https://github.com',
     parse: webAddress,
     about:
       'Base URL of the code host of community repositories, or of a mirror with the same paths (`<URL>/owner/name/archive/<ref>.zip`).',
   },
   communityRepositories: {
-    env: 'COMMUNITY_REPOSITORIES',
     default: '',
     parse: repositories,
     about:
       'Community repositories that may be installed, separated by commas: `owner/name`, or `owner/` for all of an owner. Empty: all. `none`: none.',
   },
   requireSecretLabel: {
-    env: 'REQUIRE_SECRET_LABEL',
     default: 'false',
     parse: truth,
     about: `Whether each Secret that a resource names must carry the label \`${HUB_LABEL}: <name of the Hub>\`, or the label without a value, which is for all Hubs of the namespace. The holder of rights to a resource of a hub can then read only Secrets that carry it.`,
   },
   leaderElection: {
-    env: 'LEADER_ELECTION',
     default: 'true',
     parse: truth,
     about: 'Whether replicas agree by a Lease on the one that works.',
   },
   leaseName: {
-    env: 'LEASE_NAME',
     default: 'hub-operator',
     parse: objectName,
     about: 'Name of that Lease.',
   },
   webhook: {
-    env: 'WEBHOOK',
     default: 'off',
     parse: oneOf(['off', 'self-signed', 'provided']),
     about:
       'Whether the webhook is served, and who makes its certificate. self-signed: the operator, which also writes the CA into the webhook configuration. provided: another program, such as cert-manager. The Deployment sets it.',
   },
   webhookPort: {
-    env: 'WEBHOOK_PORT',
     default: String(WEBHOOK.port),
     parse: wholeNumber(0, 65_535),
     about: 'Port of the webhook. 0: a free one, which the log names.',
   },
   webhookHost: {
-    env: 'WEBHOOK_HOST',
     default: '',
-    parse: text,
+    parse: String,
     about: `Name or address by which the API server calls the webhook. Empty: \`${WEBHOOK.service}.<namespace of the operator>.svc\`.`,
   },
   webhookSecret: {
-    env: 'WEBHOOK_SECRET',
     default: WEBHOOK.secret,
     parse: objectName,
     about: "Name of the Secret with the webhook's certificate, in the namespace of the operator.",
   },
   webhookConfiguration: {
-    env: 'WEBHOOK_CONFIGURATION',
     default: WEBHOOK.configuration,
     parse: objectName,
     about: 'Name of the ValidatingWebhookConfiguration that gets the CA.',
@@ -142,8 +121,8 @@ const table = {
 } as const;
 
 type Table = typeof table;
-type SettingName = keyof Table;
-export type Settings = { readonly [Name in SettingName]: ReturnType<Table[Name]['parse']> } & TestSettings;
+const names = Object.keys(table) as (keyof Table)[];
+export type Settings = { readonly [Name in keyof Table]: ReturnType<Table[Name]['parse']> } & TestSettings;
 
 /** Only the entry point of the sandbox gives them: they are no settings of the program that is shipped. */
 export interface TestSettings {
@@ -179,14 +158,13 @@ export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
   testSettings: Partial<TestSettings> = {},
 ): Settings {
-  const names = Object.keys(table) as SettingName[];
-  const flags = parseFlags(args, names);
+  const flags = parseFlags(args);
   const settings = Object.fromEntries(
     names.map((name) => {
-      const { env, default: fallback, parse } = table[name];
+      const { default: fallback, parse } = table[name];
       const flag = flags[flagOf(name)];
-      const given = flag ?? environment[env] ?? fallback;
-      const source = flag !== undefined ? `--${flagOf(name)}` : env;
+      const given = flag ?? environment[variableOf(name)] ?? fallback;
+      const source = flag !== undefined ? `--${flagOf(name)}` : variableOf(name);
       try {
         return [name, (parse as (value: string) => unknown)(given)];
       } catch (error) {
@@ -202,22 +180,18 @@ export function readSettings(
 }
 
 export function settingsHelp(): string {
-  const rows = (Object.keys(table) as SettingName[]).map((name) => {
-    const { env, default: fallback, about } = table[name];
-    return `  --${flagOf(name)}=… (${env}${fallback === '' ? '' : `, default ${fallback}`})\n      ${about}`;
+  const rows = settingsTable().map(({ flag, env, default: fallback, about }) => {
+    return `  ${flag}=… (${env}${fallback === '' ? '' : `, default ${fallback}`})\n      ${about}`;
   });
   return ['Settings, as flag or environment variable:', ...rows].join('\n');
 }
 
 /** The settings for the reference documentation. */
 export function settingsTable(): { flag: string; env: string; default: string; about: string }[] {
-  return (Object.keys(table) as SettingName[]).map((name) => ({ flag: `--${flagOf(name)}`, ...table[name] }));
+  return names.map((name) => ({ flag: `--${flagOf(name)}`, env: variableOf(name), ...table[name] }));
 }
 
-function parseFlags(
-  args: readonly string[],
-  names: readonly SettingName[],
-): Record<string, string | undefined> {
+function parseFlags(args: readonly string[]): Record<string, string | undefined> {
   const options = Object.fromEntries(names.map((name) => [flagOf(name), { type: 'string' as const }]));
   try {
     return parseArgs({ args: [...args], options, allowPositionals: false }).values;
@@ -227,13 +201,10 @@ function parseFlags(
 }
 
 /** `watchNamespaces` → `watch-namespaces` */
-function flagOf(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
+const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-function text(value: string): string {
-  return value;
-}
+/** `watchNamespaces` → `WATCH_NAMESPACES` */
+const variableOf = (name: string): string => flagOf(name).replaceAll('-', '_').toUpperCase();
 
 /** RFC 1123 labels and subdomains, as in Kubernetes. */
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';

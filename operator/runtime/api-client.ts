@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Clock } from '../base/clock';
-import { CombinedSignal } from '../base/combined-signal';
+import { CombinedSignal } from '../base/deadline';
 import { messageOf } from '../base/errors';
 import { truncate } from '../base/truncate';
 import { undefinedIf } from '../base/undefined-if';

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock';
-import { CombinedSignal } from '../base/combined-signal';
+import { CombinedSignal } from '../base/deadline';
 import { errorOf, Stopping } from '../base/errors';
 import type { Logger } from '../base/log';
 import { Timer } from '../base/timer';

@@ -19,6 +19,15 @@ export interface ResourceType {
   readonly kind: string;
 }
 
+/** A type of @kubernetes/client-node in the form of the API: any field may be absent, and times are texts. */
+export type Sent<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? readonly Sent<Item>[]
+    : T extends object
+      ? { readonly [Field in keyof T]?: Sent<T[Field]> }
+      : T;
+
 export function apiVersionOf({ group, version }: ResourceType): string {
   return group ? `${group}/${version}` : version;
 }

@@ -26,6 +26,12 @@ interface Common {
 /** The parts of a condition that a sync module decides; the runtime adds the rest. */
 export type ConditionValue = Pick<Condition, 'status' | 'message'> & { readonly reason: Reason };
 
+export const condition = (status: Condition['status'], reason: Reason, message: string): ConditionValue => ({
+  status,
+  reason,
+  message,
+});
+
 /** The observed state equals the desired one. */
 export interface Ready extends Common {
   readonly type: 'Ready';

@@ -1,4 +1,4 @@
-import { kindsByName } from '../kinds';
+import { automation, configuration, type HubConfiguration, kindsByName, script } from '../kinds';
 import { duplicateMessage, hasChosenId } from '../kinds/duplicate-id';
 import { API_GROUP } from '../kinds/group';
 import { fieldOfId } from '../kinds/ids';
@@ -6,7 +6,10 @@ import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
 import type { AdmissionRequest, Verdict } from './admission-review';
 import type { ClusterState } from './cluster-state';
-import { warningsOf } from './warnings';
+import { overriddenDatabase } from '../kinds/recorder-sources';
+import { unquotedTextMessage, unquotedTexts } from '../kinds/unquoted-text';
+import { incompleteContent, unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
+import { missingKeys, secretUses } from '../sync/configuration/generate/secret-uses';
 
 /** YAML of this size takes about 10 ms to parse; a longer text is checked by the reconciliation. Characters. */
 const LONGEST_YAML = 16_384;
@@ -30,7 +33,7 @@ export function review(
   if (!duplicate) return { warnings };
   const message = duplicateMessage(definition, object, duplicate.metadata.name);
   // Two that were stored while the webhook was not reached must stay editable: the reconciliation reports them.
-  return oldObject && !hasNewId(definition, object, oldObject)
+  return oldObject && definition.identity?.(object) === definition.identity?.(oldObject)
     ? { warnings: [message, ...warnings] }
     : { refusal: { field: fieldOfId(object), message }, warnings };
 }
@@ -50,6 +53,62 @@ function duplicateOf(
     .find((other) => other.metadata.deletionTimestamp === undefined);
 }
 
-function hasNewId(definition: KindDefinition, object: CustomResource, before: CustomResource): boolean {
-  return definition.identity?.(object) !== definition.identity?.(before);
+/** The parts of an admitted resource that will have no effect, as sentences. */
+type Rule = (
+  resource: CustomResource,
+  definition: KindDefinition,
+  state: ClusterState,
+  longestYaml: number,
+) => string[];
+
+/** Kinds with triggers or conditions. */
+const actingKinds = new Set<string>([automation.kind, script.kind]);
+
+const rules: readonly Rule[] = [
+  // rules.md, "Numbers"
+  ({ spec }) => unsafeIntegers(spec, 'spec').map(unsafeIntegerMessage),
+  ({ spec }, { kind }) => (actingKinds.has(kind) ? unquotedTexts(spec, 'spec').map(unquotedTextMessage) : []),
+  recorderWarnings,
+  secretWarnings,
+];
+
+/** @param longestYaml a longer text in a configuration is not looked at: it takes time to parse. Characters. */
+export function warningsOf(
+  resource: CustomResource,
+  definition: KindDefinition,
+  state: ClusterState,
+  longestYaml: number,
+): string[] {
+  // The rules read fields that were left out.
+  const incomplete = resource.omitted && incompleteContent(resource);
+  if (incomplete) return [incomplete];
+  return rules.flatMap((rule) => rule(resource, definition, state, longestYaml));
+}
+
+function recorderWarnings({ spec }: CustomResource, { kind }: KindDefinition): string[] {
+  if (kind !== configuration.kind) return [];
+  const overridden = overriddenDatabase((spec as HubConfiguration['spec']).recorder);
+  return overridden === undefined ? [] : [overridden];
+}
+
+/** Only if the hub has a HubSecrets, so that the order in which the two are applied makes no difference. */
+function secretWarnings(
+  resource: CustomResource,
+  definition: KindDefinition,
+  state: ClusterState,
+  longestYaml: number,
+): string[] {
+  if (definition.kind !== configuration.kind) return [];
+  const { configuration: text = '', files = {} } = resource.spec as HubConfiguration['spec'];
+  const all = { 'configuration.yaml': text, ...files };
+  const withSecrets = Object.entries(all).filter(([, content]) => content.includes('!secret'));
+  if (withSecrets.length === 0) return [];
+  if (withSecrets.reduce((sum, [, content]) => sum + content.length, 0) > longestYaml) return [];
+  const hub = definition.hubName(resource);
+  const secrets = state.secretsOf(resource.metadata.namespace, hub);
+  if (!secrets) return [];
+  return missingKeys(secretUses(Object.fromEntries(withSecrets)), secrets).map(
+    ([key, place]) =>
+      `${place}: no HubSecrets of the Hub ${hub} gives the key ${key} of !secret: add it to one.`,
+  );
 }

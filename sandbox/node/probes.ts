@@ -4,7 +4,7 @@ import { get } from 'node:http';
 import { connect } from 'node:net';
 import type { V1HTTPGetAction, V1Probe } from '@kubernetes/client-node';
 import { systemClock } from '../../operator/base/clock';
-import { CombinedSignal } from '../../operator/base/combined-signal';
+import { CombinedSignal } from '../../operator/base/deadline';
 import { pause } from './pause';
 
 const ADDRESS = '127.0.0.1';

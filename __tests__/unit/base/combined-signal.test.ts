@@ -1,4 +1,4 @@
-import { CombinedSignal } from '../../../operator/base/combined-signal';
+import { CombinedSignal } from '../../../operator/base/deadline';
 
 describe('CombinedSignal', () => {
   test('follows each of its sources, with the reason of the first that aborts', () => {

@@ -1,5 +1,5 @@
 import { parseJson } from '../../../operator/runtime/json';
-import { warningsOf } from '../../../operator/webhook/warnings';
+import { warningsOf } from '../../../operator/webhook/review';
 import { definitionOf, FakeClusterState, ours } from './requests';
 
 const warnings = (kind: string, spec: object, state = new FakeClusterState()) =>

@@ -16,13 +16,11 @@ import {
 } from './commands';
 import { HubError, HubUnreachable, TokenRejected } from './errors';
 import { KnownCommands } from './known-commands';
-import { BoundedLog } from '../../base/bounded-log';
-import { Rate } from '../../base/rate';
-import type { Logger } from '../../base/log';
+import { BoundedLog, type Logger } from '../../base/log';
+import { Rate, Timer } from '../../base/timer';
 import type { RestClient } from './rest';
 import { checked, type Shape } from './shape';
 import { openSocket, refusalOf, terminate } from './socket';
-import { Timer } from '../../base/timer';
 import { AuthBackoff } from './auth-backoff';
 import { type HubLists, type KeptLists, keptLists } from './kept-lists';
 

@@ -2,9 +2,8 @@ import { isObject } from '../../base/is-object';
 import { operatorAnnotations } from '../../kinds/annotations';
 import type { Manifest } from '../../runtime/apply';
 import type { ClusterObject } from '../../runtime/objects';
-import type { Pod } from '../hub-workload/pod';
+import type { Pod, StatefulSet } from '../hub-workload/owned-objects';
 import { PREPARE_CONTAINER } from '../hub-workload/termination-messages';
-import type { StatefulSet } from '../hub-workload/owned-objects';
 import { INSTALL, pythonCommand } from '../hub-workload/scripts';
 
 /** Paths in the pod. */

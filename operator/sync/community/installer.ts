@@ -4,8 +4,7 @@ import { objectNames } from '../../kinds/object-names';
 import { ObjectRejected } from '../../runtime/apply-errors';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
-import type { Pod } from '../hub-workload/pod';
-import { claimName, type StatefulSet } from '../hub-workload/owned-objects';
+import { claimName, type Pod, type StatefulSet } from '../hub-workload/owned-objects';
 import type { Services } from '../services';
 import { InstallRejected } from './errors';
 import {

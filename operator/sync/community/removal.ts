@@ -5,7 +5,7 @@ import { FINALIZER_TRY, INSTALLED_REMOVAL_TIMEOUT } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { Pod } from '../hub-workload/pod';
+import type { Pod } from '../hub-workload/owned-objects';
 import { keepsVolume } from '../hub-workload/retain';
 import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';

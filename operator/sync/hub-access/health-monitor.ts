@@ -41,17 +41,13 @@ export class HealthMonitor {
   }
 
   private schedule(watch: Watch): void {
-    watch.timer.set(HEALTH_CHECK_INTERVAL, () => void this.check(watch));
-  }
-
-  private async check(watch: Watch): Promise<void> {
-    try {
-      await this.poll(watch);
-    } catch (error) {
-      const { namespace, name } = watch.hub.metadata;
-      this.services.log.error({ kind: 'Hub', namespace, name, error }, 'health check of hub failed');
-      this.schedule(watch);
-    }
+    const { namespace, name } = watch.hub.metadata;
+    const poll = () =>
+      this.poll(watch).catch((error: unknown) => {
+        this.services.log.error({ kind: 'Hub', namespace, name, error }, 'health check of hub failed');
+        this.schedule(watch);
+      });
+    watch.timer.set(HEALTH_CHECK_INTERVAL, () => void poll());
   }
 
   private async poll(watch: Watch): Promise<void> {

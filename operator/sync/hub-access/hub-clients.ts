@@ -32,12 +32,8 @@ export class HubClients {
 
   constructor(private readonly services: Services) {
     const { clock, log, assertLeader, settings } = services;
-    this.hubs = new HubClientCache({
-      clock,
-      log,
-      assertLeader,
-      writeTimeout: settings.hubWriteTimeout * 1_000,
-    });
+    const writeTimeout = settings.hubWriteTimeout * 1_000;
+    this.hubs = new HubClientCache({ clock, log, assertLeader, writeTimeout });
     this.healthMonitor = new HealthMonitor(services);
     this.known = new PerHub(services.cache, (key) => this.hubs.forget(key));
     this.check = new Timer(clock);
@@ -123,12 +119,8 @@ export class HubClients {
 
 /** The Hub of `hubRef` does not exist yet. */
 export function hubNotFound(name: string, details?: Parameters<typeof waiting>[3]): Outcome {
-  return waiting(
-    'HubNotFound',
-    `Waiting for the Hub ${name}: it does not exist.`,
-    DEPENDENCY_REQUEUE,
-    details,
-  );
+  const message = `Waiting for the Hub ${name}: it does not exist.`;
+  return waiting('HubNotFound', message, DEPENDENCY_REQUEUE, details);
 }
 
 /**

@@ -18,18 +18,19 @@ export type HubRequest = 'object' | 'state';
 
 interface Row {
   readonly error: abstract new (...args: never[]) => HubError;
-  /** Only for this request; absent: for both. */
-  readonly request?: HubRequest;
-  /** Only for a request of this type that the hub rejected; absent: for both. */
-  readonly requestType?: RequestType;
+  /** Only for a request of this type about an object, or for one about the state; absent: for all. */
+  readonly request?: RequestType | 'state';
   readonly reason: ReadyReason;
   /** Milliseconds until the next attempt (Waiting); `never`: the resource itself has to change (Stalled). */
   readonly retryAfter: number | 'never';
-  readonly message?: (hubMessage: string) => string;
+  /** Before the words of the hub. */
+  readonly prefix?: string;
 }
 
+const REJECTED = 'The hub rejected it: ';
+
 /** @param words of the hub */
-export const rejectedMessage = (words: string): string => `The hub rejected it: ${words}`;
+export const rejectedMessage = (words: string): string => `${REJECTED}${words}`;
 
 /**
  * One row per error class of the hub's client; the first row that matches decides (rules.md, "Waiting is not an
@@ -44,35 +45,22 @@ const TABLE: readonly Row[] = [
   // it.
   {
     error: HubRejected,
-    request: 'object',
-    requestType: 'read',
+    request: 'read',
     reason: 'HubFailed',
     retryAfter: DEPENDENCY_REQUEUE,
-    message: (words) => `The hub does not show what it has: ${words}`,
+    prefix: 'The hub does not show what it has: ',
   },
-  {
-    error: HubRejected,
-    request: 'object',
-    requestType: 'write',
-    reason: 'RejectedByHub',
-    retryAfter: 'never',
-    message: rejectedMessage,
-  },
+  { error: HubRejected, request: 'write', reason: 'RejectedByHub', retryAfter: 'never', prefix: REJECTED },
   // A starting hub rejects requests for components that it has not loaded yet.
   {
     error: HubRejected,
     request: 'state',
     reason: 'ApiNotLoaded',
     retryAfter: API_NOT_LOADED_REQUEUE,
-    message: (words) => `The hub does not serve its API yet: ${words}`,
+    prefix: 'The hub does not serve its API yet: ',
   },
   { error: HubTooLarge, reason: 'HubFailed', retryAfter: DEPENDENCY_REQUEUE },
-  {
-    error: HubFailed,
-    reason: 'HubFailed',
-    retryAfter: DEPENDENCY_REQUEUE,
-    message: (words) => `The hub failed: ${words}`,
-  },
+  { error: HubFailed, reason: 'HubFailed', retryAfter: DEPENDENCY_REQUEUE, prefix: 'The hub failed: ' },
 ];
 
 /**
@@ -86,15 +74,10 @@ export function hubErrorOutcome(
   request: HubRequest,
   { message, ...details }: { message?: string } & Parameters<typeof stalled>[2] = {},
 ): Outcome {
-  const requestType = error instanceof HubRejected ? error.requestType : undefined;
-  const row = TABLE.find(
-    (each) =>
-      error instanceof each.error &&
-      (each.request ?? request) === request &&
-      (each.requestType ?? requestType) === requestType,
-  );
+  const type = request === 'object' && error instanceof HubRejected ? error.requestType : request;
+  const row = TABLE.find((each) => error instanceof each.error && (each.request ?? type) === type);
   if (!row) throw error;
-  const words = message ?? (row.message ?? String)((error as HubError).message);
+  const words = message ?? `${row.prefix ?? ''}${(error as HubError).message}`;
   const requestPending = row.reason === 'HubUnreachable';
   return row.retryAfter === 'never'
     ? stalled(row.reason, words, details)

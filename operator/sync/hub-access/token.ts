@@ -1,12 +1,15 @@
 import type { HubConnection } from '../../client/connection/connection';
-import type { HubAccess } from '../../client/hub-client';
-import { createToken, revokeOldTokens } from '../../client/setup/tokens';
-import type { Hub, HubSpec } from '../../kinds/index';
+import type { HubAccess, HubClient } from '../../client/hub-client';
+import { createToken, revokeOldTokens, tokenValidity } from '../../client/setup/tokens';
+import type { Hub, HubSpec } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import type { Manifest } from '../../runtime/apply';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { type MissingValue, secretValue } from './secret-value';
+import { TOKEN_RENEWAL } from '../../base/limits';
+import type { ClusterObject } from '../../runtime/objects';
+import { PerHub } from './per-hub';
 
 /** Key of the token in its Secret (rules.md, "Token"). */
 const TOKEN_KEY = 'token';
@@ -59,7 +62,6 @@ export async function resolveAccess(
 }
 
 /** The owner of a long-lived token of the operator: a part of its name, which people see in their profile. */
-const tokenOwner = (namespace: string, name: string): string => `Hub Operator ${namespace}/${name}`;
 const TOKEN_OWNER = /^Hub Operator [^ /]+\/[^ /]+$/;
 
 /**
@@ -81,23 +83,17 @@ export async function issueToken(
   spec: HubSpec,
   connection: HubConnection,
 ): Promise<string> {
+  const { applier, clock } = services;
+  const { namespace, name } = hub.metadata;
   // Checked first: otherwise every reconcile would leave a token in the hub that cannot be stored.
-  await services.applier.dryRun(builtin.Secret, tokenSecret(hub, spec, ''), { owner: hub });
+  await applier.dryRun(builtin.Secret, tokenSecret(hub, spec, ''), { owner: hub });
   const { tokenLifespanDays: lifespanDays } = spec.bootstrap;
-  const token = await createToken(connection, {
-    owner: tokenOwner(hub.metadata.namespace, hub.metadata.name),
-    lifespanDays,
-    clock: services.clock,
-  });
-  await storeToken(services, hub, spec, token);
-  return token;
-}
-
-/** Stores a token, and removes Secrets of an earlier name. */
-async function storeToken(services: TokenServices, hub: Hub, spec: HubSpec, token: string): Promise<void> {
-  await services.applier.apply(builtin.Secret, tokenSecret(hub, spec, token), { owner: hub });
+  const owner = `Hub Operator ${namespace}/${name}`;
+  const token = await createToken(connection, { owner, lifespanDays, clock });
+  await applier.apply(builtin.Secret, tokenSecret(hub, spec, token), { owner: hub });
   for (const former of supersededSecrets(services, hub, tokenSecretName(hub, spec)))
-    await services.applier.remove(builtin.Secret, hub, former);
+    await applier.remove(builtin.Secret, hub, former);
+  return token;
 }
 
 function tokenSecret(hub: Hub, spec: HubSpec, token: string): Manifest {
@@ -107,6 +103,7 @@ function tokenSecret(hub: Hub, spec: HubSpec, token: string): Manifest {
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
 }
 
+/** The Secrets that have a token under an earlier name. */
 function supersededSecrets({ cache, applier }: TokenServices, hub: Hub, current: string): string[] {
   const labels = Object.entries({ ...COMPONENT, ...applier.labels(hub) });
   return [...cache.list(builtin.Secret.kind, hub.metadata.namespace)]
@@ -115,4 +112,45 @@ function supersededSecrets({ cache, applier }: TokenServices, hub: Hub, current:
         metadata.name !== current && labels.every(([key, value]) => metadata.labels?.[key] === value),
     )
     .map(({ metadata }) => metadata.name);
+}
+
+/**
+ * Replaces the token before it expires, while it can still create its successor: this needs no password of the owner.
+ * The old token is revoked when the new one has been used, since others use it until they see the Secret change.
+ */
+export class TokenRenewal {
+  /** The token that the one in the Secret replaces. */
+  private readonly superseded: PerHub<string>;
+
+  constructor(private readonly services: TokenServices) {
+    this.superseded = new PerHub(services.cache);
+  }
+
+  /** @param token the token that the hub has just accepted */
+  async ensureFresh(hub: Hub, spec: HubSpec, client: HubClient, token: string): Promise<void> {
+    const old = this.superseded.get(hub);
+    if (old !== undefined && old !== token) {
+      await revokeOtherTokens(client.connection, token);
+      this.superseded.delete(hub);
+    } else if (old === undefined && this.isOurs(hub, spec) && renewalDue(token, this.services.clock.now())) {
+      await issueToken(this.services, hub, spec, client.connection);
+      this.superseded.set(hub, token);
+    }
+  }
+
+  private isOurs(hub: Hub, spec: HubSpec): boolean {
+    const secret = this.services.cache.get<ClusterObject>(
+      builtin.Secret.kind,
+      hub.metadata.namespace,
+      tokenSecretName(hub, spec),
+    );
+    return secret !== undefined && this.services.applier.isOurs(secret, hub);
+  }
+}
+
+/** Whether a token is in the last tenth of its lifetime, at most 30 days before its end. False: it does not say when it ends. */
+export function renewalDue(token: string, now: number): boolean {
+  const life = tokenValidity(token);
+  if (!life) return false;
+  return now >= life.until - Math.min(TOKEN_RENEWAL, (life.until - life.from) / 10);
 }

@@ -1,6 +1,26 @@
+import type {
+  V1ContainerStatus,
+  V1PersistentVolumeClaimSpec,
+  V1PersistentVolumeClaimStatus,
+  V1PodSpec,
+  V1PodStatus,
+  V1PodTemplateSpec,
+  V1ServiceSpec,
+  V1StatefulSetStatus,
+} from '@kubernetes/client-node';
 import type { Hub } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
-import type { ClusterObject } from '../../runtime/objects';
+import type { Manifest } from '../../runtime/apply';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
+import {
+  apiVersionOf,
+  type ClusterObject,
+  pathOf,
+  type ResourceType,
+  type Sent,
+} from '../../runtime/objects';
+import { isConflict, isNotFound } from '../../runtime/api-errors';
 
 /** The objects of a Hub in the cluster, as far as we read them, and the names by which they refer to each other. */
 
@@ -11,12 +31,26 @@ export const SERVICE_PORT = 'http';
 /** The hub's container, to be named in `spec.podTemplate`. */
 export const HUB_CONTAINER = 'hub';
 
-/** Label of the hub's pod with the name of the Hub. */
-const INSTANCE_LABEL = 'app.kubernetes.io/instance';
-
 /** Labels that only the pod of this hub has. */
 export function selectorOf(hub: Hub): Record<string, string> {
-  return { 'app.kubernetes.io/name': 'home-assistant', [INSTANCE_LABEL]: hub.metadata.name };
+  return { 'app.kubernetes.io/name': 'home-assistant', 'app.kubernetes.io/instance': hub.metadata.name };
+}
+
+/** The manifest of an object with the name of the hub's workload. */
+export function workloadManifest(
+  type: ResourceType,
+  hub: Hub,
+  spec: object,
+  annotations?: Readonly<Record<string, string>>,
+): Manifest {
+  const { name, namespace } = hub.metadata;
+  const metadata = { name: objectNames(name).workload, namespace, labels: selectorOf(hub) };
+  return {
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    metadata: annotations ? { ...metadata, annotations } : metadata,
+    spec,
+  };
 }
 
 /** The claim of a Hub: its own, or the one that it names. */
@@ -24,42 +58,67 @@ export function claimName({ metadata, spec }: Hub): string {
   return spec.storage?.existingClaim ?? objectNames(metadata.name).volumeClaim;
 }
 
-/** A PersistentVolumeClaim. */
 export interface Claim extends ClusterObject {
-  readonly spec: {
-    readonly storageClassName?: string;
-    readonly accessModes?: readonly string[];
-    readonly resources?: { readonly requests?: { readonly storage?: string } };
-  };
-  readonly status?: {
-    readonly phase?: string;
-    readonly capacity?: { readonly storage?: string };
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly message?: string;
-    }[];
-  };
+  readonly spec: Sent<V1PersistentVolumeClaimSpec>;
+  readonly status?: Sent<V1PersistentVolumeClaimStatus>;
 }
 
 export interface StatefulSet extends ClusterObject {
-  readonly spec: {
-    readonly template: {
-      readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
-      readonly spec?: PodSpec;
-    };
-  };
-  readonly status?: { readonly observedGeneration?: number; readonly updateRevision?: string };
+  readonly spec: { readonly template: Sent<V1PodTemplateSpec> };
+  readonly status?: Sent<V1StatefulSetStatus>;
 }
 
-export interface PodSpec {
-  readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[];
+export interface Service extends ClusterObject {
+  readonly spec?: Sent<V1ServiceSpec>;
 }
+
+export interface Pod extends ClusterObject {
+  readonly spec?: PodSpec;
+  readonly status?: Sent<V1PodStatus>;
+}
+
+export type PodSpec = Sent<V1PodSpec>;
+export type ContainerStatus = Sent<V1ContainerStatus>;
+
+export const statefulSetOf = (
+  { cache }: Pick<Services, 'cache'>,
+  { metadata: { namespace, name } }: Pick<Hub, 'metadata'>,
+): StatefulSet | undefined =>
+  cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, objectNames(name).workload);
 
 export function mountsClaim(spec: PodSpec | undefined, claim: string): boolean {
   return spec?.volumes?.some((volume) => volume.persistentVolumeClaim?.claimName === claim) ?? false;
 }
 
-export interface Service extends ClusterObject {
-  readonly spec?: { readonly ports?: readonly { readonly name?: string; readonly port: number }[] };
+export const podOf = (
+  { cache }: Pick<Services, 'cache'>,
+  { metadata: { namespace, name } }: Pick<Hub, 'metadata'>,
+): Pod | undefined => cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+
+/** Deletes the pod of a hub. False: it is gone already. */
+export async function deletePod(
+  { cluster }: Pick<Services, 'cluster'>,
+  hub: Hub,
+  { metadata: { name, uid } }: Pod,
+): Promise<boolean> {
+  try {
+    await cluster.request({
+      method: 'DELETE',
+      path: pathOf(builtin.Pod, hub.metadata.namespace, name),
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
+    });
+    return true;
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return false;
+    throw error;
+  }
+}
+
+/** Undefined: the container has not been created. */
+export const hubContainer = (pod: Pod | undefined): ContainerStatus | undefined =>
+  pod?.status?.containerStatuses?.find(({ name }) => name === HUB_CONTAINER);
+
+export function isReadyPod({ metadata, status }: Pod): boolean {
+  if (metadata.deletionTimestamp) return false;
+  return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 }

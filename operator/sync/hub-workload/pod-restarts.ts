@@ -2,17 +2,12 @@ import { isBackupRunning } from '../../client/setup/backup';
 import type { HubConnection } from '../../client/connection/connection';
 import { getCoreState } from '../../client/setup/core';
 import { HubError, HubUnreachable } from '../../client/connection/errors';
-import type { Hub, HubConfiguration } from '../../kinds/index';
-import { objectNames } from '../../kinds/object-names';
+import type { Hub } from '../../kinds/index';
 import { LONGEST_BACKUP, LONGEST_START, ROLLOUT_TURN } from '../../base/limits';
-import { isConflict, isNotFound } from '../../runtime/api-errors';
-import { pathOf } from '../../runtime/objects';
-import { builtin } from '../../runtime/types';
 import type { HubClients } from '../hub-access/hub-clients';
 import { PerHub } from '../hub-access/per-hub';
 import type { Services } from '../services';
-import type { StatefulSet } from './owned-objects';
-import { hubContainer, isReadyPod, type Pod } from './pod';
+import { deletePod, hubContainer, isReadyPod, type Pod, podOf, statefulSetOf } from './owned-objects';
 
 /** Whether the applied pod template is the desired one. `held`: it cannot be applied now. */
 export type TemplateState = 'current' | 'pending' | 'held';
@@ -53,35 +48,27 @@ export class PodRestarts {
     if (this.templates.get(hub) === state) return;
     this.templates.set(hub, state);
     const { namespace, name } = hub.metadata;
-    for (const { kind, metadata } of this.services.cache.ofHub<HubConfiguration>(
-      'HubConfiguration',
-      namespace,
-      name,
-    ))
-      this.services.requeue(kind ?? '', namespace, metadata.name);
+    for (const { metadata } of this.services.cache.ofHub('HubConfiguration', namespace, name))
+      this.services.requeue('HubConfiguration', namespace, metadata.name);
   }
 
   /** Deletes the pod, unless a rollout is about to do so or its hub must not be interrupted. */
   async restart(hub: Hub, reason: string): Promise<RestartResult> {
     const template = this.templates.get(hub);
     if (template === undefined) return 'unknown';
-    const pod = this.podOf(hub);
+    const pod = podOf(this.services, hub);
     if (!pod || pod.metadata.deletionTimestamp) return 'deleted';
     if (template === 'pending' || this.isOutdated(hub, pod)) return 'rollout';
     if (await this.occupation(hub)) return 'busy';
     const { namespace, name } = hub.metadata;
-    const { log, cluster } = this.services;
-    log.warn({ kind: hub.kind, namespace, name, pod: pod.metadata.name, reason }, 'deleting pod of hub');
+    const fields = { kind: hub.kind, namespace, name, pod: pod.metadata.name, reason };
+    this.services.log.warn(fields, 'deleting pod of hub');
     this.reasons.set(hub, reason); // before the request: its effect requeues the Hub
+    let isDeleted = false;
     try {
-      await cluster.request({
-        method: 'DELETE',
-        path: pathOf(builtin.Pod, namespace, pod.metadata.name),
-        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: pod.metadata.uid } },
-      });
-    } catch (error) {
-      this.reasons.delete(hub);
-      if (!isNotFound(error) && !isConflict(error)) throw error; // it is gone already
+      isDeleted = await deletePod(this.services, hub, pod);
+    } finally {
+      if (!isDeleted) this.reasons.delete(hub);
     }
     return 'deleted';
   }
@@ -98,7 +85,7 @@ export class PodRestarts {
    * what mends it, and a backup not longer than {@link LONGEST_BACKUP}.
    */
   async occupation(hub: Hub): Promise<Occupation | undefined> {
-    const pod = this.podOf(hub);
+    const pod = podOf(this.services, hub);
     const container = hubContainer(pod);
     const startedAt = container?.state?.running?.startedAt;
     if (startedAt === undefined) return undefined;
@@ -138,20 +125,20 @@ export class PodRestarts {
 
   /** Whether the pod is being replaced anyway, or there is none: its successor gets the present template. */
   isGoing(hub: Hub): boolean {
-    const pod = this.podOf(hub);
+    const pod = podOf(this.services, hub);
     return !pod || pod.metadata.deletionTimestamp !== undefined;
   }
 
   /** Whether the pod has the applied template, and its hub has started. False while another template is to be applied. */
   async hasStartedWithTemplate(hub: Hub): Promise<boolean> {
-    const pod = this.podOf(hub);
+    const pod = podOf(this.services, hub);
     if (!pod || this.templates.get(hub) === 'pending' || this.isOutdated(hub, pod)) return false;
     return isReadyPod(pod) && (await this.occupation(hub)) !== 'start';
   }
 
   /** Whether the pod is being replaced, or is a new one whose hub has not started. */
   async isRestarting(hub: Hub): Promise<boolean> {
-    const pod = this.podOf(hub);
+    const pod = podOf(this.services, hub);
     if (!pod) return false;
     if (pod.metadata.deletionTimestamp || this.isOutdated(hub, pod)) return true;
     const isNew = this.services.clock.now() - Date.parse(pod.metadata.creationTimestamp ?? '') < ROLLOUT_TURN;
@@ -159,20 +146,12 @@ export class PodRestarts {
   }
 
   /** The template was applied, and the StatefulSet controller has not replaced the pod yet. */
-  private isOutdated({ metadata: { namespace, name } }: Hub, pod: Pod): boolean {
-    const set = this.services.cache.get<StatefulSet>(
-      builtin.StatefulSet.kind,
-      namespace,
-      objectNames(name).workload,
-    );
+  private isOutdated(hub: Hub, pod: Pod): boolean {
+    const set = statefulSetOf(this.services, hub);
     const { generation } = set?.metadata ?? {};
     const { observedGeneration, updateRevision } = set?.status ?? {};
     if (generation === undefined || observedGeneration === undefined) return false;
     const revision = pod.metadata.labels?.['controller-revision-hash'];
     return observedGeneration < generation || (revision !== undefined && revision !== updateRevision);
-  }
-
-  private podOf({ metadata: { namespace, name } }: Hub): Pod | undefined {
-    return this.services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
   }
 }

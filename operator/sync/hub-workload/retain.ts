@@ -31,10 +31,7 @@ export async function releaseRetained(
   const keepsClaim = keepsOwnClaim(services, hub) || storage.existingClaim === volumeClaim;
   try {
     if (keepsClaim) await releaseClaim(services, hub);
-    if (keepsVolume(services, hub)) {
-      await releaseLogin(services, hub);
-      await releaseDelivered(services, hub);
-    }
+    if (keepsVolume(services, hub)) await releaseLoginAndDelivered(services, hub);
     return [];
   } catch (error) {
     if (!(error instanceof ApiError) || isTransient(error)) throw error;
@@ -56,8 +53,7 @@ export async function releaseNamedClaim(services: RetainServices, hub: Hub): Pro
     const { uid, name } = other.metadata;
     if (uid === hub.metadata.uid || objectNames(name).volumeClaim !== claim) continue;
     await releaseClaim(services, other);
-    await releaseLogin(services, other);
-    await releaseDelivered(services, other);
+    await releaseLoginAndDelivered(services, other);
   }
 }
 
@@ -78,12 +74,10 @@ export function keepsOwnClaim({ cache }: Pick<Services, 'cache'>, { spec, metada
 const releaseClaim = (services: RetainServices, hub: Hub): Promise<void> =>
   release(services, hub, builtin.PersistentVolumeClaim, objectNames(hub.metadata.name).volumeClaim);
 
-const releaseLogin = (services: RetainServices, hub: Hub): Promise<void> =>
-  release(services, hub, builtin.Secret, objectNames(hub.metadata.name).admin);
-
 /** Delivered definitions are kept as those on the volume are: some were made by people, and adopted. */
-async function releaseDelivered(services: RetainServices, hub: Hub): Promise<void> {
+async function releaseLoginAndDelivered(services: RetainServices, hub: Hub): Promise<void> {
   const { namespace, name } = hub.metadata;
+  await release(services, hub, builtin.Secret, objectNames(name).admin);
   for (const index of DELIVERIES)
     if (deliveryMetadata(services, { namespace, name }, index))
       await release(services, hub, builtin.ConfigMap, objectNames(name).delivery(index));

@@ -1,5 +1,5 @@
 import { isObject } from '../../base/is-object';
-import type { Pod } from './pod';
+import type { Pod } from './owned-objects';
 
 /** The init containers of the hub's pod, and what their termination messages say: lines of JSON (operator/sync/hub-workload/scripts). */
 
@@ -86,7 +86,7 @@ export function parsePrepareReport(message: string): PrepareReport | undefined {
     kept: texts(fields['kept']),
     lastStart: texts(fields['lastStart']),
     ran: text(fields['ran']),
-    problems: problemsIn(fields['problems']),
+    problems: list(fields['problems']).filter(isObject).map(problemOf),
   };
 }
 
@@ -128,14 +128,11 @@ function contentIn(value: unknown): PrepareReport['content'] {
     : { configuration, ...(secrets !== undefined && { secrets }) };
 }
 
-function problemsIn(value: unknown): readonly Problem[] {
-  return (Array.isArray(value) ? (value as readonly unknown[]) : []).filter(isObject).map((problem) => ({
-    kind: problem['kind'] === 'error' ? 'error' : 'warning',
-    text: text(problem['text']) ?? '',
-  }));
-}
+const problemOf = ({ kind, text: words }: Readonly<Record<string, unknown>>): Problem => ({
+  kind: kind === 'error' ? 'error' : 'warning',
+  text: text(words) ?? '',
+});
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-const texts = (value: unknown): readonly string[] =>
-  (Array.isArray(value) ? (value as readonly unknown[]) : []).filter((each) => typeof each === 'string');
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const texts = (value: unknown): readonly string[] => list(value).filter((each) => typeof each === 'string');

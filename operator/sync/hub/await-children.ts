@@ -34,10 +34,7 @@ export function awaitChildren({
     const isGoing = children.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
     // The time runs also while children are being removed.
     if (!isFresh(hub) && !isGoing) return undefined;
-    return waiting(
-      'Removing',
-      'The children that are deleted with the Hub are removed first.',
-      HUB_DELETION_POLL,
-    );
+    const message = 'The children that are deleted with the Hub are removed first.';
+    return waiting('Removing', message, HUB_DELETION_POLL);
   };
 }

@@ -12,7 +12,7 @@ import { redactor } from '../../client/connection/redact';
 import { timestamp } from '../../base/clock';
 import type { Hub } from '../../kinds';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
-import type { ConditionValue } from '../../runtime/outcome';
+import { condition, type ConditionValue } from '../../runtime/outcome';
 import type { Services } from '../services';
 import { agentsOfIntegrations, type BackupSpec, chooseAgents } from './backup-agents';
 import { secretValue } from '../hub-access/secret-value';
@@ -78,26 +78,14 @@ async function applySchedule(
   password: string | undefined,
   secrets: string[],
 ): Promise<void> {
-  const {
-    hub,
-    conditions,
-    spec,
-    status,
-    client: { connection },
-  } = context;
+  const { hub, conditions, spec, status } = context;
+  const { connection } = context.client;
   const present = await getBackupConfig(connection);
   if (present.create_backup.password !== null) secrets.push(present.create_backup.password);
   const known = await listBackupAgents(connection);
   const provided = agentsOfIntegrations(desired, hub, cache, known);
-  const agents =
-    'missing' in provided
-      ? provided
-      : chooseAgents(
-          desired,
-          present,
-          known.map(({ agent_id: id }) => id),
-          provided.ids,
-        );
+  const ids = known.map(({ agent_id: id }) => id);
+  const agents = 'missing' in provided ? provided : chooseAgents(desired, present, ids, provided.ids);
   if ('missing' in agents) {
     conditions['BackupConfigured'] = failed(agents.missing);
     // The agents of an integration appear when it is loaded.
@@ -190,10 +178,11 @@ function attemptIsOpen({
   return attempted !== null && (completed === null || Date.parse(completed) < Date.parse(attempted));
 }
 
-function applied({ recurrence }: BackupSpec): ConditionValue {
-  const message =
-    recurrence === 'never' ? 'Automatic backups are off.' : 'The hub has the schedule of spec.backup.';
-  return { status: 'True', reason: 'Applied', message };
-}
+const applied = ({ recurrence }: BackupSpec): ConditionValue =>
+  condition(
+    'True',
+    'Applied',
+    recurrence === 'never' ? 'Automatic backups are off.' : 'The hub has the schedule of spec.backup.',
+  );
 
-const failed = (message: string): ConditionValue => ({ status: 'False', reason: 'Failed', message });
+const failed = (message: string): ConditionValue => condition('False', 'Failed', message);

@@ -10,13 +10,11 @@ import { externalStep } from './access/external';
 import { awaitChildren } from './await-children';
 import { ensureBackupSchedule } from './backup';
 import { checkClusterBans } from './health/cluster-bans';
-import { continueOnFailure } from './continue-on-failure';
-import { type DeliveryOf, reportDelivery } from './delivery';
+import { continueOnFailure, type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
 import { addExposure } from './exposure/index';
-import { type FindLeftBehind, reportLeftBehind } from './left-behind';
 import { readyOutcome } from './ready';
+import { addReport, type ReportOf } from './reports';
 import { checkTrustedProxies } from './exposure/trusted-proxies';
-import { type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
 import type { PodRestarts } from '../hub-workload/pod-restarts';
 import { releaseRetained } from '../hub-workload/retain';
 import { Rollouts } from './workload/rollouts';
@@ -36,13 +34,13 @@ export function hubModule(
   hubs: HubClients,
   isLoading: (hub: Hub) => boolean,
   restarts: PodRestarts,
-  findLeftBehind: FindLeftBehind,
-  deliveryOf: DeliveryOf,
+  findLeftBehind: ReportOf,
+  deliveryOf: ReportOf,
 ): SyncModule<Hub> {
   const connector = new Connector(services, hubs);
   const rollouts = new Rollouts(services, restarts, isLoading);
   const backup = ensureBackupSchedule(services);
-  const leftBehind = reportLeftBehind(findLeftBehind);
+  const leftBehind = addReport('left behind', findLeftBehind);
   const externalSteps = Steps.none().add(externalStep(services, hubs)).add(backup).add(leftBehind);
   const waitForChildren = awaitChildren(services);
   const steps = workloadSteps(services, rollouts)
@@ -50,7 +48,7 @@ export function hubModule(
     .add(checkTrustedProxies)
     .add(checkClusterBans(services))
     .add(backup)
-    .add(reportDelivery(deliveryOf))
+    .add(addReport('delivery', deliveryOf))
     .add(leftBehind);
 
   return {

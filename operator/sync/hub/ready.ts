@@ -1,15 +1,9 @@
-import type { ConditionType, EventReason, Reason } from '../../kinds/reasons';
 import { conditionOf } from '../../runtime/conditions';
 import { type Outcome, ready } from '../../runtime/outcome';
 import type { Authenticated, HubContext } from './steps';
 
 /** Conditions that keep no hub from running, with the reason that says that a part of the spec has no effect. */
-const PARTS: readonly {
-  readonly type: ConditionType;
-  readonly reason: Reason;
-  readonly text: string;
-  readonly event: EventReason;
-}[] = [
+const PARTS = [
   {
     type: 'BackupConfigured',
     reason: 'Failed',
@@ -17,17 +11,11 @@ const PARTS: readonly {
     event: 'BackupNotConfigured',
   },
   { type: 'StorageReady', reason: 'Mismatch', text: 'The volume needs help', event: 'StorageMismatch' },
-];
+] as const;
 
 /** A hub that runs. The message also names the parts of the spec that are not set up, each with one event. */
-export function readyOutcome({
-  hub,
-  core,
-  url,
-  conditions,
-  events,
-  notices,
-}: HubContext & Authenticated): Outcome {
+export function readyOutcome(context: HubContext & Authenticated): Outcome {
+  const { hub, core, url, conditions, events, notices } = context;
   const missing = PARTS.flatMap(({ type, reason, text, event }) => {
     const condition = conditions[type];
     if (condition?.status !== 'False' || condition.reason !== reason) return [];

@@ -3,9 +3,13 @@ import type { HubClient } from '../../client/hub-client';
 import type { Hub, HubSpec } from '../../kinds';
 import type { ConditionType } from '../../kinds/reasons';
 import type { EventSpec } from '../../runtime/event-spec';
-import type { ConditionValue, Outcome } from '../../runtime/outcome';
+import { type ConditionValue, type Outcome, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { Claim } from '../hub-workload/owned-objects';
+import { type Claim, statefulSetOf } from '../hub-workload/owned-objects';
+import { DEPENDENCY_REQUEUE } from '../../base/limits';
+import { ApiError, isConflict } from '../../runtime/api-errors';
+import { errorOutcome } from '../../runtime/error-outcome';
+import type { Services } from '../services';
 
 /**
  * The context of one reconcile of one Hub: its steps add status, conditions and events. Stages, below, add more fields.
@@ -46,7 +50,6 @@ export interface WithAddress extends Found {
 export interface Authenticated extends Found {
   readonly url: string;
   readonly client: HubClient;
-  /** The hub's core configuration. */
   readonly core: CoreConfig;
 }
 
@@ -138,4 +141,53 @@ function withProblem(problem: Outcome, end: Outcome): Outcome {
     },
     events: [...(problem.events ?? []), ...(end.events ?? [])],
   };
+}
+
+/** A step that ensures an object of the workload. */
+export interface WorkloadStep<
+  Needs extends HubContext = HubContext,
+  Adds extends Found = Found,
+> extends HubStep<Needs, Adds> {
+  /** The input of the steps after a failed one: the object as it is. */
+  readonly present: (context: Needs, failure: Outcome) => Adds;
+}
+
+/**
+ * A step whose failure does not stop the reconcile of a hub that runs: its bans, its token and its backups need care
+ * also when `spec.version` is one that it may not get. The failure becomes the problem of the context. Without a hub
+ * that runs the reconcile ends.
+ */
+export function continueOnFailure<Needs extends HubContext, Adds extends Found>(
+  services: Pick<Services, 'cache' | 'applier'>,
+  { name, run, present }: WorkloadStep<Needs, Adds>,
+): HubStep<Needs, Adds> {
+  return {
+    name,
+    async run(context) {
+      const hubRuns = () => {
+        const set = statefulSetOf(services, context.hub);
+        return set !== undefined && services.applier.isOurs(set, context.hub);
+      };
+      const result = await run(context).catch((error: unknown) => failureOutcome(error, hubRuns()));
+      if (!isOutcome(result)) return result;
+      const found = present(context, result);
+      if (!hubRuns()) {
+        const phase = result.type === 'Stalled' ? 'Failed' : 'Pending';
+        return { ...result, status: { phase, ...result.status } };
+      }
+      context.problem ??= result;
+      return found;
+    },
+  };
+}
+
+/**
+ * The outcome of a failed step. While the hub runs, errors that say nothing about the Hub count as well: those of a
+ * webhook that does not respond.
+ */
+function failureOutcome(error: unknown, hubRuns: boolean): Outcome {
+  const outcome = errorOutcome(error);
+  if (outcome) return outcome;
+  if (!hubRuns || !(error instanceof ApiError) || isConflict(error)) throw error;
+  return waiting('ApiServerError', `The API server failed: ${error.message}`, DEPENDENCY_REQUEUE);
 }

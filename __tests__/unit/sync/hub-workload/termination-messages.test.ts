@@ -1,4 +1,4 @@
-import type { Pod } from '../../../../operator/sync/hub-workload/pod';
+import type { Pod } from '../../../../operator/sync/hub-workload/owned-objects';
 import { prepareReport, unbanReport } from '../../../../operator/sync/hub-workload/termination-messages';
 
 const pod = (name: string, message: string, state: 'state' | 'lastState' = 'state'): Pod => ({

@@ -1,8 +1,13 @@
 import { ApiError } from '../../../../operator/runtime/api-errors';
 import { NameConflict, ObjectRejected } from '../../../../operator/runtime/apply-errors';
 import { type Outcome, ready, stalled } from '../../../../operator/runtime/outcome';
-import { continueOnFailure, type WorkloadStep } from '../../../../operator/sync/hub/continue-on-failure';
-import { type HubContext, Steps, type WithAddress } from '../../../../operator/sync/hub/steps';
+import {
+  continueOnFailure,
+  type HubContext,
+  Steps,
+  type WithAddress,
+  type WorkloadStep,
+} from '../../../../operator/sync/hub/steps';
 import { aHub, aHubContext, services } from '../fixtures';
 
 const running = ready('HubRunning', 'It answers.', { status: { phase: 'Running' } });

@@ -8,7 +8,7 @@ import { objectNames } from '../../../kinds/object-names';
 import { conditionOf } from '../../../runtime/conditions';
 import { builtin } from '../../../runtime/types';
 import type { HubClients } from '../../hub-access/hub-clients';
-import { hubContainer, type Pod } from '../../hub-workload/pod';
+import { hubContainer, type Pod } from '../../hub-workload/owned-objects';
 import type { Services } from '../../services';
 import { type ContentHashes, readMarker } from '../generate/content-marker';
 import { type PodStart, podStart } from './pod-start';

@@ -3,7 +3,7 @@ import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import { hubRedactor } from '../../hub-access/hub-secrets';
-import { hubContainer, type Pod } from '../../hub-workload/pod';
+import { hubContainer, type Pod } from '../../hub-workload/owned-objects';
 import { prepareReport } from '../../hub-workload/termination-messages';
 import type { Services } from '../../services';
 import type { ContentHashes } from '../generate/content-marker';

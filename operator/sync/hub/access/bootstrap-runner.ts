@@ -2,24 +2,21 @@ import { HubBanned, HubError, HubRejected, HubUnreachable } from '../../../clien
 import { type Clock, timestamp } from '../../../base/clock';
 import type { Hub } from '../../../kinds/index';
 import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../base/limits';
+import type { Reason } from '../../../kinds/reasons';
 import { conditionOf } from '../../../runtime/conditions';
-import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
+import { condition, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { HubContext } from '../steps';
 import { Bootstrap, type BootstrapServices, type BootstrapState, type Step } from './bootstrap';
 
 /** `BootstrapReady` of a hub that answers to the operator's token. */
-export const bootstrapCompleted: ConditionValue = {
-  status: 'True',
-  reason: 'Completed',
-  message: 'The API token is available.',
-};
+export const bootstrapCompleted = condition('True', 'Completed', 'The API token is available.');
 
 /** `BootstrapReady` of a hub that was not bootstrapped by the operator. */
-export const bootstrapDisabled: ConditionValue = {
-  status: 'True',
-  reason: 'Disabled',
-  message: 'bootstrap.enabled is false: the stored API token is used.',
-};
+export const bootstrapDisabled = condition(
+  'True',
+  'Disabled',
+  'bootstrap.enabled is false: the stored API token is used.',
+);
 
 /** Runs one step of the bootstrap per reconcile and reports it as the outcome of the Hub. */
 export class BootstrapRunner {
@@ -123,14 +120,10 @@ function stepOutcome(hub: Hub, clock: Clock, step: Step, rejected: string | null
   }
   const { reason } = step;
   const state = hub.status?.bootstrap?.state ?? 'CheckOnboarding';
-  const details = {
-    status: { phase: 'Pending', ...bootstrapStatus(hub, clock, state, message, rejected) },
-    conditions: { BootstrapReady: { status: 'False', reason, message } as const },
-  };
-  if (reason === 'SecretRefused') return stalled(reason, message, details);
+  const details = inProgress(hub, clock, state, message, rejected, reason);
   return reason === 'MissingCredentials'
     ? waiting('Bootstrapping', message, DEPENDENCY_REQUEUE, details)
-    : stalled('Bootstrapping', message, details);
+    : stalled(reason === 'SecretRefused' ? reason : 'Bootstrapping', message, details);
 }
 
 function inProgress(
@@ -139,9 +132,10 @@ function inProgress(
   state: BootstrapState,
   message: string,
   rejected?: string | null,
+  reason: Reason = 'InProgress',
 ) {
   return {
-    conditions: { BootstrapReady: { status: 'False', reason: 'InProgress', message } as const },
+    conditions: { BootstrapReady: condition('False', reason, message) },
     status: { phase: 'Pending', ...bootstrapStatus(hub, clock, state, message, rejected) },
   };
 }

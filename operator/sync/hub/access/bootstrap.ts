@@ -5,10 +5,14 @@ import { completeStep, createUser } from '../../../client/setup/onboarding';
 import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../base/limits';
 import { ensureAnalytics, ensureCoreSettings, initialCoreDifference } from './core-settings';
-import { type CredentialServices, type OwnerCredentials, ownerCredentials } from './credentials';
-import { InterruptedOnboarding } from './interrupted-onboarding';
-import { type OwnerSession, OwnerSessions, type SessionServices } from './owner-sessions';
-import { RejectedCredentials, type Stuck } from './rejected-credentials';
+import {
+  type CredentialServices,
+  type OwnerCredentials,
+  ownerCredentials,
+  RejectedCredentials,
+  type Stuck,
+} from './credentials';
+import { type HubEndpoint, type OwnerSession, OwnerSessions, type SessionServices } from './owner-sessions';
 import { issueToken, revokeOtherTokens, type TokenServices } from '../../hub-access/token';
 
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
@@ -23,11 +27,8 @@ export interface NextState {
 
 export type Step = NextState | Stuck;
 
-/** The hub that is bootstrapped, and how it is reached. */
-export interface BootstrapContext {
-  readonly hub: Hub;
+export interface BootstrapContext extends HubEndpoint {
   readonly spec: HubSpec;
-  readonly url: string;
   /** A full reconcile was requested: credentials that the hub rejected are sent again. */
   readonly forced: boolean;
 }
@@ -51,12 +52,10 @@ const unreachable = (): NextState =>
  */
 export class Bootstrap {
   private readonly sessions: OwnerSessions;
-  private readonly interrupted: InterruptedOnboarding;
   private readonly rejectedCredentials: RejectedCredentials;
 
   constructor(private readonly services: BootstrapServices) {
     this.sessions = new OwnerSessions(services);
-    this.interrupted = new InterruptedOnboarding(this.sessions, services.clock);
     this.rejectedCredentials = new RejectedCredentials(services.cache);
   }
 
@@ -121,7 +120,7 @@ export class Bootstrap {
         const { connection, credentials } = session;
         const temporaryOwner = await removeTemporaryUsers(connection);
         if (temporaryOwner) {
-          await this.interrupted.renameTemporaryUser(context, temporaryOwner, credentials);
+          await this.sessions.renameTemporaryUser(context, temporaryOwner, credentials);
           return next('SetCoreConfig', `Created the owner ${credentials.username} (attempt 3).`);
         }
         const token = await issueToken(this.services, hub, spec, connection);
@@ -182,7 +181,7 @@ export class Bootstrap {
       const rejected = forced ? undefined : this.rejectedCredentials.find(hub, digest);
       if (rejected) return rejected;
       try {
-        await this.interrupted.finish(context, owner, rest);
+        await this.sessions.resume(context, owner, rest);
         return next('SetCoreConfig', `Created the owner ${username} (attempt 2).`);
       } catch (error) {
         if (error instanceof LoginFailed) return this.rejectedCredentials.record(hub, digest, error);

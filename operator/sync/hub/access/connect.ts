@@ -1,3 +1,4 @@
+import type { CoreConfig } from '../../../client/connection/api-types';
 import { getConfig } from '../../../client/setup/core';
 import {
   HubBanned,
@@ -11,7 +12,7 @@ import type { HubClient } from '../../../client/hub-client';
 import { isLower, OLDEST_SUPPORTED } from '../../../base/hub-version';
 import type { Hub } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
-import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
+import { condition, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { isForbidden } from '../../../runtime/api-errors';
 import { conditionOf } from '../../../runtime/conditions';
 import type { HubClients } from '../../hub-access/hub-clients';
@@ -19,8 +20,7 @@ import { hubErrorOutcome } from '../../hub-access/hub-errors';
 import type { Services } from '../../services';
 import { BanRecovery } from '../health/ban-recovery';
 import { stateFingerprint } from '../../hub-access/health-monitor';
-import { hubModeProblem, requireAdmin } from '../health/hub-health';
-import { HubStart } from '../health/hub-start';
+import { hubModeProblem, HubStart, requireAdmin } from '../health/hub-health';
 import { podState } from '../health/pod-state';
 import {
   type Authenticated,
@@ -44,18 +44,12 @@ import {
 } from './bootstrap-runner';
 import { coreDifference, ensureAnalytics, ensureCoreSettings } from './core-settings';
 import { ensureCredentialsOwner } from './credentials';
-import { resolveAccess, revokeOtherTokens } from '../../hub-access/token';
-import { TokenRenewal } from './token-renewal';
+import { resolveAccess, revokeOtherTokens, TokenRenewal } from '../../hub-access/token';
 
 /** A hub whose pod is ready, and its client. */
 interface Located extends Found {
   readonly url: string;
   readonly client: HubClient;
-  readonly token: string;
-}
-
-/** A hub that accepted the token, and its answer. */
-interface Session extends Authenticated {
   readonly token: string;
 }
 
@@ -82,7 +76,7 @@ export class Connector {
     this.bootstrap = new BootstrapRunner(services);
     this.renewal = new TokenRenewal(services);
     this.banRecovery = new BanRecovery(services);
-    this.hubStart = new HubStart(services);
+    this.hubStart = new HubStart(services, hubs.healthMonitor);
   }
 
   /** Returns the hub that accepted the token, or the outcome that ends the reconcile. */
@@ -104,11 +98,9 @@ export class Connector {
 
   private async connectWithToken(context: Context, located: Located): Promise<StepResult<Authenticated>> {
     try {
-      const session = await this.observe(context, await this.authenticate(context, located));
-      if (isOutcome(session)) return session;
-      await this.ensure(context, session);
-      const { url, client, core } = session;
-      return { url, client, core };
+      const session = await this.observe(context, located, await this.authenticate(context, located));
+      if (!isOutcome(session)) await this.ensure(context, session, located.token);
+      return session;
     } catch (error) {
       if (!(error instanceof TokenRejected)) throw error;
       // The user of the token may have lost the role of an administrator.
@@ -149,12 +141,12 @@ export class Connector {
     return this.banRecovery.restartInProgress(hub) ?? (await this.podProblem(hub));
   }
 
-  private async authenticate({ hub }: HubContext, { url, client, token }: Located): Promise<Session> {
+  private async authenticate({ hub }: HubContext, { client }: Located): Promise<CoreConfig> {
     const { healthMonitor } = this.hubs;
     try {
       const core = await getConfig(client.rest);
       healthMonitor.watch(hub, client, stateFingerprint(core));
-      return { url, client, core, token };
+      return core;
     } catch (error) {
       if (error instanceof HubError) healthMonitor.watch(hub, client, stateFingerprint(error));
       throw error;
@@ -162,9 +154,12 @@ export class Connector {
   }
 
   /** Records version and mode. Returns an outcome if the hub, or this token, must not be used for writes. */
-  private async observe(context: Context, session: Session): Promise<Session | Outcome> {
+  private async observe(
+    context: Context,
+    { url, client }: Located,
+    core: CoreConfig,
+  ): Promise<StepResult<Authenticated>> {
     const { hub, spec, status, conditions } = context;
-    const { url, client, core } = session;
     this.banRecovery.recordAuthenticated(context);
     reportUnsupportedVersion(context, core.version);
     status['version'] = core.version;
@@ -175,13 +170,11 @@ export class Connector {
     const notAdmin = await this.requireAdmin(context, client);
     if (notAdmin) return this.replaceToken(context, url, notAdmin);
     conditions['BootstrapReady'] = spec.bootstrap.enabled ? bootstrapCompleted : bootstrapDisabled;
-    const running = await this.hubStart.running(hub, client, core);
+    const running = await this.hubStart.running(context, client, core);
     if (isOutcome(running)) return running;
-    if (running.core !== core) this.hubs.healthMonitor.watch(hub, client, stateFingerprint(running.core));
-    status['phase'] = 'Running';
     // Together with the phase, by which the children know that they may use the hub.
     if (context.claim) status['volumeID'] = context.claim.metadata.uid;
-    return { ...session, core: running.core };
+    return { url, client, core: running.core };
   }
 
   /** A claim that may not be changed keeps no hub from being used: the init container reads the version on the volume. */
@@ -194,7 +187,7 @@ export class Connector {
     }
   }
 
-  private async ensure(context: HubContext, { client, core, token }: Session): Promise<void> {
+  private async ensure(context: HubContext, { client, core }: Authenticated, token: string): Promise<void> {
     const { hub, spec, status } = context;
     if (!spec.bootstrap.enabled) return;
     try {
@@ -256,25 +249,20 @@ function reportOverriddenSettings({ hub, conditions, events }: HubContext, field
 const phaseUnknown = { status: { phase: 'Unknown' } };
 
 /** `BootstrapReady` of a hub that has banned the operator before it was bootstrapped. */
-const bootstrapBanned: ConditionValue = {
-  status: 'False',
-  reason: 'InProgress',
-  message: 'The bootstrap continues when the hub has lifted its ban of the operator.',
-};
+const bootstrapBanned = condition(
+  'False',
+  'InProgress',
+  'The bootstrap continues when the hub has lifted its ban of the operator.',
+);
 
 /** `BackupConfigured` while no token works. */
-const noToken: ConditionValue = {
-  status: 'False',
-  reason: 'TokenNotAvailable',
-  message: 'Waiting for the API token.',
-};
+const noToken = condition('False', 'TokenNotAvailable', 'Waiting for the API token.');
 
 function tokenMissing({ missing, isRefused }: MissingValue): Outcome {
   if (isRefused) return stalled('SecretRefused', missing, { status: { phase: 'Pending' } });
   const message = `${missing} bootstrap.enabled is false: store a long-lived access token of an administrator there.`;
-  const BootstrapReady = { status: 'False', reason: 'Disabled', message } as const;
   return waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, {
-    conditions: { BootstrapReady },
+    conditions: { BootstrapReady: condition('False', 'Disabled', message) },
     status: { phase: 'Pending' },
   });
 }

@@ -2,19 +2,20 @@ import { getConfig } from '../../../client/setup/core';
 import { HubBanned, HubError, TokenRejected } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { hasLocalHost, LOCAL_ADDRESS } from '../../../client/connection/local-address';
-import type { HubSpec } from '../../../kinds/index';
+import type { Hub, HubSpec } from '../../../kinds';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
-import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
+import { condition, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { HubClients } from '../../hub-access/hub-clients';
 import { hubErrorOutcome } from '../../hub-access/hub-errors';
 import type { Services } from '../../services';
 import type { MissingValue } from '../../hub-access/secret-value';
-import { ExternalIdentity } from './external-identity';
 import { resolveAccess } from '../../hub-access/token';
-import { requireAdmin, hubModeProblem } from '../health/hub-health';
+import { hubModeProblem, HubStart, requireAdmin } from '../health/hub-health';
 import { stateFingerprint } from '../../hub-access/health-monitor';
-import { HubStart } from '../health/hub-start';
 import { type Authenticated, type HubContext, type HubStep, isOutcome } from '../steps';
+import { instanceId } from '../../../client/setup/instance-id';
+import { byAge } from '../../../runtime/age';
+import { PerHub } from '../../hub-access/per-hub';
 
 type External = NonNullable<HubSpec['external']>;
 
@@ -23,10 +24,11 @@ export function externalStep(
   services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>,
   hubs: HubClients,
 ): HubStep<HubContext, Authenticated> {
-  const hubStart = new HubStart(services);
+  const hubStart = new HubStart(services, hubs.healthMonitor);
   const identity = new ExternalIdentity(services);
 
-  async function observe({ hub, status }: HubContext, url: string, client: HubClient) {
+  async function observe(context: HubContext, url: string, client: HubClient) {
+    const { hub, status } = context;
     const core = await getConfig(client.rest);
     hubs.healthMonitor.watch(hub, client, stateFingerprint(core));
     status['version'] = core.version;
@@ -36,11 +38,8 @@ export function externalStep(
     status['volumeID'] = id;
     const conflict = identity.conflict(hub, id);
     if (conflict) return { ...conflict, ...refused };
-    const running = await hubStart.running(hub, client, core);
-    if (isOutcome(running)) return running;
-    if (running.core !== core) hubs.healthMonitor.watch(hub, client, stateFingerprint(running.core));
-    status['phase'] = 'Running';
-    return { url, client, core: running.core };
+    const running = await hubStart.running(context, client, core);
+    return isOutcome(running) ? running : { url, client, core: running.core };
   }
 
   return {
@@ -82,7 +81,7 @@ function tokenMissing(
   { conditions, spec }: HubContext,
   { missing: message, isRefused }: MissingValue,
 ): Outcome {
-  if (spec.backup) conditions['BackupConfigured'] = { status: 'False', reason: 'TokenNotAvailable', message };
+  if (spec.backup) conditions['BackupConfigured'] = condition('False', 'TokenNotAvailable', message);
   const details = { status: { phase: 'Pending' } };
   return isRefused
     ? stalled('SecretRefused', message, details)
@@ -115,4 +114,60 @@ function externalErrorOutcome(error: HubError): Outcome {
     ...(wayOut && { message: `${error.message}: ${wayOut}` }),
     status: { phase: 'Unknown' },
   });
+}
+
+/**
+ * Finds out which external Hubs are one and the same hub (rules.md, "External hubs"). The hub itself says who it is, and only to
+ * a Hub with a valid token: an address has many spellings, and everyone can name one.
+ */
+class ExternalIdentity {
+  /** Identities that the status may not show yet. */
+  private readonly found: PerHub<{ readonly client: HubClient; readonly id: string | null }>;
+
+  constructor(private readonly services: Pick<Services, 'cache'>) {
+    this.found = new PerHub(services.cache);
+  }
+
+  /** The identity of the hub that accepted the token of this client; null: the hub does not say. */
+  async of(hub: Hub, client: HubClient): Promise<string | null> {
+    const known = this.found.get(hub);
+    if (known?.client === client) return known.id;
+    const id = (await instanceId(client.connection)) ?? null;
+    this.found.set(hub, { client, id });
+    return id;
+  }
+
+  /** The Hub has no claim any more: the hub rejects its token, or it names another address. */
+  forget({ hub, status }: Pick<HubContext, 'hub' | 'status'>): void {
+    this.found.delete(hub);
+    status['volumeID'] = null;
+  }
+
+  /** The outcome of a Hub whose hub belongs to another one, until the objects of the other's children are removed as well. */
+  conflict(hub: Hub, id: string | null): Outcome | undefined {
+    if (id === null) return undefined;
+    const owner = [...this.services.cache.list<Hub>('Hub')].find(
+      (other) =>
+        other.metadata.uid !== hub.metadata.uid &&
+        other.spec.external !== undefined &&
+        (this.found.get(other)?.id ?? other.status?.volumeID) === id &&
+        isBefore(other, hub, id),
+    );
+    return owner && stalled('DuplicateId', duplicateMessage(hub, owner), { after: DEPENDENCY_REQUEUE });
+  }
+}
+
+/** A Hub in use keeps its hub, also against an older one: a host can name the id of a hub that is not its own. */
+function isBefore(first: Hub, second: Hub, id: string): boolean {
+  const [isFirstInUse, isSecondInUse] = [first, second].map((hub) => isInUse(hub, id));
+  return isFirstInUse === isSecondInUse ? byAge(first.metadata, second.metadata) < 0 : isFirstInUse!;
+}
+
+/** A Hub in conflict has no URL in its status. */
+const isInUse = ({ status }: Hub, id: string): boolean => status?.volumeID === id && status.url != null;
+
+/** No name of another namespace is told: its users may be strangers. */
+function duplicateMessage(hub: Hub, { metadata: { namespace, name } }: Hub): string {
+  const other = namespace === hub.metadata.namespace ? `The Hub ${name}` : 'A Hub of another namespace';
+  return `${other} manages the same hub already. Two Hubs would overwrite each other's settings: delete one of them.`;
 }

@@ -1,12 +1,23 @@
 import { HubConnection } from '../../../client/connection/connection';
 import { HubUnreachable, LoginFailed, TokenRejected } from '../../../client/connection/errors';
-import { type Credentials, endLogin, login, type Login } from '../../../client/setup/onboarding';
+import {
+  type Credentials,
+  endLogin,
+  type FirstUser,
+  login,
+  type Login,
+} from '../../../client/setup/onboarding';
 import { redactor } from '../../../client/connection/redact';
 import { RestClient } from '../../../client/connection/rest';
 import { currentUser } from '../../../client/setup/tokens';
-import type { Hub } from '../../../kinds/index';
+import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
 import { PerHub } from '../../hub-access/per-hub';
+import {
+  resumeOwnerCreation,
+  type TemporaryOwner,
+  transferUsername,
+} from '../../../client/setup/interrupted-onboarding';
 
 /** The hub that is bootstrapped, and how it is reached. */
 export interface HubEndpoint {
@@ -51,12 +62,13 @@ export class OwnerSessions {
     const { hub } = endpoint;
     const kept = this.logins.get(hub);
     return this.withRest(endpoint, credentials, async (rest) => {
-      const session = kept ?? (await login(rest, credentials, this.services.clock));
-      this.logins.set(hub, session);
-      const connection = this.connect(rest, session);
+      const made = kept ?? (await login(rest, credentials, this.services.clock));
+      this.logins.set(hub, made);
+      const connection = this.connect(rest, made);
+      const session = { rest, connection, login: made, credentials };
       try {
-        if (!kept) await this.requireAdmin(hub, { rest, connection, login: session, credentials });
-        return await use({ rest, connection, login: session, credentials });
+        if (!kept) await this.requireAdmin(hub, session);
+        return await use(session);
       } catch (error) {
         if (!(error instanceof TokenRejected)) throw error;
         // The hub was restarted since the login.
@@ -69,27 +81,21 @@ export class OwnerSessions {
   }
 
   /** Ends the login. Otherwise it would stay in the user's profile for 90 days. */
-  async logOut(hub: Hub, { rest, login: session }: Pick<OwnerSession, 'rest' | 'login'>): Promise<void> {
+  async logOut(hub: Hub, { rest, login: session }: OwnerSession): Promise<void> {
     await endLogin(rest, session);
     this.logins.delete(hub);
   }
 
   /** Calls `use` with a REST client of the hub that sends no token and masks the password in every message. */
   async withRest<T>(
-    { url }: Pick<HubEndpoint, 'url'>,
+    { url }: HubEndpoint,
     credentials: Credentials | undefined,
     use: (rest: RestClient) => Promise<T>,
   ): Promise<T> {
     const { clock, assertLeader, settings } = this.services;
     const localAddress = settings.hubSourceAddress || undefined;
-    const secrets = credentials ? [credentials.password] : [];
-    const rest = new RestClient({
-      url,
-      localAddress,
-      clock,
-      assertLeader: assertLeader,
-      redact: redactor(secrets),
-    });
+    const redact = redactor(credentials ? [credentials.password] : []);
+    const rest = new RestClient({ url, localAddress, clock, assertLeader, redact });
     try {
       return await use(rest);
     } finally {
@@ -97,8 +103,45 @@ export class OwnerSessions {
     }
   }
 
+  /**
+   * Completes the creation of the owner in a hub that the operator left in the middle of it, since it was killed or not answered
+   * in time: such a hub neither creates that user again nor completes the step.
+   *
+   * @throws LoginFailed the user of that name has another password, or the operator did not create it
+   */
+  async resume({ hub }: HubEndpoint, owner: FirstUser, rest: RestClient): Promise<void> {
+    let connection: HubConnection | undefined;
+    try {
+      const session = await resumeOwnerCreation(rest, owner, {
+        clock: this.services.clock,
+        connect: (made) => (connection = this.connect(rest, made)),
+      });
+      if (session) this.set(hub, session);
+    } finally {
+      connection?.close();
+    }
+  }
+
+  /** The temporary user became the owner: it gets the owner's name. @throws LoginFailed another user has that */
+  async renameTemporaryUser(
+    endpoint: HubEndpoint,
+    { username, replaces }: TemporaryOwner,
+    credentials: Credentials,
+  ): Promise<void> {
+    await this.withRest(endpoint, credentials, async (rest) => {
+      const session = await login(rest, { ...credentials, username }, this.services.clock);
+      const connection = this.connect(rest, session);
+      try {
+        await transferUsername(connection, credentials.username, replaces);
+        this.set(endpoint.hub, session);
+      } finally {
+        connection.close();
+      }
+    });
+  }
+
   /** A WebSocket as the user of `login`; the caller closes it. */
-  connect(rest: RestClient, { accessToken: token }: Login): HubConnection {
+  private connect(rest: RestClient, { accessToken: token }: Login): HubConnection {
     const { clock, log } = this.services;
     return new HubConnection({ rest, token, clock, log });
   }

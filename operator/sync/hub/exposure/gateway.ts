@@ -5,12 +5,11 @@ import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import type { Manifest } from '../../../runtime/apply';
 import type { Discovery } from '../../../runtime/discovery';
 import type { ClusterObject } from '../../../runtime/objects';
-import type { ConditionValue } from '../../../runtime/outcome';
+import { condition, type ConditionValue } from '../../../runtime/outcome';
 import { optional } from '../../../runtime/types';
 import type { Services } from '../../services';
-import type { WorkloadStep } from '../continue-on-failure';
-import { selectorOf } from '../../hub-workload/owned-objects';
-import { requeueAfter } from '../steps';
+import { requeueAfter, type WorkloadStep } from '../steps';
+import { workloadManifest } from '../../hub-workload/owned-objects';
 import { ensureOptionalObject } from './ensure-object';
 import { lastKnownExposure, notExposed } from './trusted-proxies';
 
@@ -64,44 +63,29 @@ function notAccepted({ metadata, status }: HttpRoute, { spec }: Manifest): Condi
     const refusal = conditions.find(
       ({ type, status: value }) => ['Accepted', 'ResolvedRefs'].includes(type) && value === 'False',
     );
-    const words = refusal && `${refusal.reason}${refusal.message ? `: ${refusal.message}` : ''}`;
-    if (words !== undefined) {
-      const message = `The Gateway ${gateway} does not accept the HTTPRoute ${name} (${words}): correct spec.gateway or the Gateway.`;
-      return { status: 'False', reason: 'RouteNotAccepted', message };
-    }
+    if (!refusal) continue;
+    const words = `${refusal.reason}${refusal.message ? `: ${refusal.message}` : ''}`;
+    const message = `The Gateway ${gateway} does not accept the HTTPRoute ${name} (${words}): correct spec.gateway or the Gateway.`;
+    return condition('False', 'RouteNotAccepted', message);
   }
   const accepted = parents.filter(({ conditions }) =>
     conditions.some(({ type, status: value }) => type === 'Accepted' && value === 'True'),
   );
   if (accepted.length >= parentRefs.length) return undefined;
   const message = `Waiting for each Gateway of spec.gateway.parentRefs to accept the HTTPRoute ${name}.`;
-  return { status: 'Unknown', reason: 'RouteNotAccepted', message };
+  return condition('Unknown', 'RouteNotAccepted', message);
 }
 
 /** The route from the Gateways in `spec.gateway.parentRefs` to the Service of the hub. */
 function httpRouteOf(hub: Hub, { gateway, service }: HubSpec): Manifest {
-  const { name, namespace } = hub.metadata;
   const { parentRefs, hostnames, filters } = gateway ?? {};
-  return {
-    apiVersion: 'gateway.networking.k8s.io/v1',
-    kind: 'HTTPRoute',
-    metadata: { name: objectNames(name).workload, namespace, labels: selectorOf(hub) },
-    spec: {
-      parentRefs,
-      ...(hostnames && { hostnames }),
-      rules: [
-        {
-          ...(filters && { filters }),
-          backendRefs: [{ name: objectNames(name).workload, port: service.port }],
-        },
-      ],
-    },
-  };
+  const backendRefs = [{ name: objectNames(hub.metadata.name).workload, port: service.port }];
+  const rules = [{ filters, backendRefs }];
+  return workloadManifest(optional.HTTPRoute, hub, { parentRefs, hostnames, rules });
 }
 
-const gatewayApiMissing: ConditionValue = {
-  status: 'False',
-  reason: 'GatewayApiNotInstalled',
-  message:
-    'spec.gateway needs the Gateway API, whose definitions are not installed: install them, and the HTTPRoute is created.',
-};
+const gatewayApiMissing = condition(
+  'False',
+  'GatewayApiNotInstalled',
+  'spec.gateway needs the Gateway API, whose definitions are not installed: install them, and the HTTPRoute is created.',
+);

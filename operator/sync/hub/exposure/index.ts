@@ -1,11 +1,21 @@
 import { Discovery } from '../../../runtime/discovery';
 import type { Services } from '../../services';
-import { continueOnFailure } from '../continue-on-failure';
-import type { HubContext, Steps, WithAddress } from '../steps';
+import {
+  continueOnFailure,
+  type HubContext,
+  type Steps,
+  type WithAddress,
+  type WorkloadStep,
+} from '../steps';
 import { ensureHttpRoute } from './gateway';
 import { ensureIngress } from './ingress';
-import { ensureNetworkPolicy } from './network-policy';
 import { ensureService } from './service';
+import type { Hub, HubSpec } from '../../../kinds';
+import { OPERATOR_LABELS } from '../../../kinds/object-names';
+import type { Manifest } from '../../../runtime/apply';
+import { builtin } from '../../../runtime/types';
+import { HUB_PORT, selectorOf, workloadManifest } from '../../hub-workload/owned-objects';
+import { ensureObject } from './ensure-object';
 
 /** The steps that make the hub reachable: Service, Ingress with its Certificate, HTTPRoute, NetworkPolicy (rules.md, "Exposure"). */
 export function addExposure<Stage extends HubContext>(
@@ -18,4 +28,35 @@ export function addExposure<Stage extends HubContext>(
     .add(continueOnFailure(services, ensureIngress(services, discovery)))
     .add(continueOnFailure(services, ensureHttpRoute(services, discovery)))
     .add(continueOnFailure(services, ensureNetworkPolicy(services)));
+}
+
+/** Ensures the NetworkPolicy of `spec.networkPolicy`, and that there is none without it. */
+function ensureNetworkPolicy(services: Pick<Services, 'applier' | 'settings' | 'cache'>): WorkloadStep {
+  return {
+    name: 'NetworkPolicy',
+    async run({ hub, spec }) {
+      const { podNamespace } = services.settings;
+      const desired = spec.networkPolicy.enabled ? networkPolicyOf(hub, spec, podNamespace) : undefined;
+      await ensureObject(services, hub, builtin.NetworkPolicy, desired);
+      return {};
+    },
+    present: () => ({}),
+  };
+}
+
+/**
+ * Admits only the operator and `spec.networkPolicy.from` to the hub's pod. The port in a policy is that of the pod, not
+ * that of the Service.
+ */
+function networkPolicyOf(hub: Hub, { networkPolicy }: HubSpec, operatorNamespace: string): Manifest {
+  const operator = {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operatorNamespace } },
+    podSelector: { matchLabels: OPERATOR_LABELS },
+  };
+  const from = [operator, ...(networkPolicy.from ?? [])];
+  return workloadManifest(builtin.NetworkPolicy, hub, {
+    podSelector: { matchLabels: selectorOf(hub) },
+    policyTypes: ['Ingress'],
+    ingress: [{ from, ports: [{ port: HUB_PORT, protocol: 'TCP' }] }],
+  });
 }

@@ -1,19 +1,18 @@
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
-import type { Hub, HubSpec } from '../../../kinds/index';
+import type { Hub, HubSpec } from '../../../kinds';
 import { objectNames } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
 import type { Discovery } from '../../../runtime/discovery';
-import type { EventSpec } from '../../../runtime/event-spec';
-import type { ConditionValue } from '../../../runtime/outcome';
+import { condition, type ConditionValue } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
 import { builtin, optional } from '../../../runtime/types';
 import type { Services } from '../../services';
-import type { WorkloadStep } from '../continue-on-failure';
-import { selectorOf, SERVICE_PORT } from '../../hub-workload/owned-objects';
-import { requeueAfter } from '../steps';
-import { type Certificate, certificateOf, notIssued } from './certificate';
+import { requeueAfter, type WorkloadStep } from '../steps';
+import { SERVICE_PORT, workloadManifest } from '../../hub-workload/owned-objects';
 import { ensureObject, ensureOptionalObject } from './ensure-object';
 import { notExposed } from './trusted-proxies';
+import type { Condition } from '../../../kinds/condition';
+import type { ClusterObject } from '../../../runtime/objects';
 
 type IngressSpec = NonNullable<HubSpec['ingress']>;
 
@@ -40,27 +39,34 @@ export function ensureIngress(
       const desired = spec.ingress?.enabled ? spec.ingress : undefined;
       const tls: TlsSource = desired ? tlsSourceOf(hub, desired) : { type: 'none' };
       const issued = tls.type === 'issued' ? tls : undefined;
+      const type = optional.Certificate;
       const { isServed: installed, object: certificate } = await ensureOptionalObject<Certificate>(
         services,
         discovery,
         hub,
-        optional.Certificate,
-        desired && issued && certificateOf(hub, desired.host, issued.secretName, issued.issuerRef),
+        type,
+        issued &&
+          workloadManifest(type, hub, {
+            secretName: issued.secretName,
+            dnsNames: [desired?.host],
+            issuerRef: issued.issuerRef,
+          }),
       );
       const secretName = tls.type === 'none' || (issued && !installed) ? undefined : tls.secretName;
       await ensureObject(services, hub, builtin.Ingress, desired && ingressOf(hub, desired, secretName));
-      conditions['CertManagerAvailable'] = issued
-        ? installed
-          ? certManagerInstalled
-          : certManagerMissing
-        : null;
+      conditions['CertManagerAvailable'] = null;
       if (!issued) return {};
+      conditions['CertManagerAvailable'] = installed ? certManagerInstalled : certManagerMissing;
       const problem = certificate && notIssued(certificate);
       if (problem) conditions['Exposed'] ??= problem;
       // Neither the Certificate nor its definition is watched.
       if (problem || !installed) requeueAfter(context, DEPENDENCY_REQUEUE);
-      if (installed) return {};
-      if (conditionOf(hub, 'CertManagerAvailable')?.status !== 'False') events.push(certManagerUnavailable);
+      if (!installed && conditionOf(hub, 'CertManagerAvailable')?.status !== 'False')
+        events.push({
+          type: 'Warning',
+          reason: 'CertManagerUnavailable',
+          message: certManagerMissing.message,
+        });
       return {};
     },
     present({ spec, conditions }, failure) {
@@ -79,41 +85,58 @@ function tlsSourceOf(hub: Hub, { tls }: IngressSpec): TlsSource {
 
 /** @param secretName of the certificate; without one the Ingress serves plain HTTP */
 function ingressOf(hub: Hub, ingress: IngressSpec, secretName: string | undefined): Manifest {
-  const { name, namespace } = hub.metadata;
   const { host, ingressClassName, annotations } = ingress;
-  const service = { name: objectNames(name).workload, port: { name: SERVICE_PORT } };
-  return {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'Ingress',
-    metadata: {
-      name: objectNames(name).workload,
-      namespace,
-      labels: selectorOf(hub),
-      ...(annotations && { annotations }),
-    },
-    spec: {
-      ...(ingressClassName !== undefined && { ingressClassName }),
-      ...(secretName !== undefined && { tls: [{ hosts: [host], secretName }] }),
-      rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service } }] } }],
-    },
+  const service = { name: objectNames(hub.metadata.name).workload, port: { name: SERVICE_PORT } };
+  const spec = {
+    ingressClassName,
+    ...(secretName !== undefined && { tls: [{ hosts: [host], secretName }] }),
+    rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service } }] } }],
   };
+  return workloadManifest(builtin.Ingress, hub, spec, annotations);
 }
 
-const certManagerInstalled: ConditionValue = {
-  status: 'True',
-  reason: 'CertManagerInstalled',
-  message: 'cert-manager issues the certificate: see the Certificate of the same name for its state.',
-};
+const certManagerInstalled = condition(
+  'True',
+  'CertManagerInstalled',
+  'cert-manager issues the certificate: see the Certificate of the same name for its state.',
+);
 
-const certManagerMissing: ConditionValue = {
-  status: 'False',
-  reason: 'CertManagerNotInstalled',
-  message:
-    'spec.ingress.tls.issuerRef needs cert-manager, which is not installed: the hub is served over HTTP until it is.',
-};
+const certManagerMissing = condition(
+  'False',
+  'CertManagerNotInstalled',
+  'spec.ingress.tls.issuerRef needs cert-manager, which is not installed: the hub is served over HTTP until it is.',
+);
 
-const certManagerUnavailable: EventSpec = {
-  type: 'Warning',
-  reason: 'CertManagerUnavailable',
-  message: certManagerMissing.message,
-};
+/** A Certificate as cert-manager has answered to it. */
+interface Certificate extends ClusterObject {
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+/** What cert-manager says against a Certificate; undefined: it is Ready. One that is renewed stays Ready. */
+function notIssued({ metadata, status }: Certificate): ConditionValue | undefined {
+  const { name, generation } = metadata;
+  const reason = 'CertificateNotReady';
+  const conditions = status?.conditions ?? [];
+  const ready = conditions.find(
+    ({ type, observedGeneration = generation }) => type === 'Ready' && observedGeneration === generation,
+  );
+  if (!ready) {
+    const message = `Waiting for cert-manager to issue the Certificate ${name}.`;
+    return { status: 'Unknown', reason, message };
+  }
+  if (ready.status === 'True') return undefined;
+  // After a failure this one has the words of the issuer, and Ready only that there is no Secret yet.
+  const issuing = conditions.find(({ type }) => type === 'Issuing');
+  const { reason: cause, message: words } = issuing?.status === 'False' ? issuing : ready;
+  // A new Certificate has no Issuing yet, and Ready says that there is no Secret.
+  const isIssuing = issuing ? issuing.status === 'True' : cause === 'DoesNotExist';
+  return {
+    status: isIssuing ? 'Unknown' : 'False',
+    reason,
+    message:
+      `The Certificate ${name} is not Ready (${cause}${words ? `: ${words}` : ''}): ` +
+      (isIssuing
+        ? 'cert-manager is issuing it, and its CertificateRequest says what that waits for.'
+        : 'correct spec.ingress or the issuer.'),
+  };
+}

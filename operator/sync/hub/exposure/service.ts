@@ -2,9 +2,14 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import type { WorkloadStep } from '../continue-on-failure';
-import { HUB_PORT, selectorOf, type Service, SERVICE_PORT } from '../../hub-workload/owned-objects';
-import type { HubContext, WithAddress } from '../steps';
+import type { HubContext, WithAddress, WorkloadStep } from '../steps';
+import {
+  HUB_PORT,
+  selectorOf,
+  type Service,
+  SERVICE_PORT,
+  workloadManifest,
+} from '../../hub-workload/owned-objects';
 import { isExposed, notExposed } from './trusted-proxies';
 
 /**
@@ -47,38 +52,18 @@ function applyService(
   hub: Hub,
   { service }: HubSpec,
 ): Promise<Service> {
-  const { name, namespace } = hub.metadata;
-  const port = {
-    name: SERVICE_PORT,
-    port: service.port,
-    targetPort: HUB_PORT,
-    protocol: 'TCP',
-    ...(service.nodePort !== undefined && { nodePort: service.nodePort }),
+  const { type, port, nodePort, annotations } = service;
+  const spec = {
+    type,
+    selector: selectorOf(hub),
+    ports: [{ name: SERVICE_PORT, port, targetPort: HUB_PORT, protocol: 'TCP', nodePort }],
+    loadBalancerClass: service.loadBalancerClass,
+    loadBalancerSourceRanges: service.loadBalancerSourceRanges,
+    externalTrafficPolicy: service.externalTrafficPolicy,
   };
-  return applier.apply(
-    builtin.Service,
-    {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: {
-        name: objectNames(name).workload,
-        namespace,
-        labels: selectorOf(hub),
-        ...(service.annotations && { annotations: service.annotations }),
-      },
-      spec: {
-        type: service.type,
-        selector: selectorOf(hub),
-        ports: [port],
-        ...(service.loadBalancerClass && { loadBalancerClass: service.loadBalancerClass }),
-        ...(service.loadBalancerSourceRanges && {
-          loadBalancerSourceRanges: service.loadBalancerSourceRanges,
-        }),
-        ...(service.externalTrafficPolicy && { externalTrafficPolicy: service.externalTrafficPolicy }),
-      },
-    },
-    { owner: hub },
-  );
+  return applier.apply(builtin.Service, workloadManifest(builtin.Service, hub, spec, annotations), {
+    owner: hub,
+  });
 }
 
 /** Where the operator reaches the hub; undefined until a sandbox has annotated the Service. */

@@ -4,7 +4,7 @@ import { readLog } from '../../../client/setup/log-records';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
-import type { ConditionValue, Outcome } from '../../../runtime/outcome';
+import { condition, type ConditionValue, type Outcome } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
 import { type Authenticated, type HubContext, type HubStep, requeueAfter } from '../steps';
 
@@ -40,10 +40,9 @@ export function lastKnownExposure(hub: Hub, spec: HubSpec): ConditionValue | nul
   if (!isExposed(spec)) return null;
   const { status, reason, message: said = '' } = conditionOf(hub, 'Exposed') ?? {};
   if (status === 'True') return exposed(hub, spec);
-  const message = 'The hub has not been asked yet whether it trusts its proxies.';
   return reason === PROXIES_MISSING
-    ? { status: 'False', reason, message: said }
-    : { status: 'Unknown', reason: 'Exposed', message };
+    ? condition('False', reason, said)
+    : condition('Unknown', 'Exposed', 'The hub has not been asked yet whether it trusts its proxies.');
 }
 
 /** Whether the spec has a way to the hub for others than the operator, whose state is the condition `Exposed`. */

@@ -1,7 +1,6 @@
 import { timestamp } from '../../../base/clock';
-import type { Hub } from '../../../kinds/index';
+import type { Hub, HubStatus } from '../../../kinds';
 import type { Reason } from '../../../kinds/reasons';
-import { objectNames } from '../../../kinds/object-names';
 import {
   BAN_COOLDOWN,
   BAN_RESTARTS,
@@ -9,16 +8,12 @@ import {
   DEPENDENCY_REQUEUE,
   POD_NOT_READY_REQUEUE,
 } from '../../../base/limits';
-import { pathOf } from '../../../runtime/objects';
-import { type ConditionValue, type Outcome, type Stalled, stalled, waiting } from '../../../runtime/outcome';
+import { condition, type Outcome, type Stalled, stalled, waiting } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
-import { isConflict, isNotFound } from '../../../runtime/api-errors';
-import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { type BanHistory, banHistoryOf, banStatus, decideBanRestart } from './ban-window';
 import { PerHub } from '../../hub-access/per-hub';
-import type { Pod } from '../../hub-workload/pod';
-import { stuckPod } from './stuck-pod';
+import { deletePod, type Pod, podOf } from '../../hub-workload/owned-objects';
+import { stuckPod } from './pod-state';
 import { unbanReport } from '../../hub-workload/termination-messages';
 import type { HubContext } from '../steps';
 
@@ -49,19 +44,24 @@ export class BanRecovery {
       const message = `${sentence(ban)} banRecovery.enabled is false: ${manualSteps(podIp)}`;
       // A failure from before it was switched off is outdated.
       const conditions = { BanRecoveryFailed: null };
-      return waiting('HubBanned', message, DEPENDENCY_REQUEUE, { ...phaseUnknown, conditions });
+      const details = { status: { phase: 'Unknown' }, conditions };
+      return waiting('HubBanned', message, DEPENDENCY_REQUEUE, details);
     }
     if (!podIp) {
       const message = `${sentence(ban)} The operator does not know its own address, because POD_IP is not set: ${manualSteps(podIp)}`;
       return stopped(context, 'OperatorAddressUnknown', message);
     }
-    const pod = this.podOf(hub);
+    const pod = podOf(this.services, hub);
     if (!pod || pod.metadata.deletionTimestamp) return this.restarting(ban, pod);
     const pendingRestart = this.pendingRestart.get(hub);
     // Not before the status has it: that write may have failed.
-    if (pendingRestart?.pod === pod.metadata.uid && pendingRestart?.at === hub.status?.lastSelfUnban)
-      return this.deletePod(context, pod, ban);
-
+    if (pendingRestart?.pod === pod.metadata.uid && pendingRestart?.at === hub.status?.lastSelfUnban) {
+      this.pendingRestart.delete(hub);
+      const fields = { pod: pod.metadata.name };
+      context.reconcile.log.warn(fields, 'deleting pod of hub that has banned the operator');
+      await deletePod(this.services, hub, pod);
+      return this.restarting(ban);
+    }
     const history = banHistoryOf(hub.status ?? {});
     const ineffective = restartIneffective(pod, history);
     if (ineffective) {
@@ -104,67 +104,43 @@ export class BanRecovery {
     const { restarts } = history.window!;
     const count = `restart ${restarts} of ${BAN_RESTARTS} in ${WINDOW_MINUTES} minutes`;
     const message = `${sentence(ban)} Restarting the hub to lift the ban on ${this.services.settings.podIp} (${count}).`;
-    return waiting('HubBanned', message, 0, {
-      status: { phase: 'Unknown', ...banStatus(history) },
-      conditions: { BanRecoveryFailed: recovering(message) },
+    return recovering(message, 0, {
+      status: banStatus(history),
       events: [{ type: 'Warning', reason: 'SelfUnban', message }],
     });
   }
 
-  private async deletePod(
-    { hub, reconcile }: HubContext,
-    { metadata: { name, uid } }: Pod,
-    ban: string,
-  ): Promise<Outcome> {
-    this.pendingRestart.delete(hub);
-    reconcile.log.warn({ pod: name }, 'deleting pod of hub that has banned the operator');
-    try {
-      await this.services.cluster.request({
-        method: 'DELETE',
-        path: pathOf(builtin.Pod, hub.metadata.namespace, name),
-        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
-      });
-    } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error; // the pod is gone already
-    }
-    return this.restarting(ban);
-  }
-
   private restarting(ban: string, pod?: Pod): Outcome {
     const stuck = pod && stuckPod(pod, this.services.clock.now());
-    const message = [
-      sentence(ban),
-      'The hub is being restarted to lift the ban.',
-      ...(stuck ? [stuck] : []),
-    ].join(' ');
-    return waiting('HubBanned', message, POD_NOT_READY_REQUEUE, {
-      ...phaseUnknown,
-      conditions: { BanRecoveryFailed: recovering(message) },
-    });
+    const restarting = 'The hub is being restarted to lift the ban.';
+    const message = [sentence(ban), restarting, ...(stuck ? [stuck] : [])].join(' ');
+    return recovering(message, POD_NOT_READY_REQUEUE);
   }
 
   private inCooldown(ban: string, { lastRestart = 0 }: BanHistory, after: number): Outcome {
     const next = timestamp(lastRestart + BAN_COOLDOWN);
     const message = `${sentence(ban)} The hub was restarted for that at ${timestamp(lastRestart)}. The next restart is not before ${next}.`;
-    return waiting('HubBanned', message, after, {
-      ...phaseUnknown,
-      conditions: { BanRecoveryFailed: recovering(message) },
-    });
-  }
-
-  private podOf({ metadata: { namespace, name } }: Hub): Pod | undefined {
-    return this.services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+    return recovering(message, after);
   }
 }
 
 const manualSteps = (address: string): string =>
   `remove ${address || 'the address of the operator'} from ip_bans.yaml on the volume and restart the hub.`;
-const phaseUnknown = { status: { phase: 'Unknown' } };
+
+/** The operator is about to lift the ban by a restart, or has begun it. */
+const recovering = (
+  message: string,
+  after: number,
+  { status, ...events }: Pick<Outcome, 'status' | 'events'> = {},
+) =>
+  waiting('HubBanned', message, after, {
+    status: { phase: 'Unknown', ...status },
+    conditions: { BanRecoveryFailed: condition('False', 'Recovering', message) },
+    ...events,
+  });
 
 /** An error's text as a sentence. */
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-
-const recovering = (message: string): ConditionValue => ({ status: 'False', reason: 'Recovering', message });
 
 /**
  * Why the last restart cannot have lifted the ban: the present pod reported at its start that the address was not among
@@ -185,7 +161,66 @@ function stopped({ hub }: HubContext, reason: Reason, message: string): Stalled 
   const isNew = conditionOf(hub, 'BanRecoveryFailed')?.status !== 'True';
   return stalled('HubBanned', message, {
     status: { phase: 'Failed' },
-    conditions: { BanRecoveryFailed: { status: 'True', reason, message } },
+    conditions: { BanRecoveryFailed: condition('True', reason, message) },
     events: isNew ? [{ type: 'Warning', reason: 'BanRecoveryFailed', message }] : [],
   });
+}
+
+/** The restarts that bans have caused. Times are milliseconds since the epoch. */
+export interface BanHistory {
+  /** Restarts of all time. */
+  readonly count: number;
+  readonly lastRestart?: number | undefined;
+  /** Opened by a restart; closed by the first authenticated answer of the hub, or after BAN_WINDOW. */
+  readonly window?: { readonly startedAt: number; readonly restarts: number } | undefined;
+}
+
+export type BanDecision =
+  /** Restart now; `history` counts that restart. */
+  | { readonly type: 'restart'; readonly history: BanHistory }
+  /** The last restart is too recent. `after`: milliseconds. */
+  | { readonly type: 'cooldown'; readonly after: number }
+  /** The limit of this window is reached. `after`: milliseconds until the window ends. */
+  | { readonly type: 'exhausted'; readonly after: number };
+
+/**
+ * Whether a hub that has banned the operator may be restarted (rules.md, "Ban recovery"). The cooldown is checked first
+ * and no success shortens it. Otherwise a ban that the operator causes itself would restart the hub for ever.
+ */
+export function decideBanRestart({ count, lastRestart, window }: BanHistory, now: number): BanDecision {
+  // A restart in the future means that the clock was set back; one far in the future is ignored.
+  const inCooldown = lastRestart !== undefined && Math.abs(now - lastRestart) < BAN_COOLDOWN;
+  if (inCooldown) return { type: 'cooldown', after: lastRestart + BAN_COOLDOWN - now };
+  const open =
+    window && Math.abs(now - window.startedAt) < BAN_WINDOW ? window : { startedAt: now, restarts: 0 };
+  if (open.restarts >= BAN_RESTARTS) return { type: 'exhausted', after: open.startedAt + BAN_WINDOW - now };
+  return {
+    type: 'restart',
+    history: { count: count + 1, lastRestart: now, window: { ...open, restarts: open.restarts + 1 } },
+  };
+}
+
+/** The history in status, from which a restarted operator continues. */
+export function banHistoryOf({ selfUnbanCount = 0, lastSelfUnban, banWindow }: HubStatus): BanHistory {
+  const startedAt = time(banWindow?.startedAt);
+  return {
+    count: selfUnbanCount,
+    lastRestart: time(lastSelfUnban),
+    window: startedAt === undefined ? undefined : { startedAt, restarts: banWindow?.restarts ?? 0 },
+  };
+}
+
+/** The history as fields of status. Times are rounded up to whole seconds, so that no cooldown ends early. */
+export function banStatus({ count, lastRestart, window }: BanHistory) {
+  return {
+    selfUnbanCount: count,
+    ...(lastRestart !== undefined && { lastSelfUnban: roundedUp(lastRestart) }),
+    banWindow: window ? { startedAt: roundedUp(window.startedAt), restarts: window.restarts } : null,
+  };
+}
+
+const roundedUp = (milliseconds: number): string => timestamp(milliseconds + 999);
+
+function time(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
 }

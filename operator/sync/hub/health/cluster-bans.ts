@@ -1,23 +1,20 @@
 import { BlockList, isIPv4 } from 'node:net';
 import { lastBannedAddress } from '../../../client/setup/ban-notice';
 import { HubError } from '../../../client/connection/errors';
-import { objectNames } from '../../../kinds/object-names';
-import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { Authenticated, HubContext, HubStep } from '../steps';
 import { unbanReport } from '../../hub-workload/termination-messages';
-import type { Pod } from '../../hub-workload/pod';
+import { type Pod, podOf } from '../../hub-workload/owned-objects';
 
 /**
  * Looks for addresses of the cluster among the hub's bans: its node, or a proxy. Behind such an address are many
  * visitors, and the wrong passwords of one of them lock all of them out (rules.md, "Ban recovery").
  */
-export function checkClusterBans({ cache }: Pick<Services, 'cache'>): HubStep<HubContext & Authenticated> {
+export function checkClusterBans(services: Pick<Services, 'cache'>): HubStep<HubContext & Authenticated> {
   return {
     name: 'bans',
     async run({ hub, client, reconcile, notices }) {
-      const { namespace, name } = hub.metadata;
-      const pod = cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+      const pod = podOf(services, hub);
       if (!pod) return {};
       const last = await lastBannedAddress(client.connection).catch((error: unknown) => {
         if (!(error instanceof HubError)) throw error;

@@ -1,13 +1,15 @@
 import type { CoreConfig } from '../../../client/connection/api-types';
-import { checkConfig } from '../../../client/setup/core';
+import { checkConfig, getConfig } from '../../../client/setup/core';
 import { HubBanned, HubError, TokenRejected } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { currentUser } from '../../../client/setup/tokens';
-import type { Hub } from '../../../kinds/index';
-import { DEPENDENCY_REQUEUE } from '../../../base/limits';
+import type { Hub } from '../../../kinds';
+import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { type Outcome, waiting } from '../../../runtime/outcome';
 import { hubRedactor } from '../../hub-access/hub-secrets';
+import { type HealthMonitor, stateFingerprint } from '../../hub-access/health-monitor';
 import type { Services } from '../../services';
+import type { Found, HubContext, StepResult } from '../steps';
 
 /**
  * The outcome for a hub that answers in recovery mode or safe mode; undefined: it runs normally. In these modes the
@@ -53,8 +55,56 @@ async function recoveryModeCause(
     if (result === 'valid') return 'its configuration is valid now. Restart the hub to leave this mode.';
     return errors ? (await hubRedactor(services, hub))(errors) : unknownCause;
   } catch (error) {
-    const isOurs = error instanceof TokenRejected || error instanceof HubBanned;
-    if (!(error instanceof HubError) || isOurs) throw error;
+    if (!isFaultOfHub(error)) throw error;
     return unknownCause; // it is too broken, or too slow, to check itself
   }
 }
+
+/** Waits for hubs that are starting: the hub's own event requeues the Hub as soon as its start is complete. */
+export class HubStart {
+  private readonly subscribed = new WeakSet<HubClient>();
+
+  constructor(
+    private readonly services: Pick<Services, 'requeue'>,
+    private readonly healthMonitor: HealthMonitor,
+  ) {}
+
+  /** Adds the phase of a hub that runs, and returns its configuration, or the outcome for one that is starting or stopping. */
+  async running(
+    { hub, status }: HubContext,
+    client: HubClient,
+    core: CoreConfig,
+  ): Promise<StepResult<Found & { readonly core: CoreConfig }>> {
+    const current = core.state === 'RUNNING' ? core : await this.followStart(hub, client, core);
+    if (current.state !== 'RUNNING') {
+      const isStarting = current.state === 'NOT_RUNNING' || current.state === 'STARTING';
+      const message = isStarting
+        ? `Starting: the hub is loading its integrations (${current.state}).`
+        : `Stopping: the hub is shutting down (${current.state}).`;
+      return waiting('ApiNotLoaded', message, API_NOT_LOADED_REQUEUE, { status: { phase: 'Pending' } });
+    }
+    if (current !== core) this.healthMonitor.watch(hub, client, stateFingerprint(current));
+    status['phase'] = 'Running';
+    return { core: current };
+  }
+
+  /** Resolves with the configuration after the subscription: the start may have been completed before it. */
+  private async followStart(hub: Hub, client: HubClient, core: CoreConfig): Promise<CoreConfig> {
+    if (this.subscribed.has(client)) return core;
+    const { namespace, name } = hub.metadata;
+    const requeue = () => this.services.requeue('Hub', namespace, name);
+    try {
+      await client.connection.subscribeEvents('homeassistant_started', requeue);
+      this.subscribed.add(client);
+      client.connection.onReconnect(requeue);
+      return await getConfig(client.rest);
+    } catch (error) {
+      if (!isFaultOfHub(error)) throw error;
+      return core; // its WebSocket is not loaded yet
+    }
+  }
+}
+
+/** The hub failed. A ban and a rejected token are of the operator. */
+const isFaultOfHub = (error: unknown): boolean =>
+  error instanceof HubError && !(error instanceof TokenRejected || error instanceof HubBanned);

@@ -1,13 +1,18 @@
-import type { Hub } from '../../../kinds/index';
+import type { Hub } from '../../../kinds';
 import { objectNames } from '../../../kinds/object-names';
-import { builtin } from '../../../runtime/types';
+import {
+  type ContainerStatus,
+  isReadyPod,
+  type Pod,
+  podOf,
+  statefulSetOf,
+} from '../../hub-workload/owned-objects';
 import { hubRedactor } from '../../hub-access/hub-secrets';
 import type { Services } from '../../services';
-import { downgradeMessage } from '../downgrade-message';
-import { type ContainerStatus, isReadyPod, type Pod } from '../../hub-workload/pod';
+import { downgradeMessage } from '../workload/downgrade';
 import { parsePrepareReport, prepareReport } from '../../hub-workload/termination-messages';
 import { latestWarning } from '../warning-events';
-import { stuckPod } from './stuck-pod';
+import { POD_TERMINATION_REPORT } from '../../../base/limits';
 
 export type PodState =
   | { readonly ready: true }
@@ -24,12 +29,11 @@ type PodServices = Pick<Services, 'clock' | 'cluster' | 'secrets' | 'cache'>;
 
 /** Whether the hub's pod is ready, and if not, why: as scheduler, kubelet, container or probe report it. */
 export async function podState(services: PodServices, { metadata }: Hub): Promise<PodState> {
-  const { namespace, name } = metadata;
-  const pod = services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+  const pod = podOf(services, { metadata });
   if (pod && isReadyPod(pod)) return { ready: true };
   const { message, isReplacement } = pod
     ? await notReady(services, pod)
-    : await missingPod(services, metadata);
+    : await missingPod(services, { metadata });
   const redact = await hubRedactor(services, { metadata });
   const isDowngrade = prepareReport(pod)?.result === 'downgrade';
   return { ready: false, message: redact(message), isReplacement, isDowngrade };
@@ -52,9 +56,9 @@ async function notReady(services: PodServices, pod: Pod) {
  * A quota, an admission policy or a Pod Security level that rejects the pod is reported on the StatefulSet alone. Without
  * such a report the StatefulSet controller is about to create the pod: the former one was deleted a moment ago.
  */
-async function missingPod(services: PodServices, { namespace, name }: Hub['metadata']) {
-  const { workload, pod } = objectNames(name);
-  const set = services.cache.get(builtin.StatefulSet.kind, namespace, workload);
+async function missingPod(services: PodServices, hub: Pick<Hub, 'metadata'>) {
+  const { pod } = objectNames(hub.metadata.name);
+  const set = statefulSetOf(services, hub);
   const warning = set && (await latestWarning(services, set));
   const message = withWarning(`Pod ${pod} does not exist yet`, warning);
   return { message, isReplacement: set !== undefined && warning === undefined };
@@ -142,3 +146,24 @@ function endMessage(message: string): string {
 
 /** Reasons of a container that waits as every container does before it starts. */
 const STARTING_REASONS = new Set(['PodInitializing', 'ContainerCreating']);
+
+/**
+ * The words about a pod that is being deleted and has not ended long after its grace period, and about what holds it;
+ * undefined: it is not stuck.
+ *
+ * @param now in milliseconds since the epoch
+ */
+export function stuckPod({ metadata, status }: Pod, now: number): string | undefined {
+  const { name, deletionTimestamp, finalizers = [] } = metadata;
+  // The grace period is part of the time.
+  const isStuck = now - Date.parse(deletionTimestamp ?? '') >= POD_TERMINATION_REPORT;
+  if (!isStuck) return undefined;
+  const running = (status?.containerStatuses ?? []).filter(({ state }) => state?.running);
+  const holder =
+    finalizers.length > 0
+      ? `Its finalizers hold it: ${finalizers.join(', ')}. The controller that set them has to remove them.`
+      : running.length > 0
+        ? `Its node has not ended the container ${running.map((container) => container.name).join(', ')}.`
+        : 'Its containers have ended, so its node may be unable to release a volume.';
+  return `Pod ${name} should have ended at ${deletionTimestamp}. ${holder} Read its events, and those of its node.`;
+}

@@ -1,11 +1,10 @@
 import type { Hub } from '../../../kinds/index';
-import { objectNames } from '../../../kinds/object-names';
 import { POD_NOT_READY_REQUEUE } from '../../../base/limits';
 import { byAge } from '../../../runtime/age';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { claimName, mountsClaim, type PodSpec, type StatefulSet } from '../../hub-workload/owned-objects';
+import { claimName, mountsClaim, type PodSpec, statefulSetOf } from '../../hub-workload/owned-objects';
 import { PerHub } from '../../hub-access/per-hub';
 import { type ClusterObject, pathOf } from '../../../runtime/objects';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../../../runtime/object-ownership';
@@ -53,10 +52,8 @@ export class ClaimConflicts {
     return this.given.get(hub) === claim ? 1 : 2;
   }
 
-  private uses({ metadata: { namespace, name } }: Hub, claim: string): boolean {
-    const { workload } = objectNames(name);
-    const set = this.services.cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, workload);
-    return mountsClaim(set?.spec.template.spec, claim);
+  private uses(hub: Hub, claim: string): boolean {
+    return mountsClaim(statefulSetOf(this.services, hub)?.spec.template.spec, claim);
   }
 
   /**
@@ -76,12 +73,10 @@ export class ClaimConflicts {
     );
     if (!pod) return undefined;
     const { name, labels } = pod.metadata;
-    if (labels?.[MANAGED_BY_LABEL] === FIELD_MANAGER)
-      return waiting(
-        'NameConflict',
-        `The pod ${name} of another Hub still uses the PersistentVolumeClaim ${claim}.`,
-        POD_NOT_READY_REQUEUE,
-      );
+    if (labels?.[MANAGED_BY_LABEL] === FIELD_MANAGER) {
+      const message = `The pod ${name} of another Hub still uses the PersistentVolumeClaim ${claim}.`;
+      return waiting('NameConflict', message, POD_NOT_READY_REQUEUE);
+    }
     const message = `The pod ${name} uses the PersistentVolumeClaim ${claim}, and two programs that write to one volume destroy its data: stop that pod, such as by scaling its workload to 0.`;
     return stalled('NameConflict', message, { after: POD_NOT_READY_REQUEUE });
   }

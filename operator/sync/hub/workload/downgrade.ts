@@ -1,11 +1,10 @@
 import { isComparable, isLower } from '../../../base/hub-version';
-import type { Hub, HubSpec } from '../../../kinds/index';
+import type { Hub, HubSpec } from '../../../kinds';
 import { operatorAnnotations, userAnnotations } from '../../../kinds/annotations';
 import { FIELD_MANAGER } from '../../../runtime/object-ownership';
 import { pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { downgradeMessage } from '../downgrade-message';
 import type { Claim } from '../../hub-workload/owned-objects';
 import type { HubContext, WithClaim } from '../steps';
 
@@ -48,3 +47,8 @@ export async function recordRanVersion(
 
 const isAllowed = (hub: Hub): boolean =>
   hub.metadata.annotations?.[userAnnotations.allowDowngrade] === 'true';
+
+/** @param place the volume, in words */
+export const downgradeMessage = (ran: string, version: string, place: string): string =>
+  `${ran} has run on ${place}, and ${version} is older: it may not be able to read what is there. ` +
+  `Set spec.version to ${ran} or later, or restore a backup and annotate the Hub with ${userAnnotations.allowDowngrade}=true.`;

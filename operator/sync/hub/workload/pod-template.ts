@@ -4,7 +4,6 @@ import { objectNames } from '../../../kinds/object-names';
 import { deliveryVolume } from '../../hub-workload/delivery';
 import { claimName, HUB_CONTAINER, HUB_PORT } from '../../hub-workload/owned-objects';
 import type { PodHashes } from '../../hub-workload/rollout-hashes';
-import { ALLOW_DOWNGRADE_KEY, OPERATOR_IP_KEY } from './init-values';
 import {
   PREPARE_CONFIG,
   PROBE,
@@ -21,6 +20,18 @@ const SECRETS = '/hub-operator/secrets';
 const DELIVERY = '/hub-operator/delivery';
 const INIT_VALUES = '/hub-operator/operator-ip';
 const TERMINATION_LOG = '/dev/termination-log';
+
+/** Keys of the ConfigMap `<hub>-operator-ip`, which are names of files in INIT_VALUES. */
+export const OPERATOR_IP_KEY = 'ip';
+export const ALLOW_DOWNGRADE_KEY = 'allow-downgrade';
+
+const configMount = { name: 'config', mountPath: CONFIG };
+const initValuesMount = { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true };
+const contentMounts = [
+  { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
+  { name: 'secrets', mountPath: SECRETS, readOnly: true },
+  { name: 'delivery', mountPath: DELIVERY, readOnly: true },
+];
 
 /** The hub's own timeouts for a stop add up to 210 s. A hub that is killed sooner can lose its database. */
 export const GRACE_SECONDS = 240;
@@ -94,13 +105,7 @@ function prepareContainer(common: CommonFields) {
       DELIVERY,
     ),
     securityContext: scriptSecurityContext,
-    volumeMounts: [
-      { name: 'config', mountPath: CONFIG },
-      { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
-      { name: 'secrets', mountPath: SECRETS, readOnly: true },
-      { name: 'delivery', mountPath: DELIVERY, readOnly: true },
-      { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true },
-    ],
+    volumeMounts: [configMount, ...contentMounts, initValuesMount],
   };
 }
 
@@ -116,10 +121,7 @@ function unbanContainer(common: CommonFields) {
       TERMINATION_LOG,
     ),
     securityContext: scriptSecurityContext,
-    volumeMounts: [
-      { name: 'config', mountPath: CONFIG },
-      { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true },
-    ],
+    volumeMounts: [configMount, initValuesMount],
   };
 }
 
@@ -134,12 +136,7 @@ function hubContainer({ timezone }: HubSpec, common: CommonFields) {
     readinessProbe: { ...probe(), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
     // The startup probe counts for the first start in the container only. A hub that restores a backup restarts inside it.
     livenessProbe: { ...probe('live', CONFIG), periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 },
-    volumeMounts: [
-      { name: 'config', mountPath: CONFIG },
-      { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
-      { name: 'secrets', mountPath: SECRETS, readOnly: true },
-      { name: 'delivery', mountPath: DELIVERY, readOnly: true },
-    ],
+    volumeMounts: [configMount, ...contentMounts],
   };
 }
 

@@ -1,22 +1,26 @@
-import type { Hub, HubSpec } from '../../../kinds/index';
+import type { V1Container } from '@kubernetes/client-node';
+import type { Hub, HubSpec } from '../../../kinds';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import type { Manifest } from '../../../runtime/apply';
+import type { Sent } from '../../../runtime/objects';
 import { stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import type { WorkloadStep } from '../continue-on-failure';
-import { HUB_CONTAINER, selectorOf, type StatefulSet } from '../../hub-workload/owned-objects';
-import { type HubContext, requeueAfter, type WithClaim } from '../steps';
-import { communityHash } from '../../hub-workload/community-hash';
+import { type HubContext, requeueAfter, type WithClaim, type WorkloadStep } from '../steps';
+import {
+  HUB_CONTAINER,
+  selectorOf,
+  type StatefulSet,
+  workloadManifest,
+} from '../../hub-workload/owned-objects';
+import { communityHash, hashesOf, type PodHashes, rolloutHashes } from '../../hub-workload/rollout-hashes';
 import { refuseDowngrade } from './downgrade';
 import { mergePodTemplate, NotMergeable, type PodTemplate } from './merge';
-import { ensureInitValues } from './init-values';
-import { GRACE_SECONDS, podTemplate } from './pod-template';
+import { ALLOW_DOWNGRADE_KEY, GRACE_SECONDS, OPERATOR_IP_KEY, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
-import { hashesOf, type PodHashes, rolloutHashes } from '../../hub-workload/rollout-hashes';
-import { deletionEvent, restartEvent } from './restart-event';
-import type { Rollouts } from './rollouts';
+import { deletionEvent, restartEvent, type Rollouts } from './rollouts';
+import { userAnnotations } from '../../../kinds/annotations';
 
 /**
  * Ensures the StatefulSet that runs the hub, once there is a configuration to run it with. Leaves `status.configHash`
@@ -95,7 +99,6 @@ export function statefulSet(
   hashes: PodHashes,
   ownerLabels: Readonly<Record<string, string>>,
 ): { readonly manifest: Manifest } | { readonly problem: string } {
-  const { name, namespace } = hub.metadata;
   const selector = selectorOf(hub);
   const own = podTemplate(hub, spec, { ...selector, ...ownerLabels }, hashes);
   try {
@@ -110,22 +113,16 @@ export function statefulSet(
       return {
         problem: `spec.podTemplate.spec.terminationGracePeriodSeconds is ${String(grace)}, and a hub that is killed before it has stopped can lose its database: set it to ${GRACE_SECONDS} or more, or remove it.`,
       };
-    const template = withImageOfHub(own, merged);
-    const manifest = {
-      apiVersion: 'apps/v1',
-      kind: 'StatefulSet',
-      metadata: { name: objectNames(name).workload, namespace, labels: selector },
-      spec: {
-        replicas: 1,
-        serviceName: objectNames(name).workload,
-        // With OrderedReady a pod that never gets ready is not replaced by a corrected template.
-        podManagementPolicy: 'Parallel',
-        updateStrategy: { type: 'RollingUpdate' },
-        revisionHistoryLimit: 2,
-        selector: { matchLabels: selector },
-        template,
-      },
-    };
+    const manifest = workloadManifest(builtin.StatefulSet, hub, {
+      replicas: 1,
+      serviceName: objectNames(hub.metadata.name).workload,
+      // With OrderedReady a pod that never gets ready is not replaced by a corrected template.
+      podManagementPolicy: 'Parallel',
+      updateStrategy: { type: 'RollingUpdate' },
+      revisionHistoryLimit: 2,
+      selector: { matchLabels: selector },
+      template: withImageOfHub(own, merged),
+    });
     return { manifest };
   } catch (error) {
     if (error instanceof NotMergeable) return { problem: `spec.podTemplate.${error.message}.` };
@@ -139,7 +136,7 @@ export function statefulSet(
  */
 function withImageOfHub(own: PodTemplate, merged: PodTemplate): PodTemplate {
   const containersOf = (template: PodTemplate, list: 'containers' | 'initContainers') =>
-    (template['spec'] as Record<typeof list, readonly Container[]>)[list];
+    (template['spec'] as Record<typeof list, readonly Sent<V1Container>[]>)[list];
   const imageIn = (template: PodTemplate) =>
     containersOf(template, 'containers').find(({ name }) => name === HUB_CONTAINER)?.image;
   const [standard, image] = [imageIn(own), imageIn(merged)];
@@ -150,7 +147,22 @@ function withImageOfHub(own: PodTemplate, merged: PodTemplate): PodTemplate {
   return { ...merged, spec: { ...(merged['spec'] as object), initContainers } };
 }
 
-interface Container {
-  readonly name: string;
-  readonly image?: string;
+/**
+ * Ensures the ConfigMap `<hub>-operator-ip` with the values that the init containers read: the operator's address, and
+ * whether an older version may start. They are not part of the pod template, since a change of them must not restart a
+ * hub that runs.
+ */
+async function ensureInitValues(
+  { applier, settings }: Pick<Services, 'applier' | 'settings'>,
+  hub: Hub,
+): Promise<void> {
+  const { annotations, name, namespace } = hub.metadata;
+  const metadata = { name: objectNames(name).operatorIp, namespace };
+  const isAllowed = annotations?.[userAnnotations.allowDowngrade] === 'true';
+  const data = {
+    [OPERATOR_IP_KEY]: settings.podIp || undefined, // not known outside of a cluster
+    [ALLOW_DOWNGRADE_KEY]: isAllowed ? 'true' : undefined,
+  };
+  const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+  await applier.apply(builtin.ConfigMap, manifest, { owner: hub });
 }

@@ -1,16 +1,16 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
+import { controllerOf } from '../../../runtime/object-ownership';
 import { ObjectRejected } from '../../../runtime/apply-errors';
-import { type ConditionValue, waiting } from '../../../runtime/outcome';
+import { condition, type ConditionValue, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import type { WorkloadStep } from '../continue-on-failure';
+import { type HubContext, requeueAfter, type WithClaim, type WorkloadStep } from '../steps';
 import { latestWarning } from '../warning-events';
 import { type Claim, claimName } from '../../hub-workload/owned-objects';
 import { ensureOwnerReference } from '../../hub-workload/owner-reference';
 import { keepsOwnClaim, releaseNamedClaim } from '../../hub-workload/retain';
-import { type HubContext, requeueAfter, type WithClaim } from '../steps';
 import { ClaimConflicts } from './claim-conflict';
 import { parseQuantity } from './quantity';
 
@@ -58,28 +58,21 @@ async function ensureClaim(services: StorageServices, hub: Hub, desired: Storage
   // Not from the cache: it has only our own claims, and one that is being deleted or has grown must be seen at once.
   const present = await applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, name);
   // The claim of a former Hub of that name is on its way out: this Hub gets a new one.
-  const isFormer = present && isControlled(present) && !applier.isOurs(present, hub);
+  const isFormer = present && controllerOf(present) && !applier.isOurs(present, hub);
   if (present?.metadata.deletionTimestamp && (desired.existingClaim || !isFormer))
     return { claim: present, condition: terminating(hub, name) };
-  if (desired.existingClaim) return existingClaim(services, name, present);
+  if (desired.existingClaim) {
+    const missing = `The PersistentVolumeClaim ${name} of storage.existingClaim does not exist: create it.`;
+    return {
+      claim: present,
+      condition: present ? await storageReady(services, present, []) : mismatch(missing),
+    };
+  }
   const problems = present ? differences(present, desired) : [];
   // An existing claim of that name that the operator did not create is used unchanged.
   if (present && !isFormer && !applier.isOurs(present, hub))
     return { claim: present, condition: await storageReady(services, present, problems) };
   return applyClaim(services, hub, desired, present, problems);
-}
-
-async function existingClaim(
-  services: StorageServices,
-  name: string,
-  present: Claim | undefined,
-): Promise<ClaimState> {
-  if (present) return { claim: present, condition: await storageReady(services, present, []) };
-  return {
-    condition: mismatch(
-      `The PersistentVolumeClaim ${name} of storage.existingClaim does not exist: create it.`,
-    ),
-  };
 }
 
 async function applyClaim(
@@ -124,20 +117,12 @@ async function storageReady(
   if (phase === 'Lost') return mismatch(`The PersistentVolumeClaim ${name} has lost its volume.`);
   if (phase !== 'Bound') {
     const warning = await latestWarning(services, claim);
-    return {
-      status: 'False',
-      reason: 'Pending',
-      message: `${name} is ${phase}${warning ? `: ${warning}` : '.'}`,
-    };
+    return condition('False', 'Pending', `${name} is ${phase}${warning ? `: ${warning}` : '.'}`);
   }
   const size = requestOf(claim);
   if (size !== undefined && parseQuantity(capacity?.storage ?? '0') < parseQuantity(size))
     return expanding(claim, size);
-  return {
-    status: 'True',
-    reason: 'Bound',
-    message: `${name} is bound (${capacity?.storage ?? 'of unknown size'}).`,
-  };
+  return condition('True', 'Bound', `${name} is bound (${capacity?.storage ?? 'of unknown size'}).`);
 }
 
 function expanding({ metadata: { name }, status }: Claim, size: string): ConditionValue {
@@ -146,7 +131,7 @@ function expanding({ metadata: { name }, status }: Claim, size: string): Conditi
     .filter(({ status: value }) => value === 'True')
     .map(({ type, message }) => `${type}${message ? `: ${message}` : ''}`);
   const message = [`${name} grows from ${capacity?.storage ?? 'nothing'} to ${size}.`, ...steps].join(' ');
-  return { status: 'False', reason: 'Expanding', message };
+  return condition('False', 'Expanding', message);
 }
 
 /** The spec to apply. Of a claim that exists only the size can change, once it is bound, and only upwards. */
@@ -190,9 +175,6 @@ export function differences(claim: Claim, desired: StorageSpec): string[] {
   return problems;
 }
 
-const isControlled = ({ metadata: { ownerReferences = [] } }: Claim): boolean =>
-  ownerReferences.some(({ controller }) => controller);
-
 function sizeToRequest(desired: StorageSpec, present: Claim | undefined): string {
   const requested = present && requestOf(present);
   if (requested === undefined) return desired.size;
@@ -214,15 +196,10 @@ function isShrinking(desired: StorageSpec, claim: Claim): boolean {
 const requestOf = ({ spec }: Claim): string | undefined => spec.resources?.requests?.storage;
 
 /** The claim was deleted while the hub uses it. This cannot be undone; the claim exists until the pod ends. */
-function terminating(hub: Hub, claim: string): ConditionValue {
-  const { pod } = objectNames(hub.metadata.name);
-  return mismatch(
-    `${claim} is being deleted, and its data with it as soon as the pod ${pod} ends: make a backup, keep it elsewhere, then delete the pod.`,
+const terminating = (hub: Hub, claim: string): ConditionValue =>
+  mismatch(
+    `${claim} is being deleted, and its data with it as soon as the pod ${objectNames(hub.metadata.name).pod} ends: make a backup, keep it elsewhere, then delete the pod.`,
   );
-}
 
-const mismatch = (...problems: string[]): ConditionValue => ({
-  status: 'False',
-  reason: 'Mismatch',
-  message: problems.join(' '),
-});
+const mismatch = (...problems: string[]): ConditionValue =>
+  condition('False', 'Mismatch', problems.join(' '));

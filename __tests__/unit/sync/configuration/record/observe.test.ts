@@ -1,4 +1,4 @@
-import type { Pod } from '../../../../../operator/sync/hub-workload/pod';
+import type { Pod } from '../../../../../operator/sync/hub-workload/owned-objects';
 import type { HubConfiguration } from '../../../../../operator/kinds';
 import { observeUnusable, restartHeldBy } from '../../../../../operator/sync/configuration/record/observe';
 import { prepareMessage } from '../fake-hub';
@@ -32,7 +32,7 @@ function podWith({ started = true, restartCount = 0, isRunning = true }: Contain
         },
       ],
     },
-  } as unknown as Pod;
+  };
 }
 
 /** A hub that cannot be used, as its Hub and its pod show it. */

@@ -1,5 +1,5 @@
 import { LoginFailed } from '../../../../../operator/client/connection/errors';
-import { RejectedCredentials } from '../../../../../operator/sync/hub/access/rejected-credentials';
+import { RejectedCredentials } from '../../../../../operator/sync/hub/access/credentials';
 import { aHub } from '../../fixtures';
 
 const villa = aHub();

@@ -4,7 +4,7 @@ import {
   banHistoryOf,
   banStatus,
   decideBanRestart,
-} from '../../../../../operator/sync/hub/health/ban-window';
+} from '../../../../../operator/sync/hub/health/ban-recovery';
 import fc from '../../../../fast-check';
 
 const SECOND = 1_000;

@@ -1,6 +1,6 @@
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import type { StatefulSet } from '../../../../../operator/sync/hub-workload/owned-objects';
-import { restartEvent } from '../../../../../operator/sync/hub/workload/restart-event';
+import { restartEvent } from '../../../../../operator/sync/hub/workload/rollouts';
 import { aHub } from '../../fixtures';
 
 const { configHash, secretsHash, communityHash } = operatorAnnotations;
