@@ -5,7 +5,7 @@ import type { CustomResource } from '../../operator/kinds/resource';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import type { Child } from '../../operator/sync/objects/child';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
-import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
+import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-types';
 import { recordedId } from '../../operator/sync/objects/ownership';
 import { idByName, resolveReferences } from '../../operator/sync/registry/resolve';
 import { entrySpecOf } from '../../operator/sync/registry/spec-of';

@@ -1,12 +1,12 @@
 import type { RegistryRecord } from '../../client/connection/api-types';
 import type { HubRejected } from '../../client/connection/errors';
-import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
+import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE, MIN_WRITE_INTERVAL } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Ready, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { type FieldDiff, formatDiff } from '../objects/field-diff';
 import { hubErrorOutcome, rejectedMessage } from '../hub-access/hub-errors';
 import type { DesiredEntry } from './desired';
-import type { EntryResource, EntryType } from './entry-type';
+import type { EntryResource, EntryType } from './entry-types';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -45,11 +45,10 @@ export function partlyWritten(
   entryType: EntryType,
   record: RegistryRecord,
   differences: string,
-  after: number,
   status: Fields,
 ): Waiting {
   const message = `The hub did not take over all of it (${differences}).`;
-  return waiting(entryType.reason, message, after, {
+  return waiting(entryType.reason, message, MIN_WRITE_INTERVAL, {
     status: { ...status, [entryType.idField]: idIn(entryType, record), pendingName: null },
   });
 }
@@ -93,6 +92,6 @@ export function dryRun(
     : stalled('DryRun', `Would write the ${type} ${id} (${formatDiff(differences, redact)}). ${remove}`);
 }
 
-function idIn({ type }: EntryType, record: RegistryRecord): string {
+export function idIn({ type }: EntryType, record: RegistryRecord): string {
   return record[`${type}_id`] as string;
 }

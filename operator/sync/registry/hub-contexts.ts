@@ -7,7 +7,7 @@ import { PerClient, PerResource } from '../objects/remembered';
 import { recordedId } from '../objects/ownership';
 import type { Paced } from '../objects/write-pacing';
 import type { Services } from '../services';
-import type { EntryResource, EntryType } from './entry-type';
+import type { EntryResource, EntryType } from './entry-types';
 import { RegistryWatch, type WatchedEntry } from './watch';
 
 /** In-memory state of one resource. */

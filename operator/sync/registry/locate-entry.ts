@@ -3,7 +3,7 @@ import { registryName } from '../../kinds/ids';
 import { byAge } from '../../runtime/age';
 import { conditionOf } from '../../runtime/conditions';
 import { recordedId } from '../objects/ownership';
-import type { EntryResource, EntryType } from './entry-type';
+import type { EntryResource, EntryType } from './entry-types';
 import { idByName } from './resolve';
 
 /** The entry that a resource stands for (rules.md, "Floors, labels and areas"). */

@@ -3,7 +3,7 @@ import { registryName } from '../../kinds/ids';
 import { AREA_DEPENDENCY_REQUEUE } from '../../base/limits';
 import { type Waiting, waiting } from '../../runtime/outcome';
 import { recordedId } from '../objects/ownership';
-import type { EntryResource, EntryType } from './entry-type';
+import type { EntryResource, EntryType } from './entry-types';
 
 /** The id that a name stands for, or why there is none yet, as the end of a sentence. */
 export type Resolved = { readonly id: string } | { readonly missing: string };

@@ -1,6 +1,6 @@
 import type { RegistryRecord } from '../../client/connection/api-types';
 import type { RegistryType } from '../../client/connection/registry-types';
-import type { EntryField, EntryType } from './entry-type';
+import type { EntryField, EntryType } from './entry-types';
 
 /** The name of an entry by its registry and id; undefined: there is none. */
 export type NameOfEntry = (type: RegistryType, id: string) => string | undefined;

@@ -9,7 +9,7 @@ import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { Logger } from '../../base/log';
 import type { Priority } from '../../runtime/priority';
 import { Timer } from '../../base/timer';
-import type { EntryType } from './entry-type';
+import type { EntryType } from './entry-types';
 
 /** A resource with an entry in a registry, as far as changes in the hub are concerned. */
 export interface WatchedEntry {

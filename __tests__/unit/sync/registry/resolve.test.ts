@@ -1,6 +1,4 @@
-import { areas } from '../../../../operator/sync/registry/area';
-import type { EntryType } from '../../../../operator/sync/registry/entry-type';
-import { floors } from '../../../../operator/sync/registry/floor';
+import { areas, type EntryType, floors } from '../../../../operator/sync/registry/entry-types';
 import { resolveName, resolveReferences } from '../../../../operator/sync/registry/resolve';
 import { anEntry, entriesNamed } from './entries';
 
