@@ -1,5 +1,5 @@
 import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../base/limits';
-import { addedFiles, type Content } from './generate/configuration-content';
+import { addedFiles, type Content } from './generate/generate';
 import { isSameContent } from './generate/content-marker';
 import type { LoadResult } from './load/hub-loader';
 import { decideReload, type ReloadPolicy } from './load/reload-decision';

@@ -59,6 +59,12 @@ interface Summary {
   readonly secrets: ReadonlySet<string>;
 }
 
+function sectionFrom(parts: readonly Summary[]): Section {
+  const keys = [...new Set(parts.flatMap(({ secrets }) => [...secrets]))].sort();
+  const secrets = Object.fromEntries(keys.map((key) => [key, '']));
+  return { digest: hash(parts.map(({ digest }) => digest)), secrets };
+}
+
 class SectionReader {
   private readonly contributions = new Map<string, Summary[]>();
   private readonly summaries = new Map<Node, Summary>();
@@ -69,15 +75,7 @@ class SectionReader {
   read(): Sections {
     const { root } = this.files;
     if (root) this.addAll(root);
-    return new Map([...this.contributions].map(([name, parts]) => [name, this.section(parts)]));
-  }
-
-  private section(parts: readonly Summary[]): Section {
-    const keys = [...new Set(parts.flatMap(({ secrets }) => [...secrets]))].sort();
-    return {
-      digest: hash(parts.map(({ digest }) => digest)),
-      secrets: Object.fromEntries(keys.map((key) => [key, ''])),
-    };
+    return new Map([...this.contributions].map(([name, parts]) => [name, sectionFrom(parts)]));
   }
 
   /** Adds the sections of a mapping: of `configuration.yaml`, or of a package. */
@@ -128,10 +126,8 @@ class SectionReader {
   }
 
   private add(name: string, contents: readonly Content[]): void {
-    const summary = this.summarize(contents);
-    const present = this.contributions.get(name);
-    if (present) present.push(summary);
-    else this.contributions.set(name, [summary]);
+    const present = this.contributions.get(name) ?? [];
+    this.contributions.set(name, [...present, this.summarize(contents)]);
   }
 
   private summaryOf({ node, file }: Place): Summary {

@@ -7,25 +7,16 @@ import { sectionOf, type Sections } from '../generate/sections';
 import type { UsableHub } from '../record/observe';
 import type { HubCapabilities } from './reload-decision';
 
-/** The sections whose integration the hub has not set up, and its words about them. */
-export interface NotSetUp {
-  readonly sections: readonly string[];
-  /** Empty: the hub says nothing. */
-  readonly words: string;
-}
-
 type SetUpOfHub = Pick<HubClient, 'components' | 'repairIssues'>;
 
-/** @param loaded the sections that the hub has loaded */
 export async function readCapabilities(
   { client, hub }: UsableHub,
   loaded: Sections,
 ): Promise<HubCapabilities> {
-  const domains = await listServices(client.connection);
-  const services = [...domains].flatMap(([domain, names]) => [...names].map((name) => `${domain}.${name}`));
+  const domains = [...(await listServices(client.connection))];
   const version = hub.status?.version;
   return {
-    services: new Set(services),
+    services: new Set(domains.flatMap(([domain, names]) => [...names].map((name) => `${domain}.${name}`))),
     httpByApi: version === undefined || !isLower(version, HTTP_BY_API),
     notSetUp: new Set(await partsNotSetUp(client, loaded)),
   };
@@ -40,12 +31,16 @@ async function partsNotSetUp(client: SetUpOfHub, sections: Sections): Promise<st
   return [...missing, ...(await client.repairIssues.unsupportedPlatforms(platforms))];
 }
 
-/** Compares the sections with the components and platforms that a hub has set up; undefined: it has set up all. */
+/**
+ * The sections and platforms that a hub has not set up, and its words about them; undefined: it has set up all.
+ *
+ * @returns `words`: empty if the hub says nothing
+ */
 export async function notSetUp(
   client: SetUpOfHub & Pick<HubClient, 'connection'>,
   sections: Sections,
   redact: Redact,
-): Promise<NotSetUp | undefined> {
+) {
   const missing = await partsNotSetUp(client, sections);
   if (missing.length === 0) return undefined;
   const logged = (await readLog(client)).filter(({ level }) => level === 'ERROR' || level === 'CRITICAL');

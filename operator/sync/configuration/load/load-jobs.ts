@@ -8,11 +8,8 @@ import { Operation } from '../../objects/operation';
 import { readGeneratedSecrets } from '../../secrets-yaml/generated-secrets';
 import type { Services } from '../../services';
 import type { ConfigurationRecords, HubStart } from '../record/record';
-import { HubLoader, type LoadJob, type LoadResult } from './hub-loader';
+import { HubLoader, type LoadOrder, type LoadResult } from './hub-loader';
 import type { DesiredContent } from './running-content';
-
-/** A load that is to be made. */
-export type LoadOrder = Omit<LoadJob, 'redact' | 'hasChanged' | 'assertStillDesired'>;
 
 /** A load of a content into a hub. */
 interface Load {

@@ -11,7 +11,7 @@ import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import type { Services } from '../../services';
 import type { GeneratedConfiguration } from '../generate/generate';
 import type { ContentHashes } from '../generate/content-marker';
-import { type PublishedFiles, writeFiles } from './hub-files';
+import { type PublishedFiles, writeFiles } from './record';
 
 /** The ConfigMap `<hub>-configuration` as it is now. */
 export interface Published {
