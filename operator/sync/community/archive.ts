@@ -60,10 +60,9 @@ export async function readArchive(content: Buffer, hasRoot = true): Promise<Arch
   return {
     entries: [...stored.keys()],
     read: (entry) =>
-      unreadable(`The file ${shown(entry.path)} in the archive is damaged`, async () => {
-        const read = await buffer(await zip.openReadStreamPromise(stored.get(entry)!));
-        return read;
-      }),
+      unreadable(`The file ${shown(entry.path)} in the archive is damaged`, async () =>
+        buffer(await zip.openReadStreamPromise(stored.get(entry)!)),
+      ),
   };
 }
 
@@ -76,7 +75,7 @@ async function list(zip: ZipFile): Promise<readonly Entry[]> {
     total += uncompressedSize;
     if (total > ARCHIVE_UNPACKED_SIZE)
       throw new RepositoryRefused(
-        `The files in the archive have more than ${mebibytes(ARCHIVE_UNPACKED_SIZE)} MiB together, which is not accepted.`,
+        `The files in the archive have more than ${ARCHIVE_UNPACKED_SIZE / 1024 / 1024} MiB together, which is not accepted.`,
       );
     if (uncompressedSize > SMALL_FILE && uncompressedSize > compressedSize * ARCHIVE_RATIO)
       throw new RepositoryRefused(
@@ -112,23 +111,14 @@ function rootOf(entries: readonly Entry[]): string {
 
 const UNIX = 3;
 const FILE_TYPE = 0o170000;
+const TYPES: Readonly<Record<number, EntryType>> = { 0o100000: 'file', 0o040000: 'folder', 0o120000: 'link' };
 
 /** By the mode that a Unix program has stored. An archive of another system has files and folders only. */
 function typeOf({ externalFileAttributes, fileName, versionMadeBy }: Entry): EntryType {
   const mode = versionMadeBy >>> 8 === UNIX ? (externalFileAttributes >>> 16) & FILE_TYPE : 0;
   const named = fileName.endsWith('/') ? 'folder' : 'file';
-  switch (mode) {
-    case 0:
-      return named;
-    case 0o100000:
-      return named === 'file' ? 'file' : 'other';
-    case 0o040000:
-      return named === 'folder' ? 'folder' : 'other';
-    case 0o120000:
-      return 'link';
-    default:
-      return 'other';
-  }
+  const type = mode === 0 ? named : TYPES[mode];
+  return type === named || type === 'link' ? type : 'other';
 }
 
 async function unreadable<T>(what: string, read: () => Promise<T>): Promise<T> {
@@ -139,8 +129,6 @@ async function unreadable<T>(what: string, read: () => Promise<T>): Promise<T> {
     throw new RepositoryRefused(`${what}: ${messageOf(error)}.`);
   }
 }
-
-const mebibytes = (bytes: number): number => bytes / 1024 / 1024;
 
 /** A path of an archive in a message: in one line, and not for ever. */
 export function shown(path: string): string {

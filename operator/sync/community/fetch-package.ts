@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock';
 import type { HubCommunityRepositorySpec } from '../../kinds';
 import { readArchive } from './archive';
 import { type Download, downloadArchive, downloadAttachment, DownloadFailed } from './download';
-import { unpack, unpackRepository } from './layout';
+import { unpack } from './layout';
 import type { RepositoryPackage } from './repository-package';
 
 export interface Source extends Download {
@@ -29,10 +29,8 @@ export async function fetchPackage(
     const content = await downloadAttachment(clock, source, attachment, signal);
     if (content) return found.unpack(attachment, content);
   }
-  if (found.isOptional) {
-    const inRepository = await unpackRepository(await archive(), category, name);
-    if (!('attachments' in inRepository)) return inRepository;
-  }
+  const inRepository = await found.unpackRepository?.(await archive());
+  if (inRepository && !('attachments' in inRepository)) return inRepository;
   throw new DownloadFailed(
     `${found.why}, and the release ${ref} has no such attachment: set spec.ref to the tag of a release that has it.`,
     false,

@@ -12,19 +12,17 @@ import type { RepositoryPackage } from './repository-package';
 export type Preparation =
   | { readonly type: 'running' }
   | { readonly type: 'ready'; readonly package: RepositoryPackage }
-  | {
-      readonly type: 'failed';
-      readonly error: RepositoryRefused | DownloadFailed;
-      readonly retryAfter?: number;
-    };
+  | { readonly type: 'failed'; readonly error: Failure; readonly retryAfter?: number | undefined };
+
+type Failure = RepositoryRefused | DownloadFailed;
 
 interface Entry {
   /** Identifies the request. */
   readonly key: string;
   readonly operation: Operation<RepositoryPackage>;
   state: Preparation;
-  /** By the monotonic clock: a failure is remembered until then. Absent: until something else is asked for. */
-  until?: number;
+  /** By the monotonic clock: a failure is remembered until then. */
+  until: number;
 }
 
 /**
@@ -53,11 +51,10 @@ export class Preparations {
     onEnd: () => void,
   ): Preparation {
     const present = this.entries.get(uid);
-    const isDue = present?.until !== undefined && present.until <= this.clock.monotonic();
-    if (present && present.key === key && !isDue) return present.state;
+    if (present?.key === key && present.until > this.clock.monotonic()) return present.state;
     this.forget(uid);
     const operation = new Operation<RepositoryPackage>(this.clock);
-    const entry: Entry = { key, operation, state: { type: 'running' } };
+    const entry: Entry = { key, operation, state: { type: 'running' }, until: Infinity };
     if (this.closed) return entry.state;
     this.entries.set(uid, entry);
     const fetch = async () => {
@@ -106,17 +103,17 @@ export class Preparations {
     this.fail(entry, known ? error : new RepositoryRefused(`The archive cannot be read: ${error.message}.`));
   }
 
-  private fail(entry: Entry, error: RepositoryRefused | DownloadFailed) {
+  private fail(entry: Entry, error: Failure) {
     const retryAfter = retryOf(error);
-    const state = { type: 'failed', error, ...(retryAfter !== undefined && { retryAfter }) } as const;
+    const state = { type: 'failed', error, retryAfter } as const;
     entry.state = state;
-    if (retryAfter !== undefined) entry.until = this.clock.monotonic() + retryAfter;
+    entry.until = this.clock.monotonic() + (retryAfter ?? Infinity);
     return state;
   }
 }
 
 /** The content of an archive does not change. An answer of the code host or a quota may. */
-function retryOf(error: RepositoryRefused | DownloadFailed): number | undefined {
+function retryOf(error: Failure): number | undefined {
   if (error instanceof InstallRejected) return DOWNLOAD_REJECTED_RETRY;
   if (error instanceof RepositoryRefused) return undefined;
   return error.isTransient ? DOWNLOAD_RETRY : DOWNLOAD_REJECTED_RETRY;

@@ -1,8 +1,7 @@
 import { load, YAMLException } from 'js-yaml';
 import { isObject } from '../../base/is-object';
 import { type Archive, shown } from './archive';
-import type { Hints } from './hints';
-import { assertSize } from './json-file';
+import { assertSize, type Hints } from './json-files';
 import { RepositoryRefused } from './errors';
 import type { RepositoryPackage } from './repository-package';
 import { readSelected, select } from './selection';
