@@ -8,11 +8,10 @@ import type { OperationEnd } from '../objects/operation';
 import { adopt, namedEntry, takeOwnership, replace } from './entry/acquisition';
 import { entriesOf } from './entry/adoption';
 import { reauthFailed } from './entry/reauthentication';
-import { appliedStatus, entryHash, entryHashes, NO_ENTRY } from './entry/status-fields';
+import { appliedStatus, entryHash, entryHashes, NO_ENTRY } from './entry/status';
 import { type FlowProblem, isUnsure } from './flow/navigator';
 import { buttonHint, discoveredHint, existsHint, problemText, rejectedHint } from './flow/problem-text';
-import type { Failure } from './hub-context';
-import type { IntegrationReconcile } from './integration-reconcile';
+import type { Failure, IntegrationReconcile } from './hub-context';
 import {
   type Applied,
   configurationFailed,

@@ -5,8 +5,7 @@ import type { PendingFlow } from '../../../kinds/integration';
 import { defaulted } from '../../../kinds/schema';
 import type { EventSpec } from '../../../runtime/event-spec';
 import { isComparable, recorded, subentryId } from '../answer-hashes';
-import type { HubContext, IntegrationResource } from '../hub-context';
-import type { IntegrationReconcile } from '../integration-reconcile';
+import type { HubContext, IntegrationReconcile, IntegrationResource } from '../hub-context';
 import { desiredTitle, entriesMadeBy, entriesOf, isWithin } from './adoption';
 
 // A flow whose end was not observed: the process was killed, or the hub's response did not arrive.

@@ -4,7 +4,7 @@ import { type AnswerHashes, changedAnswers, isOfEntry, placeOf } from '../answer
 import type { FlowAnswers, FlowProblem } from '../flow/navigator';
 import type { FlowName } from '../flow/problem-text';
 import { isSuccess, problemOf, runFlow } from '../flow/run';
-import type { IntegrationReconcile } from '../integration-reconcile';
+import type { IntegrationReconcile } from '../hub-context';
 import { type Failed, noneApplied, type FlowOperation, type OperationResult } from '../operation';
 import { runAgain } from './creation';
 import { SubentryUpdate } from './subentries';
