@@ -65,11 +65,7 @@ export function installing(target: string, detail?: string): Outcome {
   return waiting('Installing', message, INSTALLER_POLL, installingPhase);
 }
 
-/**
- * The pod has put the files there; the hub has not loaded them yet.
- *
- * @param installationID as the pod has reported it
- */
+/** The pod has put the files there; the hub has not loaded them yet. */
 export const installed = (
   { repository, ref, target, digest, provides }: Installed,
   claimUID: string,

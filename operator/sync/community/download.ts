@@ -41,20 +41,14 @@ interface RequestedFile extends Pick<Download, 'token'> {
   readonly what: string;
 }
 
-/**
- * Downloads the archive of a repository, as GitHub, Gitea and Forgejo serve it.
- *
- * @throws DownloadFailed, or the reason of `signal`
- */
+/** Downloads the archive of a repository, as GitHub, Gitea and Forgejo serve it. */
 export function downloadArchive(clock: Clock, source: Download, signal?: AbortSignal): Promise<Buffer> {
   return download(clock, { url: archiveUrl(source), what: 'archive', token: source.token }, signal);
 }
 
 /**
  * Downloads a file that is attached to the release of the tag `ref`, as GitHub, Gitea and Forgejo serve it.
- *
- * @returns undefined: there is no such release, or no such file
- * @throws DownloadFailed, or the reason of `signal`
+ * Undefined: there is no such release, or no such file.
  */
 export async function downloadAttachment(
   clock: Clock,

@@ -27,8 +27,7 @@ interface Entry {
 
 /**
  * Downloads and checks repositories beside the reconciles, one at a time, with a turn for each namespace: an archive and its
- * files are in memory meanwhile.
- * A refusal is remembered, so that a resync downloads nothing.
+ * files are in memory meanwhile. A refusal is remembered, so that a resync downloads nothing.
  */
 export class Preparations {
   private readonly entries = new Map<string, Entry>();
@@ -37,13 +36,7 @@ export class Preparations {
 
   constructor(private readonly clock: Clock) {}
 
-  /**
-   * The state of the preparation for a resource; starts it if there is none.
-   *
-   * @param metadata of the resource
-   * @param key of the request: another one starts a new download
-   * @param onEnd called when it has ended
-   */
+  /** The state of the preparation for a resource. Without one, or with one of another `key`, a download starts. */
   prepare(
     { uid, namespace }: Pick<ResourceMetadata, 'uid' | 'namespace'>,
     key: string,

@@ -22,7 +22,7 @@ import { activators } from './activation';
 import { bundleOf, digestOf, type RepositoryPackage } from './repository-package';
 import { DigestMismatch, InstallRejected, RepositoryRefused, TargetTaken } from './errors';
 import type { Installer } from './installer';
-import { type HubWorkload, type Installation, installationOf, verdictOf } from './installer-pod';
+import { type HubWorkload, installationOf, verdictOf } from './installer-pod';
 import * as conditions from './conditions';
 import type { Preparations } from './preparation';
 import type { Targets } from './targets';
@@ -172,7 +172,7 @@ export class CommunitySync {
     if (verdict.result === 'running' && age < INSTALLER_TIMEOUT)
       return conditions.installing(target, verdict.message);
     // The failed pod stays as a record until the next attempt is due or the spec changes.
-    const isCurrent = installation !== undefined && !context.forced && matchesSpec(reconcile, installation);
+    const isCurrent = !context.forced && matchesSpec(reconcile, install ?? {}, installation?.claimUID);
     const rest = DOWNLOAD_REJECTED_RETRY - age;
     this.targets.clearReservation(resource);
     const { message = 'the pod has not ended' } = verdict;
@@ -253,24 +253,20 @@ function isAllowed(patterns: readonly string[] | undefined, repository: string):
 }
 
 /** Whether the volume has the version in the spec, by status. */
-function isInstalled({ resource: { status }, spec, claimUID }: Reconcile): boolean {
-  return (
-    status?.digest !== undefined &&
-    status.installedVersion === spec.ref &&
-    status.installedRepository === spec.repository &&
-    status.claimUID === claimUID &&
-    (spec.digest === undefined || spec.digest === status.digest)
-  );
+function isInstalled(reconcile: Reconcile): boolean {
+  const { installedRepository, installedVersion, digest, claimUID } = reconcile.resource.status ?? {};
+  const present = { repository: installedRepository, ref: installedVersion, digest };
+  return digest !== undefined && matchesSpec(reconcile, present, claimUID);
 }
 
-/** Whether a pod installs the version in the spec. */
-function matchesSpec({ spec, claimUID }: Reconcile, { install, claimUID: of }: Installation): boolean {
-  return (
-    install?.repository === spec.repository &&
-    install.ref === spec.ref &&
-    of === claimUID &&
-    (spec.digest === undefined || spec.digest === install.digest)
-  );
+/** Whether a version that a pod installs, or has installed, is that in the spec. */
+function matchesSpec(
+  { spec, claimUID }: Reconcile,
+  version: { readonly [field in 'repository' | 'ref' | 'digest']?: string | undefined },
+  of: string | undefined,
+): boolean {
+  const isDigest = spec.digest === undefined || spec.digest === version.digest;
+  return version.repository === spec.repository && version.ref === spec.ref && of === claimUID && isDigest;
 }
 
 /** Whether a pod installs, or has installed, files that status does not have yet. */

@@ -111,10 +111,7 @@ export function decide(situation: Situation): Step {
   }
 }
 
-/**
- * The content that was loaded is not there any more, or a restart is not published because the Hub could not begin with
- * it.
- */
+/** The loaded content is not there any more, or a restart is not published because the Hub could not begin with it. */
 function isToBeRepeated({ content, observed }: Situation, last: LoadResult): boolean {
   if (last.type === 'loaded') return last.pending.length === 0;
   if (last.type !== 'restart' || observed.heldBy !== undefined) return false;

@@ -30,20 +30,8 @@ import { autoRestartOf, publishConfiguration, restartForAll } from './record/pub
 import { ensureRecorderSecret } from './record/secrets';
 import { GeneratedConfigurationCache } from './generate/generated-configuration-cache';
 
-export interface ConfigurationModule {
-  readonly module: SyncModule<HubConfiguration>;
-  /** Whether a configuration is being loaded into the hub. A restart waits for the end of it. */
-  readonly isLoading: (hub: Hub) => boolean;
-  /** Aborts all loads. */
-  close(): void;
-}
-
 /** Generates the hub's configuration into a ConfigMap, which needs no running hub, and loads it into one that runs. */
-export function configurationModule(
-  services: Services,
-  hubs: HubClients,
-  restarts: PodRestarts,
-): ConfigurationModule {
+export function configurationModule(services: Services, hubs: HubClients, restarts: PodRestarts) {
   const records = new ConfigurationRecords(services);
   const loads = new LoadJobs(services, records);
   const reconciler = new ConfigurationReconciler(services, hubs, restarts, records, loads);
@@ -79,15 +67,18 @@ export function configurationModule(
     }
   }
 
+  const module: SyncModule<HubConfiguration> = {
+    sync: (resource, context) =>
+      context.dryRun
+        ? dryRunOutcome(services, (applier) => publishOnly({ ...services, applier }, generation, resource))
+        : deliver(resource, context),
+  };
   return {
+    module,
+    /** Whether a configuration is being loaded into the hub. A restart waits for the end of it. */
+    isLoading: (hub: Hub) => loads.isLoading(hub),
+    /** Aborts all loads. */
     close: () => loads.close(),
-    isLoading: (hub) => loads.isLoading(hub),
-    module: {
-      sync: (resource, context) =>
-        context.dryRun
-          ? dryRunOutcome(services, (applier) => publishOnly({ ...services, applier }, generation, resource))
-          : deliver(resource, context),
-    },
   };
 }
 

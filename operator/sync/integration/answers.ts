@@ -43,11 +43,7 @@ export type Resolved = { readonly answers: Answers } | Missing | { readonly inva
 
 type Given = NonNullable<HubIntegrationSpec['configuration']>;
 
-/**
- * Reads the answers of a resource, with the values of the Secrets that they refer to.
- *
- * @throws SecretRefused
- */
+/** Reads the answers of a resource, with the values of the Secrets that they refer to. @throws SecretRefused */
 export async function resolveAnswers(
   services: NamedSecretServices,
   namespace: string,

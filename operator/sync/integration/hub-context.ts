@@ -228,7 +228,6 @@ function isHeldUp(resource: IntegrationResource): boolean {
   );
 }
 
-/** The contexts of all hubs. */
 export class HubContexts extends PerClient<HubContext> {
   isDraining = false;
 

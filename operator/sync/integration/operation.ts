@@ -91,11 +91,7 @@ export class FlowOperation extends Operation<OperationResult> {
     this.signal.throwIfAborted();
   }
 
-  /**
-   * The hooks of a flow that the operation runs.
-   *
-   * @param pending the fields that status has to record before the first answer
-   */
+  /** The hooks of a flow that the operation runs. Status records `pending` before the first answer. */
   hooks(pending?: Omit<PendingFlow, 'startedAt'>): FlowHooks {
     const { clock, signal } = this;
     const onOpen = pending && ((flowID: string) => this.record({ ...pending, flowID }));

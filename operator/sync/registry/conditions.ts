@@ -73,11 +73,7 @@ export function heldBy(
   return waiting('DuplicateId', message, AREA_DEPENDENCY_REQUEUE);
 }
 
-/**
- * The annotation `dry-run` (rules.md, "Suspend and dry-run").
- *
- * @param existing the entry that would be written; undefined: it would be created
- */
+/** The annotation `dry-run` (rules.md, "Suspend and dry-run"). Without an existing entry, one would be created. */
 export function dryRun(
   { type }: EntryType,
   { spec }: EntryResource,

@@ -29,7 +29,6 @@ export interface HubContext {
 /** Registries that were read again less than this ago (milliseconds) are not read once more on request. */
 const REFRESH_INTERVAL = 1_000;
 
-/** The contexts of all hubs. */
 export class HubContexts extends PerClient<HubContext> {
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,

@@ -11,8 +11,6 @@ export type Resolved = { readonly id: string } | { readonly missing: string };
 /**
  * The entry of another registry that a resource refers to by name: that of the resource with this `spec.name`, else of
  * the one with this `metadata.name`, else the entry of this name that a person made in the hub.
- *
- * @param resources all resources of the kind that stands for such entries, of the same hub
  */
 export function resolveName(
   entryType: EntryType,

@@ -90,10 +90,14 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   protected override async observe(work: EntryWork): Promise<EntryReconcile | Outcome> {
     const { entryType } = this;
     const { resource, client, cached, context, hub } = work;
+    const { namespace } = resource.metadata;
+    const { hubRef } = resource.spec;
     if (context.forced) hub.refresh();
     const references = await resolveReferences(entryType, resource, {
       entries: ({ type }) => client.registries[type].entries(),
-      resources: (each) => this.resourcesOf(each, resource),
+      resources: ({ definition }) => [
+        ...this.services.cache.ofHub<EntryResource>(definition.kind, namespace, hubRef.name),
+      ],
     });
     if ('outcome' in references) return this.wait(references, cached, context);
     cached.waiting = undefined;
@@ -301,12 +305,6 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
 
   private others(resource: EntryResource): readonly EntryResource[] {
     return othersOf(this.services, this.entryType.definition, resource);
-  }
-
-  /** The resources of a kind that belong to the same hub. */
-  private resourcesOf({ definition }: EntryType, { metadata, spec }: EntryResource): EntryResource[] {
-    const { cache } = this.services;
-    return [...cache.ofHub<EntryResource>(definition.kind, metadata.namespace, spec.hubRef.name)];
   }
 }
 

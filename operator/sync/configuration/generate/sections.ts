@@ -39,11 +39,7 @@ export function readSections(files: Files, parse = parseHubYaml): Sections {
   return new SectionReader(new ConfigFiles(files, parse)).read();
 }
 
-/**
- * The sections with the digests of the secrets that they use.
- *
- * @param secretDigest stands for the value of a secret: another value has another digest. Empty: there is no such secret.
- */
+/** @param secretDigest stands for the value of a secret: another value has another digest. Empty: there is no such secret. */
 export function withSecretDigests(sections: Sections, secretDigest: (key: string) => string): Sections {
   const seal = ({ digest, secrets }: Section): Section => ({
     digest,

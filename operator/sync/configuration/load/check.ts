@@ -63,13 +63,12 @@ function isOf(files: Files, text: string): boolean {
   if (WRITTEN_BY_HUB.test(text)) return false;
   const contents = Object.values(files);
   const duplicate = DUPLICATE.exec(text)?.[1];
-  if (duplicate !== undefined && contents.some(includesDelivered))
+  const delivered = deliveryInclude('automation');
+  if (duplicate !== undefined && contents.some((content) => content.includes(delivered)))
     return contents.some((content) => hasId(content, duplicate));
   const item = NAMED_ITEM.exec(text)?.[1];
   return item === undefined || contents.some((content) => content.includes(item));
 }
-
-const includesDelivered = (content: string): boolean => content.includes(deliveryInclude('automation'));
 
 /** Whether an item of a file has this id: as a value, as the key of a script, or perhaps as a secret. */
 function hasId(content: string, id: string): boolean {
@@ -92,32 +91,27 @@ export interface Problem {
   readonly isWarning: boolean;
 }
 
-/** The findings of the hub's own check of its files, without secrets. */
-export interface CheckResult {
-  /** The errors, with which the hub would not start, and the warnings that were not known before. */
-  readonly problem: Problem | undefined;
-  /** The items that the hub would leave out, by the answer of the check and by the log. Empty: none. */
-  readonly warnings: string;
-}
-
 /**
  * Has the hub check its files. Its answer has no word of a bad automation, script or template entity: the hub leaves those out,
  * which only its log says.
  *
  * @param known warnings of the configuration before; undefined: none is new
+ * @returns without secrets, the errors with which the hub would not start, the new warnings, and all warnings: the items that
+ *   the hub would leave out
  */
-export async function checkInHub(subject: CheckSubject, known: string | undefined): Promise<CheckResult> {
+export async function checkInHub(subject: CheckSubject, known: string | undefined) {
   const [answer, leftOut] = await withLeftOut(subject, () => checkConfig(subject.client.rest));
   // Redacted before it is cut: half a secret would not be recognised.
-  const words = (text: string | null) => subject.redact(text ?? '').trim();
-  const lines = new Set([...words(answer.warnings).split('\n'), ...leftOut.trim().split('\n')]);
+  const redacted = (text: string | null) => subject.redact(text ?? '').trim();
+  const lines = new Set([...redacted(answer.warnings).split('\n'), ...leftOut.trim().split('\n')]);
   const warnings = truncate([...lines].filter(Boolean).join('\n'), MAX_WARNINGS_LENGTH);
-  const errors = words(answer.errors);
-  const problem = [errors, newLines(warnings, known ?? warnings)].filter(Boolean).join('\n');
-  return {
-    problem: problem ? { problem: truncate(problem, MAX_PROBLEM_LENGTH), isWarning: !errors } : undefined,
-    warnings,
-  };
+  const errors = redacted(answer.errors);
+  const words = truncate(
+    [errors, newLines(warnings, known ?? warnings)].filter(Boolean).join('\n'),
+    MAX_PROBLEM_LENGTH,
+  );
+  const problem: Problem | undefined = words ? { problem: words, isWarning: !errors } : undefined;
+  return { problem, warnings };
 }
 
 /** The lines of `text` that `known` does not have. A line number may have moved. */

@@ -31,11 +31,7 @@ async function partsNotSetUp(client: SetUpOfHub, sections: Sections): Promise<st
   return [...missing, ...(await client.repairIssues.unsupportedPlatforms(platforms))];
 }
 
-/**
- * The sections and platforms that a hub has not set up, and its words about them; undefined: it has set up all.
- *
- * @returns `words`: empty if the hub says nothing
- */
+/** The sections and platforms that a hub has not set up, and its words about them, if any; undefined: it has set up all. */
 export async function notSetUp(
   client: SetUpOfHub & Pick<HubClient, 'connection'>,
   sections: Sections,

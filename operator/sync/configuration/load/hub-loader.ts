@@ -172,8 +172,6 @@ export class HubLoader {
   /**
    * Puts the former content back, and reloads the sections that were loaded of the other one, so that the hub runs the
    * former ones.
-   *
-   * @param reloads of the rejected content
    */
   private async reject(
     base: ConfigurationRecord,

@@ -11,17 +11,10 @@ import type { ConfigurationRecords, HubStart } from '../record/record';
 import { HubLoader, type LoadOrder, type LoadResult } from './hub-loader';
 import type { DesiredContent } from './running-content';
 
-/** A load of a content into a hub. */
-interface Load {
-  /** Identifies the content, the reload policy, and the start of the hub. */
-  readonly key: string;
-  /** Failed: nothing is known of the content. */
-  readonly operation: Operation<LoadResult>;
-}
-
 /** The last load of each hub. */
 export class LoadJobs {
-  private readonly loads: PerHub<Load>;
+  /** `key` identifies the content, the reload policy, and the start of the hub. Failed: nothing is known of the content. */
+  private readonly loads: PerHub<{ readonly key: string; readonly operation: Operation<LoadResult> }>;
   private readonly closing = new AbortController();
 
   constructor(

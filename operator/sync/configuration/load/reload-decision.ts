@@ -14,9 +14,7 @@ export interface ReloadPolicy {
 export interface HubCapabilities {
   /** The services that it offers, as `<domain>.<service>`. Those of a component exist once it is loaded. */
   readonly services: ReadonlySet<string>;
-  /**
-   * The hub takes its `http:` settings by its API, and ignores that section of the file (since Home Assistant 2026.8).
-   */
+  /** The hub takes its `http:` settings by its API, and ignores that section of the file (since Home Assistant 2026.8). */
   readonly httpByApi: boolean;
   /** Parts of the configuration before that the hub has not set up. */
   readonly notSetUp: ReadonlySet<string>;

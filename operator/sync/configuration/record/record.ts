@@ -25,10 +25,7 @@ export interface HubConfigMap extends ClusterObject {
 
 type FileServices = Pick<Services, 'applier'>;
 
-/**
- * @param notes annotations and entries beside the files, whose keys begin with a dot
- * @throws NameConflict, ObjectRejected
- */
+/** @param notes annotations and entries beside the files, whose keys begin with a dot */
 export async function writeFiles(
   { applier }: FileServices,
   options: ApplyOptions,

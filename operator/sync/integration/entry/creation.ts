@@ -19,8 +19,6 @@ export async function createEntry(
  * Runs the flow of the integration with answers that no form of the entry takes, while the entry is still there. A second
  * entry takes its place. If the flow names the entry at its end, the answers are valid, and the entry has them, or has to be
  * removed before the flow runs again. After any other end, the entry stays.
- *
- * @param changed ids of the answers
  */
 export async function runAgain(
   reconcile: IntegrationReconcile,

@@ -10,13 +10,6 @@ import { desiredTitle, entriesMadeBy, entriesOf, isWithin } from './adoption';
 
 // A flow whose end was not observed: the process was killed, or the hub's response did not arrive.
 
-/** What became of it. Neither: no entry. */
-export interface InterruptedFlow {
-  readonly made?: ConfigEntry;
-  /** The flow may have made one of them, and a person any. */
-  readonly unclear: readonly ConfigEntry[];
-}
-
 /** Ends a flow that may be open in the hub. Resolves with whether it was. */
 export async function abortFlow(
   { flows }: Pick<HubClient, 'flows'>,
@@ -25,12 +18,12 @@ export async function abortFlow(
   return flowID !== undefined && flows.abort((kind ?? 'config') as FlowKind, flowID);
 }
 
-/** Ends a flow that makes an entry, and finds the entry that it made. */
+/** Ends a flow that makes an entry, and finds it. `unclear`: the flow may have made one of them, and a person any. */
 export async function endCreation(
   resource: IntegrationResource,
   client: HubClient,
   hub: HubContext,
-): Promise<InterruptedFlow> {
+): Promise<{ readonly made?: ConfigEntry; readonly unclear: readonly ConfigEntry[] }> {
   const pending = resource.status!.pendingFlow!;
   const wasOpen = await abortFlow(client, pending);
   const spec = defaulted(definition.spec, resource.spec);

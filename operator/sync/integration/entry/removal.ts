@@ -8,9 +8,8 @@ import { begin } from './acquisition';
 import { entryHash } from './status';
 
 /**
- * Removes an entry, which the hub unloads before. False: not done yet.
+ * Removes an entry, which the hub unloads before, then does `next`. False: not done yet.
  *
- * @param next is done after it
  * @throws the error that the removal ended with; HubUnreachable if the hub no longer answers
  */
 export async function removeEntry(

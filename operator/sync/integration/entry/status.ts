@@ -81,9 +81,7 @@ export const NO_ENTRY = {
   pendingFlow: null,
 } as const;
 
-/**
- * Fields of a resource whose entry was on another volume. Answers that were rejected are not sent to this hub either.
- */
+/** Fields of a resource whose entry was on another volume. Answers that were rejected are not sent to this hub either. */
 export const forgottenEntry = ({ status, volume }: IntegrationReconcile) => ({
   ...NO_ENTRY,
   rejectedHash: status.rejectedHash ?? null,
