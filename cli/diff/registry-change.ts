@@ -4,9 +4,8 @@ import type { RegistryType } from '../../operator/client/connection/registry-typ
 import type { RegistryEntries } from '../../operator/client/registries/registry';
 import { type EntryResource, type EntryType, entryTypes } from '../../operator/sync/registry/entry-types';
 import { hasAccepted, recordedId } from '../../operator/sync/objects/ownership';
-import { locate, nameConflict } from '../../operator/sync/registry/locate-entry';
+import { idByName, locate, nameConflict, resolveReferences } from '../../operator/sync/registry/locate-entry';
 import { isDriftLeft } from '../../operator/sync/objects/drift-policy';
-import { idByName, resolveReferences } from '../../operator/sync/registry/resolve';
 import { DRIFT_IS_LEFT, type HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';
 

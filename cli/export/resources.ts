@@ -7,7 +7,7 @@ import { GROUP_VERSION } from '../../operator/kinds/group';
 import type { KindDefinition } from '../../operator/kinds/kind';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import { type EntryType, entryTypes } from '../../operator/sync/registry/entry-types';
-import { entrySpecOf } from '../../operator/sync/registry/spec-of';
+import { entrySpecOf } from '../../operator/sync/registry/desired';
 import type { NotExpressed, StoredEntity } from './config-entities';
 import { Names } from './names';
 

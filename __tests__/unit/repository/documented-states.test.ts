@@ -19,7 +19,7 @@ import { podProblem } from '../../../operator/sync/hub/health/pod-state';
 import { refuseDowngrade } from '../../../operator/sync/hub/workload/downgrade';
 import { HubClients } from '../../../operator/sync/hub-access/hub-clients';
 import { areas } from '../../../operator/sync/registry/entry-types';
-import { resolveReferences } from '../../../operator/sync/registry/resolve';
+import { resolveReferences } from '../../../operator/sync/registry/locate-entry';
 import { type DocumentedCommand, documentedCommands } from '../../integration/docs/documented-commands';
 import { type Exception, exceptions } from '../../integration/docs/exceptions';
 import { objectMetadata } from '../object-metadata';

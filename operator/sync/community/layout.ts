@@ -1,9 +1,8 @@
 import type { HubCommunityRepositorySpec } from '../../kinds';
-import { type Archive, readArchive, shown } from './archive';
+import { type Archive, readArchive, readSelected, select, shown } from './archive';
 import { type Hints, parseObject, readHints } from './json-files';
 import { RepositoryRefused } from './errors';
 import type { RepositoryPackage } from './repository-package';
-import { readSelected, select } from './selection';
 import { theme } from './theme-layout';
 
 type Category = HubCommunityRepositorySpec['category'];

@@ -155,14 +155,12 @@ export class HubContext {
   /** The other resource of the domain with a flow that may make an entry: it runs, or a crash interrupted it. */
   otherFlow(resource: IntegrationResource): IntegrationResource | undefined {
     const { uid } = resource.metadata;
-    const running = this.runningFlow(resource);
-    if (running) return running;
     // A crashed process left the flow of this resource, which ends it first. Of two such resources, the older one does
     // not wait for the other.
     const isFirst = (other: IntegrationResource) => !isInterrupted(resource) || other.metadata.uid < uid;
-    return this.othersOfDomain(resource).find(
-      (other) => isInterrupted(other) && !isHeldUp(other) && isFirst(other),
-    );
+    const mayGoOn = (other: IntegrationResource) =>
+      isInterrupted(other) && !isHeldUp(other) && isFirst(other);
+    return this.runningFlow(resource) ?? this.othersOfDomain(resource).find(mayGoOn);
   }
 
   /** The other resource of the domain whose flow this process runs, or is about to start. */

@@ -188,9 +188,8 @@ function rejection(reconcile: IntegrationReconcile, { type }: FlowOperation, err
 }
 
 function adoptionEvents({ adopted }: Applied): readonly EventSpec[] {
-  return [...adopted].map((id) => ({
-    type: 'Warning',
-    reason: 'Adopted',
-    message: `The entry already had ${id}: it now belongs to this resource, and keeps its data until its answers change.`,
-  }));
+  return [...adopted].map((id) => {
+    const message = `The entry already had ${id}: it now belongs to this resource, and keeps its data until its answers change.`;
+    return { type: 'Warning', reason: 'Adopted', message };
+  });
 }

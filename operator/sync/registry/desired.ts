@@ -4,7 +4,8 @@ import { conditionOf } from '../../runtime/conditions';
 import type { FieldDiff } from '../objects/field-diff';
 import { payloadHash } from '../objects/payload-hash';
 import type { EntryField, EntryResource, EntryType } from './entry-types';
-import type { References } from './resolve';
+import type { References } from './locate-entry';
+import type { RegistryType } from '../../client/connection/registry-types';
 
 /** The entry that the hub should have for a resource. */
 export interface DesiredEntry {
@@ -96,4 +97,30 @@ export function isRecorded({ resource, desired }: Recording): boolean {
 /** `status.appliedFields` before a write: those that were set, and those that are about to be. */
 export function recordedFields({ resource, desired }: Recording): readonly string[] {
   return [...new Set([...appliedFields(resource), ...desired.declared])].sort();
+}
+
+/** The name of an entry by its registry and id; undefined: there is none. */
+export type NameOfEntry = (type: RegistryType, id: string) => string | undefined;
+
+/** The inverse of the desired entry: the spec that describes an entry, without `hubRef`. Empty fields are left out. */
+export function entrySpecOf(
+  { fields }: EntryType,
+  record: RegistryRecord,
+  nameOf: NameOfEntry,
+): Readonly<Record<string, unknown>> {
+  const declared = Object.entries(fields).flatMap(([name, field]) => {
+    const value = specValue(field, record[field.name], nameOf);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { name: record.name, ...Object.fromEntries(declared) };
+}
+
+function specValue(field: EntryField, value: unknown, nameOf: NameOfEntry): unknown {
+  if (value === null || value === undefined || value === '' || value === field.cleared) return undefined;
+  if (field.isNumber) return JSON.stringify(value);
+  const { refersTo, isSet } = field;
+  const named = (id: unknown) => (refersTo ? nameOf(refersTo.entryType.type, String(id)) : id);
+  if (!isSet || !Array.isArray(value)) return named(value);
+  const items = value.map(named).filter((item) => item !== undefined);
+  return items.length === 0 ? undefined : items.sort();
 }

@@ -27,8 +27,7 @@ import {
 } from './desired';
 import type { EntryResource, EntryType } from './entry-types';
 import type { CachedEntry, HubContext, HubContexts } from './hub-contexts';
-import { type Located, locate, nameConflict } from './locate-entry';
-import { resolveReferences, type Unresolved } from './resolve';
+import { locate, type Located, nameConflict, resolveReferences, type Unresolved } from './locate-entry';
 
 /** A missing entry is reported after this time (milliseconds) in which no other missing entry has appeared. */
 const REFERENCE_GRACE = 2_000;

@@ -1,5 +1,5 @@
 import { areas, type EntryType, floors } from '../../../../operator/sync/registry/entry-types';
-import { resolveName, resolveReferences } from '../../../../operator/sync/registry/resolve';
+import { resolveName, resolveReferences } from '../../../../operator/sync/registry/locate-entry';
 import { anEntry, entriesNamed } from './entries';
 
 const entries = entriesNamed({ attic: 'Attic', ground: 'Ground  Floor', hand: 'By hand' });

@@ -7,8 +7,7 @@ import {
   labels,
   zones,
 } from '../../../../operator/sync/registry/entry-types';
-import { desiredEntry, entryDiff } from '../../../../operator/sync/registry/desired';
-import { entrySpecOf } from '../../../../operator/sync/registry/spec-of';
+import { desiredEntry, entryDiff, entrySpecOf } from '../../../../operator/sync/registry/desired';
 import fc from '../../../fast-check';
 import { resource } from '../../resource';
 

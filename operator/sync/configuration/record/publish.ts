@@ -89,8 +89,7 @@ async function restartOfWorkload(
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
 ): Promise<ContentHashes | undefined> {
   const { workload } = objectNames(hubRef.name);
-  const set = await applier.find<StatefulSet>(builtin.StatefulSet, namespace, workload);
-  return set && restartIn(set);
+  return restartIn(await applier.find<StatefulSet>(builtin.StatefulSet, namespace, workload));
 }
 
 /** The decision in the pod template. Undefined: there is no StatefulSet. */
@@ -98,12 +97,12 @@ export function restartOfTemplate(
   { cache }: Pick<Services, 'cache'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
 ): ContentHashes | undefined {
-  const set = cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, objectNames(hubRef.name).workload);
-  return set && restartIn(set);
+  const { workload } = objectNames(hubRef.name);
+  return restartIn(cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, workload));
 }
 
-function restartIn(set: StatefulSet): ContentHashes | undefined {
-  const hashes = hashesOf(set);
+function restartIn(set: StatefulSet | undefined): ContentHashes | undefined {
+  const hashes = set && hashesOf(set);
   return hashes && { configuration: hashes.config, secrets: hashes.secrets };
 }
 
