@@ -172,10 +172,7 @@ export function select(archive: Archive, folder: string, accepts: (path: string)
 }
 
 /** Unpacks the selected files. @throws RepositoryRefused one is damaged */
-export async function readSelected(
-  archive: Archive,
-  selection: Selection,
-): Promise<ReadonlyMap<string, Buffer>> {
+export async function readSelected(archive: Archive, selection: Selection) {
   const files = new Map<string, Buffer>();
   for (const [path, entry] of selection) files.set(path, await archive.read(entry));
   return files;

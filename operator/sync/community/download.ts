@@ -50,12 +50,7 @@ export function downloadArchive(clock: Clock, source: Download, signal?: AbortSi
  * Downloads a file that is attached to the release of the tag `ref`, as GitHub, Gitea and Forgejo serve it.
  * Undefined: there is no such release, or no such file.
  */
-export async function downloadAttachment(
-  clock: Clock,
-  source: Download,
-  name: string,
-  signal?: AbortSignal,
-): Promise<Buffer | undefined> {
+export async function downloadAttachment(clock: Clock, source: Download, name: string, signal?: AbortSignal) {
   const { codeHost, ref, repository, token } = source;
   const url = urlOf(codeHost, [...repository.split('/'), 'releases', 'download', ref, name]);
   try {

@@ -19,11 +19,7 @@ export interface Source extends Download {
  *
  * @throws DownloadFailed, RepositoryRefused, or the reason of `signal`
  */
-export async function fetchPackage(
-  clock: Clock,
-  source: Source,
-  signal: AbortSignal,
-): Promise<RepositoryPackage> {
+export async function fetchPackage(clock: Clock, source: Source, signal: AbortSignal) {
   const { category, ref, repository } = source;
   const [, name = ''] = repository.split('/');
   const archive = async () => readArchive(await downloadArchive(clock, source, signal));

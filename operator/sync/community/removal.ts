@@ -120,10 +120,7 @@ export class CommunityRemoval {
   }
 
   /** The Hub restarts without a removed integration, and the target is free for others. */
-  private async finish(
-    resource: HubCommunityRepository,
-    ...events: EventSpec[]
-  ): Promise<readonly EventSpec[]> {
+  private async finish(resource: HubCommunityRepository, ...events: EventSpec[]) {
     const { namespace } = resource.metadata;
     await this.installer.clean(resource);
     this.targets.release(resource);

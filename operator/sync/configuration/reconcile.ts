@@ -123,10 +123,7 @@ export class ConfigurationReconciler {
   }
 
   /** A hub that reconnects may have been restarted, with other files or with pending sections. */
-  private followReconnects(
-    { kind, metadata: { namespace, name } }: HubConfiguration,
-    client: HubClient,
-  ): void {
+  private followReconnects({ kind, metadata: { namespace, name } }: HubConfiguration, client: HubClient) {
     if (this.followed.get(client) === name) return;
     this.followed.set(client, name);
     client.connection.onReconnect(() => {
@@ -212,11 +209,10 @@ export class ConfigurationReconciler {
         return outcomes.restartNeeded(result.pending, policy);
       case 'failed':
         return outcomes.reloadFailed(result.message, result.sections);
-      case 'unseen': {
+      case 'unseen':
         if (policy.strategy === 'hot-reload') return outcomes.newPodNeeded();
         await publishConfiguration(this.services, resource, content, content.restart);
         return this.awaitRestart(work, []);
-      }
     }
   }
 

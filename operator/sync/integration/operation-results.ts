@@ -99,11 +99,7 @@ function applied(reconcile: IntegrationReconcile, operation: FlowOperation, done
 }
 
 /** Records that the entry is removed before the flow runs again (entry/removal.ts). */
-function recreated(
-  reconcile: IntegrationReconcile,
-  { sent }: FlowOperation,
-  changed: readonly string[],
-): Outcome {
+function recreated(reconcile: IntegrationReconcile, { sent }: FlowOperation, changed: readonly string[]) {
   const { clock, status } = reconcile;
   const pendingFlow = {
     startedAt: timestamp(clock.now()),

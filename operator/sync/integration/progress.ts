@@ -18,10 +18,7 @@ import { type Circumstances, type FailureKind, isFinal, rejectionHash, RETRIES }
  * The outcome while the answers that failed are not sent again; undefined: they may be sent. Rejected credentials are sent by
  * no flow; any other failure concerns only the flows of its type.
  */
-export function stillFailed(
-  reconcile: IntegrationReconcile,
-  type: FlowOperation['type'] = 'create',
-): Stalled | undefined {
+export function stillFailed(reconcile: IntegrationReconcile, type: FlowOperation['type'] = 'create') {
   const { cached, clock, hashes, key, previous, status } = reconcile;
   const now = circumstances(reconcile, type);
   const failure = cached.failures.get(classOf(type));
@@ -72,10 +69,7 @@ export function recordFailure(
 }
 
 /** The last failure of the same answers. */
-export function failureBefore(
-  { cached }: IntegrationReconcile,
-  { sent, type }: FlowOperation,
-): Failure | undefined {
+export function failureBefore({ cached }: IntegrationReconcile, { sent, type }: FlowOperation) {
   const failure = cached.failures.get(classOf(type));
   return failure?.configHash === sent.configHash ? failure : undefined;
 }

@@ -62,11 +62,7 @@ export function rejected({ type }: EntryType, error: HubRejected): Outcome {
 }
 
 /** Another resource still has the entry of this name. */
-export function heldBy(
-  { type }: EntryType,
-  { kind, metadata }: EntryResource,
-  { spec }: EntryResource,
-): Waiting {
+export function heldBy({ type }: EntryType, { kind, metadata }: EntryResource, { spec }: EntryResource) {
   const message =
     `The ${type} “${spec.name}” in the hub belongs to the ${kind} ${metadata.name}, whose spec.name is different. ` +
     `This resource waits until the ${kind} ${metadata.name} has renamed it or is deleted.`;

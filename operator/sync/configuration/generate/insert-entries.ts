@@ -23,11 +23,7 @@ export function insertAtTop(text: string, file: HubYaml, entries: readonly strin
 }
 
 /** Adds entries to the mapping that an entry of the top level has as its value, or has none. */
-export function insertIntoValue(
-  text: string,
-  pair: Pair<Node, Node | null>,
-  entries: readonly string[],
-): string | undefined {
+export function insertIntoValue(text: string, pair: Pair<Node, Node | null>, entries: readonly string[]) {
   const { value } = pair;
   if (entries.length === 0) return text;
   if (isMap(value))

@@ -47,10 +47,7 @@ export async function withLeftOut<T>(
 }
 
 /** The items of the files that the hub has left out since it had this log, without secrets; empty: none. */
-export async function leftOutSince(
-  before: readonly LogRecord[],
-  { client, redact, files }: CheckSubject,
-): Promise<string> {
+export async function leftOutSince(before: readonly LogRecord[], { client, redact, files }: CheckSubject) {
   const texts = loggedBetween(before, await readLog(client))
     .filter(({ record }) => LOGGERS.has(record.name) && ['ERROR', 'CRITICAL'].includes(record.level))
     .flatMap((each) => each.texts)

@@ -5,14 +5,10 @@ import { readLog } from '../../../client/setup/log-records';
 import type { Redact } from '../../../client/connection/redact';
 import { sectionOf, type Sections } from '../generate/sections';
 import type { UsableHub } from '../record/observe';
-import type { HubCapabilities } from './reload-decision';
 
 type SetUpOfHub = Pick<HubClient, 'components' | 'repairIssues'>;
 
-export async function readCapabilities(
-  { client, hub }: UsableHub,
-  loaded: Sections,
-): Promise<HubCapabilities> {
+export async function readCapabilities({ client, hub }: UsableHub, loaded: Sections) {
   const domains = [...(await listServices(client.connection))];
   const version = hub.status?.version;
   return {

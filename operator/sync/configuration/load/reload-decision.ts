@@ -136,12 +136,7 @@ function isSame(before: Section | undefined, after: Section | undefined): boolea
 }
 
 /** The service of the hub that loads this part; undefined: only a restart does. */
-function serviceFor(
-  strategy: ReloadStrategy,
-  part: string,
-  removed: boolean,
-  { services }: HubCapabilities,
-): string | undefined {
+function serviceFor(strategy: ReloadStrategy, part: string, removed: boolean, { services }: HubCapabilities) {
   if (strategy === 'restart') return undefined;
   if (strategy === 'auto' && RESTARTED_BY_AUTO.has(sectionOf(part))) return undefined;
   // `filter` of `sensor.filter`: the integration of a platform reloads it in all sections.

@@ -124,11 +124,7 @@ export async function observeUnusable(
 const podOf = ({ cache }: ObserveServices, { metadata: { namespace, name } }: Hub): Pod | undefined =>
   cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
 
-async function observeCluster(
-  services: ObserveServices,
-  resource: HubConfiguration,
-  hub: Hub | undefined,
-): Promise<Omit<Observed, 'mode' | 'unusableFor'>> {
+async function observeCluster(services: ObserveServices, resource: HubConfiguration, hub: Hub | undefined) {
   return {
     pod: hub && (await podStart(services, hub)),
     published: publishedConfiguration(services, resource),
@@ -137,11 +133,7 @@ async function observeCluster(
   };
 }
 
-async function unusableMode(
-  hubs: Pick<HubClients, 'contact'>,
-  hub: Hub,
-  pod: Pod | undefined,
-): Promise<Exclude<HubMode, 'usable'>> {
+async function unusableMode(hubs: Pick<HubClients, 'contact'>, hub: Hub, pod: Pod | undefined) {
   if (isInRecoveryMode(hub)) return (await answersInRecoveryMode(hubs, hub)) ? 'recovery' : 'away';
   const reason = conditionOf(hub, 'Ready')?.reason ?? '';
   if (LOCKED.has(reason)) return 'locked';

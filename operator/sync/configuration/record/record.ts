@@ -1,15 +1,15 @@
+import type { Hub } from '../../../kinds';
+import { operatorAnnotations } from '../../../kinds/annotations';
+import { objectNames } from '../../../kinds/object-names';
 import type { CustomResource } from '../../../kinds/resource';
 import type { ApplyOptions } from '../../../runtime/apply';
 import type { ClusterObject } from '../../../runtime/objects';
-import { operatorAnnotations } from '../../../kinds/annotations';
 import { builtin } from '../../../runtime/types';
+import { PerHub } from '../../hub-access/per-hub';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
-import type { Content } from '../generate/generate';
-import type { Hub } from '../../../kinds';
-import { objectNames } from '../../../kinds/object-names';
-import { PerHub } from '../../hub-access/per-hub';
 import type { ContentHashes } from '../generate/content-marker';
+import type { Content } from '../generate/generate';
 import type { Section, Sections } from '../generate/sections';
 
 /** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
@@ -45,11 +45,7 @@ export const findConfigMap = ({ applier }: FileServices, namespace: string, name
   applier.find<HubConfigMap>(builtin.ConfigMap, namespace, name);
 
 /** Undefined: the owner has written none. */
-export async function findFiles(
-  services: FileServices,
-  owner: CustomResource,
-  name: string,
-): Promise<PublishedFiles | undefined> {
+export async function findFiles(services: FileServices, owner: CustomResource, name: string) {
   const configMap = await findConfigMap(services, owner.metadata.namespace, name);
   const hash = configMap?.data?.[HASH_FILE];
   if (!configMap || hash === undefined || !services.applier.isOurs(configMap, owner)) return undefined;
@@ -133,10 +129,7 @@ const RECORD_KEY = '.loaded';
  * beneath the generated one, which goes with its HubConfiguration.
  */
 export class ConfigurationRecords {
-  private readonly known: PerHub<{
-    readonly resourceVersion: string | undefined;
-    readonly value: ConfigurationRecord;
-  }>;
+  private readonly known: PerHub<{ resourceVersion: string | undefined; value: ConfigurationRecord }>;
 
   constructor(private readonly services: Pick<Services, 'applier' | 'cache'>) {
     this.known = new PerHub(services.cache);
@@ -170,8 +163,7 @@ export class ConfigurationRecords {
       [operatorAnnotations.seenInStart]: id,
       ...(warnings && { [operatorAnnotations.checkWarnings]: warnings }),
     };
-    const data = { [RECORD_KEY]: JSON.stringify(stored) };
-    const notes = { annotations, data };
+    const notes = { annotations, data: { [RECORD_KEY]: JSON.stringify(stored) } };
     await writeFiles(this.services, { owner: hub }, names.acceptedConfiguration, record, notes);
   }
 

@@ -104,11 +104,7 @@ export function isWithin({ startedAt = '' }: PendingFlow, at: number | undefined
  *
  * @param free entries of the domain that no resource owns
  */
-export function entriesMadeBy(
-  pending: PendingFlow,
-  free: readonly ConfigEntry[],
-  title: string | undefined,
-): { readonly made: readonly ConfigEntry[]; readonly others: readonly ConfigEntry[] } {
+export function entriesMadeBy(pending: PendingFlow, free: readonly ConfigEntry[], title: string | undefined) {
   const { entryIDs = [] } = pending;
   const added = free.filter((entry) => entry.source === 'user' && !entryIDs.includes(entry.entry_id));
   const within = added.filter(({ created_at: at }) => isWithin(pending, at));

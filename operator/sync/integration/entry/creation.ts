@@ -8,10 +8,7 @@ import { entriesOf, idsOfDomain } from './adoption';
 import { entryHash } from './status';
 
 /** Makes an entry by the flow of its integration. */
-export async function createEntry(
-  reconcile: IntegrationReconcile,
-  operation: FlowOperation,
-): Promise<OperationResult> {
+export async function createEntry(reconcile: IntegrationReconcile, operation: FlowOperation) {
   return created(reconcile, await run(reconcile, operation, {}));
 }
 

@@ -11,19 +11,12 @@ import { desiredTitle, entriesMadeBy, entriesOf, isWithin } from './adoption';
 // A flow whose end was not observed: the process was killed, or the hub's response did not arrive.
 
 /** Ends a flow that may be open in the hub. Resolves with whether it was. */
-export async function abortFlow(
-  { flows }: Pick<HubClient, 'flows'>,
-  { kind, flowID }: PendingFlow,
-): Promise<boolean> {
+export async function abortFlow({ flows }: Pick<HubClient, 'flows'>, { kind, flowID }: PendingFlow) {
   return flowID !== undefined && flows.abort((kind ?? 'config') as FlowKind, flowID);
 }
 
 /** Ends a flow that makes an entry, and finds it. `unclear`: the flow may have made one of them, and a person any. */
-export async function endCreation(
-  resource: IntegrationResource,
-  client: HubClient,
-  hub: HubContext,
-): Promise<{ readonly made?: ConfigEntry; readonly unclear: readonly ConfigEntry[] }> {
+export async function endCreation(resource: IntegrationResource, client: HubClient, hub: HubContext) {
   const pending = resource.status!.pendingFlow!;
   const wasOpen = await abortFlow(client, pending);
   const spec = defaulted(definition.spec, resource.spec);

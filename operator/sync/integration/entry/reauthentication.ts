@@ -8,10 +8,7 @@ import { inProgress, startOperation } from '../progress';
 // The hub asks for other credentials of an entry by a flow, which a person may answer in its UI, too.
 
 /** The outcome while a person has to answer the flow; undefined: the answers of the spec have not been tried. */
-export function awaitsPerson(
-  { cached, configHash }: IntegrationReconcile,
-  flowId: string,
-): Outcome | undefined {
+export function awaitsPerson({ cached, configHash }: IntegrationReconcile, flowId: string) {
   const { confirmation } = cached;
   return confirmation?.key === confirmationKey(flowId, configHash)
     ? stalled('AuthNeeded', confirmation.message)

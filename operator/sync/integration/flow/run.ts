@@ -141,11 +141,7 @@ export function formProblem(step: FlowStep, { errors }: FormRejected): FlowProbl
 }
 
 /** The data of a form with the ids of its files, which are uploaded before. */
-export async function withUploads(
-  flows: HubClient['flows'],
-  data: object,
-  uploads: readonly Upload[],
-): Promise<object> {
+export async function withUploads(flows: HubClient['flows'], data: object, uploads: readonly Upload[]) {
   const filled = structuredClone(data) as Record<string, unknown>;
   for (const { path, file } of uploads) {
     const id = await flows.upload(file.content, file.fileName);
