@@ -2,12 +2,10 @@ import type { CustomResource } from '../../operator/kinds/resource';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
 import type { RegistryType } from '../../operator/client/connection/registry-types';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
-import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-type';
-import { entryTypes } from '../../operator/sync/registry/entry-types';
+import { type EntryResource, type EntryType, entryTypes } from '../../operator/sync/registry/entry-types';
 import { hasAccepted, recordedId } from '../../operator/sync/objects/ownership';
-import { locate, nameConflict } from '../../operator/sync/registry/locate-entry';
+import { idByName, locate, nameConflict, resolveReferences } from '../../operator/sync/registry/locate-entry';
 import { isDriftLeft } from '../../operator/sync/objects/drift-policy';
-import { idByName, resolveReferences } from '../../operator/sync/registry/resolve';
 import { DRIFT_IS_LEFT, type HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';
 

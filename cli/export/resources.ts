@@ -6,9 +6,8 @@ import { automation, integration, scene, script } from '../../operator/kinds';
 import { GROUP_VERSION } from '../../operator/kinds/group';
 import type { KindDefinition } from '../../operator/kinds/kind';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
-import type { EntryType } from '../../operator/sync/registry/entry-type';
-import { entryTypes } from '../../operator/sync/registry/entry-types';
-import { entrySpecOf } from '../../operator/sync/registry/spec-of';
+import { type EntryType, entryTypes } from '../../operator/sync/registry/entry-types';
+import { entrySpecOf } from '../../operator/sync/registry/desired';
 import type { NotExpressed, StoredEntity } from './config-entities';
 import { Names } from './names';
 

@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { bundleOf } from '../../../operator/sync/community/bundle';
+import { bundleOf, digestOf } from '../../../operator/sync/community/repository-package';
 import { INSTALL } from '../../../operator/sync/hub-workload/scripts';
-import { digestOf } from '../../../operator/sync/community/repository-package';
 import { until } from '../../cluster';
 import { runPython } from '../../cluster/python-script';
 

@@ -18,8 +18,8 @@ import { missingSecrets, secretUses } from '../../../operator/sync/configuration
 import { podProblem } from '../../../operator/sync/hub/health/pod-state';
 import { refuseDowngrade } from '../../../operator/sync/hub/workload/downgrade';
 import { HubClients } from '../../../operator/sync/hub-access/hub-clients';
-import { areas } from '../../../operator/sync/registry/area';
-import { resolveReferences } from '../../../operator/sync/registry/resolve';
+import { areas } from '../../../operator/sync/registry/entry-types';
+import { resolveReferences } from '../../../operator/sync/registry/locate-entry';
 import { type DocumentedCommand, documentedCommands } from '../../integration/docs/documented-commands';
 import { type Exception, exceptions } from '../../integration/docs/exceptions';
 import { objectMetadata } from '../object-metadata';

@@ -17,13 +17,13 @@ import type { HubClient } from '../../client/hub-client';
 import type { HubCommunityRepository } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
 
-/** Whether the hub shows an installed repository. */
-export type Activation =
-  | { readonly type: 'active'; readonly message: string }
-  /** A sentence about the missing part of the hub, or the hub's error. */
-  | { readonly type: 'inactive'; readonly message: string };
+/** Whether the hub shows an installed repository; else the message names the missing part of the hub, or the hub's error. */
+interface Activation {
+  readonly type: 'active' | 'inactive';
+  readonly message: string;
+}
 
-export interface Activated {
+interface Activated {
   /** `status.provides` */
   readonly provides: readonly string[];
   /** `status.digest` */

@@ -1,7 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { messageOf } from '../../base/errors';
-import { ARCHIVE_ENTRIES, ARCHIVE_RATIO, ARCHIVE_UNPACKED_SIZE } from '../../base/limits';
+import {
+  ARCHIVE_ENTRIES,
+  ARCHIVE_RATIO,
+  ARCHIVE_UNPACKED_SIZE,
+  INSTALLED_FILES,
+  INSTALLED_SIZE,
+} from '../../base/limits';
 import { RepositoryRefused } from './errors';
 import { truncate } from '../../base/truncate';
 
@@ -60,10 +66,9 @@ export async function readArchive(content: Buffer, hasRoot = true): Promise<Arch
   return {
     entries: [...stored.keys()],
     read: (entry) =>
-      unreadable(`The file ${shown(entry.path)} in the archive is damaged`, async () => {
-        const read = await buffer(await zip.openReadStreamPromise(stored.get(entry)!));
-        return read;
-      }),
+      unreadable(`The file ${shown(entry.path)} in the archive is damaged`, async () =>
+        buffer(await zip.openReadStreamPromise(stored.get(entry)!)),
+      ),
   };
 }
 
@@ -76,7 +81,7 @@ async function list(zip: ZipFile): Promise<readonly Entry[]> {
     total += uncompressedSize;
     if (total > ARCHIVE_UNPACKED_SIZE)
       throw new RepositoryRefused(
-        `The files in the archive have more than ${mebibytes(ARCHIVE_UNPACKED_SIZE)} MiB together, which is not accepted.`,
+        `The files in the archive have more than ${ARCHIVE_UNPACKED_SIZE / 1024 / 1024} MiB together, which is not accepted.`,
       );
     if (uncompressedSize > SMALL_FILE && uncompressedSize > compressedSize * ARCHIVE_RATIO)
       throw new RepositoryRefused(
@@ -112,23 +117,14 @@ function rootOf(entries: readonly Entry[]): string {
 
 const UNIX = 3;
 const FILE_TYPE = 0o170000;
+const TYPES: Readonly<Record<number, EntryType>> = { 0o100000: 'file', 0o040000: 'folder', 0o120000: 'link' };
 
 /** By the mode that a Unix program has stored. An archive of another system has files and folders only. */
 function typeOf({ externalFileAttributes, fileName, versionMadeBy }: Entry): EntryType {
   const mode = versionMadeBy >>> 8 === UNIX ? (externalFileAttributes >>> 16) & FILE_TYPE : 0;
   const named = fileName.endsWith('/') ? 'folder' : 'file';
-  switch (mode) {
-    case 0:
-      return named;
-    case 0o100000:
-      return named === 'file' ? 'file' : 'other';
-    case 0o040000:
-      return named === 'folder' ? 'folder' : 'other';
-    case 0o120000:
-      return 'link';
-    default:
-      return 'other';
-  }
+  const type = mode === 0 ? named : TYPES[mode];
+  return type === named || type === 'link' ? type : 'other';
 }
 
 async function unreadable<T>(what: string, read: () => Promise<T>): Promise<T> {
@@ -140,9 +136,82 @@ async function unreadable<T>(what: string, read: () => Promise<T>): Promise<T> {
   }
 }
 
-const mebibytes = (bytes: number): number => bytes / 1024 / 1024;
-
 /** A path of an archive in a message: in one line, and not for ever. */
 export function shown(path: string): string {
   return JSON.stringify(truncate(path, 120));
+}
+
+/** Files of an archive by the path that they get below the target. */
+export type Selection = ReadonlyMap<string, ArchiveEntry>;
+
+/**
+ * The files below a folder of an archive. `folder` is empty for the root, or ends with a slash.
+ *
+ * @param accepts whether a file is installed, by its path below the folder
+ * @throws RepositoryRefused a link, or paths that a file system could take for each other
+ */
+export function select(archive: Archive, folder: string, accepts: (path: string) => boolean): Selection {
+  const selected = new Map<string, ArchiveEntry>();
+  for (const entry of archive.entries) {
+    // A link above the folder would stand for the folder itself.
+    const isAbove = folder.startsWith(`${entry.path}/`);
+    const path = entry.path.slice(folder.length);
+    const isBelow = entry.path.startsWith(folder) && accepts(path);
+    if (entry.type === 'link' && (isAbove || isBelow))
+      throw new RepositoryRefused(
+        `The archive has the link ${shown(entry.path)}, and links are not installed.`,
+      );
+    if (entry.type !== 'file' || !isBelow) continue;
+    if (selected.has(path))
+      throw new RepositoryRefused(`The archive has the file ${shown(entry.path)} twice.`);
+    selected.set(path, entry);
+  }
+  assertDistinct([...selected.keys()]);
+  assertSize(selected);
+  return selected;
+}
+
+/** Unpacks the selected files. @throws RepositoryRefused one is damaged */
+export async function readSelected(archive: Archive, selection: Selection) {
+  const files = new Map<string, Buffer>();
+  for (const [path, entry] of selection) files.set(path, await archive.read(entry));
+  return files;
+}
+
+/** Names that differ only in case or in their Unicode form are one file on some volumes. */
+function assertDistinct(paths: readonly string[]): void {
+  const files = new Map(paths.map((path) => [fold(path), path]));
+  const known = new Map<string, string>();
+  for (const path of paths) {
+    for (const part of [...foldersOf(path), path]) {
+      const other = known.get(fold(part)) ?? part;
+      if (other !== part)
+        throw new RepositoryRefused(
+          `The archive has ${shown(other)} and ${shown(part)}, which are the same on some volumes.`,
+        );
+      known.set(fold(part), part);
+      if (part !== path && files.has(fold(part)))
+        throw new RepositoryRefused(`The archive has ${shown(part)} as a file and as a folder.`);
+    }
+  }
+}
+
+function assertSize(selected: Selection): void {
+  if (selected.size > INSTALLED_FILES)
+    throw new RepositoryRefused(
+      `The repository would install ${selected.size} files, and at most ${INSTALLED_FILES} are accepted.`,
+    );
+  const size = [...selected.values()].reduce((sum, entry) => sum + entry.size, 0);
+  if (size > INSTALLED_SIZE)
+    throw new RepositoryRefused(
+      `The files to install have more than ${INSTALLED_SIZE / 1024 / 1024} MiB, which is not accepted.`,
+    );
+}
+
+const fold = (path: string): string => path.normalize('NFKC').toLowerCase().normalize('NFKC');
+
+/** `a/b/c.py`: `a` and `a/b` */
+function foldersOf(path: string): string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }

@@ -2,10 +2,11 @@ import type { HubCommunityRepositorySpec } from '../../kinds';
 import {
   API_NOT_LOADED_REQUEUE,
   DEPENDENCY_REQUEUE,
+  DOWNLOAD_REJECTED_RETRY,
   INSTALLER_POLL,
   POD_NOT_READY_REQUEUE,
 } from '../../base/limits';
-import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../../runtime/outcome';
+import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { hubNotFound } from '../hub-access/hub-clients';
 import { DigestMismatch, InstallRejected, TargetTaken } from './errors';
 import { DownloadFailed } from './download';
@@ -19,15 +20,21 @@ const NEXT_STEP = 50;
 
 export const noHub = (name: string): Outcome => hubNotFound(name, pending);
 
-export const noPod = (name: string): Outcome =>
-  waiting(
-    'HubNotReady',
-    `Waiting for the pod of the Hub ${name}: a second pod on its node writes the files to the same volume.`,
-    POD_NOT_READY_REQUEUE,
-    pending,
-  );
+export function noPod(name: string): Outcome {
+  const message = `Waiting for the pod of the Hub ${name}: a second pod on its node writes the files to the same volume.`;
+  return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE, pending);
+}
+
+/** @param key that the Secret does not have; undefined: there is no Secret */
+export function noToken(secret: string, key: string | undefined): Outcome {
+  const problem = key === undefined ? 'does not exist: create it.' : `has no key ${key}: add it.`;
+  const message = `The Secret ${secret} in tokenSecretRef ${problem}`;
+  return waiting(key === undefined ? 'SecretNotFound' : 'KeyNotFound', message, DEPENDENCY_REQUEUE, pending);
+}
 
 const pending = { status: { phase: 'Pending' } };
+const installingPhase = { status: { phase: 'Installing' } };
+const failedPhase = { status: { phase: 'Failed' } };
 
 export const downloading = ({ repository, ref }: HubCommunityRepositorySpec): Outcome =>
   waiting('Downloading', `${repository} is being downloaded at ${ref} and checked.`, DEPENDENCY_REQUEUE, {
@@ -35,41 +42,30 @@ export const downloading = ({ repository, ref }: HubCommunityRepositorySpec): Ou
   });
 
 export function preparationFailed({ error, retryAfter }: Preparation & { type: 'failed' }): Outcome {
-  const details = { status: { phase: 'Failed' } };
-  if (error instanceof TargetTaken) return stalled('DuplicateId', error.message, details);
-  if (error instanceof DigestMismatch) return stalled('DigestMismatch', error.message, details);
+  if (error instanceof TargetTaken) return stalled('DuplicateId', error.message, failedPhase);
+  if (error instanceof DigestMismatch) return stalled('DigestMismatch', error.message, failedPhase);
   if (error instanceof InstallRejected) return installFailed(error.message, retryAfter ?? DEPENDENCY_REQUEUE);
-  if (!(error instanceof DownloadFailed)) return stalled('InvalidRepository', error.message, details);
-  return error.isTransient
-    ? waiting('DownloadFailed', error.message, retryAfter ?? DEPENDENCY_REQUEUE, details)
-    : stalled('DownloadFailed', error.message, {
-        ...details,
-        ...(retryAfter !== undefined && { after: retryAfter }),
-      });
+  if (!(error instanceof DownloadFailed)) return stalled('InvalidRepository', error.message, failedPhase);
+  if (error.isTransient)
+    return waiting('DownloadFailed', error.message, retryAfter ?? DEPENDENCY_REQUEUE, failedPhase);
+  const after = retryAfter === undefined ? {} : { after: retryAfter };
+  return stalled('DownloadFailed', error.message, { ...failedPhase, ...after });
 }
 
 /** Nothing is downloaded. The installed version stays: without its files the hub might not start. */
-export const notAllowed = (repository: string): Outcome =>
-  stalled(
-    'RepositoryNotAllowed',
-    `The operator may not install spec.repository ${repository}: its setting COMMUNITY_REPOSITORIES does not list it. Ask who administers the operator.`,
-    { status: { phase: 'Failed' } },
-  );
+export function notAllowed(repository: string): Outcome {
+  const message = `The operator may not install spec.repository ${repository}: its setting COMMUNITY_REPOSITORIES does not list it. Ask who administers the operator.`;
+  return stalled('RepositoryNotAllowed', message, failedPhase);
+}
 
 /** @param detail why the pod waits */
-export const installing = (target: string, detail?: string): Outcome =>
-  waiting(
-    'Installing',
-    `A pod on the node of the hub writes the files to /config/${target}.${detail === undefined ? '' : ` It waits: ${detail}`}`,
-    INSTALLER_POLL,
-    { status: { phase: 'Installing' } },
-  );
+export function installing(target: string, detail?: string): Outcome {
+  const waits = detail === undefined ? '' : ` It waits: ${detail}`;
+  const message = `A pod on the node of the hub writes the files to /config/${target}.${waits}`;
+  return waiting('Installing', message, INSTALLER_POLL, installingPhase);
+}
 
-/**
- * The pod has put the files there; the hub has not loaded them yet.
- *
- * @param installationID as the pod has reported it
- */
+/** The pod has put the files there; the hub has not loaded them yet. */
 export const installed = (
   { repository, ref, target, digest, provides }: Installed,
   claimUID: string,
@@ -89,40 +85,30 @@ export const installed = (
     },
   });
 
-export const conflict = (message: string, after: number): Stalled =>
-  stalled('NameConflict', `${message}. Nothing was changed: rename or delete it there.`, {
-    after,
-    status: { phase: 'Failed' },
-  });
+export function conflict(words: string, after: number): Outcome {
+  const message = `${words}. Nothing was changed: rename or delete it there.`;
+  return stalled('NameConflict', message, { after, ...failedPhase });
+}
 
-export const installFailed = (message: string, after: number): Outcome =>
-  waiting(
-    'InstallFailed',
-    `The files could not be put onto the volume: ${message.replace(/\.$/, '')}. It is tried again.`,
-    after,
-    {
-      status: { phase: 'Failed' },
-    },
-  );
+export function installFailed(words: string, after: number): Outcome {
+  const message = `The files could not be put onto the volume: ${words.replace(/\.$/, '')}. It is tried again.`;
+  return waiting('InstallFailed', message, after, failedPhase);
+}
 
-export const restartPending = (target: string): Outcome =>
-  waiting(
-    'RestartPending',
-    `The files are in /config/${target}. The hub is being restarted to load them.`,
-    API_NOT_LOADED_REQUEUE,
-    { status: { phase: 'Installing' } },
-  );
+export function restartPending(target: string): Outcome {
+  const message = `The files are in /config/${target}. The hub is being restarted to load them.`;
+  return waiting('RestartPending', message, API_NOT_LOADED_REQUEUE, installingPhase);
+}
+
+export const notLoaded = (message: string): Outcome =>
+  stalled('NotLoaded', message, { after: DOWNLOAD_REJECTED_RETRY, ...failedPhase });
 
 /** @param rejection why there is no such pod, as a sentence */
-export const removing = (target: string, rejection?: string): Waiting =>
-  waiting(
-    'Removing',
-    `A pod on the node of the hub removes the files from /config/${target}.${rejection === undefined ? '' : ` It cannot be created: ${rejection}`}`,
-    INSTALLER_POLL,
-    {
-      status: { phase: 'Removing' },
-    },
-  );
+export function removing(target: string, rejection?: string): Waiting {
+  const problem = rejection === undefined ? '' : ` It cannot be created: ${rejection}`;
+  const message = `A pod on the node of the hub removes the files from /config/${target}.${problem}`;
+  return waiting('Removing', message, INSTALLER_POLL, { status: { phase: 'Removing' } });
+}
 
 /** The pod has removed the files. Status must say so before the Hub reads it. */
 export const removed = (): Waiting =>

@@ -1,10 +1,10 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import axios, { isAxiosError } from 'axios';
 import { hasLocalHost, LOCAL_ADDRESS, lookupNonLocal } from '../../client/connection/local-address';
 import type { Clock } from '../../base/clock';
-import { DeadlineExceeded, withDeadline } from '../../base/deadline';
+import { withDeadline } from '../../base/deadline';
 import { messageOf, OperationalError } from '../../base/errors';
 import { ARCHIVE_SIZE, DOWNLOAD_REDIRECTS, DOWNLOAD_TIMEOUT } from '../../base/limits';
 
@@ -35,34 +35,22 @@ export interface Download {
   readonly token?: string | undefined;
 }
 
-interface RequestedFile {
+interface RequestedFile extends Pick<Download, 'token'> {
   readonly url: URL;
   /** `archive` */
   readonly what: string;
-  readonly token: string | undefined;
 }
 
-/**
- * Downloads the archive of a repository, as GitHub, Gitea and Forgejo serve it.
- *
- * @throws DownloadFailed, or the reason of `signal`
- */
+/** Downloads the archive of a repository, as GitHub, Gitea and Forgejo serve it. */
 export function downloadArchive(clock: Clock, source: Download, signal?: AbortSignal): Promise<Buffer> {
   return download(clock, { url: archiveUrl(source), what: 'archive', token: source.token }, signal);
 }
 
 /**
  * Downloads a file that is attached to the release of the tag `ref`, as GitHub, Gitea and Forgejo serve it.
- *
- * @returns undefined: there is no such release, or no such file
- * @throws DownloadFailed, or the reason of `signal`
+ * Undefined: there is no such release, or no such file.
  */
-export async function downloadAttachment(
-  clock: Clock,
-  source: Download,
-  name: string,
-  signal?: AbortSignal,
-): Promise<Buffer | undefined> {
+export async function downloadAttachment(clock: Clock, source: Download, name: string, signal?: AbortSignal) {
   const { codeHost, ref, repository, token } = source;
   const url = urlOf(codeHost, [...repository.split('/'), 'releases', 'download', ref, name]);
   try {
@@ -100,16 +88,16 @@ async function follow(file: RequestedFile, signal: AbortSignal): Promise<Buffer>
   let url = first;
   for (let redirects = 0; redirects <= DOWNLOAD_REDIRECTS; redirects++) {
     const isCodeHost = url.origin === first.origin;
-    const answer = await request(url, {
-      signal,
-      // A redirect must not lead to the operator's own machine, unless the code host is there itself.
-      refuseLocal: !isCodeHost && !hasLocalHost(first),
-      token: isCodeHost ? token : undefined,
-      what,
-    });
-    if (answer.location === undefined) return readAll(answer.body, what, signal);
-    answer.body.destroy();
-    url = redirectOf(url, answer.location, first);
+    // A redirect must not lead to the operator's own machine, unless the code host is there itself.
+    const refuseLocal = !isCodeHost && !hasLocalHost(first);
+    const sent = isCodeHost ? token : undefined;
+    const { status, headers, data: body } = await request(url, refuseLocal, sent, signal);
+    if (status === 200) return readAll(body, what, signal);
+    body.destroy();
+    const location: unknown = headers['location'];
+    if (status < 300 || status >= 400 || typeof location !== 'string')
+      throw refusal(url, status, what, sent !== undefined);
+    url = redirectOf(url, location, first);
   }
   throw new DownloadFailed(`The code host redirects more than ${DOWNLOAD_REDIRECTS} times.`, false);
 }
@@ -122,26 +110,13 @@ function redirectOf(from: URL, location: string, first: URL): URL {
   return url;
 }
 
-interface Answer {
-  /** The target of a redirect. */
-  readonly location: string | undefined;
-  readonly body: Readable;
-}
-
-interface RequestOptions {
-  readonly signal: AbortSignal;
-  readonly refuseLocal: boolean;
-  readonly token: string | undefined;
-  readonly what: string;
-}
-
-async function request(url: URL, { signal, refuseLocal, token, what }: RequestOptions): Promise<Answer> {
+async function request(url: URL, refuseLocal: boolean, token: string | undefined, signal: AbortSignal) {
   if (refuseLocal && hasLocalHost(url))
     throw new DownloadFailed(`The code host redirects to ${LOCAL_ADDRESS}.`, false);
   const connections = refuseLocal ? { lookup: lookupNonLocal } : {};
   const agent = url.protocol === 'https:' ? new https.Agent(connections) : new http.Agent(connections);
   try {
-    const { status, headers, data } = await axios.get<Readable>(url.href, {
+    return await axios.get<Readable>(url.href, {
       signal,
       httpAgent: agent,
       httpsAgent: agent,
@@ -154,11 +129,6 @@ async function request(url: URL, { signal, refuseLocal, token, what }: RequestOp
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       },
     });
-    const location = headers['location'] as unknown;
-    if (status >= 300 && status < 400 && typeof location === 'string') return { location, body: data };
-    if (status === 200) return { location: undefined, body: data };
-    data.destroy();
-    throw refusal(url, status, what, token !== undefined);
   } catch (error) {
     signal.throwIfAborted();
     if (!isAxiosError(error)) throw error;
@@ -185,10 +155,8 @@ function refusal(url: URL, status: number, what: string, withToken: boolean): Do
 async function readAll(body: Readable, what: string, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const abort = () => body.destroy();
-  signal.addEventListener('abort', abort, { once: true });
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of addAbortSignal(signal, body) as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > ARCHIVE_SIZE)
         throw new DownloadFailed(
@@ -199,13 +167,12 @@ async function readAll(body: Readable, what: string, signal: AbortSignal): Promi
     }
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof DownloadFailed || error instanceof DeadlineExceeded) throw error;
+    if (error instanceof DownloadFailed) throw error;
     throw new DownloadFailed(
       `The download of the ${what} was interrupted: ${messageOf(error)}. It is tried again.`,
       true,
     );
   } finally {
-    signal.removeEventListener('abort', abort);
     body.destroy();
   }
   return Buffer.concat(chunks, size);

@@ -8,24 +8,18 @@ import { CommunityRemoval } from './removal';
 import { CommunitySync } from './sync';
 import { Targets } from './targets';
 
-export interface CommunityModule {
-  readonly module: SyncModule<HubCommunityRepository>;
-  /** Aborts downloads. */
-  close(): void;
-}
-
 /** The sync module of HubCommunityRepository. */
-export function communityModule(services: Services, hubs: HubClients): CommunityModule {
+export function communityModule(services: Services, hubs: HubClients) {
   const installer = new Installer(services);
   const preparations = new Preparations(services.clock);
   const targets = new Targets(services);
   const sync = new CommunitySync(services, hubs, installer, preparations, targets);
   const removal = new CommunityRemoval(services, hubs, installer, preparations, targets);
-  return {
-    module: {
-      sync: (resource, context) => sync.sync(resource, context),
-      remove: (resource, context) => removal.remove(resource, context),
-    },
-    close: () => preparations.close(),
+  const module: SyncModule<HubCommunityRepository> = {
+    sync: (resource, context) => sync.sync(resource, context),
+    remove: (resource, context) => removal.remove(resource, context),
   };
+  /** Aborts downloads. */
+  const close = () => preparations.close();
+  return { module, close };
 }

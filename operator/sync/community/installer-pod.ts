@@ -1,9 +1,8 @@
-import { isObject } from '../../base/is-object';
 import { operatorAnnotations } from '../../kinds/annotations';
 import type { Manifest } from '../../runtime/apply';
 import type { ClusterObject } from '../../runtime/objects';
 import type { Pod, StatefulSet } from '../hub-workload/owned-objects';
-import { PREPARE_CONTAINER } from '../hub-workload/termination-messages';
+import { parseObject, PREPARE_CONTAINER } from '../hub-workload/termination-messages';
 import { INSTALL, pythonCommand } from '../hub-workload/scripts';
 
 /** Paths in the pod. */
@@ -46,11 +45,6 @@ export interface HubWorkload {
   readonly nodeName: string;
 }
 
-interface Container {
-  readonly name: string;
-  readonly [field: string]: unknown;
-}
-
 /** Fields of the pod of the hub that decide whether a pod is admitted, and as which user it writes. */
 const POD_FIELDS = [
   'imagePullSecrets',
@@ -59,8 +53,8 @@ const POD_FIELDS = [
   'securityContext',
   'serviceAccountName',
   'tolerations',
-] as const;
-const CONTAINER_FIELDS = ['image', 'imagePullPolicy', 'securityContext'] as const;
+];
+const CONTAINER_FIELDS = ['image', 'imagePullPolicy', 'securityContext'];
 
 /**
  * The pod that runs the installer's script once, beside the hub: with the hub's image, which the node has already, and on
@@ -72,9 +66,9 @@ export function installerPod(
   { set, claimName, nodeName }: HubWorkload,
 ): Manifest {
   const { parts, remove } = installation;
-  const hub = (set.spec.template.spec ?? {}) as Readonly<Record<string, unknown>>;
-  const containers = (hub['initContainers'] ?? []) as readonly Container[];
-  const prepare = containers.find(({ name }) => name === PREPARE_CONTAINER);
+  const hub: Fields = { ...set.spec.template.spec };
+  const containers = (hub['initContainers'] ?? []) as readonly Fields[];
+  const prepare = containers.find((each) => each['name'] === PREPARE_CONTAINER);
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -160,50 +154,29 @@ export function verdictOf({ status }: Pod): Verdict {
   const { message, reason = '' } = own?.waiting ?? {};
   // A pod that starts needs no message.
   const waits = message ?? (STARTING.has(reason) ? undefined : reason);
-  const blocked = status?.conditions?.find(
-    ({ type, status: holds }) => type === 'PodScheduled' && holds === 'False',
-  );
+  const blocked = status?.conditions?.find((each) => each.type === 'PodScheduled' && each.status === 'False');
   return { result: 'running', message: waits ?? blocked?.message };
 }
 
 /** @returns undefined: nothing that the script has written */
-function written(message: string): Verdict | undefined {
-  try {
-    const report: unknown = JSON.parse(message);
-    if (!isObject(report)) return undefined;
-    const { id, result, message: words } = report;
-    const text = typeof words === 'string' ? words : '';
-    if (result === 'done')
-      return { result, message: text, installationID: typeof id === 'string' ? id : undefined };
-    if (result === 'conflict' || result === 'failed') return { result, message: text };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  return undefined;
+function written(text: string): Verdict | undefined {
+  const { id, result, message } = parseObject(text) ?? {};
+  const words = typeof message === 'string' ? message : '';
+  if (result === 'done')
+    return { result, message: words, installationID: typeof id === 'string' ? id : undefined };
+  return result === 'conflict' || result === 'failed' ? { result, message: words } : undefined;
 }
 
-/** The task of the pod; undefined: it has no such annotation. */
+/** The task of the pod; undefined: it has no such annotation, or someone has changed that. */
 export function installationOf({ metadata }: ClusterObject): Installation | undefined {
-  const json = metadata.annotations?.[operatorAnnotations.installation];
-  if (json === undefined) return undefined;
-  try {
-    const installation: unknown = JSON.parse(json);
-    return isObject(installation) ? (installation as unknown as Installation) : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // changed by someone
-    throw error;
-  }
+  const json = metadata.annotations?.[operatorAnnotations.installation] ?? '';
+  return parseObject(json) as Installation | undefined;
 }
 
 /** One argument of a command has at most 128 KiB, which the names that a repository provides may exceed. */
-const task = (install: Installed | null) =>
-  install && pick({ ...install }, ['target', 'isFile', 'digest'] as const);
+const task = (install: Installed | null) => install && pick({ ...install }, ['target', 'isFile', 'digest']);
 
-function pick<Name extends string>(
-  from: Readonly<Record<string, unknown>>,
-  names: readonly Name[],
-): Partial<Record<Name, unknown>> {
-  return Object.fromEntries(
-    names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]),
-  ) as Partial<Record<Name, unknown>>;
-}
+type Fields = Readonly<Record<string, unknown>>;
+
+const pick = (from: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]));

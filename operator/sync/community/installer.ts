@@ -65,7 +65,12 @@ export class Installer {
     try {
       // A pod that is not admitted is the most frequent reason: then no Secret has to be written.
       await applier.dryRun(builtin.Pod, pod, { owner: resource });
-      await this.writeParts(resource, parts);
+      for (const [index, part] of parts.entries()) {
+        const metadata = { name: partName(name, index), namespace };
+        const data = { [PART_KEY]: part.toString('base64') };
+        const secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
+        await applier.apply(builtin.Secret, secret, { owner: resource });
+      }
       await applier.apply(builtin.Pod, pod, { owner: resource });
     } catch (error) {
       if (!(error instanceof ObjectRejected)) throw error;
@@ -84,23 +89,6 @@ export class Installer {
     for (const secret of secrets) await applier.remove(builtin.Secret, resource, secret);
     const pod = this.find(resource);
     if (pod && !pod.metadata.deletionTimestamp) await applier.remove(builtin.Pod, resource, name);
-  }
-
-  private async writeParts(resource: HubCommunityRepository, parts: readonly Buffer[]): Promise<void> {
-    const { namespace } = resource.metadata;
-    const name = podName(resource);
-    for (const [index, part] of parts.entries())
-      await this.services.applier.apply(
-        builtin.Secret,
-        {
-          apiVersion: 'v1',
-          kind: 'Secret',
-          metadata: { name: partName(name, index), namespace },
-          type: 'Opaque',
-          data: { [PART_KEY]: part.toString('base64') },
-        },
-        { owner: resource },
-      );
   }
 }
 

@@ -1,20 +1,19 @@
 import type { HubCommunityRepositorySpec } from '../../kinds';
-import { type Archive, readArchive, shown } from './archive';
-import { type Hints, readHints } from './hints';
-import { parseObject } from './json-file';
+import { type Archive, readArchive, readSelected, select, shown } from './archive';
+import { type Hints, parseObject, readHints } from './json-files';
 import { RepositoryRefused } from './errors';
 import type { RepositoryPackage } from './repository-package';
-import { readSelected, select } from './selection';
 import { theme } from './theme-layout';
 
 type Category = HubCommunityRepositorySpec['category'];
+type Layout = (archive: Archive, hints: Hints, name: string) => Promise<RepositoryPackage | Attached>;
 
 /** A repository whose files are attached to its releases. */
 export interface Attached {
   /** Names that the attachment may have: the first one that the release has counts. */
   readonly attachments: readonly string[];
-  /** The repository has the files itself as well, for a version that is no release. */
-  readonly isOptional: boolean;
+  /** Unpacks the files that are in the repository itself as well, for a version that is no release. Absent: it has none. */
+  readonly unpackRepository?: (archive: Archive) => Promise<RepositoryPackage | Attached>;
   /** Why an attachment is looked for, as the first half of a sentence. */
   readonly why: string;
   /** @throws RepositoryRefused */
@@ -33,55 +32,24 @@ export async function unpack(
   name: string,
 ): Promise<RepositoryPackage | Attached> {
   const hints = await readHints(archive);
-  if (hints.zipRelease && category === 'integration')
-    return attachedIntegration(hints, hasFolder(archive, 'custom_components/'));
-  return layouts[category](archive, hints, name);
-}
-
-/**
- * Unpacks the files that are in the repository itself.
- *
- * @throws RepositoryRefused
- */
-export async function unpackRepository(
-  archive: Archive,
-  category: Category,
-  name: string,
-): Promise<RepositoryPackage | Attached> {
-  return layouts[category](archive, await readHints(archive), name);
+  const inRepository = (of: Archive) => layouts[category](of, hints, name);
+  if (!hints.zipRelease || category !== 'integration') return inRepository(archive);
+  const hasFiles = archive.entries.some(({ path }) => path.startsWith('custom_components/'));
+  return { ...attachedIntegration(hints), ...(hasFiles && { unpackRepository: inRepository }) };
 }
 
 /** The archive that is attached has the content of `custom_components/<domain>`. */
-function attachedIntegration({ filename }: Hints, isOptional: boolean): Attached {
+function attachedIntegration({ filename }: Hints): Attached {
   if (!filename?.endsWith('.zip'))
     throw new RepositoryRefused(
       'In hacs.json, "zip_release" needs a "filename" that ends with .zip: the name of the attachment of a release.',
     );
   return {
     attachments: [filename],
-    isOptional,
     why: `The repository offers its files as ${filename} attached to its releases (zip_release in hacs.json)`,
     unpack: async (_, content) =>
       integrationIn(await readArchive(content, false), '', `The attachment ${filename}`),
   };
-}
-
-/** Repositories that build their plugin attach the script alone. */
-function attachedPlugin(name: string, scripts: readonly string[], why: string): Attached {
-  return {
-    attachments: scripts,
-    isOptional: false,
-    why,
-    unpack: (script, content) => Promise.resolve(pluginOf(name, script, new Map([[script, content]]))),
-  };
-}
-
-const layouts: Readonly<
-  Record<Category, (archive: Archive, hints: Hints, name: string) => Promise<RepositoryPackage | Attached>>
-> = { integration, plugin, theme, python_script: pythonScript, template };
-
-function integration(archive: Archive, hints: Hints): Promise<RepositoryPackage> {
-  return integrationIn(archive, hints.contentInRoot ? '' : integrationFolder(archive), 'The repository');
 }
 
 /** @param where begins a sentence */
@@ -137,7 +105,12 @@ async function plugin(archive: Archive, hints: Hints, name: string): Promise<Rep
   const missing = `The repository has no ${names.join(' or ')} ${hints.contentInRoot ? 'at its root' : 'in dist/ or at its root'}`;
   const scripts = names.filter((each) => each.endsWith('.js'));
   if (scripts.length === 0) throw new RepositoryRefused(`${missing}, which a plugin needs.`);
-  return attachedPlugin(name, scripts, missing);
+  // Repositories that build their plugin attach the script alone.
+  return {
+    attachments: scripts,
+    why: missing,
+    unpack: (script, content) => Promise.resolve(pluginOf(name, script, new Map([[script, content]]))),
+  };
 }
 
 function pluginOf(name: string, script: string, files: ReadonlyMap<string, Buffer>): RepositoryPackage {
@@ -149,67 +122,63 @@ function pluginOf(name: string, script: string, files: ReadonlyMap<string, Buffe
   };
 }
 
-async function pythonScript(archive: Archive, hints: Hints): Promise<RepositoryPackage> {
-  const folder = hints.contentInRoot ? '' : 'python_scripts/';
-  const { file, content } = await singleFile(
-    archive,
-    hints,
-    [folder],
-    /^[A-Za-z0-9_]+\.py$/,
-    'a Python script',
-  );
-  return {
-    target: `python_scripts/${file}`,
-    isFile: true,
-    files: new Map([[file, content]]),
-    provides: [file.replace(/\.py$/, '')],
-  };
-}
+const pythonScript = singleFile({
+  target: 'python_scripts',
+  folders: ['python_scripts/'],
+  pattern: /^[A-Za-z0-9_]+\.py$/,
+  what: 'a Python script',
+  nameOf: (file) => file.replace(/\.py$/, ''),
+});
 
-async function template(archive: Archive, hints: Hints): Promise<RepositoryPackage> {
-  const folders = hints.contentInRoot ? [''] : ['custom_templates/', ''];
-  const { file, content } = await singleFile(
-    archive,
-    hints,
-    folders,
-    /^[A-Za-z0-9_.-]+\.jinja$/,
-    'a template',
-  );
-  return {
-    target: `custom_templates/${file}`,
-    isFile: true,
-    files: new Map([[file, content]]),
-    provides: [file],
-  };
+const template = singleFile({
+  target: 'custom_templates',
+  folders: ['custom_templates/', ''],
+  pattern: /^[A-Za-z0-9_.-]+\.jinja$/,
+  what: 'a template',
+  nameOf: (file) => file,
+});
+
+interface SingleFile {
+  /** Folder below `/config`. */
+  readonly target: string;
+  /** Folders of a repository: the first one that has such a file counts. */
+  readonly folders: readonly string[];
+  readonly pattern: RegExp;
+  readonly what: string;
+  /** The name by which the hub knows the file. */
+  readonly nameOf: (file: string) => string;
 }
 
 /** The file that `hacs.json` names, or else the only one in the first folder that has any. */
-async function singleFile(
-  archive: Archive,
-  { filename }: Hints,
-  folders: readonly string[],
-  pattern: RegExp,
-  what: string,
-): Promise<{ readonly file: string; readonly content: Buffer }> {
-  const places = folders.map((folder) => folder || 'the root').join(' or ');
-  for (const folder of folders) {
-    const accepts = (path: string) => pattern.test(path) && (filename === undefined || path === filename);
-    const files = await readSelected(archive, select(archive, folder, accepts));
-    const [first, ...others] = files;
-    if (!first) continue;
-    if (others.length === 0) return { file: first[0], content: first[1] };
-    const names = [...files.keys()].sort().join(', ');
+function singleFile({ target, folders, pattern, what, nameOf }: SingleFile): Layout {
+  return async (archive, { contentInRoot, filename }) => {
+    const searched = contentInRoot ? [''] : folders;
+    const places = searched.map((folder) => folder || 'the root').join(' or ');
+    for (const folder of searched) {
+      const accepts = (path: string) => pattern.test(path) && (filename === undefined || path === filename);
+      const files = await readSelected(archive, select(archive, folder, accepts));
+      const [file, ...others] = [...files.keys()].sort();
+      if (file === undefined) continue;
+      if (others.length === 0)
+        return { target: `${target}/${file}`, isFile: true, files, provides: [nameOf(file)] };
+      throw new RepositoryRefused(
+        `The repository has several files in ${places} (${[file, ...others].join(', ')}), and no "filename" in hacs.json says which one is ${what}.`,
+      );
+    }
     throw new RepositoryRefused(
-      `The repository has several files in ${places} (${names}), and no "filename" in hacs.json says which one is ${what}.`,
+      `The repository has no file for ${what} (${filename ?? pattern.source}) in ${places}.`,
     );
-  }
-  throw new RepositoryRefused(
-    `The repository has no file for ${what} (${filename ?? pattern.source}) in ${places}.`,
-  );
+  };
 }
 
-const hasFolder = ({ entries }: Archive, folder: string): boolean =>
-  entries.some(({ path }) => path.startsWith(folder));
+const layouts: Readonly<Record<Category, Layout>> = {
+  integration: (archive, { contentInRoot }) =>
+    integrationIn(archive, contentInRoot ? '' : integrationFolder(archive), 'The repository'),
+  plugin,
+  theme,
+  python_script: pythonScript,
+  template,
+};
 
 /** Files that only the repository itself needs are not installed. */
 const isUseful = (path: string): boolean =>

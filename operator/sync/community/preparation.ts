@@ -1,36 +1,62 @@
 import type { Clock } from '../../base/clock';
-import type { ResourceMetadata } from '../../kinds';
+import type { HubCommunityRepositorySpec, ResourceMetadata } from '../../kinds';
+import { readArchive } from './archive';
+import { type Download, downloadArchive, downloadAttachment, DownloadFailed } from './download';
+import { unpack } from './layout';
+import type { RepositoryPackage } from './repository-package';
 import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../base/limits';
 import { Operation } from '../objects/operation';
-import { DownloadFailed } from './download';
 import { FairQueue } from './fair-queue';
-import { fetchPackage, type Source } from './fetch-package';
 import { InstallRejected, RepositoryRefused } from './errors';
-import type { RepositoryPackage } from './repository-package';
+
+export interface Source extends Download {
+  readonly category: HubCommunityRepositorySpec['category'];
+}
+
+/**
+ * Downloads a repository, or the asset of its release, checks it and unpacks the files to install. At most one archive
+ * is in memory at a time.
+ *
+ * @throws DownloadFailed, RepositoryRefused, or the reason of `signal`
+ */
+export async function fetchPackage(clock: Clock, source: Source, signal: AbortSignal) {
+  const { category, ref, repository } = source;
+  const [, name = ''] = repository.split('/');
+  const archive = async () => readArchive(await downloadArchive(clock, source, signal));
+  const found = await unpack(await archive(), category, name);
+  if (!('attachments' in found)) return found;
+  for (const attachment of found.attachments) {
+    const content = await downloadAttachment(clock, source, attachment, signal);
+    if (content) return found.unpack(attachment, content);
+  }
+  const inRepository = await found.unpackRepository?.(await archive());
+  if (inRepository && !('attachments' in inRepository)) return inRepository;
+  throw new DownloadFailed(
+    `${found.why}, and the release ${ref} has no such attachment: set spec.ref to the tag of a release that has it.`,
+    false,
+  );
+}
 
 /** The state of a download with its checks. */
 export type Preparation =
   | { readonly type: 'running' }
   | { readonly type: 'ready'; readonly package: RepositoryPackage }
-  | {
-      readonly type: 'failed';
-      readonly error: RepositoryRefused | DownloadFailed;
-      readonly retryAfter?: number;
-    };
+  | { readonly type: 'failed'; readonly error: Failure; readonly retryAfter?: number | undefined };
+
+type Failure = RepositoryRefused | DownloadFailed;
 
 interface Entry {
   /** Identifies the request. */
   readonly key: string;
   readonly operation: Operation<RepositoryPackage>;
   state: Preparation;
-  /** By the monotonic clock: a failure is remembered until then. Absent: until something else is asked for. */
-  until?: number;
+  /** By the monotonic clock: a failure is remembered until then. */
+  until: number;
 }
 
 /**
  * Downloads and checks repositories beside the reconciles, one at a time, with a turn for each namespace: an archive and its
- * files are in memory meanwhile.
- * A refusal is remembered, so that a resync downloads nothing.
+ * files are in memory meanwhile. A refusal is remembered, so that a resync downloads nothing.
  */
 export class Preparations {
   private readonly entries = new Map<string, Entry>();
@@ -39,13 +65,7 @@ export class Preparations {
 
   constructor(private readonly clock: Clock) {}
 
-  /**
-   * The state of the preparation for a resource; starts it if there is none.
-   *
-   * @param metadata of the resource
-   * @param key of the request: another one starts a new download
-   * @param onEnd called when it has ended
-   */
+  /** The state of the preparation for a resource. Without one, or with one of another `key`, a download starts. */
   prepare(
     { uid, namespace }: Pick<ResourceMetadata, 'uid' | 'namespace'>,
     key: string,
@@ -53,11 +73,10 @@ export class Preparations {
     onEnd: () => void,
   ): Preparation {
     const present = this.entries.get(uid);
-    const isDue = present?.until !== undefined && present.until <= this.clock.monotonic();
-    if (present && present.key === key && !isDue) return present.state;
+    if (present?.key === key && present.until > this.clock.monotonic()) return present.state;
     this.forget(uid);
     const operation = new Operation<RepositoryPackage>(this.clock);
-    const entry: Entry = { key, operation, state: { type: 'running' } };
+    const entry: Entry = { key, operation, state: { type: 'running' }, until: Infinity };
     if (this.closed) return entry.state;
     this.entries.set(uid, entry);
     const fetch = async () => {
@@ -106,17 +125,17 @@ export class Preparations {
     this.fail(entry, known ? error : new RepositoryRefused(`The archive cannot be read: ${error.message}.`));
   }
 
-  private fail(entry: Entry, error: RepositoryRefused | DownloadFailed) {
+  private fail(entry: Entry, error: Failure) {
     const retryAfter = retryOf(error);
-    const state = { type: 'failed', error, ...(retryAfter !== undefined && { retryAfter }) } as const;
+    const state = { type: 'failed', error, retryAfter } as const;
     entry.state = state;
-    if (retryAfter !== undefined) entry.until = this.clock.monotonic() + retryAfter;
+    entry.until = this.clock.monotonic() + (retryAfter ?? Infinity);
     return state;
   }
 }
 
 /** The content of an archive does not change. An answer of the code host or a quota may. */
-function retryOf(error: RepositoryRefused | DownloadFailed): number | undefined {
+function retryOf(error: Failure): number | undefined {
   if (error instanceof InstallRejected) return DOWNLOAD_REJECTED_RETRY;
   if (error instanceof RepositoryRefused) return undefined;
   return error.isTransient ? DOWNLOAD_RETRY : DOWNLOAD_REJECTED_RETRY;

@@ -1,5 +1,5 @@
 import { withDeadline } from '../../base/deadline';
-import { HubError } from '../../client/connection/errors';
+import { HubError, HubUnreachable } from '../../client/connection/errors';
 import type { HubCommunityRepository } from '../../kinds';
 import { FINALIZER_TRY, INSTALLED_REMOVAL_TIMEOUT } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
@@ -37,18 +37,18 @@ export class CommunityRemoval {
     { dryRun }: ReconcileContext,
   ): Promise<readonly EventSpec[] | Waiting> {
     const { metadata, spec, status } = resource;
+    const target = status?.target;
     this.preparations.forget(metadata.uid);
     const hub = this.hubs.find(metadata.namespace, spec.hubRef.name);
-    const left = (why: string) => (status?.target === undefined ? [] : [skipped(status.target, why)]);
+    const left = (why: string) => (target === undefined ? [] : [skipped(target, why)]);
     if (!hub) return left(`The Hub ${spec.hubRef.name} does not exist.`);
     if (hub.spec.external) return [];
     // Otherwise the volume is deleted with the Hub.
     if (hub.metadata.deletionTimestamp)
       return keepsVolume(this.services, hub) ? left('The Hub is being deleted.') : [];
-    if (dryRun && status?.target !== undefined)
-      return this.finish(resource, skipped(status.target, 'The annotation dry-run is set.'));
+    if (dryRun && target !== undefined)
+      return this.finish(resource, skipped(target, 'The annotation dry-run is set.'));
     const pod = this.installer.find(resource);
-    const target = status?.target;
     if (this.isOverdue(resource) && (pod || target !== undefined))
       return this.giveUp(resource, 'The pod that removes them has not ended in time.');
     if (pod) return this.follow(resource, pod);
@@ -76,15 +76,14 @@ export class CommunityRemoval {
     const verdict = verdictOf(pod);
     if (pod.metadata.deletionTimestamp || verdict.result === 'running') return conditions.removing(shown);
     const install = installation?.install;
-    // An installation was in progress: its files have to be removed as well.
     if (install) {
+      // An installation was in progress: its files have to be removed as well.
       if (verdict.result === 'done' && target !== install.target)
         return conditions.installedMeanwhile(install.target);
-      await this.installer.clean(resource);
-      return conditions.removing(shown);
+    } else {
+      if (verdict.result !== 'done') return this.giveUp(resource, verdict.message);
+      if (target !== undefined) return conditions.removed();
     }
-    if (verdict.result !== 'done') return this.giveUp(resource, verdict.message);
-    if (target !== undefined) return conditions.removed();
     await this.installer.clean(resource);
     return conditions.removing(shown);
   }
@@ -102,28 +101,26 @@ export class CommunityRemoval {
   }
 
   /** A hub that does not answer forgets the files when it starts again. */
-  private async deactivate({ metadata, spec, status }: HubCommunityRepository): Promise<void> {
+  private async deactivate({ kind, metadata, spec, status }: HubCommunityRepository): Promise<void> {
     const { clock, log } = this.services;
-    const hub = this.hubs.find(metadata.namespace, spec.hubRef.name);
+    const { namespace, name } = metadata;
+    const hub = this.hubs.find(namespace, spec.hubRef.name);
     const contacted = hub && (await this.hubs.contact(hub));
     const provides = status?.provides;
     if (!contacted || 'missing' in contacted || !provides) return;
-    const error = () => new NotForgotten();
+    const error = () => new HubUnreachable(`the hub did not respond within ${FINALIZER_TRY / 1_000} s`);
     try {
       await withDeadline({ clock, delay: FINALIZER_TRY, error }, () =>
         activators[spec.category].deactivate(contacted.client, provides),
       );
     } catch (thrown) {
       if (!(thrown instanceof HubError)) throw thrown;
-      log.warn({ ...metadataOf(metadata), error: thrown }, 'hub was not told of removed files');
+      log.warn({ kind, namespace, name, error: thrown }, 'hub was not told of removed files');
     }
   }
 
   /** The Hub restarts without a removed integration, and the target is free for others. */
-  private async finish(
-    resource: HubCommunityRepository,
-    ...events: EventSpec[]
-  ): Promise<readonly EventSpec[]> {
+  private async finish(resource: HubCommunityRepository, ...events: EventSpec[]) {
     const { namespace } = resource.metadata;
     await this.installer.clean(resource);
     this.targets.release(resource);
@@ -131,19 +128,6 @@ export class CommunityRemoval {
     return events;
   }
 }
-
-class NotForgotten extends HubError {
-  override readonly name = 'NotForgotten';
-  constructor() {
-    super(`the hub did not respond within ${FINALIZER_TRY / 1_000} s`);
-  }
-}
-
-const metadataOf = ({ namespace, name }: HubCommunityRepository['metadata']) => ({
-  kind: 'HubCommunityRepository',
-  namespace,
-  name,
-});
 
 const skipped = (target: string, why: string): EventSpec => ({
   type: 'Warning',

@@ -1,11 +1,15 @@
-import type { Hub, HubCommunityRepository, HubCommunityRepositorySpec } from '../../kinds';
+import {
+  communityRepository as definition,
+  type Hub,
+  type HubCommunityRepository,
+  type HubCommunityRepositorySpec,
+} from '../../kinds';
 import { operatorAnnotations } from '../../kinds/annotations';
-import { communityRepository as definition } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import { defaulted } from '../../kinds/schema';
 import { DEPENDENCY_REQUEUE, DOWNLOAD_REJECTED_RETRY, INSTALLER_TIMEOUT } from '../../base/limits';
 import { readNamedSecret } from '../../runtime/named-secret';
-import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
+import { type Outcome, ready, stalled } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
 import { claimName, type Pod } from '../hub-workload/owned-objects';
@@ -14,13 +18,12 @@ import type { HubClients } from '../hub-access/hub-clients';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import type { Services } from '../services';
 import { activators } from './activation';
-import { bundleOf } from './bundle';
+import { bundleOf, digestOf, type RepositoryPackage } from './repository-package';
 import { DigestMismatch, InstallRejected, RepositoryRefused, TargetTaken } from './errors';
 import type { Installer } from './installer';
-import { type Installation, installationOf, verdictOf } from './installer-pod';
+import { type HubWorkload, installationOf, verdictOf } from './installer-pod';
 import * as conditions from './conditions';
 import type { Preparations } from './preparation';
-import { digestOf, type RepositoryPackage } from './repository-package';
 import type { Targets } from './targets';
 
 /** The inputs of one reconcile. */
@@ -95,23 +98,18 @@ export class CommunitySync {
       return conditions.noPod(hub.metadata.name);
     }
     const token = await this.tokenOf(reconcile);
-    if ('outcome' in token) return token.outcome;
+    if (typeof token === 'object') return token;
     const { category, repository, ref } = spec;
-    const source = {
-      codeHost: this.services.settings.codeHostUrl,
-      repository,
-      ref,
-      category,
-      token: token.value,
-    };
-    const key = JSON.stringify([generation, token.value]);
+    const source = { codeHost: this.services.settings.codeHostUrl, repository, ref, category, token };
+    const key = JSON.stringify([generation, token]);
     const onEnd = () => this.services.requeue(resource.kind, namespace, name);
-    let preparation = this.preparations.prepare(resource.metadata, key, source, onEnd);
+    const prepare = () => this.preparations.prepare(resource.metadata, key, source, onEnd);
+    let preparation = prepare();
     if (preparation.type === 'failed' && preparation.error instanceof TargetTaken) {
       if (this.targets.ownerOf(resource, preparation.error.target))
         return conditions.preparationFailed(preparation);
       this.preparations.forget(uid);
-      preparation = this.preparations.prepare(resource.metadata, key, source, onEnd);
+      preparation = prepare();
     }
     if (preparation.type === 'running') return conditions.downloading(spec);
     if (preparation.type === 'failed') {
@@ -126,7 +124,7 @@ export class CommunitySync {
   private async start(
     { resource, spec, claimUID }: Reconcile,
     prepared: RepositoryPackage,
-    workload: NonNullable<ReturnType<Installer['workloadOf']>>,
+    workload: HubWorkload,
   ): Promise<Outcome> {
     const { uid } = resource.metadata;
     const { target, isFile, provides, files } = prepared;
@@ -173,17 +171,14 @@ export class CommunitySync {
     if (verdict.result === 'running' && age < INSTALLER_TIMEOUT)
       return conditions.installing(target, verdict.message);
     // The failed pod stays as a record until the next attempt is due or the spec changes.
-    const isCurrent = installation !== undefined && !context.forced && matchesSpec(reconcile, installation);
+    const isCurrent = !context.forced && matchesSpec(reconcile, install ?? {}, installation?.claimUID);
     const rest = DOWNLOAD_REJECTED_RETRY - age;
     this.targets.clearReservation(resource);
-    if (isCurrent && verdict.result === 'conflict' && rest > 0)
-      return conditions.conflict(verdict.message, rest);
-    if (isCurrent && verdict.result === 'failed' && rest > 0)
-      return conditions.installFailed(verdict.message, rest);
+    const { message = 'the pod has not ended' } = verdict;
+    if (isCurrent && verdict.result === 'conflict' && rest > 0) return conditions.conflict(message, rest);
+    if (isCurrent && verdict.result === 'failed' && rest > 0) return conditions.installFailed(message, rest);
     await this.installer.clean(resource);
-    const words =
-      verdict.result === 'running' ? (verdict.message ?? 'the pod has not ended') : verdict.message;
-    return conditions.installFailed(words, DEPENDENCY_REQUEUE);
+    return conditions.installFailed(message, DEPENDENCY_REQUEUE);
   }
 
   /** Has the hub load the files on its volume, and checks that it has loaded them. */
@@ -207,14 +202,9 @@ export class CommunitySync {
       let shown = await activator.activate(reached.client, { provides, digest, isNew });
       if (shown.type === 'inactive' && !isNew)
         shown = await activator.activate(reached.client, { provides, digest, isNew: true });
-      if (shown.type === 'inactive')
-        return stalled('NotLoaded', shown.message, {
-          status: { phase: 'Failed' },
-          after: DOWNLOAD_REJECTED_RETRY,
-        });
-      return ready('RepositoryInstalled', shown.message, {
-        status: { phase: 'Installed', activeDigest: digest },
-      });
+      if (shown.type === 'inactive') return conditions.notLoaded(shown.message);
+      const status = { phase: 'Installed', activeDigest: digest };
+      return ready('RepositoryInstalled', shown.message, { status });
     } catch (error) {
       return hubErrorOutcome(error, 'object');
     }
@@ -232,35 +222,22 @@ export class CommunitySync {
   /** Undefined: there is no volume yet. */
   private async claimUID(hub: Hub): Promise<string | undefined> {
     const { namespace } = hub.metadata;
-    const claim = claimName(hub);
     const { cache, applier } = this.services;
-    const { kind } = builtin.PersistentVolumeClaim;
+    const type = builtin.PersistentVolumeClaim;
+    const claim = claimName(hub);
     // Only our own claims are watched.
-    const found =
-      cache.get(kind, namespace, claim) ??
-      (await applier.find(builtin.PersistentVolumeClaim, namespace, claim));
+    const found = cache.get(type.kind, namespace, claim) ?? (await applier.find(type, namespace, claim));
     return found?.metadata.uid;
   }
 
-  private async tokenOf({
-    resource,
-    spec: { tokenSecretRef },
-  }: Reconcile): Promise<{ readonly value: string | undefined } | { readonly outcome: Outcome }> {
-    if (!tokenSecretRef) return { value: undefined };
-    const { name, key } = tokenSecretRef;
-    const secret = await readNamedSecret(this.services, {
-      namespace: resource.metadata.namespace,
-      hub: resource.spec.hubRef.name,
-      name,
-      field: 'spec.tokenSecretRef',
-    });
-    const value = secret?.values.get(key)?.trim();
-    if (value) return { value };
-    const [reason, problem] = secret
-      ? (['KeyNotFound', `has no key ${key}: add it.`] as const)
-      : (['SecretNotFound', 'does not exist: create it.'] as const);
-    const message = `The Secret ${name} in tokenSecretRef ${problem}`;
-    return { outcome: waiting(reason, message, DEPENDENCY_REQUEUE, { status: { phase: 'Pending' } }) };
+  private async tokenOf({ resource, spec }: Reconcile): Promise<string | undefined | Outcome> {
+    if (!spec.tokenSecretRef) return undefined;
+    const { name, key } = spec.tokenSecretRef;
+    const { namespace } = resource.metadata;
+    const reference = { namespace, hub: spec.hubRef.name, name, field: 'spec.tokenSecretRef' };
+    const secret = await readNamedSecret(this.services, reference);
+    const token = secret?.values.get(key)?.trim();
+    return token ? token : conditions.noToken(name, secret && key);
   }
 }
 
@@ -275,24 +252,20 @@ function isAllowed(patterns: readonly string[] | undefined, repository: string):
 }
 
 /** Whether the volume has the version in the spec, by status. */
-function isInstalled({ resource: { status }, spec, claimUID }: Reconcile): boolean {
-  return (
-    status?.digest !== undefined &&
-    status.installedVersion === spec.ref &&
-    status.installedRepository === spec.repository &&
-    status.claimUID === claimUID &&
-    (spec.digest === undefined || spec.digest === status.digest)
-  );
+function isInstalled(reconcile: Reconcile): boolean {
+  const { installedRepository, installedVersion, digest, claimUID } = reconcile.resource.status ?? {};
+  const present = { repository: installedRepository, ref: installedVersion, digest };
+  return digest !== undefined && matchesSpec(reconcile, present, claimUID);
 }
 
-/** Whether a pod installs the version in the spec. */
-function matchesSpec({ spec, claimUID }: Reconcile, { install, claimUID: of }: Installation): boolean {
-  return (
-    install?.repository === spec.repository &&
-    install.ref === spec.ref &&
-    of === claimUID &&
-    (spec.digest === undefined || spec.digest === install.digest)
-  );
+/** Whether a version that a pod installs, or has installed, is that in the spec. */
+function matchesSpec(
+  { spec, claimUID }: Reconcile,
+  version: { readonly [field in 'repository' | 'ref' | 'digest']?: string | undefined },
+  of: string | undefined,
+): boolean {
+  const isDigest = spec.digest === undefined || spec.digest === version.digest;
+  return version.repository === spec.repository && version.ref === spec.ref && of === claimUID && isDigest;
 }
 
 /** Whether a pod installs, or has installed, files that status does not have yet. */

@@ -1,11 +1,9 @@
 import { load, YAMLException } from 'js-yaml';
 import { isObject } from '../../base/is-object';
-import { type Archive, shown } from './archive';
-import type { Hints } from './hints';
-import { assertSize } from './json-file';
+import { type Archive, readSelected, select, shown } from './archive';
+import { assertSize, type Hints } from './json-files';
 import { RepositoryRefused } from './errors';
 import type { RepositoryPackage } from './repository-package';
-import { readSelected, select } from './selection';
 
 /** Bytes of a file that is parsed. */
 const LARGEST_THEME = 512 * 1024;

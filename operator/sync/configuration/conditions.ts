@@ -5,9 +5,9 @@ import type { ReadyReason } from '../../kinds/reasons';
 import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
-import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
+import { type Outcome, ready, type Stalled, stalled, waiting } from '../../runtime/outcome';
 import type { ConfigurationRecord } from './record/record';
-import type { Content } from './generate/configuration-content';
+import type { Content } from './generate/generate';
 import type { HttpResult } from './load/http-settings';
 import { changedParts, type ReloadPolicy } from './load/reload-decision';
 
@@ -33,9 +33,9 @@ export class Outcomes {
 
   /** The hub starts with no missing file, so these were made when its pod started, and they are empty. */
   includesNothing(names: readonly string[]): Outcome {
-    const { pod } = objectNames(this.resource.spec.hubRef.name);
-    const message = `The configuration includes ${list(names)}, which did not exist and was made empty. Put it into spec.files, correct its name, or write it on the volume and delete the pod ${pod}.`;
-    return stalled('CheckFailed', message, { status: this.generated });
+    return this.failed(
+      `The configuration includes ${list(names)}, which did not exist and was made empty. Put it into spec.files, correct its name, or write it on the volume and delete the pod ${this.pod}.`,
+    );
   }
 
   /** The hub has read it, and could not set up these sections. */
@@ -52,8 +52,7 @@ export class Outcomes {
 
   /** The first line of the problem is all that a column shows. */
   checkFailed(problem: string): Outcome {
-    const message = `The hub rejects the configuration: ${problem}\nThe configuration before stays.`;
-    return stalled('CheckFailed', message, { status: this.generated });
+    return this.failed(`The hub rejects the configuration: ${problem}\nThe configuration before stays.`);
   }
 
   /**
@@ -64,50 +63,50 @@ export class Outcomes {
    * @param heldBy why the Hub does not begin with the restart that loads the last good one
    */
   reverted(running: string | undefined, heldBy?: string): Outcome {
-    const { name } = this.resource.spec.hubRef;
     const cause = this.record?.failed?.cause;
-    const held = `The last good one is to be loaded again, by a restart. It has not begun: the Hub ${name} reports ${heldBy}. Correct first what its conditions name.`;
+    const held = `The last good one is to be loaded again, by a restart. It has not begun: the Hub ${this.hub} reports ${heldBy}. Correct first what its conditions name.`;
     const message = [
       `The hub came up in its recovery mode with this configuration, although its check accepts it${cause ? `: ${cause}` : '.'}`,
       heldBy === undefined ? 'The last good one is loaded again.' : held,
       `Correct the configuration, or annotate this resource with ${userAnnotations.reconcileAt} to try it again.`,
     ].join(cause ? '\n' : ' ');
-    return stalled('CheckFailed', message, {
-      status: { ...this.generated, ...(running !== undefined && { appliedHash: running }) },
-      ...(running === undefined && { after: DEPENDENCY_REQUEUE }),
-    });
+    return running === undefined
+      ? this.failed(message, DEPENDENCY_REQUEUE)
+      : stalled('CheckFailed', message, { status: { ...this.generated, appliedHash: running } });
   }
 
   /** The conditions of the Hub may have another cause. */
   revertedUnchecked(): Outcome {
-    const message =
-      'The hub came up in its recovery mode with this configuration, which it had not checked. The previous one is loaded again, and the hub then checks this one.';
-    return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
+    return this.failed(
+      'The hub came up in its recovery mode with this configuration, which it had not checked. The previous one is loaded again, and the hub then checks this one.',
+      DEPENDENCY_REQUEUE,
+    );
   }
 
   /** The hub has run with no other files: the secrets of before have no copy. */
   noOther({ autoRestart }: ReloadPolicy): Outcome {
-    const { pod } = objectNames(this.resource.spec.hubRef.name);
+    const { pod } = this;
     const cause = this.record?.failed?.cause;
+    const and = cause ? `: ${cause}\nThere` : ', and there';
     const restart = autoRestart
       ? ''
       : ` spec.autoRestart of the HubSecrets is false, so a corrected secret does not restart the hub: delete the pod ${pod} then.`;
-    const message = `The hub came up in its recovery mode with this configuration${cause ? `: ${cause}\n` : ', '}${cause ? 'T' : 'and t'}here is no other one that it has run with. The log of the pod ${pod} says why. Correct the configuration or a secret that it uses.${restart}`;
-    return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
+    return this.failed(
+      `The hub came up in its recovery mode with this configuration${and} is no other one that it has run with. The log of the pod ${pod} says why. Correct the configuration or a secret that it uses.${restart}`,
+      DEPENDENCY_REQUEUE,
+    );
   }
 
   /** The hub is in recovery mode with a configuration that it has run with: its pod is replaced, once. */
   healing(isReplaced: boolean): Outcome {
-    const { name } = this.resource.spec.hubRef;
-    if (!isReplaced)
-      return waiting(
-        'RestartPending',
-        'The hub came up in its recovery mode with a configuration that it has run with. Its pod is replaced once.',
+    const what = 'The hub came up in its recovery mode with a configuration that it has run with';
+    if (isReplaced)
+      return this.failed(
+        `${what}, also after its pod was replaced. The conditions of the Hub ${this.hub} and the log of its pod say why. Correct the cause, then delete the pod, or change the configuration.`,
         DEPENDENCY_REQUEUE,
-        { status: this.generated },
       );
-    const message = `The hub came up in its recovery mode with a configuration that it has run with, also after its pod was replaced. The conditions of the Hub ${name} and the log of its pod say why. Correct the cause, then delete the pod, or change the configuration.`;
-    return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
+    const message = `${what}. Its pod is replaced once.`;
+    return waiting('RestartPending', message, DEPENDENCY_REQUEUE, { status: this.generated });
   }
 
   /**
@@ -115,12 +114,11 @@ export class Outcomes {
    * @param sections absent: all that differ
    */
   restarting(heldBy: string | undefined, sections: readonly string[] = this.changed): Outcome {
-    const { name } = this.resource.spec.hubRef;
     const loaded = sections.length > 0 ? list(sections) : 'the configuration';
     const message =
       heldBy === undefined
         ? `The hub is being restarted to load ${loaded}.`
-        : `The hub is to be restarted to load ${loaded}. The restart has not begun: the Hub ${name} reports ${heldBy}. Correct what its conditions name.`;
+        : `The hub is to be restarted to load ${loaded}. The restart has not begun: the Hub ${this.hub} reports ${heldBy}. Correct what its conditions name.`;
     return this.applying('RestartPending', message, sections);
   }
 
@@ -131,15 +129,12 @@ export class Outcomes {
         ? 'spec.reloadStrategy is hot-reload: restart the hub, or set it to auto'
         : 'spec.autoRestart of the HubSecrets is false: restart the hub';
     const message = `Only a restart of the hub loads ${list(sections)}, and ${why}.`;
-    return stalled('RestartPending', message, {
-      status: { ...this.generated, changedSections: sections },
-    });
+    return stalled('RestartPending', message, { status: { ...this.generated, changedSections: sections } });
   }
 
   /** A restart of the hub alone has no effect: its files are linked when its pod starts. */
   newPodNeeded(): Outcome {
-    const { pod } = objectNames(this.resource.spec.hubRef.name);
-    const message = `The hub does not read the files that its pod mounts. A new pod reads them, and spec.reloadStrategy is hot-reload: delete the pod ${pod}, or set spec.reloadStrategy to auto.`;
+    const message = `The hub does not read the files that its pod mounts. A new pod reads them, and spec.reloadStrategy is hot-reload: delete the pod ${this.pod}, or set spec.reloadStrategy to auto.`;
     return stalled('RestartPending', message, { status: this.generated });
   }
 
@@ -154,6 +149,11 @@ export class Outcomes {
       status: { ...this.generated, changedSections: sections },
       after: CONFIGURATION_LOAD_REQUEUE,
     });
+  }
+
+  private failed(message: string, after?: number): Stalled {
+    const status = this.generated;
+    return stalled('CheckFailed', message, after === undefined ? { status } : { status, after });
   }
 
   /** A change that is being applied is no warning. */
@@ -173,6 +173,14 @@ export class Outcomes {
       ...(record && { changedSections: this.changed }),
       ...(lastLoad && { lastReloadMethod: lastLoad.method, lastReloadTime: lastLoad.time }),
     };
+  }
+
+  private get hub(): string {
+    return this.resource.spec.hubRef.name;
+  }
+
+  private get pod(): string {
+    return objectNames(this.hub).pod;
   }
 
   /** The sections that the hub has not loaded as they are now. */

@@ -1,5 +1,5 @@
 import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../base/limits';
-import { addedFiles, type Content } from './generate/configuration-content';
+import { addedFiles, type Content } from './generate/generate';
 import { isSameContent } from './generate/content-marker';
 import type { LoadResult } from './load/hub-loader';
 import { decideReload, type ReloadPolicy } from './load/reload-decision';
@@ -111,10 +111,7 @@ export function decide(situation: Situation): Step {
   }
 }
 
-/**
- * The content that was loaded is not there any more, or a restart is not published because the Hub could not begin with
- * it.
- */
+/** The loaded content is not there any more, or a restart is not published because the Hub could not begin with it. */
 function isToBeRepeated({ content, observed }: Situation, last: LoadResult): boolean {
   if (last.type === 'loaded') return last.pending.length === 0;
   if (last.type !== 'restart' || observed.heldBy !== undefined) return false;

@@ -21,29 +21,17 @@ import type { PodRestarts } from '../hub-workload/pod-restarts';
 import { secretsOfHub } from '../secrets-yaml/hub-resources';
 import { recorderUrl } from '../secrets-yaml/recorder-url';
 import type { Services } from '../services';
-import { type Content, contentOf } from './generate/configuration-content';
+import { type Content, contentOf } from './generate/generate';
 import { LoadJobs } from './load/load-jobs';
 import { ConfigurationReconciler } from './reconcile';
 import { ConfigurationRecords } from './record/record';
 import { missingSecrets } from './generate/secret-uses';
 import { autoRestartOf, publishConfiguration, restartForAll } from './record/publish';
-import { ensureRecorderSecret } from './record/recorder-secret';
+import { ensureRecorderSecret } from './record/secrets';
 import { GeneratedConfigurationCache } from './generate/generated-configuration-cache';
 
-export interface ConfigurationModule {
-  readonly module: SyncModule<HubConfiguration>;
-  /** Whether a configuration is being loaded into the hub. A restart waits for the end of it. */
-  readonly isLoading: (hub: Hub) => boolean;
-  /** Aborts all loads. */
-  close(): void;
-}
-
 /** Generates the hub's configuration into a ConfigMap, which needs no running hub, and loads it into one that runs. */
-export function configurationModule(
-  services: Services,
-  hubs: HubClients,
-  restarts: PodRestarts,
-): ConfigurationModule {
+export function configurationModule(services: Services, hubs: HubClients, restarts: PodRestarts) {
   const records = new ConfigurationRecords(services);
   const loads = new LoadJobs(services, records);
   const reconciler = new ConfigurationReconciler(services, hubs, restarts, records, loads);
@@ -53,24 +41,21 @@ export function configurationModule(
     const spec = defaulted(definition.spec, resource.spec);
     const { namespace } = resource.metadata;
     const { name } = spec.hubRef;
+    const { forced } = context;
     const strategy = spec.reloadStrategy;
     const prepared = await prepare(services, generation, resource, spec);
     const reached = await hubs.reach(namespace, name);
     try {
       if ('outcome' in prepared) {
         if ('outcome' in reached) return prepared.outcome;
-        const policy = { strategy, forced: context.forced, mayRestart: true };
+        const policy = { strategy, forced, mayRestart: true };
         return await reconciler.syncHttp(resource, prepared.outcome, reached, policy);
       }
       const { content, events } = prepared;
-      const desired = {
-        resource,
-        content,
-        policy: { strategy, autoRestart: autoRestartOf(services, resource) },
-      };
+      const policy = { strategy, autoRestart: autoRestartOf(services, resource) };
       const access =
         'outcome' in reached ? { hub: hubs.find(namespace, name), unusable: reached.outcome } : reached;
-      const outcome = await reconciler.sync(desired, access, context.forced);
+      const outcome = await reconciler.sync({ resource, content, policy }, access, forced);
       return { ...outcome, events: [...(outcome.events ?? []), ...events] };
     } catch (error) {
       if ('outcome' in prepared) {
@@ -82,17 +67,22 @@ export function configurationModule(
     }
   }
 
+  const module: SyncModule<HubConfiguration> = {
+    sync: (resource, context) =>
+      context.dryRun
+        ? dryRunOutcome(services, (applier) => publishOnly({ ...services, applier }, generation, resource))
+        : deliver(resource, context),
+  };
   return {
+    module,
+    /** Whether a configuration is being loaded into the hub. A restart waits for the end of it. */
+    isLoading: (hub: Hub) => loads.isLoading(hub),
+    /** Aborts all loads. */
     close: () => loads.close(),
-    isLoading: (hub) => loads.isLoading(hub),
-    module: {
-      sync: (resource, context) =>
-        context.dryRun
-          ? dryRunOutcome(services, (applier) => publishOnly({ ...services, applier }, generation, resource))
-          : deliver(resource, context),
-    },
   };
 }
+
+type PrepareServices = Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>;
 
 type Prepared =
   | { readonly content: Content; readonly events: readonly EventSpec[] }
@@ -101,10 +91,10 @@ type Prepared =
 
 /** Generates the files and the Secret that they need besides. */
 async function prepare(
-  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>,
+  services: PrepareServices,
   generation: GeneratedConfigurationCache,
   resource: HubConfiguration,
-  spec: HubConfigurationSpec,
+  spec = defaulted(definition.spec, resource.spec),
 ): Promise<Prepared> {
   const { namespace } = resource.metadata;
   const { name } = spec.hubRef;
@@ -145,11 +135,11 @@ const wait = (reason: ReadyReason, problem: string): Outcome =>
 
 /** Writes the objects only, for a dry run. The hub is not contacted. */
 async function publishOnly(
-  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>,
+  services: PrepareServices,
   generation: GeneratedConfigurationCache,
   resource: HubConfiguration,
 ): Promise<Outcome> {
-  const prepared = await prepare(services, generation, resource, defaulted(definition.spec, resource.spec));
+  const prepared = await prepare(services, generation, resource);
   if ('outcome' in prepared) return prepared.outcome;
   await publishConfiguration(services, resource, prepared.content);
   return ready('ConfigurationGenerated', 'The configuration is generated.');

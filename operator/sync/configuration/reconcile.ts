@@ -1,22 +1,50 @@
 import type { HubClient } from '../../client/hub-client';
+import { DEPENDENCY_REQUEUE, HUB_START_LIMIT } from '../../base/limits';
 import type { Hub, HubConfiguration } from '../../kinds';
+import { userAnnotations } from '../../kinds/annotations';
+import { objectNames } from '../../kinds/object-names';
 import { conditionOf } from '../../runtime/conditions';
-import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { Outcome } from '../../runtime/outcome';
-import type { PodRestarts } from '../hub-workload/pod-restarts';
 import type { HubClients } from '../hub-access/hub-clients';
+import { hubRedactor } from '../hub-access/hub-secrets';
+import type { PodRestarts } from '../hub-workload/pod-restarts';
 import type { Services } from '../services';
+import { Outcomes, withHttp } from './conditions';
+import { decide, type Known, knownOf, type Situation, type Step } from './decide';
+import { addedFiles } from './generate/generate';
+import { formerMarker, isSameContent } from './generate/content-marker';
+import { notSetUp } from './load/components';
+import type { LoadResult, LoadTask } from './load/hub-loader';
 import { type HttpPolicy, syncHttpSettings } from './load/http-settings';
 import type { LoadJobs } from './load/load-jobs';
-import type { DesiredContent } from './load/running-content';
-import { Outcomes, withHttp } from './conditions';
-import { decide } from './decide';
+import type { DesiredContent, RunningHub } from './load/running-content';
 import { observeUnusable, observeUsable, type UsableHub } from './record/observe';
+import { publishConfiguration, publishWithoutRestart } from './record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './record/record';
-import { Steps, type UnusableHub, type Work } from './steps';
 
-/** The part of a step's work that needs no answer of the hub. */
+interface UnusableHub {
+  readonly hub: Hub | undefined;
+  /** Why it cannot be used, with its fields of status. */
+  readonly unusable: Outcome;
+}
+
+/** The inputs of a step. */
+interface Work extends Situation, DesiredContent {
+  readonly outcomes: Outcomes;
+}
+
+type UsableWork = Work & RunningHub;
+type UnusableWork = Work & UnusableHub;
+
+/** The part of them that needs no answer of the hub. */
 type Prepared = Omit<Work, 'observed' | 'last'>;
+
+/** Interval of the check whether a hub has had its time to return, in milliseconds. */
+const RETURN_POLL = 5_000;
+
+const START_HINT = `The hub is starting, and the change waits for up to ${HUB_START_LIMIT / 60_000} minutes. Annotate this resource with ${userAnnotations.reconcileAt} to restart the hub with it now.`;
+
+const TASKS: Readonly<Partial<Record<Known, LoadTask>>> = { Begun: 'adopt', InUse: 'check' };
 
 /**
  * Brings a configuration into its hub: reads the record, observes the hub, decides on one step and takes it (rules.md, "Reload or
@@ -25,17 +53,14 @@ type Prepared = Omit<Work, 'observed' | 'last'>;
 export class ConfigurationReconciler {
   /** The resource that is reconciled when a client is connected again. */
   private readonly followed = new WeakMap<HubClient, string>();
-  private readonly steps: Steps;
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'applier' | 'secrets' | 'clock' | 'requeue'>,
     private readonly hubs: Pick<HubClients, 'contact'>,
-    restarts: Pick<PodRestarts, 'restart'>,
+    private readonly restarts: Pick<PodRestarts, 'restart'>,
     private readonly records: ConfigurationRecords,
     private readonly loads: LoadJobs,
-  ) {
-    this.steps = new Steps(services, restarts, records, loads);
-  }
+  ) {}
 
   async sync(desired: DesiredContent, access: UsableHub | UnusableHub, forced: boolean): Promise<Outcome> {
     const record = access.hub && (await this.record(access.hub, forced));
@@ -51,7 +76,7 @@ export class ConfigurationReconciler {
     // The hub may not have answered when it was asked for its mode.
     const after = observed.mode === 'recovery' ? { after: DEPENDENCY_REQUEUE } : {};
     const work = { ...prepared, observed, hub, unusable: { ...unusable, ...after, status } };
-    return this.steps.takeUnusable(decide(work), work);
+    return this.takeUnusable(decide(work), work);
   }
 
   private async syncUsable(prepared: Prepared, access: UsableHub): Promise<Outcome> {
@@ -62,7 +87,7 @@ export class ConfigurationReconciler {
     const observed = await observeUsable(this.services, resource, access);
     const last = this.loads.result(prepared, hub, observed.start);
     const work = { ...prepared, ...access, observed, last };
-    const outcome = await this.steps.takeUsable(decide(work), work);
+    const outcome = await this.takeUsable(decide(work), work);
     // One restart at a time.
     const mayRestart = outcome.reason !== 'RestartPending' || outcome.type === 'Stalled';
     return this.syncHttp(resource, outcome, access, { ...policy, forced, mayRestart });
@@ -98,14 +123,200 @@ export class ConfigurationReconciler {
   }
 
   /** A hub that reconnects may have been restarted, with other files or with pending sections. */
-  private followReconnects(
-    { kind, metadata: { namespace, name } }: HubConfiguration,
-    client: HubClient,
-  ): void {
+  private followReconnects({ kind, metadata: { namespace, name } }: HubConfiguration, client: HubClient) {
     if (this.followed.get(client) === name) return;
     this.followed.set(client, name);
     client.connection.onReconnect(() => {
       if (this.followed.get(client) === name) this.services.requeue(kind, namespace, name);
     });
   }
+
+  /** Takes the step that was decided on. */
+  private async takeUsable(step: Step, work: UsableWork): Promise<Outcome> {
+    const { outcomes, record, hub } = work;
+    switch (step) {
+      case 'ReportInUse':
+        return this.reportInUse(work);
+      case 'ReportRejected':
+        return reportRejected(work);
+      case 'ReportFailed':
+        return this.reportFailed(work, hub, record?.marker.configuration);
+      case 'ReportLoad':
+        return this.reportLoad(work, work.last!);
+      case 'AwaitRestart':
+        return this.awaitRestart(work);
+      default:
+        this.loads.start({ ...work, task: TASKS[knownOf(work)] ?? 'load' });
+        return outcomes.loading();
+    }
+  }
+
+  private async takeUnusable(step: Step, work: UnusableWork): Promise<Outcome> {
+    const { outcomes, record, observed, unusable, content, hub } = work;
+    switch (step) {
+      case 'ReportRejected':
+        return reportRejected(work);
+      case 'ReportFailed':
+        return this.reportFailed(work, hub!);
+      case 'ReportNewFiles':
+        return outcomes.newFiles(addedFiles(record!.files, content.files));
+      case 'ReportNoOther':
+        return outcomes.noOther(work.policy);
+      case 'ReportHeld':
+        return outcomes.restarting(observed.heldBy);
+      case 'Hold': {
+        const hint = observed.mode === 'starting' ? ` ${START_HINT}` : '';
+        return { ...unusable, message: unusable.message + hint, after: RETURN_POLL };
+      }
+      case 'GoBack':
+        return this.goBack(work, hub!);
+      case 'GoBackUnchecked':
+        return this.goBackUnchecked(work, hub!);
+      case 'Heal':
+        return this.heal(work, hub!);
+      default:
+        if (step === 'Publish' || !record) await this.publish(work);
+        return unusable;
+    }
+  }
+
+  /** Ready is proven by its effect: the integration of each section is set up. */
+  private async reportInUse(work: UsableWork): Promise<Outcome> {
+    const { resource, content, outcomes, hub, client, record, observed } = work;
+    const { files, sections } = content;
+    await publishWithoutRestart(this.services, resource, content);
+    if (record?.warnings) return outcomes.loaded();
+    const texts = Object.values(files);
+    const empty =
+      observed.pod?.createdFiles.filter((name) => texts.some((text) => text.includes(name))) ?? [];
+    if (empty.length > 0) return outcomes.includesNothing(empty);
+    const redact = await hubRedactor(this.services, hub);
+    const missing = await notSetUp(client, sections, (text) => redact(client.rest.redact(text)));
+    return missing ? outcomes.notLoaded(missing.sections, missing.words) : outcomes.loaded();
+  }
+
+  /** The outcome of a load that ended and need not be repeated. */
+  private async reportLoad(work: UsableWork, result: LoadResult): Promise<Outcome> {
+    const { resource, content, policy, outcomes } = work;
+    switch (result.type) {
+      case 'rejected':
+        return outcomes.checkFailed(result.problem);
+      case 'restart':
+        return this.awaitRestart(work, result.because);
+      case 'new-files':
+        return outcomes.newFiles(result.names);
+      case 'loaded':
+        return outcomes.restartNeeded(result.pending, policy);
+      case 'failed':
+        return outcomes.reloadFailed(result.message, result.sections);
+      case 'unseen':
+        if (policy.strategy === 'hot-reload') return outcomes.newPodNeeded();
+        await publishConfiguration(this.services, resource, content, content.restart);
+        return this.awaitRestart(work, []);
+    }
+  }
+
+  /** A pod that was started for this content before has the same template: nothing but its deletion restarts it. */
+  private async awaitRestart(work: UsableWork, sections?: readonly string[]): Promise<Outcome> {
+    const { resource, content, observed, record, outcomes, hub } = work;
+    const { pod, template, published, heldBy } = observed;
+    const isDecided = isSameContent(published?.restart, content.restart);
+    const isBegun = isDecided && isSameContent(template, content.restart);
+    if (isBegun && isSameContent(pod?.restart, content.restart)) {
+      if (isSameContent(pod!.begunWith, content.marker) && pod!.uid !== record?.start.pod) {
+        const { configuration } = objectNames(resource.spec.hubRef.name);
+        const message = `The hub does not read the files of the ConfigMap ${configuration}, although its pod has started with them. Read the log of the pod.`;
+        return outcomes.reloadFailed(message);
+      }
+      await this.restarts.restart(hub, 'it has to read its configuration');
+    }
+    return outcomes.restarting(isBegun ? undefined : heldBy, sections);
+  }
+
+  /** @param running hash of the configuration that the hub runs with; undefined: it is not back */
+  private async reportFailed(work: Work, hub: Hub, running?: string): Promise<Outcome> {
+    const { resource, content, observed } = work;
+    const record = work.record!;
+    const { failed } = record;
+    const words = observed.pod?.errorsBefore.join('\n');
+    // The log of the failed start is beside that of the next one, and gone after it.
+    const isNew = failed?.cause === undefined && words && observed.pod?.uid !== failed?.pod;
+    const known = isNew ? { ...record, failed: { ...failed!, cause: words } } : record;
+    if (isNew) await this.records.set(hub, known);
+    return new Outcomes(resource, content, known).reverted(running, observed.heldBy);
+  }
+
+  /** The next start of the pod reads it; with hot-reload nothing causes one. */
+  private async publish({ resource, content, policy, observed }: UnusableWork): Promise<void> {
+    const isFirst = observed.published === undefined;
+    const mayRestart = isFirst || observed.mode === 'recovery' || policy.strategy !== 'hot-reload';
+    await publishConfiguration(this.services, resource, content, mayRestart ? content.restart : undefined);
+  }
+
+  /**
+   * One restart into recovery mode, and one out of it. What failed is in the record before anything is written, so that no
+   * crash repeats it.
+   */
+  private async goBack(work: UnusableWork, hub: Hub): Promise<Outcome> {
+    const { resource, content, policy, observed, record, outcomes } = work;
+    const { configuration: hash } = content.marker;
+    const { pod } = observed;
+    const isKnown = isSameContent(record?.failed?.marker, content.marker);
+    const good = await this.records.lastGood(hub, record);
+    if (!isKnown && (!good || good.marker.configuration === hash)) return outcomes.noOther(policy);
+    if (!pod) return work.unusable;
+    const former: ConfigurationRecord = isKnown
+      ? record!
+      : {
+          files: good!.files,
+          marker: formerMarker(good!, content.marker),
+          loaded: content.sectionsOf(good!.files),
+          pending: [],
+          start: { id: '' },
+          warnings: '',
+          failed: { marker: content.marker, pod: pod.uid },
+          sentSettings: record?.sentSettings,
+          lastLoad: record?.lastLoad,
+        };
+    if (!isKnown) await this.records.set(hub, former);
+    // Another pod runs with what came after the failed content: it needs no restart.
+    const isSamePod = pod.uid === former.failed?.pod;
+    const restart = {
+      configuration: former.marker.configuration,
+      secrets: observed.published?.restart.secrets,
+    };
+    await publishConfiguration(this.services, resource, former, isSamePod ? restart : undefined);
+    if (isSamePod && isSameContent(pod.restart, restart))
+      await this.restarts.restart(hub, 'recovery mode with a new configuration');
+    return new Outcomes(resource, content, former).reverted(undefined, observed.heldBy);
+  }
+
+  private async goBackUnchecked(work: UnusableWork, hub: Hub): Promise<Outcome> {
+    const { resource, outcomes, record, policy } = work;
+    const good = await this.records.lastGood(hub, record);
+    if (!good) return outcomes.noOther(policy);
+    await publishConfiguration(this.services, resource, good);
+    await this.restarts.restart(hub, 'recovery mode with an unchecked configuration');
+    return outcomes.revertedUnchecked();
+  }
+
+  /** A passing cause, such as a full disk, or a volume that was not there. The record says that it was tried. */
+  private async heal(work: UnusableWork, hub: Hub): Promise<Outcome> {
+    const { resource, content, observed, outcomes } = work;
+    const record = work.record!;
+    await publishWithoutRestart(this.services, resource, content);
+    const { pod } = observed;
+    if (!pod) return work.unusable;
+    const isReplaced = record.replacedPod !== undefined && record.replacedPod !== pod.uid;
+    if (isReplaced) return outcomes.healing(true);
+    if (record.replacedPod === undefined) await this.records.set(hub, { ...record, replacedPod: pod.uid });
+    await this.restarts.restart(hub, 'recovery mode with a configuration that it has run with');
+    return outcomes.healing(false);
+  }
+}
+
+function reportRejected({ content, observed, record, outcomes }: Work): Outcome {
+  const byPod = observed.pod?.rejected;
+  const isByPod = byPod !== undefined && isSameContent(byPod.marker, content.marker);
+  return outcomes.checkFailed(isByPod ? byPod.problem : (record?.rejected?.problem ?? ''));
 }

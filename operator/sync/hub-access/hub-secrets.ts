@@ -2,7 +2,7 @@ import { loadAll, YAMLException } from 'js-yaml';
 import { type Redact, redactor } from '../../client/connection/redact';
 import type { Hub } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
-import { readFormerValues } from '../secrets-yaml/former-values';
+import { readFormerValues } from '../secrets-yaml/values-in-use';
 import { SECRETS_HASH_KEY } from '../secrets-yaml/secrets-yaml';
 import type { Services } from '../services';
 

@@ -110,7 +110,8 @@ function withoutProblems(message: string): string {
   return at < 0 ? '' : `${message.slice(0, at)}}`;
 }
 
-function parseObject(json: string): Readonly<Record<string, unknown>> | undefined {
+/** Undefined: the text is no JSON object. */
+export function parseObject(json: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(json);
     return isObject(value) ? value : undefined;

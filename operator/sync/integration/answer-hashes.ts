@@ -38,16 +38,11 @@ function hashOf(name: string, content: string, key: string): string {
   return hash.digest('hex').slice(0, LENGTH);
 }
 
-/** What status records of the answers that the entry has. */
-export interface RecordedAnswers {
-  /** `hmac-sha256:<key id>:<hex>` over all hashes. */
-  readonly configHash: string;
-  readonly answerHashes: AnswerHashes;
-}
-
-export function recorded(hashes: AnswerHashes, key: string): RecordedAnswers {
+/** The status fields of the answers that the entry has. */
+export function recorded(hashes: AnswerHashes, key: string) {
   const sorted = Object.entries(hashes).sort(([a], [b]) => (a < b ? -1 : 1));
-  return { configHash: keyedHash(sorted, key), answerHashes: Object.fromEntries(sorted) };
+  const answerHashes: AnswerHashes = Object.fromEntries(sorted);
+  return { configHash: keyedHash(sorted, key), answerHashes };
 }
 
 /** `hmac-sha256:<key id>:<hex>` over a JSON value. */
@@ -82,11 +77,7 @@ export function withNewKey(before: AnswerHashes, now: AnswerHashes): AnswerHashe
   );
 }
 
-/**
- * The hash of a subentry with a value that no form asked for.
- *
- * @param used hash of the subentry without such values; empty: not known
- */
+/** The hash of a subentry with a value that no form asked for. `used`: without such values; empty: not known. */
 export const incompleteHash = (hash: string, used = ''): string => `!${hash} ${used}`.trimEnd();
 
 /** Whether the hash is that of an incomplete subentry with the same answers. */
@@ -98,9 +89,6 @@ const isIncomplete = (hash: string | undefined): boolean => hash?.startsWith('!'
 /**
  * The recorded hashes with the present ones of answers whose change is none for the entry: those that an option of the spec
  * overrides, those of a step that the hub did not show, and subentries without the values that no form asked for.
- *
- * @param unshown places of such steps
- * @param options fields of the options
  */
 export function withIneffective(
   before: AnswerHashes,

@@ -29,14 +29,8 @@ export interface Answers {
 }
 
 /** All answers, without their places. */
-export function allAnswers({
-  configuration,
-  steps,
-  options = [],
-  subentries = [],
-}: Answers): readonly Answer[] {
-  return [configuration, options, ...[...steps, ...subentries].map(({ answers }) => answers)].flat();
-}
+export const allAnswers = ({ configuration, steps, options = [], subentries = [] }: Answers) =>
+  [configuration, options, ...[...steps, ...subentries].map(({ answers }) => answers)].flat();
 
 /** A reference to a Secret or a key that does not exist. */
 interface Missing {
@@ -49,11 +43,7 @@ export type Resolved = { readonly answers: Answers } | Missing | { readonly inva
 
 type Given = NonNullable<HubIntegrationSpec['configuration']>;
 
-/**
- * Reads the answers of a resource, with the values of the Secrets that they refer to.
- *
- * @throws SecretRefused
- */
+/** Reads the answers of a resource, with the values of the Secrets that they refer to. @throws SecretRefused */
 export async function resolveAnswers(
   services: NamedSecretServices,
   namespace: string,
@@ -111,10 +101,9 @@ class Reader {
       return bytes && { type: 'text', text: bytes.toString('utf8') };
     }
     if (fileSecretKeyRef) {
+      const { key, fileName = key } = fileSecretKeyRef;
       const content = await this.bytes(id, fileSecretKeyRef);
-      return (
-        content && { type: 'file', content, fileName: fileSecretKeyRef.fileName ?? fileSecretKeyRef.key }
-      );
+      return content && { type: 'file', content, fileName };
     }
     this.invalid ??= `${id} is empty: set exactly one of value, jsonValue, secretKeyRef and fileSecretKeyRef.`;
     return undefined;
@@ -133,14 +122,10 @@ class Reader {
     }
   }
 
-  private async bytes(
-    id: string,
-    { name, key }: { readonly name: string; readonly key: string },
-  ): Promise<Buffer | undefined> {
+  private async bytes(id: string, { name, key }: { name: string; key: string }): Promise<Buffer | undefined> {
     const { namespace, hub } = this;
-    const reference = { namespace, hub, name, field: id };
-    const secret = (await readNamedSecret(this.services, reference))?.bytes;
-    const found = secret?.get(key);
+    const secret = await readNamedSecret(this.services, { namespace, hub, name, field: id });
+    const found = secret?.bytes.get(key);
     if (found) this.values.push(found.toString('utf8'));
     else
       this.missing ??= secret

@@ -1,15 +1,26 @@
-import type { HubClient } from '../../client/hub-client';
-import { integration } from '../../kinds';
-import type { HubIntegration, PendingFlow } from '../../kinds/integration';
-import type { CustomResource } from '../../kinds/resource';
+import type { Clock } from '../../base/clock';
 import { FLOW_RETRY_AFTER_EVENT } from '../../base/limits';
-import { conditionOf } from '../../runtime/conditions';
 import { Timer } from '../../base/timer';
-import type { Services } from '../services';
-import { stillDesired } from '../still-desired';
+import type { ConfigEntry, FlowInProgress } from '../../client/connection/flow-step';
+import type { HubClient } from '../../client/hub-client';
+import { type Condition, integration } from '../../kinds';
+import type {
+  HubIntegration,
+  HubIntegrationSpec,
+  HubIntegrationStatus,
+  PendingFlow,
+} from '../../kinds/integration';
+import type { CustomResource } from '../../kinds/resource';
+import { conditionOf } from '../../runtime/conditions';
+import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Corrected } from '../objects/drift-policy';
+import type { ObjectReconcile } from '../objects/object-sync';
 import { PerClient, PerResource } from '../objects/remembered';
 import type { Removable } from '../objects/removal';
+import type { Services } from '../services';
+import { stillDesired } from '../still-desired';
+import type { AnswerHashes } from './answer-hashes';
+import type { Answers } from './answers';
 import type { FlowOperation } from './operation';
 import { type Circumstances, type FailureKind, RETRIES } from './retry';
 
@@ -74,7 +85,7 @@ export class HubContext {
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
-    private readonly client: HubClient,
+    client: HubClient,
     private readonly namespace: string,
     private readonly hubName: string,
   ) {
@@ -85,15 +96,14 @@ export class HubContext {
     );
     client.events.onEvent((event) => {
       // The hub may now accept answers that it rejected before.
-      if (['component-loaded', 'device-added', 'reconnected'].includes(event.type)) this.scheduleRetries();
+      if (
+        ['component-loaded', 'device-added', 'reconnected'].includes(event.type) &&
+        !this.retryTimer.pending
+      )
+        this.retryTimer.set(RETRY_DELAY, () => this.retry());
       if (['reconnected', 'changes-missed'].includes(event.type))
         for (const resource of this.resources()) this.requeue(resource);
     });
-  }
-
-  /** Resolves once the hub reports its events. */
-  async watch(): Promise<void> {
-    await this.client.events.watch();
   }
 
   of({ metadata: { uid } }: IntegrationResource): Cached {
@@ -115,8 +125,7 @@ export class HubContext {
 
   /** Whether the resource still asks for what an operation of it does. */
   isStillDesired(resource: IntegrationResource): boolean {
-    const { generation } = resource.metadata;
-    return stillDesired(this.services, resource)?.metadata.generation === generation;
+    return stillDesired(this.services, resource)?.metadata.generation === resource.metadata.generation;
   }
 
   /** The resource owns the entry from now on, before its status says so. */
@@ -127,11 +136,10 @@ export class HubContext {
   /** The other resource that owns the entry. */
   ownerOf(entryId: string, { metadata: { uid } }: IntegrationResource): IntegrationResource | undefined {
     const recordedOwner = this.ownerByEntry.get(entryId);
-    for (const other of this.resources()) {
-      const owns = other.status?.entryID === entryId || other.metadata.uid === recordedOwner;
-      if (owns && other.metadata.uid !== uid) return other;
-    }
-    return undefined;
+    return [...this.resources()].find(
+      ({ metadata, status }) =>
+        metadata.uid !== uid && (status?.entryID === entryId || metadata.uid === recordedOwner),
+    );
   }
 
   /**
@@ -147,14 +155,12 @@ export class HubContext {
   /** The other resource of the domain with a flow that may make an entry: it runs, or a crash interrupted it. */
   otherFlow(resource: IntegrationResource): IntegrationResource | undefined {
     const { uid } = resource.metadata;
-    const running = this.runningFlow(resource);
-    if (running) return running;
     // A crashed process left the flow of this resource, which ends it first. Of two such resources, the older one does
     // not wait for the other.
     const isFirst = (other: IntegrationResource) => !isInterrupted(resource) || other.metadata.uid < uid;
-    return this.othersOfDomain(resource).find(
-      (other) => isInterrupted(other) && !isHeldUp(other) && isFirst(other),
-    );
+    const mayGoOn = (other: IntegrationResource) =>
+      isInterrupted(other) && !isHeldUp(other) && isFirst(other);
+    return this.runningFlow(resource) ?? this.othersOfDomain(resource).find(mayGoOn);
   }
 
   /** The other resource of the domain whose flow this process runs, or is about to start. */
@@ -189,11 +195,6 @@ export class HubContext {
     }
   }
 
-  private scheduleRetries(): void {
-    if (this.retryTimer.pending) return;
-    this.retryTimer.set(RETRY_DELAY, () => this.retry());
-  }
-
   /** Lets answers be sent again whose failure the hub may have solved. */
   private retry(): void {
     for (const resource of this.resources()) {
@@ -225,7 +226,6 @@ function isHeldUp(resource: IntegrationResource): boolean {
   );
 }
 
-/** The contexts of all hubs. */
 export class HubContexts extends PerClient<HubContext> {
   isDraining = false;
 
@@ -243,4 +243,31 @@ export class HubContexts extends PerClient<HubContext> {
     for (const client of clients)
       for (const operation of this.find(client)?.operations ?? []) operation.stop();
   }
+}
+
+/** The inputs of one reconcile of a HubIntegration, and of the operation that it starts. */
+export interface IntegrationReconcile extends ObjectReconcile<IntegrationResource> {
+  readonly spec: HubIntegrationSpec;
+  readonly status: HubIntegrationStatus;
+  readonly clock: Clock;
+  readonly context: ReconcileContext;
+  readonly hub: HubContext;
+  readonly cached: Cached;
+  readonly answers: Answers;
+  /** Hashes of the present answers. */
+  readonly hashes: AnswerHashes;
+  /** The hash over all of them. */
+  readonly configHash: string;
+  /** Key of the hashes. */
+  readonly key: string;
+  /** The entries and subentries of the hub. */
+  readonly entries: ReadonlyMap<string, ConfigEntry>;
+  /** Devices of the integration that the hub has discovered. */
+  readonly discovered: readonly FlowInProgress[];
+  /** Version of the hub. */
+  readonly version: string;
+  /** The process stops: no further flow is started. */
+  readonly draining: boolean;
+  /** The present condition `Ready`. */
+  readonly previous: Condition | undefined;
 }

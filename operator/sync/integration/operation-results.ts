@@ -8,11 +8,10 @@ import type { OperationEnd } from '../objects/operation';
 import { adopt, namedEntry, takeOwnership, replace } from './entry/acquisition';
 import { entriesOf } from './entry/adoption';
 import { reauthFailed } from './entry/reauthentication';
-import { appliedStatus, entryHash, entryHashes, NO_ENTRY } from './entry/status-fields';
+import { appliedStatus, entryHash, entryHashes, NO_ENTRY } from './entry/status';
 import { type FlowProblem, isUnsure } from './flow/navigator';
 import { buttonHint, discoveredHint, existsHint, problemText, rejectedHint } from './flow/problem-text';
-import type { Failure } from './hub-context';
-import type { IntegrationReconcile } from './integration-reconcile';
+import type { Failure, IntegrationReconcile } from './hub-context';
 import {
   type Applied,
   configurationFailed,
@@ -100,11 +99,7 @@ function applied(reconcile: IntegrationReconcile, operation: FlowOperation, done
 }
 
 /** Records that the entry is removed before the flow runs again (entry/removal.ts). */
-function recreated(
-  reconcile: IntegrationReconcile,
-  { sent }: FlowOperation,
-  changed: readonly string[],
-): Outcome {
+function recreated(reconcile: IntegrationReconcile, { sent }: FlowOperation, changed: readonly string[]) {
   const { clock, status } = reconcile;
   const pendingFlow = {
     startedAt: timestamp(clock.now()),
@@ -189,9 +184,8 @@ function rejection(reconcile: IntegrationReconcile, { type }: FlowOperation, err
 }
 
 function adoptionEvents({ adopted }: Applied): readonly EventSpec[] {
-  return [...adopted].map((id) => ({
-    type: 'Warning',
-    reason: 'Adopted',
-    message: `The entry already had ${id}: it now belongs to this resource, and keeps its data until its answers change.`,
-  }));
+  return [...adopted].map((id) => {
+    const message = `The entry already had ${id}: it now belongs to this resource, and keeps its data until its answers change.`;
+    return { type: 'Warning', reason: 'Adopted', message };
+  });
 }

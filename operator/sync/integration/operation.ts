@@ -91,25 +91,14 @@ export class FlowOperation extends Operation<OperationResult> {
     this.signal.throwIfAborted();
   }
 
-  /**
-   * The hooks of a flow that the operation runs.
-   *
-   * @param pending the fields that status has to record before the first answer
-   */
+  /** The hooks of a flow that the operation runs. Status records `pending` before the first answer. */
   hooks(pending?: Omit<PendingFlow, 'startedAt'>): FlowHooks {
     const { clock, signal } = this;
-    const assertDesired = () => this.assertDesired();
-    return {
-      clock,
-      signal,
-      assertDesired,
-      ...(pending && { onOpen: (flowID: string) => this.record({ ...pending, flowID }) }),
-    };
+    const onOpen = pending && ((flowID: string) => this.record({ ...pending, flowID }));
+    return { clock, signal, assertDesired: () => this.assertDesired(), ...(onOpen && { onOpen }) };
   }
 
-  /**
-   * Waits until status has the flow: after a crash, the next process ends the flow and finds the objects that it made.
-   */
+  /** Waits until status has the flow: after a crash, the next process ends the flow and finds the objects that it made. */
   async record(flow: Omit<PendingFlow, 'startedAt'>): Promise<void> {
     this.flow = { ...flow, startedAt: timestamp(this.clock.now()) };
     const recorded = new Promise<void>((resolve) => (this.admit = resolve));

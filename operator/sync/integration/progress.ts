@@ -5,12 +5,12 @@ import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../.
 import {
   type Failure,
   type FlowClass,
+  type IntegrationReconcile,
   type IntegrationResource,
   makesEntry,
   MOMENT,
   retryAfterEvent,
 } from './hub-context';
-import type { IntegrationReconcile } from './integration-reconcile';
 import { FlowOperation, type OperationResult } from './operation';
 import { type Circumstances, type FailureKind, isFinal, rejectionHash, RETRIES } from './retry';
 
@@ -18,10 +18,7 @@ import { type Circumstances, type FailureKind, isFinal, rejectionHash, RETRIES }
  * The outcome while the answers that failed are not sent again; undefined: they may be sent. Rejected credentials are sent by
  * no flow; any other failure concerns only the flows of its type.
  */
-export function stillFailed(
-  reconcile: IntegrationReconcile,
-  type: FlowOperation['type'] = 'create',
-): Stalled | undefined {
+export function stillFailed(reconcile: IntegrationReconcile, type: FlowOperation['type'] = 'create') {
   const { cached, clock, hashes, key, previous, status } = reconcile;
   const now = circumstances(reconcile, type);
   const failure = cached.failures.get(classOf(type));
@@ -54,7 +51,7 @@ export function recordFailure(
   reconcile: IntegrationReconcile,
   operation: FlowOperation,
   kind: FailureKind,
-  { reason, message }: Pick<Failure, 'reason' | 'message'>,
+  words: Pick<Failure, 'reason' | 'message'>,
 ): Readonly<Record<string, unknown>> {
   const { cached, clock } = reconcile;
   const { configHash, hashes, key } = operation.sent;
@@ -65,27 +62,14 @@ export function recordFailure(
   const hash = rejectionHash(kind, hashes, now, key);
   const failedAt = clock.monotonic();
   const retryAt = failedAt + RETRIES[kind].delay(count);
-  const failure = {
-    kind,
-    hash,
-    configHash,
-    existing: now.existing,
-    reason,
-    message,
-    failedAt,
-    retryAt,
-    count,
-    unknown,
-  };
+  const { existing } = now;
+  const failure = { ...words, kind, hash, configHash, existing, failedAt, retryAt, count, unknown };
   cached.failures.set(classOf(operation.type), failure);
   return isFinal(kind) ? { rejectedHash: hash } : {};
 }
 
 /** The last failure of the same answers. */
-export function failureBefore(
-  { cached }: IntegrationReconcile,
-  { sent, type }: FlowOperation,
-): Failure | undefined {
+export function failureBefore({ cached }: IntegrationReconcile, { sent, type }: FlowOperation) {
   const failure = cached.failures.get(classOf(type));
   return failure?.configHash === sent.configHash ? failure : undefined;
 }
@@ -144,12 +128,8 @@ export function inProgress(
   // Another attempt at what has failed: the status stays until it comes to something else.
   const failure = [...cached.failures.values()].find((each) => each.configHash === configHash);
   if (failure) return stalled(failure.reason, failure.message, { ...details, after: delay });
-  return waiting(
-    'ConfigFlowInProgress',
-    `The integration ${spec.domain} is being set up in the hub.`,
-    delay,
-    details,
-  );
+  const message = `The integration ${spec.domain} is being set up in the hub.`;
+  return waiting('ConfigFlowInProgress', message, delay, details);
 }
 
 /** Lets an operation send its answers once status has its flow. */
@@ -161,8 +141,8 @@ export function admit({ status: { pendingFlow } }: IntegrationReconcile, operati
 function isRecorded(flow: PendingFlow, recorded: PendingFlow | undefined): boolean {
   if (!recorded || recorded.flowID !== flow.flowID) return false;
   const { startedAt, subentry } = flow;
-  const isSameSubentry =
-    recorded.subentry?.type === subentry?.type && recorded.subentry?.title === subentry?.title;
+  const { type, title } = recorded.subentry ?? {};
+  const isSameSubentry = type === subentry?.type && title === subentry?.title;
   return flow.flowID !== undefined || (recorded.startedAt === startedAt && isSameSubentry);
 }
 

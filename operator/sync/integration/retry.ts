@@ -64,8 +64,6 @@ const CREDENTIALS =
   /auth|password|credential|token|api_key|denied|forbidden|pin\b|login|locked|username|mfa|otp|2fa|too_many|rate_limit|exceeded|privilege/;
 
 /**
- * The kind of a failure.
- *
  * @param count failures of these answers without a reason, with this one
  * @param isDiscovered the hub has a discovered device of the integration, which a flow of the same device waits for
  */

@@ -7,22 +7,26 @@ import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, FINALIZER_TRY } from '../..
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { SecretRefused } from '../../runtime/named-secret';
-import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
+import { type Outcome, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { hashKey } from '../objects/hash-key';
 import { ObjectSync } from '../objects/object-sync';
 import { shouldDelete } from '../objects/removal';
 import type { Services } from '../services';
-import { hashAnswers, recorded } from './answer-hashes';
+import { changedAnswers, hashAnswers, recorded } from './answer-hashes';
 import { resolveAnswers } from './answers';
-import { dryRun } from './dry-run';
 import { acquire, adoptable } from './entry/acquisition';
 import { abortFlow, endCreation, leftEntries } from './entry/interrupted';
-import { EntryMaintenance } from './entry/maintenance';
+import { appliedAnswers, EntryMaintenance } from './entry/maintenance';
 import { removeEntry } from './entry/removal';
-import { forgottenEntry } from './entry/status-fields';
-import { type HubContexts, type IntegrationResource, makesEntry } from './hub-context';
-import type { IntegrationReconcile } from './integration-reconcile';
+import { forgottenEntry } from './entry/status';
+import {
+  type Cached,
+  type HubContexts,
+  type IntegrationReconcile,
+  type IntegrationResource,
+  makesEntry,
+} from './hub-context';
 import { recordResult } from './operation-results';
 import { admit, domainBusy, inProgress, withStatus } from './progress';
 
@@ -76,10 +80,10 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     const key = await hashKey(this.services, home, context);
     if (key === undefined) return waiting('ConfigFlowInProgress', 'The key of the hashes is created.', 0);
     const hub = this.contexts.of(client, resource);
-    await hub.watch();
+    await client.events.watch();
     const hashes = hashAnswers(answers, key);
     const cached = hub.of(resource);
-    this.remember(resource, client, answers.secrets);
+    remember(cached, answers.secrets);
     if (context.forced) {
       cached.failures.clear();
       cached.confirmation = undefined;
@@ -130,8 +134,26 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     return Promise.resolve({ entry: entries.get(status.entryID ?? '') });
   }
 
+  /** Names of answers, never values. */
   protected override async dryRun(reconcile: IntegrationReconcile, { entry }: SeenEntry): Promise<Outcome> {
-    return dryRun(reconcile, entry, entry ? undefined : await adoptable(reconcile));
+    const { hashes, spec } = reconcile;
+    const remove = 'Remove the annotation to apply it.';
+    if (!entry) {
+      const present = await adoptable(reconcile);
+      const ids = Object.keys(hashes).sort();
+      const would = present
+        ? `Would adopt the ${spec.domain} entry “${present.title}”.`
+        : `Would run the config flow of ${spec.domain}${ids.length > 0 ? ` with ${ids.join(', ')}` : ''}.`;
+      return stalled('DryRun', `${would} ${remove}`);
+    }
+    const changes = [
+      ...changedAnswers(appliedAnswers(reconcile), hashes),
+      ...(spec.title !== undefined && spec.title !== entry.title ? ['title'] : []),
+      ...(spec.enabled !== (entry.disabled_by === null) ? ['enabled'] : []),
+    ];
+    return changes.length === 0
+      ? ready('DryRun', 'Nothing would be sent: the entry is as specified.')
+      : stalled('DryRun', `Would apply ${changes.join(', ')}. ${remove}`);
   }
 
   protected override async acquire(reconcile: IntegrationReconcile): Promise<Outcome | undefined> {
@@ -149,15 +171,16 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
   ): Promise<readonly EventSpec[] | Waiting> {
     // The values of Secrets are masked in the words of the hub.
     const spec = defaulted(definition.spec, resource.spec);
+    const hub = this.contexts.of(client, resource);
+    const cached = hub.of(resource);
     await resolveAnswers(this.services, resource.metadata.namespace, spec).then(
-      (resolved) => 'answers' in resolved && this.remember(resource, client, resolved.answers.secrets),
+      (resolved) => 'answers' in resolved && remember(cached, resolved.answers.secrets),
       (error: unknown) => {
         if (!(error instanceof SecretRefused)) throw error;
       },
     );
-    const hub = this.contexts.of(client, resource);
     const { entryID, pendingFlow } = resource.status ?? {};
-    const made = hub.of(resource).operation?.madeEntry;
+    const made = cached.operation?.madeEntry;
     const isInterrupted = pendingFlow && makesEntry(pendingFlow) && !made && !pendingFlow.replaces;
     if (pendingFlow && !isInterrupted) await abortFlow(client, pendingFlow);
     const other = isInterrupted ? hub.runningFlow(resource) : undefined;
@@ -199,12 +222,11 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     // The title of the spec is no secret, and is compared with that of the entry.
     return (text) => (text === resource.spec.title ? text : mask(client.rest.redact(text)));
   }
+}
 
-  private remember(resource: IntegrationResource, client: HubClient, secrets: readonly string[]): void {
-    const cached = this.contexts.of(client, resource).of(resource);
-    const added = secrets.filter((value) => !cached.secrets.has(value));
-    if (added.length > 0) cached.secrets = new Set([...cached.secrets, ...added].slice(-REMEMBERED_SECRETS));
-  }
+function remember(cached: Cached, secrets: readonly string[]): void {
+  const added = secrets.filter((value) => !cached.secrets.has(value));
+  if (added.length > 0) cached.secrets = new Set([...cached.secrets, ...added].slice(-REMEMBERED_SECRETS));
 }
 
 /** Former values that are remembered of one resource: the oldest are forgotten. */

@@ -1,12 +1,12 @@
 import type { RegistryRecord } from '../../client/connection/api-types';
 import type { HubRejected } from '../../client/connection/errors';
-import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
+import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE, MIN_WRITE_INTERVAL } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Ready, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { type FieldDiff, formatDiff } from '../objects/field-diff';
 import { hubErrorOutcome, rejectedMessage } from '../hub-access/hub-errors';
 import type { DesiredEntry } from './desired';
-import type { EntryResource, EntryType } from './entry-type';
+import type { EntryResource, EntryType } from './entry-types';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -45,11 +45,10 @@ export function partlyWritten(
   entryType: EntryType,
   record: RegistryRecord,
   differences: string,
-  after: number,
   status: Fields,
 ): Waiting {
   const message = `The hub did not take over all of it (${differences}).`;
-  return waiting(entryType.reason, message, after, {
+  return waiting(entryType.reason, message, MIN_WRITE_INTERVAL, {
     status: { ...status, [entryType.idField]: idIn(entryType, record), pendingName: null },
   });
 }
@@ -63,22 +62,14 @@ export function rejected({ type }: EntryType, error: HubRejected): Outcome {
 }
 
 /** Another resource still has the entry of this name. */
-export function heldBy(
-  { type }: EntryType,
-  { kind, metadata }: EntryResource,
-  { spec }: EntryResource,
-): Waiting {
+export function heldBy({ type }: EntryType, { kind, metadata }: EntryResource, { spec }: EntryResource) {
   const message =
     `The ${type} “${spec.name}” in the hub belongs to the ${kind} ${metadata.name}, whose spec.name is different. ` +
     `This resource waits until the ${kind} ${metadata.name} has renamed it or is deleted.`;
   return waiting('DuplicateId', message, AREA_DEPENDENCY_REQUEUE);
 }
 
-/**
- * The annotation `dry-run` (rules.md, "Suspend and dry-run").
- *
- * @param existing the entry that would be written; undefined: it would be created
- */
+/** The annotation `dry-run` (rules.md, "Suspend and dry-run"). Without an existing entry, one would be created. */
 export function dryRun(
   { type }: EntryType,
   { spec }: EntryResource,
@@ -93,6 +84,6 @@ export function dryRun(
     : stalled('DryRun', `Would write the ${type} ${id} (${formatDiff(differences, redact)}). ${remove}`);
 }
 
-function idIn({ type }: EntryType, record: RegistryRecord): string {
+export function idIn({ type }: EntryType, record: RegistryRecord): string {
   return record[`${type}_id`] as string;
 }

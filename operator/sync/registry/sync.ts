@@ -1,33 +1,49 @@
+import type { RegistryFields, RegistryRecord } from '../../client/connection/api-types';
+import { HubRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
+import type { RegistryEntries } from '../../client/registries/registry';
 import { registryName } from '../../kinds/ids';
-import { POD_NOT_READY_REQUEUE } from '../../base/limits';
+import { timestamp } from '../../base/clock';
+import { MIN_WRITE_INTERVAL, POD_NOT_READY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { formatDiff } from '../objects/field-diff';
 import { DriftPolicy } from '../objects/drift-policy';
-import { ObjectSync, untilLoaded } from '../objects/object-sync';
+import { type ObjectReconcile, ObjectSync, untilLoaded } from '../objects/object-sync';
 import { adoptedEvent, forgottenStatus, hasAccepted, othersOf, recordedId } from '../objects/ownership';
 import { cleanupSkipped, shouldDelete } from '../objects/removal';
+import { WritePacing } from '../objects/write-pacing';
 import { hubVolume, volumeStatus } from '../hub-workload/hub-volume';
 import type { Services } from '../services';
-import { dryRun, heldBy, inProgress } from './conditions';
-import { desiredEntry, entryDiff } from './desired';
-import type { EntryResource, EntryType } from './entry-type';
-import type { CachedEntry, HubContexts } from './hub-contexts';
-import { type Located, locate, nameConflict } from './locate-entry';
-import { isAnnounced, isRecorded, recordedFields } from './recorded';
-import { resolveReferences, type Unresolved } from './resolve';
-import type { EntryReconcile, EntryWork } from './entry-reconcile';
-import { EntryWrites } from './writes';
+import { dryRun, heldBy, idIn, inProgress, partlyWritten, readyOutcome, rejected } from './conditions';
+import {
+  type DesiredEntry,
+  desiredEntry,
+  entryDiff,
+  isAnnounced,
+  isRecorded,
+  recordedFields,
+} from './desired';
+import type { EntryResource, EntryType } from './entry-types';
+import type { CachedEntry, HubContext, HubContexts } from './hub-contexts';
+import { locate, type Located, nameConflict, resolveReferences, type Unresolved } from './locate-entry';
 
 /** A missing entry is reported after this time (milliseconds) in which no other missing entry has appeared. */
 const REFERENCE_GRACE = 2_000;
 
-/** The place of the entry of a resource in the registry. */
-interface LocatedEntry {
+/** The inputs of one reconcile of one resource. */
+interface EntryWork extends ObjectReconcile<EntryResource> {
+  readonly context: ReconcileContext;
+  readonly hub: HubContext;
+  readonly cached: CachedEntry;
+}
+
+/** One reconcile of one resource whose references are known. */
+interface EntryReconcile extends EntryWork {
+  readonly desired: DesiredEntry;
+  readonly entries: RegistryEntries;
   readonly located: Exclude<Located, { type: 'OfOther' }>;
-  readonly reconcile: EntryReconcile;
 }
 
 /**
@@ -35,10 +51,10 @@ interface LocatedEntry {
  * so a reconcile awaits it. The write is announced in status before it is sent, so that an operator that is killed in
  * between recognizes the entry that it created.
  */
-export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEntry> {
+export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReconcile> {
   readonly isReferenced = true;
-  private readonly writes: EntryWrites;
   private readonly drift: DriftPolicy;
+  private readonly pacing: WritePacing;
 
   constructor(
     private readonly entryType: EntryType,
@@ -46,8 +62,9 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEn
     private readonly contexts: HubContexts,
   ) {
     super();
-    this.writes = new EntryWrites(entryType, services, contexts);
     this.drift = new DriftPolicy(services, entryType.definition);
+    // A rejected write is next to no cost for the hub, and no event tells when an entity appears.
+    this.pacing = new WritePacing(services.clock, MIN_WRITE_INTERVAL);
   }
 
   protected override async begin(
@@ -56,10 +73,11 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEn
     context: ReconcileContext,
   ): Promise<EntryWork | Outcome> {
     const { uid, namespace } = resource.metadata;
-    const cached = this.contexts.of(client, resource).cached.get(uid);
+    const hub = this.contexts.of(client, resource);
+    const cached = hub.cached.get(uid);
     const volume = hubVolume(this.services, namespace, resource.spec.hubRef.name);
     const { component = 'config' } = this.entryType;
-    return (await untilLoaded(client, component)) ?? { resource, client, context, cached, volume };
+    return (await untilLoaded(client, component)) ?? { resource, client, context, hub, cached, volume };
   }
 
   protected override forgetObject({ resource, volume }: EntryWork): Outcome {
@@ -68,13 +86,17 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEn
     return inProgress(entryType, resource, 0, { status });
   }
 
-  protected override async observe(work: EntryWork): Promise<LocatedEntry | Outcome> {
+  protected override async observe(work: EntryWork): Promise<EntryReconcile | Outcome> {
     const { entryType } = this;
-    const { resource, client, cached, context } = work;
-    if (context.forced) this.contexts.of(client, resource).refresh();
+    const { resource, client, cached, context, hub } = work;
+    const { namespace } = resource.metadata;
+    const { hubRef } = resource.spec;
+    if (context.forced) hub.refresh();
     const references = await resolveReferences(entryType, resource, {
       entries: ({ type }) => client.registries[type].entries(),
-      resources: (each) => this.resourcesOf(each, resource),
+      resources: ({ definition }) => [
+        ...this.services.cache.ofHub<EntryResource>(definition.kind, namespace, hubRef.name),
+      ],
     });
     if ('outcome' in references) return this.wait(references, cached, context);
     cached.waiting = undefined;
@@ -85,13 +107,11 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEn
     const conflict =
       located.type === 'Absent' ? await entryType.conflict?.(client, resource.spec.name) : undefined;
     if (conflict !== undefined) return stalled('NameConflict', conflict);
-    return { located, reconcile: { ...work, desired, entries } };
+    return { ...work, desired, entries, located };
   }
 
-  protected override dryRun(
-    { resource, client }: EntryWork,
-    { located, reconcile: { desired, entries } }: LocatedEntry,
-  ): Outcome {
+  protected override dryRun({ resource, client }: EntryWork, reconcile: EntryReconcile): Outcome {
+    const { desired, entries, located } = reconcile;
     const existing =
       located.type === 'Absent'
         ? undefined
@@ -99,10 +119,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEn
     return dryRun(this.entryType, resource, existing, client.rest.redact);
   }
 
-  protected override acquire(
-    { resource, volume }: EntryWork,
-    { located, reconcile }: LocatedEntry,
-  ): Outcome | undefined {
+  protected override acquire(_work: EntryWork, reconcile: EntryReconcile): Outcome | undefined {
+    const { resource, volume, located, desired } = reconcile;
     if (located.type === 'Owned' || located.type === 'Absent') return undefined;
     const { entryType } = this;
     const { type, idField } = entryType;
@@ -114,14 +132,15 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEn
         pendingName: null,
         appliedHash: null,
         // The fields that were set before were set in another entry.
-        appliedFields: adopted ? reconcile.desired.declared : recordedFields(reconcile),
+        appliedFields: adopted ? desired.declared : recordedFields(reconcile),
         ...volumeStatus(volume),
       },
       events: adopted ? [adoptedEvent(`${type} ${located.id}`)] : [],
     });
   }
 
-  protected override ensure(_work: EntryWork, { located, reconcile }: LocatedEntry): Promise<Outcome> {
+  protected override ensure(_work: EntryWork, reconcile: EntryReconcile): Promise<Outcome> {
+    const { located } = reconcile;
     return located.type === 'Absent' ? this.create(reconcile) : this.ensureAsDesired(reconcile, located.id);
   }
 
@@ -164,7 +183,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEn
   }
 
   private async create(reconcile: EntryReconcile): Promise<Outcome> {
-    const { resource, client, desired } = reconcile;
+    const { resource, client, desired, hub } = reconcile;
     const { entryType } = this;
     const { type } = entryType;
     const wasThere = recordedId(entryType, resource) !== undefined;
@@ -185,25 +204,26 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEn
       };
       return inProgress(entryType, resource, 0, { status });
     }
-    return this.writes.send(reconcile, async () => {
+    return this.send(reconcile, async () => {
       const record = await client.registries[type].create(desired.fields);
-      if (wasThere) this.contexts.of(client, resource).watch.requeueAfterOwnChange(type);
+      if (wasThere) hub.watch.requeueAfterOwnChange(type);
       const events = drifted ? [this.drift.reportCorrected(`${change} It is created again.`)] : [];
-      return { ...(await this.writes.written(reconcile, record, { adopted: null })), events };
+      return { ...(await this.written(reconcile, record, { adopted: null })), events };
     });
   }
 
   private async ensureAsDesired(reconcile: EntryReconcile, id: string): Promise<Outcome> {
-    const { resource, client, desired, entries, cached } = reconcile;
+    const { resource, client, desired, entries, cached, hub } = reconcile;
     const { entryType } = this;
+    const { type } = entryType;
     const record = entries.get(id)!;
     const differences = entryDiff(record, desired);
     if (differences.length === 0) {
       this.drift.clear(cached);
-      return this.writes.asDesired(reconcile, record);
+      return this.asDesired(reconcile, record);
     }
     const text = formatDiff(differences, client.rest.redact);
-    const change = `The ${entryType.type} was changed in the hub (${text}).`;
+    const change = `The ${type} was changed in the hub (${text}).`;
     const drifted = hasAccepted(resource, desired.hash);
     const correction = { key: `${desired.hash} ${JSON.stringify(differences)}`, text };
     const difference = { change, drifted, left: 'it is not corrected', correction };
@@ -213,14 +233,69 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEn
       return inProgress(entryType, resource, 0, { status: { appliedFields: recordedFields(reconcile) } });
     const conflict = nameConflict(entryType, resource, id, entries, this.others(resource));
     if (conflict.type === 'Held') return heldBy(entryType, conflict.owner, resource);
-    return this.writes.send(reconcile, async () => {
-      if (conflict.type === 'Cycle') return this.writes.moveAside(reconcile, id);
-      const outcome = await this.writes.update(reconcile, id, differences);
+    return this.send(reconcile, async () => {
+      if (conflict.type === 'Cycle') {
+        // With a name in between, another resource can have the present one.
+        await client.registries[type].update(id, { name: `${resource.spec.name} (${id})` });
+        hub.watch.requeueAfterOwnChange(type);
+        return inProgress(entryType, resource, MIN_WRITE_INTERVAL);
+      }
+      const changes = Object.fromEntries(differences.map((each) => [each.field, each.desired]));
+      const updated = await client.registries[type].update(id, changes as RegistryFields);
+      if ('name' in changes) hub.watch.requeueAfterOwnChange(type);
+      const outcome = await this.written(reconcile, updated);
       this.drift.count(cached, correction.key);
       return drifted
         ? { ...outcome, events: [this.drift.reportCorrected(`${change} The change is reverted.`)] }
         : outcome;
     });
+  }
+
+  /** Runs a write, unless the last one was a moment ago. */
+  private async send(reconcile: EntryReconcile, write: () => Promise<Outcome>): Promise<Outcome> {
+    const { resource, desired, cached } = reconcile;
+    const { entryType, pacing } = this;
+    const after = pacing.pause(cached, desired.hash);
+    if (after > 0) {
+      const error = pacing.rejectionOf(cached, desired.hash);
+      return error ? { ...rejected(entryType, error), after } : inProgress(entryType, resource, after);
+    }
+    cached.rejection = undefined;
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof HubRejected)) throw error;
+      pacing.record(cached, desired.hash, error);
+      return rejected(entryType, error);
+    } finally {
+      pacing.mark(cached);
+    }
+  }
+
+  /** The hub has accepted the entry. Its answer may differ from the request. */
+  private async written(
+    reconcile: EntryReconcile,
+    record: RegistryRecord,
+    status: Readonly<Record<string, unknown>> = {},
+  ): Promise<Outcome> {
+    const { client, desired } = reconcile;
+    const fields = { ...status, lastAppliedTime: timestamp(this.services.clock.now()) };
+    const left = entryDiff(record, desired);
+    if (left.length === 0) return this.asDesired(reconcile, record, fields);
+    return partlyWritten(this.entryType, record, formatDiff(left, client.rest.redact), fields);
+  }
+
+  private async asDesired(
+    { client, desired, cached, volume }: EntryReconcile,
+    record: RegistryRecord,
+    status?: Readonly<Record<string, unknown>>,
+  ): Promise<Outcome> {
+    cached.seen = record;
+    const { entryType } = this;
+    const { component } = entryType;
+    const entity = component && (await client.entityRegistry.find(component, idIn(entryType, record)));
+    const entityId = component && { entityId: entity?.entity_id ?? null };
+    return readyOutcome(entryType, desired, record, { ...status, ...entityId, ...volumeStatus(volume) });
   }
 
   override forget(resource: EntryResource, client: HubClient): void {
@@ -229,12 +304,6 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, LocatedEn
 
   private others(resource: EntryResource): readonly EntryResource[] {
     return othersOf(this.services, this.entryType.definition, resource);
-  }
-
-  /** The resources of a kind that belong to the same hub. */
-  private resourcesOf({ definition }: EntryType, { metadata, spec }: EntryResource): EntryResource[] {
-    const { cache } = this.services;
-    return [...cache.ofHub<EntryResource>(definition.kind, metadata.namespace, spec.hubRef.name)];
   }
 }
 

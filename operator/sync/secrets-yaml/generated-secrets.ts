@@ -7,9 +7,13 @@ import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import { assertStillDesired } from '../still-desired';
 import type { Services } from '../services';
-import type { ConfigurationInUse } from './configuration-in-use';
-import { FORMER_VALUES_KEY, valuesToMask, writeFormerValues } from './former-values';
-import { valuesToKeep } from './kept-secrets';
+import {
+  type ConfigurationInUse,
+  FORMER_VALUES_KEY,
+  valuesToKeep,
+  valuesToMask,
+  writeFormerValues,
+} from './values-in-use';
 import { type ReadSecrets, readSecretsYaml, type SecretsYaml, writeSecretsYaml } from './secrets-yaml';
 
 /** Key of the Secret `<hub>-secrets`, and the name of the file in the hub. */
@@ -39,15 +43,13 @@ export async function readGeneratedSecrets(
 export async function writeGeneratedSecrets(
   services: Pick<Services, 'applier' | 'cache' | 'secrets'>,
   configuration: ConfigurationInUse,
-  {
-    owner,
-    formerOwner,
-  }: { readonly owner: CustomResource; readonly formerOwner?: CustomResource | undefined },
+  { owner, formerOwner }: { owner: CustomResource; formerOwner?: CustomResource | undefined },
   hub: string,
   values: ReadonlyMap<string, string>,
 ): Promise<SecretsYaml> {
   const { namespace } = owner.metadata;
-  const content = await services.secrets.get(namespace, objectNames(hub).secrets);
+  const { secrets: name } = objectNames(hub);
+  const content = await services.secrets.get(namespace, name);
   const before = await readGeneratedSecrets(services, namespace, hub);
   const salt = before?.salt ?? randomBytes(SALT_BYTES).toString('base64');
   const kept = await valuesToKeep(configuration, namespace, hub, before, values);
@@ -57,22 +59,15 @@ export async function writeGeneratedSecrets(
   // A resource that has taken over may have written it by now.
   assertStillDesired(services, owner);
   const running = services.cache.get<Hub>('Hub', namespace, hub);
+  const annotations = { [operatorAnnotations.secretsHash]: generated.hash };
+  const metadata = { name, namespace, annotations };
+  const data = {
+    [SECRETS_FILE]: base64(generated.text),
+    ...(former.length > 0 && { [FORMER_VALUES_KEY]: base64(writeFormerValues(former)) }),
+  };
   await services.applier.apply<ClusterObject>(
     builtin.Secret,
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: {
-        name: objectNames(hub).secrets,
-        namespace,
-        annotations: { [operatorAnnotations.secretsHash]: generated.hash },
-      },
-      type: 'Opaque',
-      data: {
-        [SECRETS_FILE]: base64(generated.text),
-        ...(former.length > 0 && { [FORMER_VALUES_KEY]: base64(writeFormerValues(former)) }),
-      },
-    },
+    { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data },
     {
       owner,
       ...(formerOwner && { formerOwner }),

@@ -4,20 +4,12 @@ import { byAge } from '../../runtime/age';
 import type { Services } from '../services';
 
 /** The HubSecrets that a hub gets its `secrets.yaml` from. */
-export function secretsOfHub(
-  { cache }: Pick<Services, 'cache'>,
-  namespace: string,
-  hub: string,
-): HubSecrets | undefined {
+export function secretsOfHub({ cache }: Pick<Services, 'cache'>, namespace: string, hub: string) {
   return oldest(cache.ofHub<HubSecrets>('HubSecrets', namespace, hub));
 }
 
 /** The HubConfiguration that a hub has. */
-export function configurationOfHub(
-  { cache }: Pick<Services, 'cache'>,
-  namespace: string,
-  hub: string,
-): HubConfiguration | undefined {
+export function configurationOfHub({ cache }: Pick<Services, 'cache'>, namespace: string, hub: string) {
   return oldest(cache.ofHub<HubConfiguration>('HubConfiguration', namespace, hub));
 }
 

@@ -3,14 +3,30 @@ import { defaulted } from '../../kinds/schema';
 import { readNamedSecret, SecretRefused } from '../../runtime/named-secret';
 import type { Services } from '../services';
 
+/** A Secret or a key that is not there. `message`: which, as a sentence. */
+export interface MissingSecret {
+  readonly reason: 'SecretNotFound' | 'KeyNotFound';
+  readonly message: string;
+}
+
+/** @param key undefined: there is no Secret */
+export const missingSecret = (name: string, field: string, key?: string): MissingSecret =>
+  key === undefined
+    ? {
+        reason: 'SecretNotFound',
+        message: `Waiting for the Secret ${name} in ${field}: it does not exist. Create it.`,
+      }
+    : {
+        reason: 'KeyNotFound',
+        message: `Waiting for the key ${key} of the Secret ${name} in ${field}: the Secret does not have it. Add it.`,
+      };
+
 /** The URL of the recorder's database in the Secret that `spec.recorder.databaseSecretRef` names. */
 export type RecorderUrl =
   | { readonly type: 'url'; readonly url: string }
-  /** `message`: the Secret or the key that is not there, as a sentence. */
-  | { readonly type: 'missing'; readonly reason: MissingReason; readonly message: string };
-
-/** `SecretRefused`: no resource may name that Secret. */
-export type MissingReason = 'SecretNotFound' | 'KeyNotFound' | 'SecretRefused';
+  | ({ readonly type: 'missing' } & MissingSecret)
+  /** No resource may name that Secret. */
+  | { readonly type: 'missing'; readonly reason: 'SecretRefused'; readonly message: string };
 
 /** Undefined: the configuration asks for none. */
 export async function recorderUrl(
@@ -22,29 +38,12 @@ export async function recorderUrl(
   const { name, key } = recorder.databaseSecretRef;
   const field = 'spec.recorder.databaseSecretRef';
   const { namespace } = resource.metadata;
-  const found = await readNamedSecret(services, {
-    namespace,
-    hub: resource.spec.hubRef.name,
-    name,
-    field,
-  }).catch((error: unknown) => {
-    if (error instanceof SecretRefused) return error;
-    throw error;
-  });
-  if (found instanceof SecretRefused)
-    return { type: 'missing', reason: 'SecretRefused', message: found.message };
-  if (!found)
-    return {
-      type: 'missing',
-      reason: 'SecretNotFound',
-      message: `Waiting for the Secret ${name} in ${field}: it does not exist. Create it.`,
-    };
-  const url = found.values.get(key);
-  if (!url)
-    return {
-      type: 'missing',
-      reason: 'KeyNotFound',
-      message: `Waiting for the key ${key} of the Secret ${name} in ${field}: the Secret does not have it. Add it.`,
-    };
-  return { type: 'url', url };
+  try {
+    const found = await readNamedSecret(services, { namespace, hub: resource.spec.hubRef.name, name, field });
+    const url = found?.values.get(key);
+    return url ? { type: 'url', url } : { type: 'missing', ...missingSecret(name, field, found && key) };
+  } catch (error) {
+    if (!(error instanceof SecretRefused)) throw error;
+    return { type: 'missing', reason: 'SecretRefused', message: error.message };
+  }
 }

@@ -20,11 +20,7 @@ export interface SecretsYaml {
   readonly hash: string;
 }
 
-/**
- * The hub's `secrets.yaml`: every value is a text for the hub, exactly as it is.
- *
- * @param kept values that nothing gives any more and that are still in use
- */
+/** The hub's `secrets.yaml`: every value is a text for the hub, exactly as it is. Nothing gives the kept values any more. */
 export function writeSecretsYaml(
   values: ReadonlyMap<string, string>,
   salt: string,

@@ -1,11 +1,12 @@
 import type { HubSecretsSpec } from '../../kinds';
 import type { SecretContent } from '../../runtime/secrets';
+import { type MissingSecret, missingSecret } from '../secrets-yaml/recorder-url';
 import { RESERVED_PREFIX } from '../secrets-yaml/secrets-yaml';
 
 export type Combined =
   | { readonly type: 'values'; readonly values: ReadonlyMap<string, string> }
   /** A Secret or a key is not there (yet). `message`: which, as a sentence. */
-  | { readonly type: 'missing'; readonly reason: 'SecretNotFound' | 'KeyNotFound'; readonly message: string }
+  | ({ readonly type: 'missing' } & MissingSecret)
   /** A key that the hub does not take, or a value that is no text. `message`: which, and the way out. */
   | { readonly type: 'invalid'; readonly message: string };
 
@@ -15,31 +16,16 @@ export function combineSecrets(
   secrets: ReadonlyMap<string, SecretContent>,
 ): Combined {
   const values = new Map<string, string>();
-  for (const [index, { name, keys, items }] of secretRefs.entries()) {
-    const field = `spec.secretRefs[${index}]`;
+  for (const reference of withFields(secretRefs)) {
+    const { field, name, listed } = reference;
     const secret = secrets.get(name);
-    if (!secret)
-      return {
-        type: 'missing',
-        reason: 'SecretNotFound',
-        message: `Waiting for the Secret ${name} in ${field}: it does not exist. Create it.`,
-      };
-    const all = keys === undefined && items === undefined;
-    const chosen = [
-      ...(all ? [...secret.values.keys()].sort() : (keys ?? [])).map((key) => ({ key, as: key })),
-      ...(items ?? []),
-    ];
-    for (const { key, as } of chosen) {
+    if (!secret) return { type: 'missing', ...missingSecret(name, field) };
+    const keys = listed ?? [...secret.values.keys()].sort().map((key) => ({ key, as: key }));
+    for (const { key, as } of keys) {
       const value = secret.values.get(key);
-      if (value === undefined)
-        return {
-          type: 'missing',
-          reason: 'KeyNotFound',
-          message: `Waiting for the key ${key} of the Secret ${name} in ${field}: the Secret does not have it. Add it.`,
-        };
+      if (value === undefined) return { type: 'missing', ...missingSecret(name, field, key) };
       const problem = nameProblem(as) ?? (secret.binary.has(key) ? BINARY : undefined);
-      if (problem)
-        return { type: 'invalid', message: invalidKeyMessage({ key, name, field, problem, isListed: !all }) };
+      if (problem) return { type: 'invalid', message: invalidKeyMessage(reference, key, problem) };
       values.set(as, value);
     }
   }
@@ -48,28 +34,29 @@ export function combineSecrets(
 
 /** The first of the keys that `keys` and `items` list which the hub does not take, as a sentence; undefined: none. */
 export function invalidListedKey({ secretRefs }: Pick<HubSecretsSpec, 'secretRefs'>): string | undefined {
-  for (const [index, { name, keys = [], items = [] }] of secretRefs.entries()) {
-    const field = `spec.secretRefs[${index}]`;
-    for (const { key, as } of [...keys.map((each) => ({ key: each, as: each })), ...items]) {
+  for (const reference of withFields(secretRefs))
+    for (const { key, as } of reference.listed ?? []) {
       const problem = nameProblem(as);
-      if (problem) return invalidKeyMessage({ key, name, field, problem, isListed: true });
+      if (problem) return invalidKeyMessage(reference, key, problem);
     }
-  }
   return undefined;
 }
 
-function invalidKeyMessage({ key, name, field, problem, isListed }: Readonly<InvalidKey>): string {
-  const alternative = isListed ? '' : `, or list the others in ${field}.keys`;
-  return `The key ${key} of the Secret ${name} in ${field} ${problem}${alternative}.`;
-}
+/** The references, each with its field and the keys that it lists; undefined: it takes all. */
+const withFields = (secretRefs: HubSecretsSpec['secretRefs']) =>
+  secretRefs.map(({ name, keys, items }, index) => ({
+    field: `spec.secretRefs[${index}]`,
+    name,
+    listed: (keys ?? items) && [...(keys ?? []).map((key) => ({ key, as: key })), ...(items ?? [])],
+  }));
 
-interface InvalidKey {
-  key: string;
-  /** Name of the Secret. */
-  name: string;
-  field: string;
-  problem: string;
-  isListed: boolean;
+function invalidKeyMessage(
+  { name, field, listed }: ReturnType<typeof withFields>[number],
+  key: string,
+  problem: string,
+): string {
+  const alternative = listed ? '' : `, or list the others in ${field}.keys`;
+  return `The key ${key} of the Secret ${name} in ${field} ${problem}${alternative}.`;
 }
 
 /** Why the hub cannot have a secret of this name; undefined: it can. */

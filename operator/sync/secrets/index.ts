@@ -8,7 +8,7 @@ import type { SyncModule } from '../../runtime/sync-module';
 import { dryRunOutcome } from '../dry-run';
 import type { Services } from '../services';
 import { combineSecrets } from './combine';
-import type { ConfigurationInUse } from '../secrets-yaml/configuration-in-use';
+import type { ConfigurationInUse } from '../secrets-yaml/values-in-use';
 import { writeGeneratedSecrets } from '../secrets-yaml/generated-secrets';
 import { configurationOfHub } from '../secrets-yaml/hub-resources';
 import { recorderUrl } from '../secrets-yaml/recorder-url';

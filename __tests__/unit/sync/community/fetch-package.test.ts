@@ -1,7 +1,7 @@
 import { systemClock } from '../../../../operator/base/clock';
 import { ARCHIVE_SIZE } from '../../../../operator/base/limits';
 import { DownloadFailed } from '../../../../operator/sync/community/download';
-import { fetchPackage, type Source } from '../../../../operator/sync/community/fetch-package';
+import { fetchPackage, type Source } from '../../../../operator/sync/community/preparation';
 import { RepositoryRefused } from '../../../../operator/sync/community/errors';
 import { CodeHost } from '../../../../sandbox/code-host';
 import { repositoryZip, zip } from '../../../../sandbox/zip';

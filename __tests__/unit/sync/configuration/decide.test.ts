@@ -1,5 +1,4 @@
-import { contentOf } from '../../../../operator/sync/configuration/generate/configuration-content';
-import { generateConfiguration } from '../../../../operator/sync/configuration/generate/generate';
+import { contentOf, generateConfiguration } from '../../../../operator/sync/configuration/generate/generate';
 import {
   decide,
   type Known,

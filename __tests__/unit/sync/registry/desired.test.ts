@@ -1,6 +1,5 @@
 import { desiredEntry, entryDiff } from '../../../../operator/sync/registry/desired';
-import { areas } from '../../../../operator/sync/registry/area';
-import { floors } from '../../../../operator/sync/registry/floor';
+import { areas, floors } from '../../../../operator/sync/registry/entry-types';
 import { anEntry } from './entries';
 
 describe('desiredEntry', () => {

@@ -1,6 +1,6 @@
 import type { RegistryRecord } from '../../../../operator/client/connection/api-types';
 import type { RegistryType } from '../../../../operator/client/connection/registry-types';
-import type { EntryResource } from '../../../../operator/sync/registry/entry-type';
+import type { EntryResource } from '../../../../operator/sync/registry/entry-types';
 
 /** A resource of the hub `villa`. */
 export function anEntry(

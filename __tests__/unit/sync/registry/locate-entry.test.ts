@@ -1,4 +1,4 @@
-import { floors } from '../../../../operator/sync/registry/floor';
+import { floors } from '../../../../operator/sync/registry/entry-types';
 import { locate, nameConflict } from '../../../../operator/sync/registry/locate-entry';
 import { anEntry, entriesNamed } from './entries';
 

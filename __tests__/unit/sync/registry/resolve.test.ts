@@ -1,7 +1,5 @@
-import { areas } from '../../../../operator/sync/registry/area';
-import type { EntryType } from '../../../../operator/sync/registry/entry-type';
-import { floors } from '../../../../operator/sync/registry/floor';
-import { resolveName, resolveReferences } from '../../../../operator/sync/registry/resolve';
+import { areas, type EntryType, floors } from '../../../../operator/sync/registry/entry-types';
+import { resolveName, resolveReferences } from '../../../../operator/sync/registry/locate-entry';
 import { anEntry, entriesNamed } from './entries';
 
 const entries = entriesNamed({ attic: 'Attic', ground: 'Ground  Floor', hand: 'By hand' });

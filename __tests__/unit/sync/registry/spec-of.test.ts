@@ -1,11 +1,13 @@
 import type { RegistryRecord } from '../../../../operator/client/connection/api-types';
-import { areas } from '../../../../operator/sync/registry/area';
-import { desiredEntry, entryDiff } from '../../../../operator/sync/registry/desired';
-import type { EntryResource, EntryType } from '../../../../operator/sync/registry/entry-type';
-import { floors } from '../../../../operator/sync/registry/floor';
-import { labels } from '../../../../operator/sync/registry/label';
-import { entrySpecOf } from '../../../../operator/sync/registry/spec-of';
-import { zones } from '../../../../operator/sync/registry/zone';
+import {
+  areas,
+  type EntryResource,
+  type EntryType,
+  floors,
+  labels,
+  zones,
+} from '../../../../operator/sync/registry/entry-types';
+import { desiredEntry, entryDiff, entrySpecOf } from '../../../../operator/sync/registry/desired';
 import fc from '../../../fast-check';
 import { resource } from '../../resource';
 

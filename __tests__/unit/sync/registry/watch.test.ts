@@ -1,14 +1,12 @@
 import type { RegistryRecord } from '../../../../operator/client/connection/api-types';
 import type { ConfigRegistryType } from '../../../../operator/client/connection/registry-types';
 import { HubFailed, HubTooLarge } from '../../../../operator/client/connection/errors';
-import { areas } from '../../../../operator/sync/registry/area';
-import { floors } from '../../../../operator/sync/registry/floor';
-import { labels } from '../../../../operator/sync/registry/label';
+import { areas, floors, labels } from '../../../../operator/sync/registry/entry-types';
 import {
   RegistryWatch,
   type RegistryWatchOptions,
   type WatchedEntry,
-} from '../../../../operator/sync/registry/watch';
+} from '../../../../operator/sync/registry/hub-contexts';
 import { ManualClock } from '../../manual-clock';
 import { RecordingLog } from '../../runtime/recording-log';
 

@@ -1,5 +1,5 @@
 import type { HubSecrets } from '../../../../operator/kinds';
-import { configurationInUse } from '../../../../operator/sync/configuration/record/configuration-in-use';
+import { configurationInUse } from '../../../../operator/sync/configuration/record/secrets';
 import { hubRedactor } from '../../../../operator/sync/hub-access/hub-secrets';
 import {
   readGeneratedSecrets,

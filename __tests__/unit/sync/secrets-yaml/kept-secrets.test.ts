@@ -1,5 +1,5 @@
-import { configurationInUse } from '../../../../operator/sync/configuration/record/configuration-in-use';
-import { valuesToKeep } from '../../../../operator/sync/secrets-yaml/kept-secrets';
+import { configurationInUse } from '../../../../operator/sync/configuration/record/secrets';
+import { valuesToKeep } from '../../../../operator/sync/secrets-yaml/values-in-use';
 import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
 import { services } from '../fixtures';
 

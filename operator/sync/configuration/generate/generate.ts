@@ -4,15 +4,23 @@ import { isMap } from 'yaml';
 import type { HubConfigurationSpec } from '../../../kinds';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
 import { entriesOf, type HubYaml, parseHubYaml, type Position, type YamlProblem } from './hub-yaml';
-import { type Addition, deliveryIncludes, freeKey, missingIncludes, type TopLevel } from './includes';
+import {
+  type Addition,
+  deliveryIncludes,
+  freeKey,
+  inOneLine,
+  missingIncludes,
+  type TopLevel,
+  withRecorder,
+} from './additions';
 import { insertAtTop } from './insert-entries';
-import { markerYaml } from './content-marker';
-import { inOneLine, withRecorder } from './recorder';
+import { type ContentHashes, markerYaml } from './content-marker';
 import { secretUses } from './secret-uses';
 import { HUB_PORT } from '../../hub-workload/owned-objects';
 import { ConfigFiles, type Files } from './config-files';
 import { type CutOff, cutOff } from './http-section';
-import { readSections, type Sections } from './sections';
+import { readSections, type Sections, withSecretDigests } from './sections';
+import { digestOfSecret, type ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 
 /** An object of the cluster has room for 1 MiB; the rest is for names, annotations and generated entries. */
 const LARGEST_TOTAL = 1_000 * 1_024;
@@ -70,11 +78,10 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
   const parsed = parse(configuration);
   if (!('document' in parsed)) return notYaml('spec.configuration', parsed);
   const { root, positionOf } = parsed;
-  if (root !== null && !isMap(root))
-    return notYaml('spec.configuration', {
-      problem: 'it must be a mapping of section names, such as `logger:`',
-      position: positionOf(root.range![0]),
-    });
+  if (root !== null && !isMap(root)) {
+    const problem = 'it must be a mapping of section names, such as `logger:`';
+    return notYaml('spec.configuration', { problem, position: positionOf(root.range![0]) });
+  }
   for (const [name, text] of Object.entries(files)) {
     const file = parse(text);
     if (!('document' in file)) return notYaml(`spec.files[${name}]`, file);
@@ -98,9 +105,9 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
   const hash = configHash({ ...files, 'configuration.yaml': mark + (unmarked ?? '') });
   const marker: Addition = [freeKey(withKeys(sections, additions), 'script'), markerYaml(hash, hasSecrets)];
   const complete = [...additions, marker];
-  const text = insertAtTop(base, file, complete.map(inOneLine));
-  const result = text === undefined ? undefined : parse(text);
-  if (text === undefined || !result || !('document' in result) || !hasKeys(result, sections, complete))
+  const text = insertAtTop(base, file, complete.map(inOneLine)) ?? '';
+  const result = parse(text);
+  if (!('document' in result) || !hasKeys(result, sections, complete))
     return { type: 'invalid', message: CANNOT_EXTEND };
 
   const generated = { ...files, 'configuration.yaml': mark + text };
@@ -183,3 +190,32 @@ function notYaml(field: string, { problem, position }: YamlProblem): Generated {
 }
 
 const inWords = ({ line, column }: Position): string => `line ${line}, column ${column}`;
+
+/** A configuration with the secrets that it uses, as the hub gets it. */
+export interface Content {
+  /** By name; `configuration.yaml` is among them. */
+  readonly files: Files;
+  /** The value of the marker once the hub has read this content. */
+  readonly marker: ContentHashes;
+  readonly sections: Sections;
+  /** The decision that restarts the hub for it. */
+  readonly restart: ContentHashes;
+  /** The sections of other files, with the secrets of now. */
+  readonly sectionsOf: (files: Files) => Sections;
+}
+
+export function contentOf(
+  { files, hash, sections }: GeneratedConfiguration,
+  secrets: ReadSecrets | undefined,
+  restart: ContentHashes,
+): Content {
+  const digest = (key: string): string => (secrets ? digestOfSecret(secrets, key) : '');
+  const sectionsOf = (each: Files): Sections => withSecretDigests(readSections(each), digest);
+  const marker = { configuration: hash, secrets: secrets?.hash };
+  return { files, marker, sections: withSecretDigests(sections, digest), restart, sectionsOf };
+}
+
+/** The names of files that `before` does not have. They are linked into the hub's directory when its pod starts. */
+export function addedFiles(before: Files, after: Files): string[] {
+  return Object.keys(after).filter((name) => !Object.hasOwn(before, name));
+}

@@ -1,4 +1,4 @@
-import { isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml';
+import { isCollection, isMap, isPair, isScalar, type Node, type Pair, type YAMLMap } from 'yaml';
 import type { HubYaml } from './hub-yaml';
 
 /** Three dots at the beginning of a line end the document, regardless of the text around them. */
@@ -23,11 +23,7 @@ export function insertAtTop(text: string, file: HubYaml, entries: readonly strin
 }
 
 /** Adds entries to the mapping that an entry of the top level has as its value, or has none. */
-export function insertIntoValue(
-  text: string,
-  pair: Pair<Node, Node | null>,
-  entries: readonly string[],
-): string | undefined {
+export function insertIntoValue(text: string, pair: Pair<Node, Node | null>, entries: readonly string[]) {
   const { value } = pair;
   if (entries.length === 0) return text;
   if (isMap(value))
@@ -57,9 +53,9 @@ function insertIntoBlock(text: string, map: YAMLMap, entries: readonly string[])
 function endsInOpenBlock(text: string, { root }: HubYaml): boolean {
   if (text.endsWith('\n')) return false;
   let last: unknown = root;
-  while (last !== null && typeof last === 'object' && 'items' in last) {
-    const item: unknown = (last.items as unknown[]).at(-1);
-    last = typeof item === 'object' && item !== null && 'value' in item && 'key' in item ? item.value : item;
+  while (isCollection(last)) {
+    const item: unknown = last.items.at(-1);
+    last = isPair(item) ? item.value : item;
   }
   return isScalar(last) && (last.type === 'BLOCK_LITERAL' || last.type === 'BLOCK_FOLDED');
 }
@@ -69,14 +65,11 @@ const newlineOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\
 const linesOf = (entries: readonly string[], indent: string, text: string): string =>
   entries.map((entry) => `${indent}${entry}${newlineOf(text)}`).join('');
 
-function lineStart(text: string, offset: number): number {
-  return offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
-}
+const lineStart = (text: string, offset: number): number =>
+  offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
 
-function indentAt(text: string, offset: number): string {
-  return /^ */.exec(text.slice(lineStart(text, offset)))![0];
-}
+const indentAt = (text: string, offset: number): string =>
+  /^ */.exec(text.slice(lineStart(text, offset)))![0];
 
-function splice(text: string, offset: number, inserted: string): string {
-  return text.slice(0, offset) + inserted + text.slice(offset);
-}
+const splice = (text: string, offset: number, inserted: string): string =>
+  text.slice(0, offset) + inserted + text.slice(offset);

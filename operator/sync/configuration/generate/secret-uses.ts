@@ -26,10 +26,7 @@ export function secretUses(files: Files, parse = parseHubYaml): ReadonlyMap<stri
 const MOST_KEYS = 5;
 
 /** The keys that are used and that no HubSecrets gives, each with its place in words. */
-export function missingKeys(
-  uses: ReadonlyMap<string, string>,
-  secrets: ReadSecrets | undefined,
-): readonly (readonly [key: string, place: string])[] {
+export function missingKeys(uses: ReadonlyMap<string, string>, secrets: ReadSecrets | undefined) {
   return [...uses].filter(([key]) => !secrets?.values.has(key) || secrets.kept.has(key));
 }
 

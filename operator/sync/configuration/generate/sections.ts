@@ -39,11 +39,7 @@ export function readSections(files: Files, parse = parseHubYaml): Sections {
   return new SectionReader(new ConfigFiles(files, parse)).read();
 }
 
-/**
- * The sections with the digests of the secrets that they use.
- *
- * @param secretDigest stands for the value of a secret: another value has another digest. Empty: there is no such secret.
- */
+/** @param secretDigest stands for the value of a secret: another value has another digest. Empty: there is no such secret. */
 export function withSecretDigests(sections: Sections, secretDigest: (key: string) => string): Sections {
   const seal = ({ digest, secrets }: Section): Section => ({
     digest,
@@ -59,6 +55,12 @@ interface Summary {
   readonly secrets: ReadonlySet<string>;
 }
 
+function sectionFrom(parts: readonly Summary[]): Section {
+  const keys = [...new Set(parts.flatMap(({ secrets }) => [...secrets]))].sort();
+  const secrets = Object.fromEntries(keys.map((key) => [key, '']));
+  return { digest: hash(parts.map(({ digest }) => digest)), secrets };
+}
+
 class SectionReader {
   private readonly contributions = new Map<string, Summary[]>();
   private readonly summaries = new Map<Node, Summary>();
@@ -69,15 +71,7 @@ class SectionReader {
   read(): Sections {
     const { root } = this.files;
     if (root) this.addAll(root);
-    return new Map([...this.contributions].map(([name, parts]) => [name, this.section(parts)]));
-  }
-
-  private section(parts: readonly Summary[]): Section {
-    const keys = [...new Set(parts.flatMap(({ secrets }) => [...secrets]))].sort();
-    return {
-      digest: hash(parts.map(({ digest }) => digest)),
-      secrets: Object.fromEntries(keys.map((key) => [key, ''])),
-    };
+    return new Map([...this.contributions].map(([name, parts]) => [name, sectionFrom(parts)]));
   }
 
   /** Adds the sections of a mapping: of `configuration.yaml`, or of a package. */
@@ -128,10 +122,8 @@ class SectionReader {
   }
 
   private add(name: string, contents: readonly Content[]): void {
-    const summary = this.summarize(contents);
-    const present = this.contributions.get(name);
-    if (present) present.push(summary);
-    else this.contributions.set(name, [summary]);
+    const present = this.contributions.get(name) ?? [];
+    this.contributions.set(name, [...present, this.summarize(contents)]);
   }
 
   private summaryOf({ node, file }: Place): Summary {

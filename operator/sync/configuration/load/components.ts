@@ -5,27 +5,14 @@ import { readLog } from '../../../client/setup/log-records';
 import type { Redact } from '../../../client/connection/redact';
 import { sectionOf, type Sections } from '../generate/sections';
 import type { UsableHub } from '../record/observe';
-import type { HubCapabilities } from './reload-decision';
-
-/** The sections whose integration the hub has not set up, and its words about them. */
-export interface NotSetUp {
-  readonly sections: readonly string[];
-  /** Empty: the hub says nothing. */
-  readonly words: string;
-}
 
 type SetUpOfHub = Pick<HubClient, 'components' | 'repairIssues'>;
 
-/** @param loaded the sections that the hub has loaded */
-export async function readCapabilities(
-  { client, hub }: UsableHub,
-  loaded: Sections,
-): Promise<HubCapabilities> {
-  const domains = await listServices(client.connection);
-  const services = [...domains].flatMap(([domain, names]) => [...names].map((name) => `${domain}.${name}`));
+export async function readCapabilities({ client, hub }: UsableHub, loaded: Sections) {
+  const domains = [...(await listServices(client.connection))];
   const version = hub.status?.version;
   return {
-    services: new Set(services),
+    services: new Set(domains.flatMap(([domain, names]) => [...names].map((name) => `${domain}.${name}`))),
     httpByApi: version === undefined || !isLower(version, HTTP_BY_API),
     notSetUp: new Set(await partsNotSetUp(client, loaded)),
   };
@@ -40,12 +27,12 @@ async function partsNotSetUp(client: SetUpOfHub, sections: Sections): Promise<st
   return [...missing, ...(await client.repairIssues.unsupportedPlatforms(platforms))];
 }
 
-/** Compares the sections with the components and platforms that a hub has set up; undefined: it has set up all. */
+/** The sections and platforms that a hub has not set up, and its words about them, if any; undefined: it has set up all. */
 export async function notSetUp(
   client: SetUpOfHub & Pick<HubClient, 'connection'>,
   sections: Sections,
   redact: Redact,
-): Promise<NotSetUp | undefined> {
+) {
   const missing = await partsNotSetUp(client, sections);
   if (missing.length === 0) return undefined;
   const logged = (await readLog(client)).filter(({ level }) => level === 'ERROR' || level === 'CRITICAL');

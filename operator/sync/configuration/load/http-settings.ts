@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { HttpConfig, HttpSettings, HttpSlot } from '../../../client/connection/api-types';
 import type { HubConnection } from '../../../client/connection/connection';
@@ -156,10 +156,9 @@ const NO_SECTION: HttpResult = { source: null, condition: null };
 
 /** The hub keeps the settings of a section that is gone, until a person changes them or writes it again. */
 function withoutSection({ stable, default: standard }: HttpConfig): HttpResult {
-  const valuesOf = (slot: HttpSlot | null) => new Map(Object.entries(settingsIn(slot)));
-  const [present, defaults] = [valuesOf(stable ?? standard), valuesOf(standard)];
-  const kept = [...new Set([...present.keys(), ...defaults.keys()])]
-    .filter((key) => !isDeepStrictEqual(present.get(key), defaults.get(key)))
+  const [present, defaults] = [settingsIn(stable ?? standard), settingsIn(standard)];
+  const kept = (Object.keys({ ...present, ...defaults }) as (keyof HttpSettings)[])
+    .filter((key) => !isDeepStrictEqual(present[key], defaults[key]))
     .sort();
   if (kept.length === 0) return NO_SECTION;
   const message = `The section http: is gone, and the hub keeps settings that are not its defaults: ${kept.join(', ')}. Write the section with the values that you want, or change them in the hub.`;
@@ -167,8 +166,7 @@ function withoutSection({ stable, default: standard }: HttpConfig): HttpResult {
 }
 
 const NOT_SHOWN =
-  'This version of the hub does not show the settings of its web server, so those of the section http: are not applied: ' +
-  'update the operator, or remove the section.';
+  'This version of the hub does not show the settings of its web server, so those of the section http: are not applied: update the operator, or remove the section.';
 
 /** The hub restarts for it. */
 async function configure(
@@ -186,8 +184,8 @@ async function configure(
       'InProgress',
       'The settings of the section http: are sent to the hub once it has been restarted for other sections.',
     );
-  const hash = hashOf(desired);
-  await remember({ hash, times: sent?.hash === hash ? sent.times + 1 : 1 });
+  const sending = hashOf(desired);
+  await remember({ hash: sending, times: sent?.hash === sending ? sent.times + 1 : 1 });
   try {
     await configureHttp(connection, desired);
     return inProgress;
@@ -216,11 +214,7 @@ const inProgress = goesOn('InProgress', 'The hub is restarting to try the settin
 const isSame = (slot: HttpSlot, desired: HttpSettings): boolean =>
   isDeepStrictEqual(settingsIn(slot), settingsIn(desired));
 
-const hashOf = (slot: HttpSlot): string =>
-  createHash('sha256')
-    .update(JSON.stringify(settingsIn(slot)))
-    .digest('hex')
-    .slice(0, 32);
+const hashOf = (slot: HttpSlot): string => hash('sha256', JSON.stringify(settingsIn(slot))).slice(0, 32);
 
 /** The settings with a value, sorted. The hub shows keys that are not set in one slot as absent and in another as null. */
 function settingsIn(slot: HttpSlot | null): HttpSettings {

@@ -3,14 +3,13 @@ import { HubUnreachable } from '../../../client/connection/errors';
 import { hubStartId } from '../../../client/setup/hub-start-id';
 import type { Redact } from '../../../client/connection/redact';
 import type { Services } from '../../services';
-import { addedFiles } from '../generate/configuration-content';
+import { addedFiles } from '../generate/generate';
 import { formerMarker } from '../generate/content-marker';
 import type { Sections } from '../generate/sections';
 import { publishConfiguration, publishWithoutRestart } from '../record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, LastLoad, LoadMethod } from '../record/record';
-import { checkInHub, newLines, type Problem } from './check';
+import { checkInHub, leftOutSince, newLines, type Problem, withLeftOut } from './check';
 import { readCapabilities } from './components';
-import { leftOutSince, withLeftOut } from './left-out';
 import { decideReload, type SectionReload } from './reload-decision';
 import { reloadSections } from './reload-sections';
 import { RunningContents, type RunningHub } from './running-content';
@@ -37,8 +36,12 @@ export type LoadResult =
   /** In this start, the hub does not read the files that its pod mounts. */
   | { readonly type: 'unseen' };
 
-export interface LoadJob extends RunningHub {
+/** A load that is to be made. */
+export interface LoadOrder extends RunningHub {
   readonly task: LoadTask;
+}
+
+export interface LoadJob extends LoadOrder {
   readonly redact: Redact;
   /** Whether the resource or the secrets have changed since. */
   readonly hasChanged: () => Promise<boolean>;
@@ -72,9 +75,9 @@ export class HubLoader {
 
   /** The hub has started with the content: all of it is loaded, but the items that the hub says to have left out. */
   private async adopt(): Promise<LoadResult> {
-    const { hub, client, resource, content, record, observed, redact, task } = this.job;
+    const { hub, resource, content, record, observed, task } = this.job;
     const { files, marker, sections: loaded } = content;
-    const subject = { client, redact, files };
+    const subject = { ...this.job, files };
     const { problem, warnings } = await checkInHub(subject, '');
     if (problem && !problem.isWarning) return { type: 'rejected', problem: problem.problem };
     const isLoadedBefore =
@@ -129,7 +132,7 @@ export class HubLoader {
   }
 
   private async reload(base: ConfigurationRecord, warnings: string): Promise<LoadResult> {
-    const { client, content, hub, resource, policy, redact, observed } = this.job;
+    const { client, content, hub, resource, policy, observed } = this.job;
     const { files, marker, sections: after } = content;
     this.job.assertStillDesired();
     const capabilities = await readCapabilities(this.job, base.loaded);
@@ -155,7 +158,7 @@ export class HubLoader {
       return { type: 'loaded', pending: [] };
     }
     const change = { before: base.files, after: files };
-    const [failure, leftOut] = await withLeftOut({ client, redact, files }, () =>
+    const [failure, leftOut] = await withLeftOut({ ...this.job, files }, () =>
       reloadSections(this.services, client, decision.reloads, change, this.signal),
     );
     const problem = newLines(leftOut, warnings);
@@ -169,8 +172,6 @@ export class HubLoader {
   /**
    * Puts the former content back, and reloads the sections that were loaded of the other one, so that the hub runs the
    * former ones.
-   *
-   * @param reloads of the rejected content
    */
   private async reject(
     base: ConfigurationRecord,

@@ -8,23 +8,13 @@ import { Operation } from '../../objects/operation';
 import { readGeneratedSecrets } from '../../secrets-yaml/generated-secrets';
 import type { Services } from '../../services';
 import type { ConfigurationRecords, HubStart } from '../record/record';
-import { HubLoader, type LoadJob, type LoadResult } from './hub-loader';
+import { HubLoader, type LoadOrder, type LoadResult } from './hub-loader';
 import type { DesiredContent } from './running-content';
-
-/** A load that is to be made. */
-export type LoadOrder = Omit<LoadJob, 'redact' | 'hasChanged' | 'assertStillDesired'>;
-
-/** A load of a content into a hub. */
-interface Load {
-  /** Identifies the content, the reload policy, and the start of the hub. */
-  readonly key: string;
-  /** Failed: nothing is known of the content. */
-  readonly operation: Operation<LoadResult>;
-}
 
 /** The last load of each hub. */
 export class LoadJobs {
-  private readonly loads: PerHub<Load>;
+  /** `key` identifies the content, the reload policy, and the start of the hub. Failed: nothing is known of the content. */
+  private readonly loads: PerHub<{ readonly key: string; readonly operation: Operation<LoadResult> }>;
   private readonly closing = new AbortController();
 
   constructor(

@@ -14,9 +14,7 @@ export interface ReloadPolicy {
 export interface HubCapabilities {
   /** The services that it offers, as `<domain>.<service>`. Those of a component exist once it is loaded. */
   readonly services: ReadonlySet<string>;
-  /**
-   * The hub takes its `http:` settings by its API, and ignores that section of the file (since Home Assistant 2026.8).
-   */
+  /** The hub takes its `http:` settings by its API, and ignores that section of the file (since Home Assistant 2026.8). */
   readonly httpByApi: boolean;
   /** Parts of the configuration before that the hub has not set up. */
   readonly notSetUp: ReadonlySet<string>;
@@ -138,12 +136,7 @@ function isSame(before: Section | undefined, after: Section | undefined): boolea
 }
 
 /** The service of the hub that loads this part; undefined: only a restart does. */
-function serviceFor(
-  strategy: ReloadStrategy,
-  part: string,
-  removed: boolean,
-  { services }: HubCapabilities,
-): string | undefined {
+function serviceFor(strategy: ReloadStrategy, part: string, removed: boolean, { services }: HubCapabilities) {
   if (strategy === 'restart') return undefined;
   if (strategy === 'auto' && RESTARTED_BY_AUTO.has(sectionOf(part))) return undefined;
   // `filter` of `sensor.filter`: the integration of a platform reloads it in all sections.

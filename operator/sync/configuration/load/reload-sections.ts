@@ -1,40 +1,90 @@
 import { randomUUID } from 'node:crypto';
-import { HubBanned, HubError, TokenRejected } from '../../../client/connection/errors';
+import { isScalar } from 'yaml';
+import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../../../base/limits';
 import { CONFIG_ENTITY_KINDS } from '../../../client/connection/config-entity';
+import { HubBanned, HubError, TokenRejected } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { callService } from '../../../client/services';
-import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../../../base/limits';
 import type { Services } from '../../services';
-import type { Files } from '../generate/config-files';
-import { loggerCalls, readLoggerLevels, type ServiceCall } from './logger-levels';
+import { ConfigFiles, type Files, type Place } from '../generate/config-files';
 import { LOGGER_SERVICE, type SectionReload } from './reload-decision';
 
-/** The sections that the hub failed to reload, and its error; undefined: none. */
-export interface ReloadFailure {
-  readonly sections: readonly string[];
-  readonly message: string;
+/** The levels of the section `logger:`, by the name of the logger. */
+export interface LoggerLevels {
+  readonly default?: string;
+  readonly logs: Readonly<Record<string, string>>;
 }
 
-/** Files before and after, for sections without a reload, which are set value by value. */
-export interface Change {
-  readonly before: Files;
-  readonly after: Files;
+/** Level of Home Assistant without `default:`. */
+const STANDARD_LEVEL = 'warning';
+/** A logger of this level has that of its parent. */
+const INHERITED = 'notset';
+
+export interface ServiceCall {
+  readonly domain: string;
+  readonly service: string;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+/** The calls that give the hub the levels of `after`, where `before` may have set others. */
+export function loggerCalls(before: LoggerLevels, after: LoggerLevels): ServiceCall[] {
+  const inherited = Object.fromEntries(Object.keys(before.logs).map((name) => [name, INHERITED]));
+  const levels = { ...inherited, ...after.logs };
+  const level = after.default ?? STANDARD_LEVEL;
+  const calls: ServiceCall[] = [];
+  if (before.default !== after.default)
+    calls.push({ domain: 'logger', service: 'set_default_level', data: { level } });
+  if (Object.keys(levels).length > 0) calls.push({ domain: 'logger', service: 'set_level', data: levels });
+  return calls;
+}
+
+/** The levels in `configuration.yaml` and in its packages, which the hub merges, also through includes of known files. */
+export function readLoggerLevels(given: Files): LoggerLevels {
+  const files = new ConfigFiles(given);
+  const { own, inPackages } = files.section('logger');
+  const text = (place: Place): string => {
+    const { node } = files.follow(place);
+    return isScalar(node) ? String(node.value).toLowerCase() : '';
+  };
+  const read = (section: Place): LoggerLevels => {
+    const fields = files.entries(section);
+    const level = fields.get('default');
+    const logs = fields.get('logs');
+    const names = logs ? [...files.entries(logs)] : [];
+    return {
+      ...(level && { default: text(level) }),
+      logs: Object.fromEntries(names.map(([name, place]) => [name, text(place)])),
+    };
+  };
+  // The hub takes, of two values for one name, that of the section itself, or of the first package.
+  const all = [...[...inPackages].reverse(), ...(own ? [own] : [])].map(read);
+  return {
+    ...(Object.assign({}, ...all) as LoggerLevels),
+    logs: Object.assign({}, ...all.map(({ logs }) => logs)) as LoggerLevels['logs'],
+  };
 }
 
 /**
  * Calls the services that load these sections, each up to three times. The hub answers when it has finished. All are
  * called even if one fails.
+ *
+ * @returns the sections that the hub failed to reload, and its errors; undefined: none
  */
 export async function reloadSections(
   { clock, log }: Pick<Services, 'clock' | 'log'>,
   client: HubClient,
   reloads: readonly SectionReload[],
-  change: Change,
+  { before, after }: { readonly before: Files; readonly after: Files },
   signal: AbortSignal,
-): Promise<ReloadFailure | undefined> {
-  const failures: ReloadFailure[] = [];
+) {
+  const failures: { readonly sections: readonly string[]; readonly message: string }[] = [];
   for (const { service, sections } of reloads) {
-    for (const call of callsOf(service, change)) {
+    const [domain, name] = service.split('.') as [string, string];
+    const calls =
+      service === LOGGER_SERVICE
+        ? loggerCalls(readLoggerLevels(before), readLoggerLevels(after))
+        : [{ domain, service: name, data: {} }];
+    for (const call of calls) {
       const message = await attempt(call);
       if (message !== undefined) failures.push({ sections, message });
     }
@@ -63,12 +113,6 @@ export async function reloadSections(
       }
     }
   }
-}
-
-function callsOf(service: string, { before, after }: Change): ServiceCall[] {
-  if (service === LOGGER_SERVICE) return loggerCalls(readLoggerLevels(before), readLoggerLevels(after));
-  const dot = service.indexOf('.');
-  return [{ domain: service.slice(0, dot), service: service.slice(dot + 1), data: {} }];
 }
 
 function carryOut(client: HubClient, { domain, service, data }: ServiceCall): Promise<void> {

@@ -2,12 +2,10 @@ import { timestamp } from '../../../base/clock';
 import type { HubConfiguration } from '../../../kinds';
 import { objectNames } from '../../../kinds/object-names';
 import type { Services } from '../../services';
-import type { Content } from '../generate/configuration-content';
+import type { Content } from '../generate/generate';
 import { isSameContent } from '../generate/content-marker';
-import type { Sections } from '../generate/sections';
 import type { ObservedUsable, UsableHub } from '../record/observe';
-import { findFiles } from '../record/hub-files';
-import type { ConfigurationRecord, ConfigurationRecords } from '../record/record';
+import { type ConfigurationRecord, type ConfigurationRecords, findFiles } from '../record/record';
 import { readCapabilities } from './components';
 import { decideReload, type ReloadPolicy } from './reload-decision';
 
@@ -35,17 +33,18 @@ export class RunningContents {
 
   /** Undefined: not known, so that nothing can be compared. */
   async find(running: RunningHub): Promise<ConfigurationRecord | undefined> {
-    const { observed, record } = running;
+    const { hub, observed, record } = running;
     // A pod that fell back does not read the files that are written for it.
     if (observed.pod?.rejected) return undefined;
-    return record?.start.id === observed.start.id
-      ? this.afterCrash(running, record)
-      : this.ofNewStart(running);
+    const isSameStart = record?.start.id === observed.start.id;
+    const found = isSameStart ? await this.afterCrash(running, record) : await this.ofNewStart(running);
+    if (found && found !== record) await this.records.set(hub, found);
+    return found;
   }
 
   /** What another process has published in this start, and a reload may have loaded, differs from any content. */
   private async afterCrash(running: RunningHub, record: ConfigurationRecord): Promise<ConfigurationRecord> {
-    const { hub, content, observed } = running;
+    const { content, observed } = running;
     const hash = observed.published?.hash;
     if (hash === record.marker.configuration || hash === content.marker.configuration) return record;
     const published = await this.publishedFiles(running);
@@ -56,25 +55,20 @@ export class RunningContents {
     if (decision.type !== 'hot-reload' || decision.reloads.length === 0) return record;
     const parts = decision.reloads.flatMap(({ sections }) => sections);
     const pending = [...new Set([...record.pending, ...parts])].sort();
-    const unknown = { ...record, loaded: withUnknown(record.loaded, parts), pending };
-    await this.records.set(hub, unknown);
-    return unknown;
+    // Parts without a digest differ from any content.
+    const unknown = parts.map((part) => [part, { digest: '', secrets: {} }] as const);
+    return { ...record, loaded: new Map([...record.loaded, ...unknown]), pending };
   }
 
   private async ofNewStart(running: RunningHub): Promise<ConfigurationRecord | undefined> {
-    const { hub, content, record, observed } = running;
+    const { content, record, observed } = running;
     const { start, shown } = observed;
     const published = await this.begunWithPublished(running);
-    if (published) {
-      await this.records.set(hub, published);
-      return published;
-    }
+    if (published) return published;
     if (!record || !(isSameContent(shown, record.marker) || isSameContent(shown, content.marker)))
       return undefined;
     const loaded = record.pending.length > 0 ? content.sectionsOf(record.files) : record.loaded;
-    const current = { ...record, ...FRESH, loaded, start };
-    await this.records.set(hub, current);
-    return current;
+    return { ...record, ...FRESH, loaded, start };
   }
 
   /** The files of the ConfigMap `<hub>-configuration`, if the pod has begun with them: no process has seen that start yet. */
@@ -106,7 +100,3 @@ export class RunningContents {
 
 /** After a start, nothing waits for one, and verdicts of the former one do not count. */
 const FRESH = { pending: [], rejected: undefined, replacedPod: undefined } as const;
-
-/** `sections`, with these parts as different from any content. */
-const withUnknown = (sections: Sections, parts: readonly string[]): Sections =>
-  new Map([...sections, ...parts.map((part) => [part, { digest: '', secrets: {} }] as const)]);

@@ -3,8 +3,7 @@ import type { HubClient } from '../../../client/hub-client';
 import { Stopping } from '../../../base/errors';
 import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
-import { checkInHub, type Problem } from './check';
-import type { CheckSubject } from './left-out';
+import { checkInHub, type CheckSubject, type Problem } from './check';
 import { isSameContent, type ContentHashes, readMarker } from '../generate/content-marker';
 import { whileRefreshing } from '../../hub-workload/refresh';
 
@@ -45,7 +44,10 @@ export async function verifyContent(
   const round = async (elapsed: () => number): Promise<Verification | undefined> => {
     const { problem } = await checkInHub(options, knownWarnings);
     if (problem && elapsed() >= rejectAfter) return { type: 'rejected', ...problem };
-    const shown = problem || !(await reloadScripts(services, client)) ? undefined : await readMarker(client);
+    const failure = problem ? undefined : await rereadScripts(client);
+    // The files became invalid after the check. The next check says why.
+    if (failure) services.log.debug({ error: failure }, 'the hub could not reload its scripts');
+    const shown = (problem ?? failure) ? undefined : await readMarker(client);
     if (shown && isSameContent(shown, marker)) {
       // The check before may have read the files from before the refresh.
       const { problem: late, warnings } = await checkInHub(options, knownWarnings);
@@ -56,11 +58,4 @@ export async function verifyContent(
     return undefined;
   };
   return (await whileRefreshing(services, hub.metadata, round, signal)) ?? { type: 'unseen' };
-}
-
-/** False: the files became invalid after the check. The next check says why. */
-async function reloadScripts({ log }: Pick<Services, 'log'>, client: HubClient): Promise<boolean> {
-  const error = await rereadScripts(client);
-  if (error) log.debug({ error }, 'the hub could not reload its scripts');
-  return !error;
 }

@@ -3,17 +3,55 @@ import { HubError } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { hubStartId } from '../../../client/setup/hub-start-id';
 import type { Hub, HubConfiguration } from '../../../kinds';
+import { operatorAnnotations } from '../../../kinds/annotations';
 import { isInRecoveryMode } from '../../../kinds/hub';
 import { objectNames } from '../../../kinds/object-names';
 import { conditionOf } from '../../../runtime/conditions';
 import { builtin } from '../../../runtime/types';
 import type { HubClients } from '../../hub-access/hub-clients';
+import { hubRedactor } from '../../hub-access/hub-secrets';
 import { hubContainer, type Pod } from '../../hub-workload/owned-objects';
+import { prepareReport } from '../../hub-workload/termination-messages';
 import type { Services } from '../../services';
 import { type ContentHashes, readMarker } from '../generate/content-marker';
-import { type PodStart, podStart } from './pod-start';
 import { type Published, publishedConfiguration, restartOfTemplate } from './publish';
-import type { HubStart } from './record';
+import type { HubStart, Rejection } from './record';
+
+/** The content that the present pod of a hub has begun with. */
+export interface PodStart {
+  readonly uid: string;
+  /** The decision that it was started for; undefined: none. */
+  readonly restart: ContentHashes | undefined;
+  /** The content that its hub began with. Undefined: another one, not known, or the hub has started again in this pod. */
+  readonly begunWith?: ContentHashes | undefined;
+  /** The content that `prepare-config` rejected, and why: the hub runs with the last good copy of its volume. */
+  readonly rejected?: Rejection | undefined;
+  /** Included files that do not exist elsewhere and were made empty. */
+  readonly createdFiles: readonly string[];
+  /** The errors that the hub logged in the start before, which ended in recovery mode. */
+  readonly errorsBefore: readonly string[];
+}
+
+/** Undefined: there is no pod, or it is going. */
+async function podStart(services: ObserveServices, hub: Hub): Promise<PodStart | undefined> {
+  const pod = podOf(services, hub);
+  if (!pod || pod.metadata.uid === undefined || pod.metadata.deletionTimestamp) return undefined;
+  const { uid, annotations = {} } = pod.metadata;
+  const configuration = annotations[operatorAnnotations.configHash];
+  const secrets = annotations[operatorAnnotations.secretsHash];
+  const restart = configuration === undefined ? undefined : { configuration, secrets };
+  const report = prepareReport(pod);
+  if (!report) return { uid, restart, createdFiles: [], errorsBefore: [] };
+  const redact = await hubRedactor(services, hub);
+  const start = { uid, restart, createdFiles: report.created, errorsBefore: report.lastStart.map(redact) };
+  if (report.result === 'replaced' || report.result === 'refused') {
+    const problem = redact(report.problems.map(({ text }) => text).join('\n'));
+    return { ...start, rejected: { marker: report.content ?? { configuration: '' }, problem } };
+  }
+  if (report.result !== 'loaded' && report.result !== 'unchanged') return start;
+  const isFirstRun = (hubContainer(pod)?.restartCount ?? 0) === 0;
+  return { ...start, ...(isFirstRun && { begunWith: report.content }) };
+}
 
 export type HubMode =
   | 'usable'
@@ -74,11 +112,7 @@ export async function observeUnusable(
 ): Promise<Observed> {
   const cluster = await observeCluster(services, resource, hub);
   if (!hub) return { ...cluster, mode: 'away', unusableFor: Infinity };
-  const pod = services.cache.get<Pod>(
-    builtin.Pod.kind,
-    hub.metadata.namespace,
-    objectNames(hub.metadata.name).pod,
-  );
+  const pod = podOf(services, hub);
   const mode = await unusableMode(hubs, hub, pod);
   const ready = conditionOf(hub, 'Ready');
   const startedAt = hubContainer(pod)?.state?.running?.startedAt;
@@ -87,11 +121,10 @@ export async function observeUnusable(
   return { ...cluster, mode, unusableFor: Number.isNaN(elapsed) ? Infinity : elapsed };
 }
 
-async function observeCluster(
-  services: ObserveServices,
-  resource: HubConfiguration,
-  hub: Hub | undefined,
-): Promise<Omit<Observed, 'mode' | 'unusableFor'>> {
+const podOf = ({ cache }: ObserveServices, { metadata: { namespace, name } }: Hub): Pod | undefined =>
+  cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+
+async function observeCluster(services: ObserveServices, resource: HubConfiguration, hub: Hub | undefined) {
   return {
     pod: hub && (await podStart(services, hub)),
     published: publishedConfiguration(services, resource),
@@ -100,11 +133,7 @@ async function observeCluster(
   };
 }
 
-async function unusableMode(
-  hubs: Pick<HubClients, 'contact'>,
-  hub: Hub,
-  pod: Pod | undefined,
-): Promise<Exclude<HubMode, 'usable'>> {
+async function unusableMode(hubs: Pick<HubClients, 'contact'>, hub: Hub, pod: Pod | undefined) {
   if (isInRecoveryMode(hub)) return (await answersInRecoveryMode(hubs, hub)) ? 'recovery' : 'away';
   const reason = conditionOf(hub, 'Ready')?.reason ?? '';
   if (LOCKED.has(reason)) return 'locked';
@@ -130,7 +159,7 @@ async function answersInRecoveryMode(hubs: Pick<HubClients, 'contact'>, hub: Hub
 
 /** The reason for which the Hub cannot begin with a restart. Undefined: a restart begins by itself. */
 export function restartHeldBy(hub: Hub): string | undefined {
-  const [ready, suspended] = ['Ready', 'Suspended'].map((type) => conditionOf(hub, type));
-  if (suspended) return suspended.reason;
-  return ready?.reason === 'DryRun' ? ready.reason : hub.status?.restartHeld;
+  const suspended = conditionOf(hub, 'Suspended')?.reason;
+  const isDryRun = conditionOf(hub, 'Ready')?.reason === 'DryRun';
+  return suspended ?? (isDryRun ? 'DryRun' : hub.status?.restartHeld);
 }

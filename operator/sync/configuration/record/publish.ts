@@ -11,7 +11,7 @@ import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import type { Services } from '../../services';
 import type { GeneratedConfiguration } from '../generate/generate';
 import type { ContentHashes } from '../generate/content-marker';
-import { type PublishedFiles, writeFiles } from './hub-files';
+import { type PublishedFiles, writeFiles } from './record';
 
 /** The ConfigMap `<hub>-configuration` as it is now. */
 export interface Published {
@@ -89,8 +89,7 @@ async function restartOfWorkload(
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
 ): Promise<ContentHashes | undefined> {
   const { workload } = objectNames(hubRef.name);
-  const set = await applier.find<StatefulSet>(builtin.StatefulSet, namespace, workload);
-  return set && restartIn(set);
+  return restartIn(await applier.find<StatefulSet>(builtin.StatefulSet, namespace, workload));
 }
 
 /** The decision in the pod template. Undefined: there is no StatefulSet. */
@@ -98,12 +97,12 @@ export function restartOfTemplate(
   { cache }: Pick<Services, 'cache'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
 ): ContentHashes | undefined {
-  const set = cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, objectNames(hubRef.name).workload);
-  return set && restartIn(set);
+  const { workload } = objectNames(hubRef.name);
+  return restartIn(cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, workload));
 }
 
-function restartIn(set: StatefulSet): ContentHashes | undefined {
-  const hashes = hashesOf(set);
+function restartIn(set: StatefulSet | undefined): ContentHashes | undefined {
+  const hashes = set && hashesOf(set);
   return hashes && { configuration: hashes.config, secrets: hashes.secrets };
 }
 

@@ -1,20 +1,59 @@
 import type { Hub } from '../../../kinds';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
+import type { CustomResource } from '../../../kinds/resource';
+import type { ApplyOptions } from '../../../runtime/apply';
+import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { PerHub } from '../../hub-access/per-hub';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
 import type { ContentHashes } from '../generate/content-marker';
+import type { Content } from '../generate/generate';
 import type { Section, Sections } from '../generate/sections';
-import {
-  filesIn,
-  findConfigMap,
-  findFiles,
-  type HubConfigMap,
-  type PublishedFiles,
-  writeFiles,
-} from './hub-files';
+
+/** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
+export const HASH_FILE = '.content-hash';
+
+/** The part of a content that the hub reads. */
+export type PublishedFiles = Pick<Content, 'files' | 'marker'>;
+
+/** Files of a hub in a ConfigMap, with keys that begin with a dot. */
+export interface HubConfigMap extends ClusterObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+type FileServices = Pick<Services, 'applier'>;
+
+/** @param notes annotations and entries beside the files, whose keys begin with a dot */
+export async function writeFiles(
+  { applier }: FileServices,
+  options: ApplyOptions,
+  name: string,
+  { files, marker: { configuration: hash } }: PublishedFiles,
+  notes: { annotations?: Readonly<Record<string, string>>; data?: HubConfigMap['data'] } = {},
+): Promise<void> {
+  const { namespace } = options.owner.metadata;
+  const annotations = { [operatorAnnotations.contentHash]: hash, ...notes.annotations };
+  const data = { ...files, [HASH_FILE]: hash, ...notes.data };
+  const metadata = { name, namespace, annotations };
+  await applier.apply(builtin.ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }, options);
+}
+
+/** From the API server: the cache has no contents of ConfigMaps. */
+export const findConfigMap = ({ applier }: FileServices, namespace: string, name: string) =>
+  applier.find<HubConfigMap>(builtin.ConfigMap, namespace, name);
+
+/** Undefined: the owner has written none. */
+export async function findFiles(services: FileServices, owner: CustomResource, name: string) {
+  const configMap = await findConfigMap(services, owner.metadata.namespace, name);
+  const hash = configMap?.data?.[HASH_FILE];
+  if (!configMap || hash === undefined || !services.applier.isOurs(configMap, owner)) return undefined;
+  return { files: filesIn(configMap), marker: { configuration: hash } };
+}
+
+export const filesIn = ({ data = {} }: HubConfigMap): Files =>
+  Object.fromEntries(Object.entries(data).filter(([name]) => !name.startsWith('.')));
 
 /** A start of the hub. A verdict on a configuration holds for the start in which it was given. */
 export interface HubStart {
@@ -90,10 +129,7 @@ const RECORD_KEY = '.loaded';
  * beneath the generated one, which goes with its HubConfiguration.
  */
 export class ConfigurationRecords {
-  private readonly known: PerHub<{
-    readonly resourceVersion: string | undefined;
-    readonly value: ConfigurationRecord;
-  }>;
+  private readonly known: PerHub<{ resourceVersion: string | undefined; value: ConfigurationRecord }>;
 
   constructor(private readonly services: Pick<Services, 'applier' | 'cache'>) {
     this.known = new PerHub(services.cache);
@@ -127,8 +163,7 @@ export class ConfigurationRecords {
       [operatorAnnotations.seenInStart]: id,
       ...(warnings && { [operatorAnnotations.checkWarnings]: warnings }),
     };
-    const data = { [RECORD_KEY]: JSON.stringify(stored) };
-    const notes = { annotations, data };
+    const notes = { annotations, data: { [RECORD_KEY]: JSON.stringify(stored) } };
     await writeFiles(this.services, { owner: hub }, names.acceptedConfiguration, record, notes);
   }
 

@@ -5,9 +5,8 @@ import type { Outcome } from '../../../runtime/outcome';
 import { volumeStatus } from '../../hub-workload/hub-volume';
 import { adoptedEvent } from '../../objects/ownership';
 import { type AnswerHashes, recorded } from '../answer-hashes';
-import { type HubContext, MOMENT } from '../hub-context';
-import type { IntegrationReconcile } from '../integration-reconcile';
-import type { OperationResult } from '../operation';
+import { type HubContext, type IntegrationReconcile, MOMENT } from '../hub-context';
+import type { Failed } from '../operation';
 import { domainBusy, inProgress, startOperation, stillFailed } from '../progress';
 import {
   chosenOptions,
@@ -21,7 +20,7 @@ import {
 } from './adoption';
 import { createEntry } from './creation';
 import { endCreation, isCompleted, leftEntries } from './interrupted';
-import { entryHash, entryHashes, NO_ENTRY } from './status-fields';
+import { entryHash, entryHashes, NO_ENTRY } from './status';
 
 // Gets a resource its entry: one that exists is adopted, or a config flow makes one.
 
@@ -158,19 +157,12 @@ export function replace(
   const message = `The new answers made the ${entry.domain} entry “${entry.title}”, which takes the place of the former one: that is removed.`;
   const event: EventSpec = { type: 'Warning', reason: 'EntryRecreated', message };
   const pendingFlow = { startedAt: timestamp(reconcile.clock.now()), replaces: former };
-  return takeOwnership(
-    reconcile,
-    entry,
-    { hashes, key, events: [...events, event] },
-    { pendingFlow, ...status },
-  );
+  const acquired = { hashes, key, events: [...events, event] };
+  return takeOwnership(reconcile, entry, acquired, { pendingFlow, ...status });
 }
 
 /** The entry that a flow has named by its end, and that no resource owns. */
-export function namedEntry(
-  reconcile: IntegrationReconcile,
-  { problem }: Extract<OperationResult, { readonly type: 'failed' }>,
-): ConfigEntry | undefined {
+export function namedEntry(reconcile: IntegrationReconcile, { problem }: Failed): ConfigEntry | undefined {
   const { entries, spec, status } = reconcile;
   if (spec.adopt === 'Never' || problem.kind !== 'abort') return undefined;
   const present = entriesOf(entries.values(), spec.domain);

@@ -70,8 +70,6 @@ export function entryToAdopt(
 /**
  * The entry that a flow has named by an end without an entry of its own: the one that it changed, or the only one of its
  * domain. One with another title than `spec.title` may be of another account.
- *
- * @param startedAt of the flow
  */
 export function entryNamedBy(
   key: string,
@@ -94,11 +92,7 @@ const CLOCK_SKEW = 60;
 /** Seconds within which a flow makes its entry. */
 const FLOW_WINDOW = (FLOW_LIMIT + FLOW_REQUEST_LIMIT) / 1_000;
 
-/**
- * Whether a flow may have made something at that time.
- *
- * @param at in seconds since 1970; undefined: a hub before 2024.8 does not show it
- */
+/** Whether a flow may have made something at that time, in seconds since 1970. A hub before 2024.8 does not show it. */
 export function isWithin({ startedAt = '' }: PendingFlow, at: number | undefined): boolean {
   const sinceStart = (at ?? NaN) - Date.parse(startedAt) / 1_000;
   return !(sinceStart < -CLOCK_SKEW || sinceStart > FLOW_WINDOW + CLOCK_SKEW);
@@ -110,11 +104,7 @@ export function isWithin({ startedAt = '' }: PendingFlow, at: number | undefined
  *
  * @param free entries of the domain that no resource owns
  */
-export function entriesMadeBy(
-  pending: PendingFlow,
-  free: readonly ConfigEntry[],
-  title: string | undefined,
-): { readonly made: readonly ConfigEntry[]; readonly others: readonly ConfigEntry[] } {
+export function entriesMadeBy(pending: PendingFlow, free: readonly ConfigEntry[], title: string | undefined) {
   const { entryIDs = [] } = pending;
   const added = free.filter((entry) => entry.source === 'user' && !entryIDs.includes(entry.entry_id));
   const within = added.filter(({ created_at: at }) => isWithin(pending, at));

@@ -2,17 +2,13 @@ import type { ConfigEntry } from '../../../client/connection/flow-step';
 import type { PendingFlow } from '../../../kinds/integration';
 import { allAnswers } from '../answers';
 import { type FlowEnd, runFlow, SUCCESS } from '../flow/run';
-import { MOMENT } from '../hub-context';
-import type { IntegrationReconcile } from '../integration-reconcile';
+import { type IntegrationReconcile, MOMENT } from '../hub-context';
 import { configurationFailed, noneApplied, type FlowOperation, type OperationResult } from '../operation';
 import { entriesOf, idsOfDomain } from './adoption';
-import { entryHash } from './status-fields';
+import { entryHash } from './status';
 
 /** Makes an entry by the flow of its integration. */
-export async function createEntry(
-  reconcile: IntegrationReconcile,
-  operation: FlowOperation,
-): Promise<OperationResult> {
+export async function createEntry(reconcile: IntegrationReconcile, operation: FlowOperation) {
   return created(reconcile, await run(reconcile, operation, {}));
 }
 
@@ -20,8 +16,6 @@ export async function createEntry(
  * Runs the flow of the integration with answers that no form of the entry takes, while the entry is still there. A second
  * entry takes its place. If the flow names the entry at its end, the answers are valid, and the entry has them, or has to be
  * removed before the flow runs again. After any other end, the entry stays.
- *
- * @param changed ids of the answers
  */
 export async function runAgain(
   reconcile: IntegrationReconcile,
@@ -46,10 +40,8 @@ export async function runAgain(
     const unused = result.unused.filter((id) => changed.includes(id));
     if (unused.length === 0) return result;
     await client.configEntries.remove(result.entry.entry_id);
-    return configurationFailed(reconcile, {
-      kind: 'answers',
-      text: `no form asks for ${unused.join(', ')}: remove it or correct its name`,
-    });
+    const text = `no form asks for ${unused.join(', ')}: remove it or correct its name`;
+    return configurationFailed(reconcile, { kind: 'answers', text });
   }
   const key = end.type === 'aborted' ? (end.problem.key ?? '') : '';
   if (!SUCCESS.test(key) && !/^(already_configured|single_instance)/.test(key)) return result;
@@ -83,10 +75,13 @@ function run(
 function created(reconcile: IntegrationReconcile, end: FlowEnd): OperationResult {
   if (end.type !== 'created') return configurationFailed(reconcile, end.problem);
   const { entry, navigator } = end;
-  return entry
-    ? { type: 'created', entry, unused: navigator.unused.map(({ id }) => id), unshown: navigator.unshown }
-    : configurationFailed(reconcile, {
-        kind: 'answers',
-        text: 'the hub did not show the entry that it made',
-      });
+  if (entry)
+    return {
+      type: 'created',
+      entry,
+      unused: navigator.unused.map(({ id }) => id),
+      unshown: navigator.unshown,
+    };
+  const text = 'the hub did not show the entry that it made';
+  return configurationFailed(reconcile, { kind: 'answers', text });
 }

@@ -5,33 +5,18 @@ import type { PendingFlow } from '../../../kinds/integration';
 import { defaulted } from '../../../kinds/schema';
 import type { EventSpec } from '../../../runtime/event-spec';
 import { isComparable, recorded, subentryId } from '../answer-hashes';
-import type { HubContext, IntegrationResource } from '../hub-context';
-import type { IntegrationReconcile } from '../integration-reconcile';
+import type { HubContext, IntegrationReconcile, IntegrationResource } from '../hub-context';
 import { desiredTitle, entriesMadeBy, entriesOf, isWithin } from './adoption';
 
 // A flow whose end was not observed: the process was killed, or the hub's response did not arrive.
 
-/** What became of it. Neither: no entry. */
-export interface InterruptedFlow {
-  readonly made?: ConfigEntry;
-  /** The flow may have made one of them, and a person any. */
-  readonly unclear: readonly ConfigEntry[];
-}
-
 /** Ends a flow that may be open in the hub. Resolves with whether it was. */
-export async function abortFlow(
-  { flows }: Pick<HubClient, 'flows'>,
-  { kind, flowID }: PendingFlow,
-): Promise<boolean> {
+export async function abortFlow({ flows }: Pick<HubClient, 'flows'>, { kind, flowID }: PendingFlow) {
   return flowID !== undefined && flows.abort((kind ?? 'config') as FlowKind, flowID);
 }
 
-/** Ends a flow that makes an entry, and finds the entry that it made. */
-export async function endCreation(
-  resource: IntegrationResource,
-  client: HubClient,
-  hub: HubContext,
-): Promise<InterruptedFlow> {
+/** Ends a flow that makes an entry, and finds it. `unclear`: the flow may have made one of them, and a person any. */
+export async function endCreation(resource: IntegrationResource, client: HubClient, hub: HubContext) {
   const pending = resource.status!.pendingFlow!;
   const wasOpen = await abortFlow(client, pending);
   const spec = defaulted(definition.spec, resource.spec);

@@ -14,16 +14,14 @@ import {
   withMoves,
   withNewKey,
 } from '../answer-hashes';
-import type { IntegrationReconcile } from '../integration-reconcile';
-import { makesEntry, MOMENT } from '../hub-context';
+import { type IntegrationReconcile, makesEntry, MOMENT } from '../hub-context';
 import { inProgress, startOperation, stillFailed, withStatus } from '../progress';
 import { rejectionHash } from '../retry';
 import { endInterruptedFlow } from './acquisition';
 import { endUpdate } from './interrupted';
 import { awaitsPerson, reauthenticate } from './reauthentication';
 import { finishReplacement } from './removal';
-import { disabledOutcome, entryOutcome } from './state';
-import { appliedHash, DISABLED, NO_ENTRY, seenStatus } from './status-fields';
+import { appliedHash, DISABLED, disabledOutcome, entryOutcome, NO_ENTRY, seenStatus } from './status';
 import { EntryUpdate } from './update';
 
 /** Keeps an entry as its resource asks: what differs is applied, drift is corrected or reported, its state decides. */
@@ -145,12 +143,8 @@ export class EntryMaintenance {
     const what = `The ${domain} entry was changed in the hub: ${differences}.`;
     const key = JSON.stringify([spec.title, spec.enabled, title, isEnabled]);
     const correction = { key, text: differences };
-    const left = this.drift.leave(resource, cached, {
-      change: what,
-      drifted: isDrift,
-      left: 'it stays so',
-      correction,
-    });
+    const difference = { change: what, drifted: isDrift, left: 'it stays so', correction };
+    const left = this.drift.leave(resource, cached, difference);
     if (left) return { drift: left };
     this.drift.count(cached, key);
     if (isTitleWrong) await client.configEntries.setTitle(entryId, spec.title);

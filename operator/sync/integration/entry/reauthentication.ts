@@ -1,17 +1,14 @@
 import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { type Outcome, stalled } from '../../../runtime/outcome';
 import { answerFlow, isSuccess, problemOf } from '../flow/run';
-import type { IntegrationReconcile } from '../integration-reconcile';
+import type { IntegrationReconcile } from '../hub-context';
 import { configurationFailed, noneApplied, type FlowOperation, type OperationResult } from '../operation';
 import { inProgress, startOperation } from '../progress';
 
 // The hub asks for other credentials of an entry by a flow, which a person may answer in its UI, too.
 
 /** The outcome while a person has to answer the flow; undefined: the answers of the spec have not been tried. */
-export function awaitsPerson(
-  { cached, configHash }: IntegrationReconcile,
-  flowId: string,
-): Outcome | undefined {
+export function awaitsPerson({ cached, configHash }: IntegrationReconcile, flowId: string) {
   const { confirmation } = cached;
   return confirmation?.key === confirmationKey(flowId, configHash)
     ? stalled('AuthNeeded', confirmation.message)
@@ -36,18 +33,12 @@ async function answer(
 ): Promise<OperationResult> {
   const { answers, cached, client, configHash, spec, hashes } = reconcile;
   const step = await client.flows.read('config', flowId);
-  const end = await answerFlow(
-    client,
-    'config',
-    step,
-    {
-      steps: answers.steps,
-      fields: [...answers.configuration, ...(answers.options ?? [])],
-      ofEntry: { choices: new Set(), mustAskFor: new Set(Object.keys(hashes)) },
-    },
-    operation.hooks(),
-    true,
-  );
+  const given = {
+    steps: answers.steps,
+    fields: [...answers.configuration, ...(answers.options ?? [])],
+    ofEntry: { choices: new Set<string>(), mustAskFor: new Set(Object.keys(hashes)) },
+  };
+  const end = await answerFlow(client, 'config', step, given, operation.hooks(), true);
   if (isSuccess(end)) return { type: 'applied', applied: noneApplied(end.navigator.used) };
   const problem = problemOf(end);
   if (problem.kind === 'unasked') {

@@ -2,15 +2,14 @@ import { HubFailed, HubRejected } from '../../../client/connection/errors';
 import { API_NOT_LOADED_REQUEUE, FLOW_LIMIT } from '../../../base/limits';
 import type { Outcome } from '../../../runtime/outcome';
 import { ensureRemoved } from '../../objects/removal';
-import type { IntegrationReconcile } from '../integration-reconcile';
+import type { IntegrationReconcile } from '../hub-context';
 import { domainBusy, inProgress } from '../progress';
 import { begin } from './acquisition';
-import { entryHash } from './status-fields';
+import { entryHash } from './status';
 
 /**
- * Removes an entry, which the hub unloads before. False: not done yet.
+ * Removes an entry, which the hub unloads before, then does `next`. False: not done yet.
  *
- * @param next is done after it
  * @throws the error that the removal ended with; HubUnreachable if the hub no longer answers
  */
 export async function removeEntry(

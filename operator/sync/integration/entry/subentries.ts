@@ -4,16 +4,10 @@ import type { PendingFlow } from '../../../kinds/integration';
 import { type AnswerHashes, isIncompleteOf, subentryHash, subentryId } from '../answer-hashes';
 import type { Answer } from '../../../client/entries/forms/answer';
 import type { SubentryAnswers } from '../answers';
-import type { IntegrationReconcile } from '../integration-reconcile';
+import type { IntegrationReconcile } from '../hub-context';
 import type { FlowProblem } from '../flow/navigator';
 import { type FlowEnd, isSuccess, problemOf, runFlow } from '../flow/run';
 import type { Applied, FlowOperation } from '../operation';
-
-/** Why a subentry is not as desired. */
-export interface SubentryProblem {
-  readonly type: string;
-  readonly problem: FlowProblem;
-}
 
 /** Makes, changes and removes the subentries of an entry, one after the other, up to the first one that it makes. */
 export class SubentryUpdate {
@@ -21,10 +15,7 @@ export class SubentryUpdate {
   isRecreateRequired = false;
   private hasMade = false;
 
-  /**
-   * @param before hashes of the entry's answers
-   * @param done is extended
-   */
+  /** @param done is extended */
   constructor(
     private readonly reconcile: IntegrationReconcile,
     private readonly entry: ConfigEntry,
@@ -33,11 +24,8 @@ export class SubentryUpdate {
     private readonly done: Applied,
   ) {}
 
-  /** @param changed ids of the subentries that are to be applied or removed */
-  async run(
-    desired: readonly SubentryAnswers[],
-    changed: readonly string[],
-  ): Promise<SubentryProblem | undefined> {
+  /** Applies or removes the changed subentries. Resolves with the type of one that is not as desired, and why. */
+  async run(desired: readonly SubentryAnswers[], changed: readonly string[]) {
     for (const id of changed) {
       this.operation.assertDesired();
       const subentry = desired.find((each) => subentryId(each) === id);
@@ -83,10 +71,8 @@ export class SubentryUpdate {
     const existing = await this.find(id);
     if (!existing) return this.create(desired, undefined);
     if (this.before[id] === undefined) {
-      if (spec.adopt === 'Never')
-        return failed(
-          `the entry has a ${type} “${title}” that is not of this resource, and spec.adopt is Never`,
-        );
+      const text = `the entry has a ${type} “${title}” that is not of this resource, and spec.adopt is Never`;
+      if (spec.adopt === 'Never') return failed(text);
       this.done.adopted.add(id);
       return undefined;
     }
@@ -121,13 +107,8 @@ export class SubentryUpdate {
     const present = await this.present();
     const subentryIDs = present.map((each) => each.subentry_id);
     const hash = hashes[subentryId(desired)]!;
-    const subentry = {
-      type,
-      title,
-      hash,
-      subentryIDs,
-      ...(replaced !== undefined && { replaces: replaced }),
-    };
+    const replaces = replaced === undefined ? {} : { replaces: replaced };
+    const subentry = { type, title, hash, subentryIDs, ...replaces };
     const end = await this.flow(desired, {}, { subentry });
     const isTaken = end.type === 'aborted' && /^already_/.test(end.problem.key ?? '');
     const isOnlyOne = present.filter((each) => each.subentry_type === type).length === 1;

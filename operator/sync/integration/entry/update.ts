@@ -1,10 +1,9 @@
 import type { FlowRequest } from '../../../client/entries/config-flows';
-import type { ConfigEntry } from '../../../client/connection/flow-step';
+import type { ConfigEntry, FlowKind } from '../../../client/connection/flow-step';
 import { type AnswerHashes, changedAnswers, isOfEntry, placeOf } from '../answer-hashes';
 import type { FlowAnswers, FlowProblem } from '../flow/navigator';
-import type { FlowName } from '../flow/problem-text';
 import { isSuccess, problemOf, runFlow } from '../flow/run';
-import type { IntegrationReconcile } from '../integration-reconcile';
+import type { IntegrationReconcile } from '../hub-context';
 import { type Failed, noneApplied, type FlowOperation, type OperationResult } from '../operation';
 import { runAgain } from './creation';
 import { SubentryUpdate } from './subentries';
@@ -53,27 +52,24 @@ export class EntryUpdate {
   private async configuration(): Promise<OperationResult | undefined> {
     const { spec, answers } = this.reconcile;
     if (this.left.length === 0 || this.isRecreated || !this.entry.supports_reconfigure) return undefined;
-    const { domain } = spec;
-    const request: FlowRequest = { kind: 'config', domain, entryId: this.entry.entry_id };
+    const request: FlowRequest = { kind: 'config', domain: spec.domain, entryId: this.entry.entry_id };
     const mustAskFor = this.left.some((id) => this.isKnown(id)) ? undefined : new Set(this.left);
-    return this.runFlow(request, { kind: 'config', domain }, { fields: answers.configuration }, mustAskFor);
+    return this.runFlow(request, { fields: answers.configuration }, mustAskFor);
   }
 
   /** Helpers have the fields of their configuration in their options. */
   private async options(): Promise<OperationResult | undefined> {
-    const { spec, answers } = this.reconcile;
+    const { answers } = this.reconcile;
     const changed = this.changed.filter((id) => placeOf(id).part === 'options');
-    const flow: FlowName = { kind: 'options', domain: spec.domain };
     const request: FlowRequest = { kind: 'options', entryId: this.entry.entry_id };
     const fields = { first: answers.options ?? [], fields: answers.configuration };
     if (answers.options === undefined) for (const id of changed) this.done.ids.add(id);
     else if (changed.length > 0) {
-      if (this.entry.supports_options) return this.runFlow(request, flow, fields, undefined, changed);
-      const text = 'the integration has no options: remove spec.options';
-      return this.failed(flow, { kind: 'answers', text });
+      if (this.entry.supports_options) return this.runFlow(request, fields, undefined, changed);
+      return this.failed('options', 'the integration has no options: remove spec.options');
     }
     if (this.isRecreated || this.left.length === 0 || !this.entry.supports_options) return undefined;
-    return this.runFlow(request, flow, fields, new Set(this.left));
+    return this.runFlow(request, fields, new Set(this.left));
   }
 
   /** Helpers have their name as title, and no form to change it. */
@@ -94,15 +90,15 @@ export class EntryUpdate {
 
   /** Answers that no form of the entry takes. One that was removed is forgotten, and one that was only added is a mistake. */
   private async remaining(): Promise<OperationResult | undefined> {
-    const { hashes, spec } = this.reconcile;
+    const { hashes } = this.reconcile;
     if (!this.isRecreated) for (const id of this.left) if (hashes[id] === undefined) this.done.ids.add(id);
     const { left } = this;
     if (left.length === 0) return undefined;
-    const flow: FlowName = { kind: 'config', domain: spec.domain };
-    if (left.every((id) => !this.isKnown(id))) {
-      const text = `no form of the existing entry asks for ${left.join(', ')}: remove it or correct its name`;
-      return this.failed(flow, { kind: 'answers', text });
-    }
+    if (left.every((id) => !this.isKnown(id)))
+      return this.failed(
+        'config',
+        `no form of the existing entry asks for ${left.join(', ')}: remove it or correct its name`,
+      );
     if (this.isRecreated) {
       const result = await runAgain(this.reconcile, this.entry, left, this.operation);
       if (result.type === 'applied') for (const id of result.applied.ids) this.done.ids.add(id);
@@ -110,7 +106,7 @@ export class EntryUpdate {
       return result.type === 'applied' ? undefined : result;
     }
     const text = `no form of the existing entry takes the change of ${left.join(', ')}: take it back, or set spec.reconfigure to Recreate. That replaces the entry: ${await this.cost()}`;
-    return { ...this.failed(flow, { kind: 'answers', text }), reason: 'RecreateRequired' };
+    return { ...this.failed('config', text), reason: 'RecreateRequired' };
   }
 
   /** What hangs on the entry. */
@@ -122,19 +118,15 @@ export class EntryUpdate {
   }
 
   private async subentries(): Promise<OperationResult | undefined> {
-    const { answers, spec } = this.reconcile;
+    const { subentries } = this.reconcile.answers;
     const changed = this.changed.filter((id) => placeOf(id).part === 'subentries');
-    if (changed.length === 0) return undefined;
-    if (!answers.subentries) {
-      for (const id of changed) this.done.ids.add(id);
-      return undefined;
-    }
+    if (!subentries) for (const id of changed) this.done.ids.add(id);
+    if (!subentries || changed.length === 0) return undefined;
     const update = new SubentryUpdate(this.reconcile, this.entry, this.before, this.operation, this.done);
-    const failed = await update.run(answers.subentries, changed);
+    const failed = await update.run(subentries, changed);
     if (!failed) return undefined;
-    const flow: FlowName = { kind: 'subentries', domain: spec.domain, type: failed.type };
     const reason = update.isRecreateRequired ? ({ reason: 'RecreateRequired' } as const) : {};
-    return { ...this.failed(flow, failed.problem), ...reason };
+    return { ...this.failed('subentries', failed.problem, failed.type), ...reason };
   }
 
   /**
@@ -145,7 +137,6 @@ export class EntryUpdate {
    */
   private async runFlow(
     request: FlowRequest,
-    name: FlowName,
     given: Pick<FlowAnswers, 'fields' | 'first'>,
     mustAskFor: ReadonlySet<string> | undefined,
     expected: readonly string[] = [],
@@ -156,26 +147,24 @@ export class EntryUpdate {
     const { unshownSteps = [] } = status;
     const isNew = (id: string) => unshownSteps.includes(id) || !this.isKnown(id);
     const choices = new Set(Object.keys(hashes).filter(isNew));
-    const end = await runFlow(
-      client,
-      request,
-      { ...given, steps: answers.steps, cleared, ofEntry: { choices, mustAskFor } },
-      this.operation.hooks({ kind: request.kind }),
-    );
+    const all = { ...given, steps: answers.steps, cleared, ofEntry: { choices, mustAskFor } };
+    const { kind } = request;
+    const end = await runFlow(client, request, all, this.operation.hooks({ kind }));
     const { used, seen } = end.navigator;
     const problem = problemOf(end);
     if (!isSuccess(end))
-      return problem.kind === 'unasked' && expected.length === 0 ? undefined : this.failed(name, problem);
-    const isSeen = (id: string) => seen.has(placeOf(id).field ?? '');
-    for (const id of [...used, ...removed.filter(isSeen)]) this.done.ids.add(id);
+      return problem.kind === 'unasked' && expected.length === 0 ? undefined : this.failed(kind, problem);
+    const isDone = (id: string) => expected.includes(id) || seen.has(placeOf(id).field ?? '');
+    for (const id of [...used, ...removed.filter(isDone)]) this.done.ids.add(id);
     const unused = expected.filter((id) => !removed.includes(id) && !used.has(id));
-    for (const id of expected) if (removed.includes(id)) this.done.ids.add(id);
     if (unused.length === 0) return undefined;
-    const text = `no form asks for ${unused.join(', ')}: remove it or correct its name`;
-    return this.failed(name, { kind: 'answers', text });
+    return this.failed(kind, `no form asks for ${unused.join(', ')}: remove it or correct its name`);
   }
 
-  private failed(flow: FlowName, problem: FlowProblem): Failed {
+  /** @param type of a subentry */
+  private failed(kind: FlowKind, fault: FlowProblem | string, type?: string): Failed {
+    const flow = { kind, domain: this.reconcile.spec.domain, ...(type !== undefined && { type }) };
+    const problem = typeof fault === 'string' ? ({ kind: 'answers', text: fault } as const) : fault;
     return { type: 'failed', flow, problem, applied: this.done };
   }
 }

@@ -99,10 +99,8 @@ export class FlowNavigator {
         return { type: 'created', entry: step.result };
       case 'abort': {
         const { reason: key, description_placeholders: placeholders, translation_domain: textOf } = step;
-        return {
-          type: 'aborted',
-          problem: { kind: 'abort', key, placeholders, textOf, withSecret: this.withSecret },
-        };
+        const { withSecret } = this;
+        return { type: 'aborted', problem: { kind: 'abort', key, placeholders, textOf, withSecret } };
       }
       case 'progress':
         this.steps--; // it may take minutes
@@ -110,11 +108,10 @@ export class FlowNavigator {
       case 'progress_done':
       case 'external_done':
         return { type: 'read' };
-      case 'external':
-        return failed({
-          step: step.step_id,
-          text: `this step needs a browser, as for a login at another site: ${BY_HAND}`,
-        });
+      case 'external': {
+        const text = `this step needs a browser, as for a login at another site: ${BY_HAND}`;
+        return failed({ step: step.step_id, text });
+      }
       case 'menu':
         return this.menu(step);
       case 'form':
@@ -151,21 +148,17 @@ export class FlowNavigator {
     const chosen = this.choiceOfStep(stepId, visit) ?? this.choiceByField(stepId);
     if (!this.mayAnswer) return unasked(stepId);
     const option = chosen ?? (names.length === 1 ? names[0] : undefined);
+    const listed = names.join(', ');
+    const fault = (text: string) => failed({ step: stepId, text });
     if (option === undefined)
-      return failed({
-        step: stepId,
-        text: this.answers.ofEntry
-          ? `the step is a menu: add the field ${stepId} with one of ${names.join(', ')}`
-          : `the step is a menu: add {stepId: ${stepId}, menuOption: …} to spec.steps, with one of ${names.join(', ')}`,
-      });
-    if (!names.includes(option))
-      return failed({
-        step: stepId,
-        text: `the menu has no option ${option}: choose one of ${names.join(', ')}`,
-      });
+      return fault(
+        this.answers.ofEntry
+          ? `the step is a menu: add the field ${stepId} with one of ${listed}`
+          : `the step is a menu: add {stepId: ${stepId}, menuOption: …} to spec.steps, with one of ${listed}`,
+      );
+    if (!names.includes(option)) return fault(`the menu has no option ${option}: choose one of ${listed}`);
     // A menu that leads back to itself.
-    if (visit > MAX_VISITS)
-      return failed({ step: stepId, text: `the menu comes back after the option ${option}` });
+    if (visit > MAX_VISITS) return fault(`the menu comes back after the option ${option}`);
     return { type: 'submit', data: { next_step_id: option }, uploads: [] };
   }
 
@@ -182,15 +175,10 @@ export class FlowNavigator {
     const { step_id: stepId, errors, description_placeholders: placeholders, last_step: isLast } = step;
     const [error] = Object.entries(errors ?? {});
     if (error) {
-      const [field, key] = error;
-      return failed({
-        kind: 'error',
-        step: stepId,
-        field: field === 'base' ? undefined : field,
-        key,
-        placeholders,
-        withSecret: this.formHasSecret,
-      });
+      const [name, key] = error;
+      const field = name === 'base' ? undefined : name;
+      const withSecret = this.formHasSecret;
+      return failed({ kind: 'error', step: stepId, field, key, placeholders, withSecret });
     }
     const visit = this.visit(stepId);
     if (visit > Math.max(this.entriesOf(stepId).length, MAX_VISITS))
@@ -202,8 +190,11 @@ export class FlowNavigator {
       return failed({ step: stepId, text: `this step shows a QR code to a person: ${BY_HAND}` });
     const lookup = this.lookupAt(stepId, visit);
     const filled = fillForm(fields, lookup, (field) => cleared?.has(field) ?? false);
-    if ('text' in filled)
-      return failed({ step: stepId, field: filled.field, text: this.withHint(stepId, filled.text) });
+    if ('text' in filled) {
+      const isOfStep = this.entriesOf(stepId).length > 0 || this.answers.ofEntry !== undefined;
+      const text = `${filled.text}: add it to ${isOfStep ? 'the values of the step' : 'spec.configuration'}`;
+      return failed({ step: stepId, field: filled.field, text });
+    }
     this.recordUse(filled.used);
     for (const field of filled.fields) this.seen.add(field);
     if (!this.mayAnswer || (fields.length === 0 && !this.mayConfirm(stepId))) return unasked(stepId);
@@ -211,12 +202,11 @@ export class FlowNavigator {
     this.formHasSecret = used.some(({ isSecret }) => isSecret);
     this.withSecret ||= this.formHasSecret;
     const [unused] = isLast && !this.answers.ofEntry ? this.unused : [];
-    if (unused)
-      return failed({
-        step: stepId,
-        field: unused.field,
-        text: `no form asks for ${unused.id}: remove it or correct its name. This form has ${listed(filled.fields)}`,
-      });
+    if (unused) {
+      const inForm = filled.fields.join(', ') || 'no fields';
+      const text = `no form asks for ${unused.id}: remove it or correct its name. This form has ${inForm}`;
+      return failed({ step: stepId, field: unused.field, text });
+    }
     return { type: 'submit', data: filled.data, uploads: filled.uploads };
   }
 
@@ -238,12 +228,6 @@ export class FlowNavigator {
   /** A form without fields asks for a decision: of an entry that exists, it may stop the device. */
   private mayConfirm(stepId: string): boolean {
     return !this.answers.ofEntry || this.used.size > 0 || this.entriesOf(stepId).length > 0;
-  }
-
-  private withHint(stepId: string, text: string): string {
-    if (this.entriesOf(stepId).length > 0 || this.answers.ofEntry)
-      return `${text}: add it to the values of the step`;
-    return `${text}: add it to spec.configuration`;
   }
 
   /** An answer of the step wins over one of `configuration`. */
@@ -291,5 +275,3 @@ function unasked(step: string): Move {
 function failed(problem: Partial<FlowProblem>): Move {
   return { type: 'failed', problem: { kind: 'answers', ...problem } };
 }
-
-const listed = (fields: readonly string[]): string => (fields.length > 0 ? fields.join(', ') : 'no fields');

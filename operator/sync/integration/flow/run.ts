@@ -93,10 +93,8 @@ export async function answerFlow(
           break;
         }
         case 'wait':
-          await clock.sleep(PROGRESS_POLL, signal);
-          step = await flows.read(kind, flowId);
-          break;
         case 'read':
+          if (move.type === 'wait') await clock.sleep(PROGRESS_POLL, signal);
           step = await flows.read(kind, flowId);
           break;
       }
@@ -109,7 +107,11 @@ export async function answerFlow(
     if (onOpen && isUnsure(problem)) isOpen = false;
     return { type: 'failed', problem: { ...problem, withSecret: navigator.withSecret }, navigator };
   } finally {
-    if (isOpen && !keepOpen) await abortIfReachable(flows, kind, flowId);
+    if (isOpen && !keepOpen)
+      await flows.abort(kind, flowId).catch((error: unknown) => {
+        // The hub may keep the flow until its restart; the error or the result of the flow counts more.
+        if (!(error instanceof HubUnreachable)) throw error;
+      });
   }
 }
 
@@ -128,19 +130,6 @@ function lostAnswer(error: unknown, step: FlowStep): FlowProblem | undefined {
   return undefined;
 }
 
-/** A hub that does not answer may keep the flow until its restart; the error or the result of the flow counts more. */
-async function abortIfReachable(
-  flows: HubClient['flows'],
-  kind: FlowRequest['kind'],
-  flowId: string,
-): Promise<void> {
-  try {
-    await flows.abort(kind, flowId);
-  } catch (error) {
-    if (!(error instanceof HubUnreachable)) throw error;
-  }
-}
-
 const isEnd = ({ type }: FlowStep): boolean => type === 'create_entry' || type === 'abort';
 
 const stepOf = (step: FlowStep): string | undefined => ('step_id' in step ? step.step_id : undefined);
@@ -152,11 +141,7 @@ export function formProblem(step: FlowStep, { errors }: FormRejected): FlowProbl
 }
 
 /** The data of a form with the ids of its files, which are uploaded before. */
-export async function withUploads(
-  flows: HubClient['flows'],
-  data: object,
-  uploads: readonly Upload[],
-): Promise<object> {
+export async function withUploads(flows: HubClient['flows'], data: object, uploads: readonly Upload[]) {
   const filled = structuredClone(data) as Record<string, unknown>;
   for (const { path, file } of uploads) {
     const id = await flows.upload(file.content, file.fileName);

@@ -1,4 +1,7 @@
-import { loggerCalls, readLoggerLevels } from '../../../../../operator/sync/configuration/load/logger-levels';
+import {
+  loggerCalls,
+  readLoggerLevels,
+} from '../../../../../operator/sync/configuration/load/reload-sections';
 
 describe('readLoggerLevels', () => {
   test.each([

@@ -1,5 +1,29 @@
-import type { ConfigurationInUse } from './configuration-in-use';
 import { isOwnNote, type ReadSecrets } from './secrets-yaml';
+
+/** The secrets that the configurations of hubs need. The folder `configuration`, which uses this one, implements it. */
+export interface ConfigurationInUse {
+  /** The keys that `!secret` asks for in the published configuration of a hub, or in those that the operator goes back to. */
+  secretKeys(namespace: string, hub: string): Promise<ReadonlySet<string>>;
+  /** Whether the hub has loaded its whole configuration with the secrets of this hash. */
+  hasLoadedSecrets(namespace: string, hub: string, hash: string | undefined): Promise<boolean>;
+}
+
+/**
+ * The values that are given no longer and that the configuration of the hub still uses: the published one, or those that
+ * the operator goes back to. Without them the hub could load none of them (rules.md, "Secrets").
+ */
+export async function valuesToKeep(
+  configuration: ConfigurationInUse,
+  namespace: string,
+  hub: string,
+  before: ReadSecrets | undefined,
+  values: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, string>> {
+  const gone = [...(before?.values ?? [])].filter(([key]) => !values.has(key) && !isOwnNote(key));
+  if (gone.length === 0) return new Map();
+  const used = await configuration.secretKeys(namespace, hub);
+  return new Map(gone.filter(([key]) => used.has(key)));
+}
 
 /** Key in the Secret `<hub>-secrets`; a name that begins with a dot is no file of the hub. */
 export const FORMER_VALUES_KEY = '.former-values';
@@ -29,9 +53,14 @@ export async function valuesToMask(
   // Once the hub has loaded the present Secret, it knows no older values.
   const isObsolete =
     former.length > 0 && (await configuration.hasLoadedSecrets(namespace, hub, before?.hash));
-  const older = isObsolete ? [] : former;
-  const all = [...new Set([...replaced, ...older])].filter((value) => !given.has(value));
-  return fitting(all);
+  let room = LARGEST_FORMER;
+  // One that is too large leaves its room to those after it.
+  return [...new Set([...replaced, ...(isObsolete ? [] : former)])].filter((value) => {
+    const size = writeFormerValues([value]).length;
+    const isKept = !given.has(value) && size <= room;
+    if (isKept) room -= size;
+    return isKept;
+  });
 }
 
 /** The values of before in the Secret `<hub>-secrets`, the latest first. */
@@ -43,14 +72,3 @@ export function readFormerValues(content: ReadonlyMap<string, string> | undefine
 /** One value a line: values may have several lines. */
 export const writeFormerValues = (values: readonly string[]): string =>
   values.map((value) => Buffer.from(value).toString('base64')).join('\n');
-
-/** The first ones that fit; one that is too large leaves its room to those after it. */
-function fitting(values: readonly string[]): readonly string[] {
-  let size = 0;
-  return values.filter((value) => {
-    const grown = size + writeFormerValues([value]).length;
-    if (grown > LARGEST_FORMER) return false;
-    size = grown;
-    return true;
-  });
-}

@@ -1,5 +1,8 @@
-import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { timestamp } from '../../../base/clock';
+import { DEPENDENCY_REQUEUE, RESYNC } from '../../../base/limits';
+import type { ConfigEntry } from '../../../client/connection/flow-step';
+import type { Condition } from '../../../kinds';
+import { type Outcome, ready, stalled, waiting } from '../../../runtime/outcome';
 import { volumeStatus } from '../../hub-workload/hub-volume';
 import { payloadHash } from '../../objects/payload-hash';
 import {
@@ -10,8 +13,55 @@ import {
   recorded,
   withMoves,
 } from '../answer-hashes';
+import type { IntegrationReconcile } from '../hub-context';
 import type { Applied, FlowOperation } from '../operation';
-import type { IntegrationReconcile } from '../integration-reconcile';
+
+/** A disabled entry is unloaded, unless the integration cannot be: then it is disabled after a restart. */
+export function disabledOutcome({ domain, title, state }: ConfigEntry): Outcome {
+  const name = `The ${domain} entry “${title}”`;
+  if (state === 'not_loaded') return ready('EntryDisabled', `${name} is disabled in the hub.`);
+  if (state === 'unload_in_progress')
+    return waiting('EntryNotLoaded', `${name} is being unloaded.`, DEPENDENCY_REQUEUE);
+  const message = `${name} could not be unloaded: it is disabled after the next restart of the hub.`;
+  return stalled('EntryNotLoaded', message);
+}
+
+/**
+ * The outcome of a resource by the state of its entry. The hub's events enqueue the resource when the state changes; a
+ * time is the fallback.
+ *
+ * @param previous the present condition `Ready`: the hub's attempts to set up an entry again are no change
+ */
+export function entryOutcome(entry: ConfigEntry, previous: Condition | undefined): Outcome {
+  const { domain, title, state, reason } = entry;
+  const name = `The ${domain} entry “${title}”`;
+  const because = reason ? `: ${reason}` : '';
+  const failed = (what: string) => stalled('EntryNotLoaded', `${name} could not be ${what}${because || '.'}`);
+  switch (state) {
+    case 'loaded':
+      return ready('EntryLoaded', `${name} is loaded.`);
+    case 'setup_retry': {
+      const message = `${name} could not be set up yet, and the hub tries again${because}`;
+      return waiting('SetupRetry', message, RESYNC, { priority: 'resync' });
+    }
+    case 'setup_error':
+      return stalled('SetupError', `${name} could not be set up${because || '. The hub’s log says why.'}`);
+    case 'migration_error':
+      return failed('migrated to this version of the hub');
+    case 'failed_unload':
+      return failed('unloaded: restart the hub');
+    case 'setup_in_progress':
+    case 'not_loaded':
+    case 'unload_in_progress':
+      return previous?.reason === 'SetupRetry'
+        ? waiting('SetupRetry', previous.message, DEPENDENCY_REQUEUE)
+        : waiting('EntryNotLoaded', `${name} is not loaded yet.`, DEPENDENCY_REQUEUE);
+    default: {
+      const message = `${name} is in the state ${state}${because || '.'}`;
+      return waiting('EntryNotLoaded', message, DEPENDENCY_REQUEUE);
+    }
+  }
+}
 
 /** `status.entryState` of a disabled entry, which the hub calls `not_loaded`. */
 export const DISABLED = 'disabled';
@@ -31,9 +81,7 @@ export const NO_ENTRY = {
   pendingFlow: null,
 } as const;
 
-/**
- * Fields of a resource whose entry was on another volume. Answers that were rejected are not sent to this hub either.
- */
+/** Fields of a resource whose entry was on another volume. Answers that were rejected are not sent to this hub either. */
 export const forgottenEntry = ({ status, volume }: IntegrationReconcile) => ({
   ...NO_ENTRY,
   rejectedHash: status.rejectedHash ?? null,
@@ -62,11 +110,8 @@ export function appliedStatus(
   const kept = Object.entries(before).filter(([id]) => !ids.has(id));
   const set = Object.entries(sent.hashes)
     .filter(([id]) => ids.has(id))
-    .map(([id, hash]): [string, string] => {
-      const used = incomplete.get(id);
-      return [id, used === undefined ? hash : incompleteHash(hash, used)];
-    });
-  const now: AnswerHashes = Object.fromEntries([...kept, ...set]);
+    .map(([id, hash]) => [id, incomplete.has(id) ? incompleteHash(hash, incomplete.get(id)) : hash]);
+  const now = Object.fromEntries([...kept, ...set]) as AnswerHashes;
   const others = (status.adoptedSubentries ?? []).filter((id) => now[id] !== undefined);
   const subentries = [...new Set([...others, ...adopted])].sort();
   return {
@@ -78,9 +123,7 @@ export function appliedStatus(
 }
 
 /** A hash of keyed hashes: it reveals nothing. */
-export function appliedHash(hashes: AnswerHashes = {}): { readonly appliedHash: string } {
-  return { appliedHash: payloadHash(hashes) };
-}
+export const appliedHash = (hashes: AnswerHashes = {}) => ({ appliedHash: payloadHash(hashes) });
 
 /** The fields that the hub shows of the entry. */
 export function seenStatus(

@@ -1,12 +1,34 @@
 import type { HubConfiguration } from '../../../kinds';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
-import type { Services } from '../../services';
-import { readFormerValues } from '../../secrets-yaml/former-values';
 import { readGeneratedSecrets, writeGeneratedSecrets } from '../../secrets-yaml/generated-secrets';
 import { secretsOfHub } from '../../secrets-yaml/hub-resources';
 import { RECORDER_KEY } from '../../secrets-yaml/secrets-yaml';
-import { configurationInUse } from './configuration-in-use';
+import { type ConfigurationInUse, readFormerValues } from '../../secrets-yaml/values-in-use';
+import type { Services } from '../../services';
+import { secretUses } from '../generate/secret-uses';
+import { filesIn, findConfigMap, readRecord } from './record';
+
+export function configurationInUse(services: Pick<Services, 'applier'>): ConfigurationInUse {
+  return {
+    async secretKeys(namespace, hub) {
+      const names = objectNames(hub);
+      const keys = new Set<string>();
+      for (const name of [names.configuration, names.acceptedConfiguration, names.lastGoodConfiguration]) {
+        const configMap = await findConfigMap(services, namespace, name);
+        const uses = configMap && secretUses(filesIn(configMap));
+        for (const key of uses?.keys() ?? []) keys.add(key);
+      }
+      return keys;
+    },
+
+    async hasLoadedSecrets(namespace, hub, hash) {
+      const configMap = await findConfigMap(services, namespace, objectNames(hub).acceptedConfiguration);
+      const record = configMap && readRecord(configMap);
+      return record?.pending.length === 0 && record.marker.secrets === hash;
+    },
+  };
+}
 
 /**
  * Passes the URL of the recorder's database to the hub by its `secrets.yaml`, so that it is in no ConfigMap. The HubSecrets
@@ -28,13 +50,9 @@ export async function ensureRecorderSecret(
   if (isUpToDate && (writer || !(await hasFormerValues(services, resource)))) return undefined;
   if (!writer) {
     // Without a URL any more, the file stays: a configuration that names its hash may still be in use.
-    await writeGeneratedSecrets(
-      services,
-      configurationInUse(services),
-      { owner: resource },
-      hub,
-      new Map(url === undefined ? [] : [[RECORDER_KEY, url]]),
-    );
+    const values = new Map<string, string>(url === undefined ? [] : [[RECORDER_KEY, url]]);
+    const inUse = configurationInUse(services);
+    await writeGeneratedSecrets(services, inUse, { owner: resource }, hub, values);
     return undefined;
   }
   // The Secret drops a URL that is not used any more by itself, when the configuration has changed.

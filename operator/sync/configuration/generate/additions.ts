@@ -1,0 +1,103 @@
+import { isMap, isScalar, type Node, type Pair } from 'yaml';
+import { CONFIG_ENTITY_KINDS } from '../../../client/connection/config-entity';
+import type { HubConfigurationSpec } from '../../../kinds';
+import { deliveryInclude } from '../../hub-workload/delivery';
+import { quote, RECORDER_KEY } from '../../secrets-yaml/secrets-yaml';
+import { nameInConfig } from './config-files';
+import { dereference, entriesOf, type HubYaml } from './hub-yaml';
+import { insertIntoValue } from './insert-entries';
+
+/** The values of the top-level keys. */
+export type TopLevel = ReadonlyMap<string, Node | null>;
+
+/** Key and value of an entry, as YAML. */
+export type Addition = readonly [key: string, value: string];
+
+/** Sections that the hub's config API writes, and the files that it writes them to (rules.md, "Generated configuration"). */
+const INCLUDES = { automation: 'automations.yaml', scene: 'scenes.yaml', script: 'scripts.yaml' } as const;
+
+/** The includes of these files that the sections lack. */
+const lacking = (sections: TopLevel, files: readonly (readonly [section: string, file: string])[]) =>
+  files
+    .filter(([section, file]) => !isIncluded(sections, section, file))
+    .map(([section, file]): Addition => [freeKey(sections, section), `!include ${file}`]);
+
+export const missingIncludes = (sections: TopLevel): Addition[] =>
+  lacking(sections, Object.entries(INCLUDES));
+
+/** The includes of delivered files, beside those of the files of the hub's API. */
+export const deliveryIncludes = (sections: TopLevel): Addition[] =>
+  lacking(
+    sections,
+    CONFIG_ENTITY_KINDS.map((kind) => [kind, deliveryInclude(kind)]),
+  );
+
+/** One of the user's own sections of that name, with a label or without, includes the file already. */
+function isIncluded(sections: TopLevel, section: string, file: string): boolean {
+  return [...sections].some(([key, value]) => {
+    if (key !== section && !key.startsWith(`${section} `)) return false;
+    return isScalar(value) && value.tag === '!include' && nameInConfig(String(value.value)) === file;
+  });
+}
+
+/** The section itself or, beside the user's own one, a labelled section, which the hub merges with it. */
+export function freeKey(sections: TopLevel, section: string): string {
+  if (!sections.has(section)) return section;
+  const label = `${section} hub_operator`;
+  let key = label;
+  for (let count = 2; sections.has(key); count++) key = `${label}_${count}`;
+  return key;
+}
+
+type Recorder = NonNullable<HubConfigurationSpec['recorder']>;
+
+export interface WithRecorder {
+  /** The text, in which the missing entries were added to the section recorder. */
+  readonly text: string;
+  /** The section to add to it. */
+  readonly addition?: Addition;
+  /** The settings without effect, as sentences. */
+  readonly notices: readonly string[];
+}
+
+const DISABLED =
+  'spec.recorder.enabled is false, and spec.configuration has a section recorder, so the hub records: remove one of the two.';
+const ELSEWHERE =
+  'The section recorder in spec.configuration is an include, an alias or a value, so spec.recorder has no effect: remove one of the two.';
+
+/** Adds the recorder to a configuration. Where its own section says something, that counts. */
+export function withRecorder(text: string, { root, anchors }: HubYaml, recorder: HubConfigurationSpec['recorder']): WithRecorder {
+  const pair =
+    isMap(root) &&
+    (root.items as Pair<Node, Node | null>[]).find(({ key }) => isScalar(key) && key.value === 'recorder');
+  const inherited = isMap(root) && !pair && entriesOf(root, anchors).has('recorder');
+  if (!recorder) return { text, notices: [] };
+  if (recorder.enabled === false) return { text, notices: pair || inherited ? [DISABLED] : [] };
+  const entries = entriesFor(recorder);
+  if (inherited) return { text, notices: [ELSEWHERE] };
+  if (!pair) return { text, addition: ['recorder', `{${entries.map(inOneLine).join(', ')}}`], notices: [] };
+
+  const written = dereference(pair.value, anchors);
+  const own = isMap(written) ? entriesOf(written, anchors) : new Map<string, unknown>();
+  const overridden = entries.flatMap(([key]) =>
+    own.has(key)
+      ? `${key} of recorder in spec.configuration overrides spec.recorder: remove one of the two.`
+      : [],
+  );
+  const missing = entries.filter(([key]) => !own.has(key));
+  const extended = insertIntoValue(text, pair, missing.map(inOneLine));
+  if (extended === undefined) return { text, notices: [...overridden, ELSEWHERE] };
+  return { text: extended, notices: overridden };
+}
+
+/** `key: value` */
+export const inOneLine = ([key, value]: Addition): string => `${key}: ${value}`;
+
+/** The URL of a Secret is in `secrets.yaml`, and never in the ConfigMap. */
+function entriesFor({ database, databaseSecretRef, purgeKeepDays }: Recorder): Addition[] {
+  const url = databaseSecretRef ? `!secret ${RECORDER_KEY}` : database && quote(database);
+  return [
+    ...(url ? [['db_url', url] as const] : []),
+    ...(purgeKeepDays === undefined ? [] : [['purge_keep_days', String(purgeKeepDays)] as const]),
+  ];
+}
