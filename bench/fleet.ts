@@ -54,7 +54,7 @@ export async function benchFleet(count: number, minutes: number): Promise<Figure
   const processes: SandboxProcess[] = [];
   try {
     const left = deadline - Date.now();
-    const course = measure(bench, processes, count, figures);
+    const course = measure(bench, processes, count, { figures, deadline });
     course.catch(() => undefined); // it may fail after the time is up
     await Promise.race([
       course,
@@ -77,7 +77,7 @@ async function measure(
   bench: HubBench,
   processes: SandboxProcess[],
   count: number,
-  figures: Record<string, string | number>,
+  { figures, deadline }: { readonly figures: Record<string, string | number>; readonly deadline: number },
 ): Promise<void> {
   const record = (name: string, value: number) => {
     progress(`${name}: ${value}`);
@@ -100,7 +100,7 @@ async function measure(
   const began = Date.now();
   await atOnce(hubs, (hub) => create(bench, hub));
   progress('all resources are created');
-  await allReady(bench, Math.min(count, NAMESPACES));
+  await allReady(bench, Math.min(count, NAMESPACES), deadline);
   record('all Ready after the first was created, s', seconds(Date.now() - began));
   await sleep(10_000);
   record('writes at rest, in 30 s', await writesAtRest(bench));
@@ -141,8 +141,9 @@ async function create(bench: HubBench, { namespace, name, url }: FleetHub): Prom
     });
 }
 
-async function allReady(bench: HubBench, namespaces: number): Promise<void> {
-  for (let index = 0; index < namespaces; index++) await bench.untilReady(`home-${index}`, 'HubAutomation');
+async function allReady(bench: HubBench, namespaces: number, deadline: number): Promise<void> {
+  for (let index = 0; index < namespaces; index++)
+    await bench.untilReady(`home-${index}`, 'HubAutomation', deadline - Date.now());
 }
 
 /** Seconds until a process has reconciled the automations of all hubs. */

@@ -195,8 +195,8 @@ export class HubBench {
   }
 
   /** Resolves with the time at which the last resource of a kind was Ready for its present generation. */
-  async untilReady(namespace: string, kind: string): Promise<number> {
-    const deadline = Date.now() + READY_TIMEOUT;
+  async untilReady(namespace: string, kind: string, timeout = READY_TIMEOUT): Promise<number> {
+    const deadline = Date.now() + timeout;
     for (;;) {
       const items = await this.list(namespace, kind);
       const waiting = items.filter((item) => !isReadyNow(item));

@@ -66,7 +66,11 @@ const ELSEWHERE =
   'The section recorder in spec.configuration is an include, an alias or a value, so spec.recorder has no effect: remove one of the two.';
 
 /** Adds the recorder to a configuration. Where its own section says something, that counts. */
-export function withRecorder(text: string, { root, anchors }: HubYaml, recorder: HubConfigurationSpec['recorder']): WithRecorder {
+export function withRecorder(
+  text: string,
+  { root, anchors }: HubYaml,
+  recorder: HubConfigurationSpec['recorder'],
+): WithRecorder {
   const pair =
     isMap(root) &&
     (root.items as Pair<Node, Node | null>[]).find(({ key }) => isScalar(key) && key.value === 'recorder');
