@@ -156,7 +156,7 @@ export class DeliveryConfigMaps {
     const { definitions } = this;
     const { changed, receiving } = definitions;
     const isReceiving = receiving.delete(index);
-    if (changed.delete(index)) definitions.renewFormers(index);
+    if (changed.delete(index)) definitions.renewBesides(index);
     try {
       await this.write(hub, index);
     } catch (error) {
