@@ -324,7 +324,7 @@ export class Reconciler<R extends CustomResource> {
   /** Milliseconds for which status can wait for the result of an operation; 0: the outcome is written. */
   private deferral(resource: R, outcome: Outcome): number {
     const key = objectKeyOf(resource);
-    // A requested full reconcile is full again until status has it: it would write what is being written.
+    // A requested full reconcile is full again until status has it, and forgets each time that an object was just written.
     const mayWait = outcome.type === 'Waiting' && outcome.brief && !this.isForced(resource);
     if (!mayWait || !this.options.isBusy()) {
       this.deferredSince.delete(key);

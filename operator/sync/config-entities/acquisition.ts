@@ -70,7 +70,7 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   });
 }
 
-/** What is known of an object under a former id, or on another volume, says nothing about the one that is acquired. */
+/** Knowledge of an object under a former id, or on another volume, says nothing about the one that is acquired. */
 export function forgetFormer(cached: CachedEntity, now: number): void {
   cached.observed = { source: 'status', at: now };
   cached.removal = undefined;

@@ -43,22 +43,22 @@ export class Claims<R extends Child> {
   /** Another resource that owns this object in the hub, or will, and is not being deleted. */
   ownerOf(id: string, resource: R, client: HubClient): R | undefined {
     return othersOf<R>(this.services, this.entityType.definition, resource).find(
-      (other) => !other.metadata.deletionTimestamp && this.idOf(other, client) === id,
+      (other) => !other.metadata.deletionTimestamp && this.ownId(other, client) === id,
     );
   }
 
   /** The id that status records, or will. */
-  idOf(resource: R, client: HubClient): string | undefined {
+  ownId(resource: R, client: HubClient): string | undefined {
     return recordedId(this.entityType, resource) ?? this.of(resource, client);
   }
 
-  /** The resource as if status had what is claimed for it. */
+  /** The resource as if status had the claim. */
   with(resource: R, client: HubClient): R {
     const claim = this.unrecorded(resource, client);
     return claim ? { ...resource, status: { ...resource.status, ...claim } } : resource;
   }
 
-  /** What is claimed for the resource, as fields that its status does not have. A claim that it has is over. */
+  /** The claim of the resource, as fields of status; undefined: there is none, or status has it, and it is over. */
   unrecorded(resource: R, client: HubClient): Status | undefined {
     const id = this.of(resource, client);
     if (id === undefined) return undefined;
@@ -71,7 +71,7 @@ export class Claims<R extends Child> {
     }
     const { cache, delivery } = this.contexts.of(client, resource);
     const formers = formerIds(resource);
-    // It has taken over the object of another resource meanwhile.
+    // The resource has taken over the object of another one meanwhile.
     if (![recorded, ...formers].includes(id) && delivery.definitions.get(type, id) !== undefined)
       return { formerIds: [...formers, id] };
     cache.get(metadata.uid).claim = undefined;

@@ -188,7 +188,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const { kind, metadata } = resource;
     const current = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
     const isSame = current?.metadata.uid === metadata.uid && !current.metadata.deletionTimestamp;
-    const isOwnedAgain = isSame && this.claims.idOf(current, client) === id;
+    const isOwnedAgain = isSame && this.claims.ownId(current, client) === id;
     return isOwnedAgain || this.claims.ownerOf(id, resource, client) !== undefined;
   }
 

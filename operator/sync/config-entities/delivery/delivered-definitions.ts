@@ -198,7 +198,7 @@ export class DeliveredDefinitions {
     for (const [uid, key] of readClaimText(claims)) if (this.items.has(key)) this.claims.set(uid, key);
   }
 
-  /** The next {@link content} of the ConfigMap has the present formers and claims. Without a claim, a new definition may belong to nobody: they have room first. */
+  /** The next {@link content} of the ConfigMap has the present formers and claims. Claims have room first: without one, a new definition may belong to no resource. */
   renewBesides(index: number): void {
     const isHere = (key: string) => this.items.get(key)?.index === index;
     const size = this.bytes[index]!;

@@ -261,7 +261,7 @@ describe('a burst while the operator is busy', () => {
     await house.reconcile('HubAutomation a');
     house.isBusy = true;
     expect(house.status('HubAutomation', 'a')['formerIds']).toEqual(['a']);
-    // Its object is lost, and a new resource takes the id.
+    // The object is lost, and a new resource takes the id.
     house.loaded.delete('automation a');
     house.registry.delete('automation a');
     const [name, map] = [...house.configMaps][0]!;

@@ -63,7 +63,7 @@ export class House {
   /** Names of the ConfigMaps that the garbage collector deletes with the Hub. */
   readonly owned = new Set<string>();
   retain = false;
-  /** The operator has more to do: status waits for the result of what is in progress. */
+  /** The operator has more to do: status waits for the results of operations. */
   isBusy = false;
   /** The API server takes no status. */
   failsStatus = false;
