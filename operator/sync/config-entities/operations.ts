@@ -64,8 +64,8 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       const { delivery } = this.contexts.of(work.client, work.resource);
       const { isByFile } = delivery;
       const isClaimed = this.claims.of(work.resource, work.client) === work.id;
-      // Only a ConfigMap names the resource: anything else gets it once status has the record.
-      if (isClaimed && !isByFile) return;
+      // The hub's own file gets it once status says that it may be there.
+      if (!isByFile && (isClaimed || work.resource.status?.['delivery'] === 'File')) return;
       const claimedBy = isClaimed ? work.resource.metadata.uid : undefined;
       const replaced = { accepted: appliedHash(work.resource), inHubFile, claimedBy };
       const deliver: Writer = (kind, id, payload) => delivery.write(kind, id, payload, replaced);

@@ -139,7 +139,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const { client, id, resource } = work;
     if (ownsId(entityType, work)) {
-      const isRecorded = work.isByFile || this.claims.of(resource, client) === undefined;
+      // Before the hub's own file gets it: with File again, the object is looked for there.
+      const isRecorded = work.isByFile || resource.status?.['delivery'] !== 'File';
       return isRecorded ? undefined : inProgress(entityType, work, 0, { status: { delivery: null } });
     }
     const { cache, delivery } = this.contexts.of(client, resource);

@@ -723,6 +723,22 @@ describe('the move', () => {
     expectMoved('File', 5);
   });
 
+  test.each(STEPS)(
+    'there and back within %i steps of one that was just renamed leaves one',
+    async (steps) => {
+      automation(house, 'a', { id: 'former' });
+      await allReady(1);
+      automation(house, 'a', { id: 'renamed' });
+      await house.settle(2).catch(() => undefined);
+      house.delivery = 'Api';
+      await house.settle(steps).catch(() => undefined);
+      house.delivery = 'File';
+      await allReady(1);
+      await allReady(1);
+      expect([...house.ownFiles.keys(), ...house.delivered]).toEqual(['renamed', MARKER]);
+    },
+  );
+
   test('of one that is changed at the same time to what the hub disables leaves the former one', async () => {
     house.disabledBy['Disabled'] = 'Invalid device';
     await byApi(2);
