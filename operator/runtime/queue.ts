@@ -103,9 +103,10 @@ export class WorkQueue<Key extends string = string> {
     return this.waiting.keys();
   }
 
-  /** Keys wait for a worker. */
+  /** Keys wait for a worker. Those of a partition that hangs wait for that alone. */
   get isBusy(): boolean {
-    return this.waiting.size > 0;
+    for (const { partition } of this.waiting.values()) if (!partition.hanging) return true;
+    return false;
   }
 
   get active(): number {

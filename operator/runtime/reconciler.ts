@@ -324,7 +324,9 @@ export class Reconciler<R extends CustomResource> {
   /** Milliseconds for which status can wait for the result of an operation; 0: the outcome is written. */
   private deferral(resource: R, outcome: Outcome): number {
     const key = objectKeyOf(resource);
-    if (outcome.type !== 'Waiting' || !outcome.brief || !this.options.isBusy()) {
+    // A requested full reconcile is full again until status has it, and forgets each time that an object was just written.
+    const mayWait = outcome.type === 'Waiting' && outcome.brief && !this.isForced(resource);
+    if (!mayWait || !this.options.isBusy()) {
       this.deferredSince.delete(key);
       return 0;
     }
@@ -341,14 +343,13 @@ export class Reconciler<R extends CustomResource> {
     run: (context: ReconcileContext) => Promise<T>,
   ): Promise<T> {
     const { clock, leaderSignal } = this.options;
-    const requested = this.requestOf(resource);
     const error = () =>
       new DeadlineExceeded(`reconcile did not end within ${RECONCILE_TIMEOUT / 1_000} s and was abandoned`);
     return withDeadline({ clock, delay: RECONCILE_TIMEOUT, signal: leaderSignal, error }, (signal) => {
       const context: ReconcileContext = {
         signal,
         log,
-        forced: requested !== undefined && requested !== resource.status?.lastHandledReconcileAt,
+        forced: this.isForced(resource),
         dryRun: this.isDryRun(resource),
       };
       return this.track(objectKeyOf(resource), run(context));
@@ -381,6 +382,11 @@ export class Reconciler<R extends CustomResource> {
 
   private isDryRun({ metadata }: R): boolean {
     return metadata.annotations?.[this.options.annotations.dryRun] === 'true';
+  }
+
+  private isForced(resource: R): boolean {
+    const requested = this.requestOf(resource);
+    return requested !== undefined && requested !== resource.status?.lastHandledReconcileAt;
   }
 
   /** The value of the annotation that forces a full reconcile; the status contains it afterwards. */

@@ -181,6 +181,18 @@ describe('WorkQueue', () => {
       expect([...shop.running.keys()]).toEqual(['p/5', 'p/6', 'p/7', 'p/8']);
     });
 
+    test('keys that wait for a partition that hangs alone do not make the queue busy', async () => {
+      const shop = new Workshop({ perPartition: 1, hangingAfter: 10_000 });
+      for (const key of ['p/a', 'p/b', 'p/c']) shop.queue.add(key);
+      expect(shop.queue.isBusy).toBe(true);
+      await shop.clock.advance(10_000);
+      await shop.finish('p/a');
+      expect([...shop.queue.queued()]).toEqual(['p/c']);
+      expect(shop.queue.isBusy).toBe(false);
+      for (const key of ['q/a', 'q/b']) shop.queue.add(key);
+      expect(shop.queue.isBusy).toBe(true);
+    });
+
     test('a partition that hung is forgotten when it has had no work for half an hour', async () => {
       const shop = new Workshop({ perPartition: 4, slowAfter: 1_000, hangingAfter: 10_000 });
       shop.queue.add('gone/a');

@@ -276,6 +276,16 @@ describe('Reconciler', () => {
       expect(bench.present?.status?.lastHandledReconcileAt).toBe('now');
     });
 
+    test('a full reconcile is forced once also while others wait and an operation runs', async () => {
+      const bench = new Bench(
+        widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
+      );
+      bench.isBusy = true;
+      bench.sync = () => Promise.resolve(waiting('AutomationGenerated', 'Being sent.', 50, { brief: true }));
+      for (let time = 0; time < 2; time++) await bench.reconcile();
+      expect(bench.passes.map(({ forced }) => forced)).toEqual([true, false]);
+    });
+
     test('a full reconcile that failed is forced again', async () => {
       const bench = new Bench(
         widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),

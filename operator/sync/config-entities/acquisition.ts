@@ -9,6 +9,7 @@ import type { Observation } from './observe';
 import { shouldDelete } from '../objects/removal';
 import { formerIds } from './ownership';
 import { isCreatedByOperator } from './ownership-label';
+import type { CachedEntity } from './entity-cache';
 
 /**
  * Records the id in status before anything is sent to the hub, so that a crash in between leaves no object that
@@ -53,10 +54,7 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
       `${spec.deletionPolicy ? 'as deletionPolicy is Orphan' : 'since it was adopted'}: remove it in the hub if it is not needed.`;
     events.push({ type: 'Warning', reason: 'CleanupSkipped', message });
   }
-  cached.observed = { source: 'status', at: clock.monotonic() };
-  cached.removal = undefined;
-  cached.rejection = undefined; // of the former id
-  cached.failure = undefined;
+  forgetFormer(cached, clock.monotonic());
   return inProgress(entityType, work, 0, {
     status: {
       [idField]: id,
@@ -72,12 +70,19 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   });
 }
 
+/** Knowledge of an object under a former id, or on another volume, says nothing about the one that is acquired. */
+export function forgetFormer(cached: CachedEntity, now: number): void {
+  cached.observed = { source: 'status', at: now };
+  cached.removal = undefined;
+  cached.rejection = undefined;
+  cached.failure = undefined;
+}
+
 export function forgetObject<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
 ): Outcome {
   const status = forgottenStatus(entityType, ['entityId', 'formerIds', 'enabled', 'delivery'], work.volume);
   work.cached.operation = undefined;
-  work.cached.claim = undefined;
   return inProgress(entityType, work, 0, { status });
 }

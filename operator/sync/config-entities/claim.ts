@@ -1,24 +1,13 @@
-import type { Outcome } from '../../runtime/outcome';
-import { volumeStatus } from '../hub-workload/hub-volume';
+import type { HubClient } from '../../client/hub-client';
+import { hubVolume, volumeStatus } from '../hub-workload/hub-volume';
 import type { Child } from '../objects/child';
-import { recordedId } from '../objects/ownership';
-import type { CachedEntity } from './entity-cache';
+import { othersOf, recordedId } from '../objects/ownership';
+import type { Services } from '../services';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
+import type { HubContexts } from './hub-contexts';
 import { formerIds } from './ownership';
 
-/**
- * The record of a new object that is delivered as a file, before status has it. The ConfigMap has the claim beside the definition, written
- * in one request, so a burst of new resources costs no status of its own (rules.md, "Delivery").
- */
-export type Claim = Readonly<Record<string, unknown>>;
-
-export function claimOf(
-  { idField }: Pick<EntityType<Child, ConfigEntitySpec>, 'idField'>,
-  id: string,
-  volume: string | undefined,
-): Claim {
-  return { [idField]: id, delivery: 'File', ...volumeStatus(volume) };
-}
+type Status = Readonly<Record<string, unknown>>;
 
 /** Status tells of no object, present or former: a claim is all that there is to record. */
 export function canClaim<R extends Child, S extends ConfigEntitySpec>(
@@ -32,17 +21,61 @@ export function canClaim<R extends Child, S extends ConfigEntitySpec>(
   return isByFile && !isKnown && formerIds(resource).length === 0;
 }
 
-/** The resource as if status had the claim. A claim that status has is over. */
-export function withClaim<R extends Child>(
-  entityType: Pick<EntityType<Child, ConfigEntitySpec>, 'idField'>,
-  resource: R,
-  cached: CachedEntity,
-): R {
-  if (recordedId(entityType, resource) !== undefined) cached.claim = undefined;
-  return cached.claim ? { ...resource, status: { ...resource.status, ...cached.claim } } : resource;
-}
+/**
+ * New objects that are delivered as files belong to their resources before status says so: the process knows it, and the ConfigMap, which
+ * names the resource in the request that writes the definition. So a burst of new resources costs no status of its own (rules.md,
+ * "Delivery").
+ */
+export class Claims<R extends Child> {
+  constructor(
+    private readonly entityType: Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'definition' | 'idField'>,
+    private readonly services: Pick<Services, 'cache'>,
+    private readonly contexts: HubContexts,
+  ) {}
 
-/** Whatever is written to status also records the claim. */
-export function recordingClaim(outcome: Outcome, { claim }: CachedEntity): Outcome {
-  return claim ? { ...outcome, status: { ...claim, ...outcome.status } } : outcome;
+  /** The id that is claimed for a resource; undefined: none, or status is known to have it. */
+  of(resource: R, client: HubClient): string | undefined {
+    const { uid } = resource.metadata;
+    const { cache, delivery } = this.contexts.of(client, resource);
+    return cache.find(uid)?.claim ?? delivery.definitions.claimOf(this.entityType.type, uid);
+  }
+
+  /** Another resource that owns this object in the hub, or will, and is not being deleted. */
+  ownerOf(id: string, resource: R, client: HubClient): R | undefined {
+    return othersOf<R>(this.services, this.entityType.definition, resource).find(
+      (other) => !other.metadata.deletionTimestamp && this.ownId(other, client) === id,
+    );
+  }
+
+  /** The id that status records, or will. */
+  ownId(resource: R, client: HubClient): string | undefined {
+    return recordedId(this.entityType, resource) ?? this.of(resource, client);
+  }
+
+  /** The resource as if status had the claim. */
+  with(resource: R, client: HubClient): R {
+    const claim = this.unrecorded(resource, client);
+    return claim ? { ...resource, status: { ...resource.status, ...claim } } : resource;
+  }
+
+  /** The claim of the resource, as fields of status; undefined: there is none, or status has it, and it is over. */
+  unrecorded(resource: R, client: HubClient): Status | undefined {
+    const id = this.of(resource, client);
+    if (id === undefined) return undefined;
+    const { type, idField } = this.entityType;
+    const { metadata, spec } = resource;
+    const recorded = recordedId(this.entityType, resource);
+    if (recorded === undefined) {
+      const volume = hubVolume(this.services, metadata.namespace, spec.hubRef.name);
+      return { [idField]: id, delivery: 'File', ...volumeStatus(volume) };
+    }
+    const { cache, delivery } = this.contexts.of(client, resource);
+    const formers = formerIds(resource);
+    // The resource has taken over the object of another one meanwhile.
+    if (![recorded, ...formers].includes(id) && delivery.definitions.get(type, id) !== undefined)
+      return { formerIds: [...formers, id] };
+    cache.get(metadata.uid).claim = undefined;
+    delivery.definitions.unclaim(metadata.uid);
+    return undefined;
+  }
 }

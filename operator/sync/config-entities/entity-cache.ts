@@ -6,7 +6,6 @@ import { PerResource } from '../objects/remembered';
 import { Operation } from '../objects/operation';
 import type { Removable } from '../objects/removal';
 import type { Paced } from '../objects/write-pacing';
-import type { Claim } from './claim';
 import type { SwitchOffs } from './switch-offs';
 
 // Times are of the monotonic clock unless stated otherwise.
@@ -57,8 +56,8 @@ export interface CachedEntity extends Corrected, Paced, Removable {
   /** When the file may be read to verify a payload that is probably unchanged. */
   verifyAt?: number | undefined;
   operation?: EntityOperation | undefined;
-  /** Fields of status of an object that is about to be delivered, until status has them (`claim.ts`). */
-  claim?: Claim | undefined;
+  /** Id of an object that is about to be delivered, until status has it (`claim.ts`). */
+  claim?: string | undefined;
   /** Entity id of the object under the former id, for the object that replaces it. */
   formerEntityId?: string | undefined;
   /** How often in a row an automation was switched off again that is to be off, and when it last was. */

@@ -46,7 +46,7 @@ export class HubContexts extends PerClient<HubContext> {
 
   /**
    * A resource of that kind and hub will be written soon: its spec is not reconciled yet, or its first write has not
-   * begun. Status may be behind while an operation runs.
+   * begun. One with an operation is written when that ends, which may be only after what asks. Status may be behind meanwhile.
    */
   private expectsWrites(component: string, namespace: string, hubName: string, cache: EntityCache): boolean {
     const entityType = this.entityTypes.find(({ type }) => type === component);
@@ -54,9 +54,10 @@ export class HubContexts extends PerClient<HubContext> {
     for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, hubName)) {
       const { metadata, status } = resource;
       if (metadata.deletionTimestamp || isHeld(resource)) continue;
-      const { operation, rejection, failure } = cache.get(metadata.uid);
+      const { desired, operation, rejection, failure } = cache.get(metadata.uid);
       if (operation && !operation.end) continue;
-      if (status?.observedGeneration !== metadata.generation) return true;
+      const { generation } = metadata;
+      if (![status?.observedGeneration, desired?.generation].includes(generation)) return true;
       if (conditionOf(resource, 'Stalled')) continue;
       const isClaimed =
         recordedId(entityType, resource) !== undefined && status?.['appliedHash'] === undefined;

@@ -4,11 +4,11 @@ import type { HubClient } from '../../client/hub-client';
 import { incompleteContent } from '../../runtime/json';
 import type { Child } from '../objects/child';
 import type { DriftPolicy } from '../objects/drift-policy';
-import { othersOf, recordedId } from '../objects/ownership';
 import { ensureRemoved } from '../objects/removal';
 import type { WritePacing } from '../objects/write-pacing';
 import type { Services } from '../services';
 import { stillDesired } from '../still-desired';
+import type { Claims } from './claim';
 import { hashOf } from './diff';
 import { appliedHash } from './ownership';
 import { unmark } from './ownership-label';
@@ -46,6 +46,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     private readonly entityType: EntityType<R, S>,
     private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
     private readonly contexts: HubContexts,
+    private readonly claims: Claims<R>,
     private readonly drift: DriftPolicy,
     private readonly pacing: WritePacing,
   ) {}
@@ -61,15 +62,14 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const { type, reloads } = this.entityType;
     this.start(work, correction, async (operation) => {
       const { delivery } = this.contexts.of(work.client, work.resource);
-      const claimedBy = work.cached.claim && work.resource.metadata.uid;
+      const { isByFile } = delivery;
+      const isClaimed = this.claims.of(work.resource, work.client) === work.id;
+      // The hub's own file gets it once status says that it may be there.
+      if (!isByFile && (isClaimed || work.resource.status?.['delivery'] === 'File')) return;
+      const claimedBy = isClaimed ? work.resource.metadata.uid : undefined;
       const replaced = { accepted: appliedHash(work.resource), inHubFile, claimedBy };
       const deliver: Writer = (kind, id, payload) => delivery.write(kind, id, payload, replaced);
-      const written = await this.writeLatest(
-        work,
-        kept,
-        operation,
-        delivery.isByFile ? deliver : byApi(work.client),
-      );
+      const written = await this.writeLatest(work, kept, operation, isByFile ? deliver : byApi(work.client));
       if (!written) return;
       if (inHubFile && delivery.isByFile) {
         const shouldRemove = () => delivery.isByFile && this.latest(work.resource) !== undefined;
@@ -153,7 +153,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const kind = staying(type);
     const isDelivered = delivery.definitions.get(type, id) !== undefined || delivery.files.isBehind;
     if (!isDelivered && cached.removal?.kind !== kind) return true;
-    const shouldReturn = () => this.ownerOf(id, resource, client) === undefined;
+    const shouldReturn = () => this.claims.ownerOf(id, resource, client) === undefined;
     const run = () => delivery.returnToHubFile(type, id, shouldReturn);
     const removal = { clock, client, run, onEnd: () => this.requeue(resource), answeredAt: cache.answeredAt };
     return ensureRemoved(cached, { kind, ids: [id] }, removal);
@@ -183,27 +183,13 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return ensureRemoved(cache.get(resource.metadata.uid), { kind: type, ids }, removal);
   }
 
-  /** Another resource that owns this object in the hub and is not being deleted. */
-  ownerOf(id: string, resource: R, client: HubClient): R | undefined {
-    const { entityType, services } = this;
-    return othersOf<R>(services, entityType.definition, resource).find(
-      (other) => !other.metadata.deletionTimestamp && this.idOf(other, client) === id,
-    );
-  }
-
-  /** The id that status records, or will. */
-  private idOf(resource: R, client: HubClient): string | undefined {
-    const claim = this.contexts.of(client, resource).cache.find(resource.metadata.uid)?.claim;
-    return recordedId(this.entityType, resource) ?? (claim?.[this.entityType.idField] as string | undefined);
-  }
-
   /** Another resource owns this object, or this one owns it again since its id was changed back. */
   private isOwned(id: string, resource: R, client: HubClient): boolean {
     const { kind, metadata } = resource;
     const current = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
     const isSame = current?.metadata.uid === metadata.uid && !current.metadata.deletionTimestamp;
-    const isOwnedAgain = isSame && this.idOf(current, client) === id;
-    return isOwnedAgain || this.ownerOf(id, resource, client) !== undefined;
+    const isOwnedAgain = isSame && this.claims.ownId(current, client) === id;
+    return isOwnedAgain || this.claims.ownerOf(id, resource, client) !== undefined;
   }
 
   private start(

@@ -16,8 +16,8 @@ import { ObjectSync, untilLoaded } from '../objects/object-sync';
 import { recordedId } from '../objects/ownership';
 import { WritePacing } from '../objects/write-pacing';
 import type { Services } from '../services';
-import { acquire, forgetObject } from './acquisition';
-import { canClaim, claimOf, recordingClaim, withClaim } from './claim';
+import { acquire, forgetFormer, forgetObject } from './acquisition';
+import { canClaim, Claims } from './claim';
 import { Completion } from './completion';
 import {
   detailsOf,
@@ -59,6 +59,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   EntityWork<R, S>,
   Observation
 > {
+  private readonly claims: Claims<R>;
   private readonly operations: Operations<R, S>;
   private readonly drift: DriftPolicy;
   private readonly pacing: WritePacing;
@@ -72,14 +73,20 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     super();
     this.drift = new DriftPolicy(services, entityType.definition);
     this.pacing = new WritePacing(services.clock, REJECTED_WRITE_RETRY_INTERVAL);
-    this.operations = new Operations(entityType, services, contexts, this.drift, this.pacing);
+    this.claims = new Claims(entityType, services, contexts);
+    this.operations = new Operations(entityType, services, contexts, this.claims, this.drift, this.pacing);
     this.completion = new Completion(entityType, services, this.operations, this.drift);
   }
 
   override async sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome> {
-    const outcome = await super.sync(resource, client, context);
-    const cached = this.contexts.of(client, resource).cache.get(resource.metadata.uid);
-    return context.dryRun ? outcome : recordingClaim(outcome, cached);
+    const { reason, type } = this.entityType;
+    const claimed = await this.claimed(resource, client);
+    const status = context.dryRun ? undefined : this.claims.unrecorded(resource, client);
+    if (status && recordedId(this.entityType, resource) !== undefined)
+      return waiting(reason, `The ${type} is being sent to the hub.`, 0, { status });
+    const outcome = await super.sync(claimed, client, context);
+    const claim = context.dryRun ? undefined : this.claims.unrecorded(resource, client);
+    return claim ? { ...outcome, status: { ...claim, ...outcome.status } } : outcome;
   }
 
   protected override async begin(
@@ -92,10 +99,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (problem !== undefined) return stalled('InvalidSpec', problem);
     const { drift } = this.contexts.of(client, resource);
     await drift.watchEvents();
-    const claimed = await this.claimed(resource, client);
     const notLoaded = await untilLoaded(client, entityType.type);
     if (notLoaded) return notLoaded;
-    const work = this.workOn(claimed, client, context);
+    const work = this.workOn(resource, client, context);
     if (context.forced) this.invalidate(work);
     this.recordResult(work);
     return work;
@@ -132,12 +138,17 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   ): Promise<Outcome | undefined> {
     const { entityType } = this;
     const { client, id, resource } = work;
-    if (ownsId(entityType, work)) return undefined;
+    if (ownsId(entityType, work)) {
+      // Before the hub's own file gets it: with File again, the object is looked for there.
+      const isRecorded = work.isByFile || resource.status?.['delivery'] !== 'File';
+      return isRecorded ? undefined : inProgress(entityType, work, 0, { status: { delivery: null } });
+    }
     const { cache, delivery } = this.contexts.of(client, resource);
     // The object in the hub is about to be removed by another resource: no person made it, so it is not adopted.
     if (cache.isBeingRemoved(entityType.type, id)) return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
     if (observation.type === 'Absent' && !observation.entity && canClaim(entityType, work)) {
-      work.cached.claim = claimOf(entityType, id, work.volume);
+      forgetFormer(work.cached, this.services.clock.monotonic());
+      work.cached.claim = id;
       return undefined;
     }
     const former = recordedId(entityType, resource);
@@ -147,7 +158,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       return inProgress(entityType, work, 0, { status: { delivery: null } });
     if (stays && !(await this.operations.ensureReturned(resource, client, former)))
       return inProgress(entityType, work);
-    const ownerOf = (each: string) => this.operations.ownerOf(each, resource, client);
+    const ownerOf = (each: string) => this.claims.ownerOf(each, resource, client);
     const isDelivered = delivery.definitions.get(entityType.type, id) !== undefined;
     return acquire(entityType, work, observation, { clock: this.services.clock, ownerOf, isDelivered });
   }
@@ -171,6 +182,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const claimed = await this.claimed(resource, client);
     const id = recordedId(this.entityType, claimed);
     const ids = this.idsToRemove(claimed);
+    // The ConfigMap tells of it no more long before the hub is without it.
+    const status = this.claims.unrecorded(resource, client);
+    if (status) return waiting(reason, `The ${type} ${id} is about to be removed.`, 0, { status });
     if (ids.length > 0 && !(await this.operations.ensureRemoved(resource, client, ids)))
       return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
     if (id === undefined || ids.includes(id)) return [];
@@ -195,30 +209,21 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     return (cache.get(resource.metadata.uid).isRemovedFromFiles ||= isDelivered);
   }
 
-  override objectOf(resource: R): string | undefined {
-    const ids = this.idsToRemove(resource);
+  override objectOf(resource: R, client: HubClient | undefined): string | undefined {
+    const ids = this.idsToRemove(client ? this.claims.with(resource, client) : resource);
     return ids.length === 0 ? undefined : `${this.entityType.type} ${ids.join(', ')}`;
   }
 
   override forget(resource: R, client: HubClient): void {
-    this.contexts.of(client, resource).cache.delete(resource.metadata.uid);
+    const { cache, delivery } = this.contexts.of(client, resource);
+    cache.delete(resource.metadata.uid);
+    delivery.definitions.unclaim(resource.metadata.uid);
   }
 
   /** The resource with the object that this process or a former one has claimed for it. */
   private async claimed(resource: R, client: HubClient): Promise<R> {
-    const { entityType } = this;
-    const { cache, delivery } = this.contexts.of(client, resource);
-    await delivery.files.load();
-    const { namespace, uid } = resource.metadata;
-    const cached = cache.get(uid);
-    const id = delivery.definitions.claimOf(entityType.type, uid);
-    if (id !== undefined)
-      cached.claim ??= claimOf(
-        entityType,
-        id,
-        hubVolume(this.services, namespace, resource.spec.hubRef.name),
-      );
-    return withClaim(entityType, resource, cached);
+    await this.contexts.of(client, resource).delivery.files.load();
+    return this.claims.with(resource, client);
   }
 
   /** The ids of the objects that go with the resource. */

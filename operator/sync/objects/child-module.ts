@@ -59,7 +59,7 @@ export function childModule<R extends Child>(
       lostHubs.forget(resource);
       const { namespace } = resource.metadata;
       const hub = hubs.find(namespace, resource.spec.hubRef.name);
-      const object = module.objectOf(resource);
+      const object = module.objectOf(resource, hubs.existing(namespace, resource.spec.hubRef.name));
       if (successor && !removals.hasBegun(resource)) return handOver(resource, hub);
       const isAwaited = module.isReferenced && object !== undefined && hub && !hub.metadata.deletionTimestamp;
       const after = isAwaited ? removals.graceLeft(resource) : 0;

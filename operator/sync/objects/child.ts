@@ -35,8 +35,12 @@ export interface ChildModule<R extends Child> {
    * waits for a successor.
    */
   readonly isReferenced?: boolean;
-  /** The object that a removal deletes, by status, such as `automation porch`; undefined: none. */
-  objectOf(resource: R): string | undefined;
+  /**
+   * The object that a removal deletes, by status, such as `automation porch`; undefined: none.
+   *
+   * @param client of the hub, whose state may know more; undefined: it was never contacted
+   */
+  objectOf(resource: R, client: HubClient | undefined): string | undefined;
   /** Masks the secrets of the resource in a text. Absent: those of its Hub alone. */
   redactorOf?(resource: R, client: HubClient): Redact;
   /** Forgets a resource that is gone. Its object may still be in the hub. */

@@ -73,7 +73,7 @@ export abstract class ObjectSync<
     client: HubClient,
     context: ReconcileContext,
   ): Promise<readonly EventSpec[] | Waiting>;
-  abstract objectOf(resource: R): string | undefined;
+  abstract objectOf(resource: R, client: HubClient | undefined): string | undefined;
   abstract forget(resource: R, client: HubClient): void;
 }
 

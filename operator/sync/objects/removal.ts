@@ -26,7 +26,7 @@ export async function removeObject<R extends Child>(
 ): Promise<readonly EventSpec[] | Waiting> {
   const running = module.release?.(resource, client);
   if (running) return running;
-  const object = module.objectOf(resource);
+  const object = module.objectOf(resource, client);
   const volume = hubVolume(services, resource.metadata.namespace, resource.spec.hubRef.name);
   let removed: readonly EventSpec[] | Waiting = [];
   if (isOnOtherVolume(resource, volume) && !(await module.isOutsideVolume?.(resource, client))) {

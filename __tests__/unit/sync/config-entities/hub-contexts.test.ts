@@ -69,6 +69,19 @@ describe('HubContexts', () => {
     expect(expectsWrites('automation')).toBe(false);
   });
 
+  test('do not defer it for one whose status does not say yet that it was sent', () => {
+    see({ ...SENT, observedGeneration: 1 });
+    const cached = contexts.of(client, resource).cache.get('uid');
+    cached.desired = { generation: 1, hash: '' };
+    expect(expectsWrites('automation')).toBe(true);
+    cached.desired = { generation: 2, hash: '' };
+    expect(expectsWrites('automation')).toBe(false);
+    see({ ...SENT, observedGeneration: 2 }, {}, { generation: 3 });
+    expect(expectsWrites('automation')).toBe(true);
+    Object.assign(cached, { operation: {} });
+    expect(expectsWrites('automation')).toBe(false);
+  });
+
   test.each(['operation', 'rejection', 'failure'])(
     'do not defer it for one whose write has begun or failed (%s)',
     (field) => {

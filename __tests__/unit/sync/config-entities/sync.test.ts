@@ -835,6 +835,17 @@ describe('ConfigEntitySync', () => {
     expect(bench.drifts).toHaveLength(10);
   });
 
+  test('what is to be recorded or told of an object that is being written does not wait for the end of it', async () => {
+    const bench = automationBench();
+    const first = await bench.reconcile();
+    expect(first).toMatchObject({ status: { automationId: 'dim' }, brief: false });
+    expect(await bench.reconcile()).toMatchObject({ type: 'Waiting', brief: true });
+    await bench.reconcileUntilReady();
+    bench.stored = bench.running = { ...bench.stored, alias: 'Mine' };
+    await bench.clock.advance(MIN_WRITE_INTERVAL);
+    expect(await bench.reconcile()).toMatchObject({ events: [{ reason: 'DriftDetected' }], brief: false });
+  });
+
   describe('a blueprint that is imported later', () => {
     const uses = { ...COMMON, useBlueprint: { path: 'motion.yaml', input: {} } };
     const blueprint = { triggers: [], actions: [] };

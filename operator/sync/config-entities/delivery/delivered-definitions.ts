@@ -8,7 +8,14 @@ import { HubFailed } from '../../../client/connection/errors';
 import { deliveryMarker } from '../../../kinds/ids';
 import { DELIVERIES, deliveredFile } from '../../hub-workload/delivery';
 import { assign } from './assignment';
-import { type Former, FORMER_FILE, formerText, readFormerText } from './former-definitions';
+import {
+  CLAIM_FILE,
+  type Former,
+  FORMER_FILE,
+  formerText,
+  readClaimText,
+  readFormerText,
+} from './former-definitions';
 import { fileText, itemText, readFileText } from './item-text';
 import type { UnreadableLine } from './unreadable-lines';
 
@@ -39,10 +46,10 @@ export class DeliveredDefinitions {
   private readonly bytes: number[] = DELIVERIES.map(() => 0);
   /** What definitions replaced that the hub was not seen to use yet, by their keys. */
   private readonly formers = new Map<string, Former>();
-  /** The formers in each ConfigMap as they were last written. They are no content of the hub. */
-  private readonly formerTexts = new Map<number, string>();
-  /** Ids of the definitions that a former process put for resources without a record, by kind and uid. */
+  /** Keys of the definitions that no status is known to record yet, by the uids of their resources. */
   private readonly claims = new Map<string, string>();
+  /** The formers and the claims in each ConfigMap as they were last written. They are no content of the hub. */
+  private readonly besides = new Map<number, DeliveryData>();
   /** Texts of definitions with which the hub could not read its files, and its words. */
   private readonly unreadable = new Map<string, { readonly text: string; readonly words: string }>();
 
@@ -54,10 +61,20 @@ export class DeliveredDefinitions {
     return this.items.get(itemKey(kind, id))?.payload;
   }
 
-  /** The id of the definition that a former process has put for this resource, whose status did not record it then. */
+  /** The id of the definition that is claimed for the resource with this uid; undefined: none. */
   claimOf(kind: ConfigEntityKind, uid: string): string | undefined {
-    const id = this.claims.get(`${kind} ${uid}`);
-    return id !== undefined && this.items.has(itemKey(kind, id)) ? id : undefined;
+    const [key, prefix] = [this.claims.get(uid), itemKey(kind, '')];
+    return key?.startsWith(prefix) ? key.slice(prefix.length) : undefined;
+  }
+
+  /** The next write of the ConfigMap names this resource, whose status does not record the definition. */
+  claim(kind: ConfigEntityKind, id: string, uid: string): void {
+    this.claims.set(uid, itemKey(kind, id));
+  }
+
+  /** The next write of the ConfigMap does not name this resource any more. */
+  unclaim(uid: string): void {
+    this.claims.delete(uid);
   }
 
   /** Bytes of the definitions in each ConfigMap. */
@@ -133,12 +150,14 @@ export class DeliveredDefinitions {
 
   /** The definition is taken out by the next publication. */
   take(kind: ConfigEntityKind, id: string): void {
-    const before = this.items.get(itemKey(kind, id));
+    const key = itemKey(kind, id);
+    const before = this.items.get(key);
     if (!before) return;
-    this.items.delete(itemKey(kind, id));
+    this.items.delete(key);
     this.bytes[before.index]! -= before.bytes;
-    this.formers.delete(itemKey(kind, id));
-    this.unreadable.delete(itemKey(kind, id));
+    this.formers.delete(key);
+    this.unreadable.delete(key);
+    for (const [uid, claimed] of this.claims) if (claimed === key) this.claims.delete(uid);
     this.changed.add(before.index);
   }
 
@@ -165,8 +184,8 @@ export class DeliveredDefinitions {
 
   /** What a ConfigMap has that was written before. */
   read(index: number, data: DeliveryData | undefined): void {
-    const formers = data?.[FORMER_FILE];
-    if (formers !== undefined) this.formerTexts.set(index, formers);
+    const { [FORMER_FILE]: formers, [CLAIM_FILE]: claims } = data ?? {};
+    this.besides.set(index, besides(formers, claims));
     for (const [key, former] of readFormerText(formers)) this.formers.set(key, former);
     for (const kind of CONFIG_ENTITY_KINDS) {
       for (const [id, payload] of readFileText(kind, data?.[deliveredFile(kind)] ?? '')) {
@@ -174,21 +193,24 @@ export class DeliveredDefinitions {
         if ((kind === 'script' && id === deliveryMarker(index)) || this.items.has(itemKey(kind, id)))
           continue;
         this.setItem(itemOf(kind, id, payload, index));
-        const { claimedBy } = this.formers.get(itemKey(kind, id)) ?? {};
-        if (claimedBy !== undefined) this.claims.set(`${kind} ${claimedBy}`, id);
       }
     }
+    for (const [uid, key] of readClaimText(claims)) if (this.items.has(key)) this.claims.set(uid, key);
   }
 
-  /** The next {@link content} of the ConfigMap has the present formers. */
-  renewFormers(index: number): void {
-    const keys = [...this.formers.keys()].filter((key) => this.items.get(key)?.index === index);
-    const text = formerText(
-      keys.map((key) => [key, this.formers.get(key)!]),
-      this.sizes()[index]!,
+  /** The next {@link content} of the ConfigMap has the present formers and claims. Claims have room first: without one, a new definition may belong to no resource. */
+  renewBesides(index: number): void {
+    const isHere = (key: string) => this.items.get(key)?.index === index;
+    const size = this.bytes[index]!;
+    const claims = formerText(
+      [...this.claims].filter(([, key]) => isHere(key)),
+      size,
     );
-    if (text === undefined) this.formerTexts.delete(index);
-    else this.formerTexts.set(index, text);
+    const formers = formerText(
+      [...this.formers].filter(([key]) => isHere(key)),
+      size + Buffer.byteLength(claims ?? ''),
+    );
+    this.besides.set(index, besides(formers, claims));
   }
 
   /** In the order of the ids: equal contents are equal files, also after a restart of the operator. */
@@ -208,8 +230,7 @@ export class DeliveredDefinitions {
         fileText(kind, [...(kind === 'script' && isMarked ? [marker] : []), ...linesOf(kind)]),
       ]),
     );
-    const formers = this.formerTexts.get(index);
-    return { data: { ...data, ...(formers !== undefined && { [FORMER_FILE]: formers }) }, hash };
+    return { data: { ...data, ...this.besides.get(index) }, hash };
   }
 
   private setItem(item: Item): void {
@@ -229,6 +250,11 @@ export class DeliveredDefinitions {
     return index === undefined ? undefined : { ...item, index };
   }
 }
+
+const besides = (formers: string | undefined, claims: string | undefined): DeliveryData => ({
+  ...(formers !== undefined && { [FORMER_FILE]: formers }),
+  ...(claims !== undefined && { [CLAIM_FILE]: claims }),
+});
 
 /** Also the key of what a definition replaced, in its ConfigMap. */
 const itemKey = (kind: ConfigEntityKind, id: string): string => `${kind} ${id}`;

@@ -21,7 +21,7 @@ interface DeliveryConfigMap extends ClusterObject {
 export class DeliveryConfigMaps {
   /** The content of each ConfigMap in the cluster, by its hash. */
   readonly applied = new Map<number, string>();
-  /** Of each ConfigMap, the version that the last write resulted in, and whom it belongs to. */
+  /** The version of each ConfigMap that the last write resulted in, and whom it belongs to. */
   private readonly written = new Map<number, string>();
   private loading: Promise<void> | undefined;
   private lastWrite: Promise<unknown> = Promise.resolve();
@@ -64,7 +64,7 @@ export class DeliveryConfigMaps {
     for (const index of this.indices) if (isOther(index)) await this.apply(hub, index, () => isOther(index));
   }
 
-  /** Nothing is to be written, and nobody has changed what was. */
+  /** Nothing is to be written, and the ConfigMap is as the last write left it. */
   private isAsWritten(hub: Hub, index: number): boolean {
     const present = deliveryMetadata(this.services, this.at, index);
     const isSame = present && this.written.get(index) === this.versionOf(hub, present);
@@ -156,7 +156,7 @@ export class DeliveryConfigMaps {
     const { definitions } = this;
     const { changed, receiving } = definitions;
     const isReceiving = receiving.delete(index);
-    if (changed.delete(index)) definitions.renewFormers(index);
+    if (changed.delete(index)) definitions.renewBesides(index);
     try {
       await this.write(hub, index);
     } catch (error) {

@@ -74,6 +74,7 @@ export class Delivery {
       if (!isDeepStrictEqual(payload(), checked)) continue;
       this.failIfTakenBack(kind, id, checked);
       this.definitions.put(kind, id, checked, this.formerBeside(kind, id, checked, replaced));
+      if (replaced.claimedBy !== undefined) this.definitions.claim(kind, id, replaced.claimedBy);
       await this.files.publish(this.client);
       this.failIfTakenBack(kind, id, checked);
       return true;
@@ -177,12 +178,11 @@ export class Delivery {
     kind: ConfigEntityKind,
     id: string,
     definition: EntityPayload,
-    { accepted = '', inHubFile, claimedBy }: Replaced,
+    { accepted = '', inHubFile }: Replaced,
   ): Former | undefined {
-    const claim = claimedBy === undefined ? {} : { claimedBy };
     const present = this.definitions.formerOf(kind, id);
-    if (present?.accepted === accepted) return { ...present, ...claim };
+    if (present?.accepted === accepted) return present;
     const replaced = this.definitions.get(kind, id) ?? inHubFile ?? null;
-    return isDeepStrictEqual(replaced, definition) ? undefined : { definition: replaced, accepted, ...claim };
+    return isDeepStrictEqual(replaced, definition) ? undefined : { definition: replaced, accepted };
   }
 }

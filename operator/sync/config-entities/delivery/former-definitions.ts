@@ -8,8 +8,6 @@ export interface Former {
   readonly definition: EntityPayload | null;
   /** `status.appliedHash` of the resource at that time, or empty: with another one, the hub has used a newer definition since. */
   readonly accepted: string;
-  /** Uid of the resource of a new definition whose status does not record it yet. */
-  readonly claimedBy?: string;
 }
 
 /**
@@ -18,20 +16,20 @@ export interface Former {
  */
 export const FORMER_FILE = 'former.json';
 
+/** Key of a ConfigMap with the keys of its new definitions that no status records yet, by the uids of their resources. Not mounted either. */
+export const CLAIM_FILE = 'claims.json';
+
+type Entries<T> = readonly (readonly [key: string, value: T])[];
+
 /**
- * The text of the former definitions; undefined: there are none. Those that the API server would not take beside the definitions are
- * left out, the claims last: of these only the process that replaced them knows.
+ * The text of former definitions or of claims; undefined: there are none. Those that the API server would not take beside the other data
+ * are left out: of these only the process that made them knows.
  *
- * @param size bytes of the definitions in the ConfigMap
+ * @param size bytes of the other data of the ConfigMap
  */
-export function formerText(
-  formers: readonly (readonly [key: string, former: Former])[],
-  size: number,
-): string | undefined {
+export function formerText(entries: Entries<Former | string>, size: number): string | undefined {
   let room = LARGEST_DATA - size;
-  const isReplaced = ([, { definition }]: (typeof formers)[number]) => Number(definition !== null);
-  const claimsFirst = [...formers].sort((a, b) => isReplaced(a) - isReplaced(b));
-  const kept = claimsFirst.filter((each) => {
+  const kept = entries.filter((each) => {
     room -= Buffer.byteLength(JSON.stringify(each));
     return room >= 0;
   });
@@ -39,7 +37,13 @@ export function formerText(
 }
 
 /** The former definitions in a text. One that someone has broken has none. */
-export function readFormerText(text = '{}'): ReadonlyMap<string, Former> {
+export const readFormerText = (text?: string): ReadonlyMap<string, Former> => readText(text, isFormer);
+
+/** The claims in a text. */
+export const readClaimText = (text?: string): ReadonlyMap<string, string> =>
+  readText(text, (value) => typeof value === 'string');
+
+function readText<T>(text = '{}', isValid: (value: unknown) => value is T): ReadonlyMap<string, T> {
   let content: unknown;
   try {
     content = JSON.parse(text);
@@ -47,8 +51,8 @@ export function readFormerText(text = '{}'): ReadonlyMap<string, Former> {
     if (!(error instanceof SyntaxError)) throw error;
   }
   return new Map(
-    Object.entries(isObject(content) ? content : {}).filter((entry): entry is [string, Former] =>
-      isFormer(entry[1]),
+    Object.entries(isObject(content) ? content : {}).filter((entry): entry is [string, T] =>
+      isValid(entry[1]),
     ),
   );
 }
@@ -56,5 +60,4 @@ export function readFormerText(text = '{}'): ReadonlyMap<string, Former> {
 const isFormer = (value: unknown): value is Former =>
   isObject(value) &&
   (value['definition'] === null || isObject(value['definition'])) &&
-  typeof value['accepted'] === 'string' &&
-  ['undefined', 'string'].includes(typeof value['claimedBy']);
+  typeof value['accepted'] === 'string';

@@ -86,12 +86,12 @@ describe('a burst while the operator is busy', () => {
   test('is recorded in the ConfigMap first, and in status when it is Ready', async () => {
     await untilWritten('The a');
     expect(isRecorded()).toBe(false);
-    expect(house.configMaps.get('villa-delivery-0')!.data['former.json']).toContain('uid-HubAutomation a');
+    expect(house.configMaps.get('villa-delivery-0')!.data['claims.json']).toContain('uid-HubAutomation a');
     await allReady(2);
     expect(house.status('HubAutomation', 'a')).toMatchObject({ automationId: 'a', delivery: 'File' });
     automation(house, 'b', { description: 'new' });
     await allReady(2);
-    expect(house.configMaps.get('villa-delivery-0')!.data['former.json'] ?? '').not.toContain('uid-');
+    expect(house.configMaps.get('villa-delivery-0')!.data).not.toHaveProperty('claims.json');
   });
 
   test('what is rejected meanwhile is recorded as well', async () => {
@@ -120,6 +120,19 @@ describe('a burst while the operator is busy', () => {
     expect(isLeft('a')).toBe(false);
   });
 
+  test.each(STEPS)('so if it is killed again %i00 ms after the removal has begun', async (time) => {
+    house.failsStatus = true;
+    await allReady(2);
+    house.start();
+    house.failsStatus = false;
+    house.beginDeletion('HubAutomation a');
+    for (let step = 0; step < 2; step++) await house.settle(1, 0).catch(() => undefined);
+    await house.clock.advance(100 * time);
+    house.start();
+    await allReady(1);
+    expect(isLeft('a')).toBe(false);
+  });
+
   test.each(STEPS)('a rename after the operator was killed at step %i leaves one object', async (steps) => {
     await house.settleUntilKilled(steps);
     automation(house, 'a', { id: 'renamed' });
@@ -137,6 +150,110 @@ describe('a burst while the operator is busy', () => {
     expect(house.ownFiles.has('automation a')).toBe(true);
   });
 
+  test('the ConfigMap names its resource until status does, also when the hub uses it and another change is written', async () => {
+    house.failsStatus = true;
+    await allReady(2);
+    automation(house, 'c');
+    await allReady(3);
+    house.start();
+    house.failsStatus = false;
+    for (const name of ['a', 'b', 'c']) await house.delete(`HubAutomation ${name}`);
+    expect(['a', 'b', 'c'].filter(isLeft)).toEqual([]);
+  });
+
+  test('what is sent by the API meanwhile is recorded in status first', async () => {
+    house.failsStatus = true;
+    automation(house, 'a', { triggers: [{ trigger: 'bad' }] });
+    expect(await house.settle()).toMatchObject({ a: 'RejectedByHub' });
+    house.failsStatus = false;
+    house.delivery = 'Api';
+    house.postTime = 2_000;
+    automation(house, 'a');
+    while (!house.asked.includes('POST a')) await house.settle(1).catch(() => undefined);
+    expect(house.status('HubAutomation', 'a')).toMatchObject({ automationId: 'a' });
+    expect(house.status('HubAutomation', 'a')).not.toHaveProperty('delivery');
+    await allReady(2);
+  });
+
+  test.each(Array.from({ length: 40 }, (_, reads) => reads))(
+    'so when delivery becomes Api after the operator has looked at it %i times',
+    async (reads) => {
+      let left = reads;
+      Object.defineProperty(house, 'delivery', { get: () => (left-- > 0 ? 'File' : 'Api') });
+      house.postTime = 2_000;
+      while (!house.asked.includes('POST a')) await house.settle(1).catch(() => undefined);
+      expect(isRecorded()).toBe(true);
+      await allReady(2);
+      expect(house.ownFiles.size).toBe(2);
+    },
+  );
+
+  test.each([
+    ['the same process', false],
+    ['the next process', true],
+  ])('a resource that takes over another object meanwhile leaves none behind, in %s', async (_, next) => {
+    await allReady(2);
+    automation(house, 'c');
+    await untilWritten('The c');
+    automation(house, 'c', { id: 'b' });
+    house.handOver('HubAutomation b', 'HubAutomation c');
+    if (next) house.start();
+    await allReady(2);
+    expect(['a', 'b', 'c'].filter(isLeft)).toEqual(['a', 'b']);
+    expect(house.status('HubAutomation', 'c')).not.toHaveProperty('formerIds');
+  });
+
+  test('so does not take along what a person has made with an id that was never sent', async () => {
+    await allReady(2);
+    house.failsStatus = true;
+    automation(house, 'c', { triggers: [{ trigger: 'bad' }] });
+    expect(await house.settle()).toMatchObject({ c: 'RejectedByHub' });
+    house.failsStatus = false;
+    house.ownFiles.set('automation c', { alias: 'Mine', ...AUTOMATION });
+    automation(house, 'c', { id: 'b', ...AUTOMATION });
+    house.handOver('HubAutomation b', 'HubAutomation c');
+    await allReady(2);
+    expect(house.ownFiles.has('automation c')).toBe(true);
+  });
+
+  test('a deletion with the annotation dry-run names the object', async () => {
+    await untilWritten('The a');
+    await house.delete('HubAutomation a', 1, { dryRun: true });
+    expect(house.removalEvents).toEqual([expect.stringContaining('automation a stays in the hub')]);
+  });
+
+  test('what the hub of another volume has disabled is tried again', async () => {
+    house.disabledBy['Disabled'] = 'Invalid device';
+    house.volume = 'first';
+    automation(house, 'a', { alias: 'Disabled' });
+    expect(await house.settle()).toMatchObject({ a: 'RejectedByHub' });
+    house.volume = 'second';
+    delete house.disabledBy['Disabled'];
+    await allReady(2);
+  });
+
+  test('another resource that gives up the id, of which the next process has not seen its owner yet, leaves it', async () => {
+    await allReady(2);
+    automation(house, 'a', { id: 'renamed' });
+    house.isBusy = false;
+    await house.reconcile('HubAutomation a');
+    house.isBusy = true;
+    house.configMaps.clear();
+    house.restartHub();
+    house.registry.delete('automation a');
+    house.start();
+    automation(house, 'c', { id: 'a' });
+    await untilWritten('The c');
+    house.start();
+    for (let step = 0; step < 80; step++) {
+      await house.reconcile('HubAutomation a');
+      await house.clock.advance(500);
+    }
+    expect(house.status('HubAutomation', 'a')).not.toHaveProperty('formerIds');
+    expect(house.delivered).toContain('a');
+    await allReady(3);
+  });
+
   test('another resource that gives up the id removes nothing of it', async () => {
     await allReady(2);
     automation(house, 'a', { id: 'renamed' });
@@ -144,7 +261,7 @@ describe('a burst while the operator is busy', () => {
     await house.reconcile('HubAutomation a');
     house.isBusy = true;
     expect(house.status('HubAutomation', 'a')['formerIds']).toEqual(['a']);
-    // Its object is lost, and a new resource takes the id.
+    // The object is lost, and a new resource takes the id.
     house.loaded.delete('automation a');
     house.registry.delete('automation a');
     const [name, map] = [...house.configMaps][0]!;
@@ -605,6 +722,22 @@ describe('the move', () => {
     await allReady(5);
     expectMoved('File', 5);
   });
+
+  test.each(STEPS)(
+    'there and back within %i steps of one that was just renamed leaves one',
+    async (steps) => {
+      automation(house, 'a', { id: 'former' });
+      await allReady(1);
+      automation(house, 'a', { id: 'renamed' });
+      await house.settle(2).catch(() => undefined);
+      house.delivery = 'Api';
+      await house.settle(steps).catch(() => undefined);
+      house.delivery = 'File';
+      await allReady(1);
+      await allReady(1);
+      expect([...house.ownFiles.keys(), ...house.delivered]).toEqual(['renamed', MARKER]);
+    },
+  );
 
   test('of one that is changed at the same time to what the hub disables leaves the former one', async () => {
     house.disabledBy['Disabled'] = 'Invalid device';

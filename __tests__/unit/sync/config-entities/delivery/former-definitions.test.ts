@@ -3,9 +3,13 @@ import {
   LARGEST_SIZE,
   USUAL_SIZE,
 } from '../../../../../operator/sync/config-entities/delivery/assignment';
+import { DeliveredDefinitions } from '../../../../../operator/sync/config-entities/delivery/delivered-definitions';
 import {
   type Former,
+  CLAIM_FILE,
+  FORMER_FILE,
   formerText,
+  readClaimText,
   readFormerText,
 } from '../../../../../operator/sync/config-entities/delivery/former-definitions';
 
@@ -43,6 +47,33 @@ describe('what definitions replaced', () => {
     expect(readFormerText(text).size).toBe(5);
     expect(500_000 + Buffer.byteLength(text)).toBeLessThanOrEqual(LARGEST_DATA);
     expect(formerText(formers, LARGEST_SIZE + 100_000)).toBeUndefined();
+  });
+
+  test('leaves its room to the claims of new definitions', () => {
+    const definitions = new DeliveredDefinitions();
+    for (const size of [10, LARGEST_SIZE / 4 - 100]) {
+      for (const id of ['a', 'b', 'c', 'd'])
+        definitions.put('automation', id, { alias: 'x'.repeat(size) }, former(30_000));
+    }
+    for (const id of ['a', 'b', 'c', 'd']) definitions.claim('automation', id, `uid-${id}`);
+    definitions.claim('automation', 'd', 'x'.repeat(20_000));
+    definitions.renewBesides(0);
+    const { data } = definitions.content(0);
+    expect(readClaimText(data[CLAIM_FILE]).size).toBe(5);
+    expect(readFormerText(data[FORMER_FILE]).size).toBe(2);
+    const next = new DeliveredDefinitions();
+    next.read(0, {
+      ...data,
+      [CLAIM_FILE]: JSON.stringify({ 'uid-a': 'automation a', gone: 'automation z' }),
+    });
+    expect(['uid-a', 'uid-b', 'gone'].map((uid) => next.claimOf('automation', uid))).toEqual([
+      'a',
+      undefined,
+      undefined,
+    ]);
+    next.take('automation', 'a');
+    expect(next.claimOf('automation', 'uid-a')).toBeUndefined();
+    expect(next.sizes()[0]).toBe(definitions.sizes()[0]! * 0.75);
   });
 
   test('has room beside as many definitions as a ConfigMap usually has', () => {

@@ -12,6 +12,7 @@ import { MARKER_SCRIPT } from '../../../../../operator/kinds/ids';
 import { objectNames } from '../../../../../operator/kinds/object-names';
 import type { ApplyOptions } from '../../../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
+import { objectRecord } from '../../../../../operator/runtime/object-record';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../../operator/sync/objects/child';
@@ -62,8 +63,12 @@ export class House {
   /** Names of the ConfigMaps that the garbage collector deletes with the Hub. */
   readonly owned = new Set<string>();
   retain = false;
-  /** The operator has more to do: status waits for the result of what is in progress. */
+  /** The operator has more to do: status waits for the results of operations. */
   isBusy = false;
+  /** The API server takes no status. */
+  failsStatus = false;
+  /** Messages of the events of removals. */
+  readonly removalEvents: string[] = [];
   applyError: Error | undefined;
   /** Milliseconds that a write of a ConfigMap takes. */
   applyTime = 0;
@@ -146,12 +151,22 @@ export class House {
     this.resources.set(key, resource);
   }
 
+  /** A deleted resource passes what status says of its object on to another one. */
+  handOver(from: string, to: string): void {
+    const { status } = this.resources.get(from)!;
+    this.resources.set(to, {
+      ...this.resources.get(to)!,
+      status: objectRecord({ status } as Child),
+    });
+    this.resources.delete(from);
+  }
+
   status(kind: string, name: string): Readonly<Record<string, unknown>> {
     return { ...this.resources.get(`${kind} ${name}`)?.status };
   }
 
   /** Reconciles all until each is Ready, Stalled or removed. Resolves with the reasons by name. */
-  async settle(steps = 60): Promise<Readonly<Record<string, string>>> {
+  async settle(steps = 60, pause = 500): Promise<Readonly<Record<string, string>>> {
     const reasons: Record<string, string> = {};
     for (let step = 0; step < steps; step++) {
       let isDone = true;
@@ -165,7 +180,7 @@ export class House {
         isDone &&= outcome.type !== 'Waiting';
       }
       if (isDone) return reasons;
-      await this.clock.advance(500);
+      await this.clock.advance(pause);
     }
     throw new Error(`not settled: ${JSON.stringify(reasons)}`);
   }
@@ -185,7 +200,7 @@ export class House {
       if (!(error instanceof HubFailed)) throw error;
       outcome = { type: 'Waiting', reason: 'HubFailed', message: error.message, after: 1_000 };
     }
-    if (this.isBusy && outcome.type === 'Waiting' && outcome.brief) return outcome;
+    if (this.failsStatus || (this.isBusy && outcome.type === 'Waiting' && outcome.brief)) return outcome;
     const fields = Object.entries({ ...resource.status, ...outcome.status });
     const news = Object.entries({ Ready: outcome, ...outcome.conditions }).map(([type, condition]) => ({
       type,
@@ -202,10 +217,10 @@ export class House {
   }
 
   /** Deletes a resource: repeats its removal until it has ended. */
-  async delete(key: string, steps = 60): Promise<void> {
+  async delete(key: string, steps = 60, context: Partial<ReconcileContext> = {}): Promise<void> {
     this.beginDeletion(key);
     for (let step = 0; step < steps; step++) {
-      if (await this.isRemoved(key)) return;
+      if (await this.isRemoved(key, context)) return;
       await this.clock.advance(500);
     }
     throw new Error(`${key} is never removed`);
@@ -219,12 +234,18 @@ export class House {
   }
 
   /** Goes on with the removal. One that failed is repeated. */
-  private async isRemoved(key: string): Promise<boolean> {
+  private async isRemoved(key: string, context: Partial<ReconcileContext> = {}): Promise<boolean> {
     const resource = this.resources.get(key)!;
     const module = this.modules[resource.kind]!;
     try {
-      const removed = await removeObject(this.given, module, resource, this.client, {} as ReconcileContext);
-      if ('type' in removed) return false;
+      const given = context as ReconcileContext;
+      const removed = await removeObject(this.given, module, resource, this.client, given);
+      if ('type' in removed) {
+        const status = { ...resource.status, ...removed.status };
+        if (removed.status && !this.failsStatus) this.resources.set(key, { ...resource, status });
+        return false;
+      }
+      this.removalEvents.push(...removed.map(({ message }) => message));
     } catch (error) {
       if (!(error instanceof HubFailed)) throw error;
       return false;
