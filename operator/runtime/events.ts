@@ -27,8 +27,9 @@ interface Bucket {
 interface Pending {
   readonly subject: EventSubject;
   readonly event: EventSpec;
-  /** When it was recorded, in milliseconds since the epoch. */
+  /** When it was recorded, in milliseconds since the epoch, and by the monotonic clock. */
   readonly at: number;
+  readonly since: number;
   triesLeft: number;
 }
 
@@ -67,7 +68,8 @@ export class EventRecorder {
       this.log.warn(fields, 'dropped event, queue of events is full');
       return;
     }
-    this.pending.push({ subject: subjectOf(resource), event, at: this.clock.now(), triesLeft: TRIES });
+    const [at, since] = [this.clock.now(), this.clock.monotonic()];
+    this.pending.push({ subject: subjectOf(resource), event, at, since, triesLeft: TRIES });
     if (!this.retry.pending) this.resume();
   }
 
@@ -133,9 +135,8 @@ export class EventRecorder {
   /** The operator is busy, and the oldest event has not waited for long. */
   private get mustWait(): boolean {
     const [oldest] = this.pending;
-    return (
-      oldest !== undefined && !this.draining && this.isBusy() && this.clock.now() - oldest.at < BUSY_DEFERRAL
-    );
+    const isNew = oldest !== undefined && this.clock.monotonic() - oldest.since < BUSY_DEFERRAL;
+    return isNew && !this.draining && this.isBusy();
   }
 
   private async untilIdle(): Promise<void> {
