@@ -32,7 +32,7 @@ export async function unpack(
   name: string,
 ): Promise<RepositoryPackage | Attached> {
   const hints = await readHints(archive);
-  const inRepository = (of: Archive) => layouts[category](of, hints, name);
+  const inRepository = async (of: Archive) => layouts[category](of, await readHints(of), name);
   if (!hints.zipRelease || category !== 'integration') return inRepository(archive);
   const hasFiles = archive.entries.some(({ path }) => path.startsWith('custom_components/'));
   return { ...attachedIntegration(hints), ...(hasFiles && { unpackRepository: inRepository }) };

@@ -123,7 +123,8 @@ class SectionReader {
 
   private add(name: string, contents: readonly Content[]): void {
     const present = this.contributions.get(name) ?? [];
-    this.contributions.set(name, [...present, this.summarize(contents)]);
+    present.push(this.summarize(contents)); // a copy for each of 37,000 items would take seconds
+    this.contributions.set(name, present);
   }
 
   private summaryOf({ node, file }: Place): Summary {
