@@ -1,6 +1,5 @@
 import pino, { type DestinationStream, type LoggerOptions } from 'pino';
 import { messageOf } from './errors';
-import type { Clock } from './clock';
 
 /**
  * The logger of all modules: data in fields, then a constant message that names its object ("released finalizer").
@@ -58,26 +57,3 @@ function serializeError(thrown: unknown, depth = 1): unknown {
 }
 
 const isPlain = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
-
-/** Milliseconds between two lines. */
-const PERIOD = 60_000;
-
-/** Writes one line a minute of what another program can cause without an end: it has the number since the line before. */
-export class BoundedLog {
-  private lastAt = -Infinity;
-  private count = 0;
-
-  constructor(
-    private readonly options: { readonly clock: Clock; readonly log: Logger },
-    private readonly message: string,
-  ) {}
-
-  add(fields: object): void {
-    this.count += 1;
-    const now = this.options.clock.monotonic();
-    if (now - this.lastAt < PERIOD) return;
-    this.options.log.warn({ ...fields, count: this.count }, this.message);
-    this.lastAt = now;
-    this.count = 0;
-  }
-}

@@ -40,7 +40,7 @@ export class Discovery {
   private async ask(groupVersion: string): Promise<ReadonlySet<string>> {
     const path = `/apis/${groupVersion}`;
     const request = this.cluster.request<{ resources: { name: string }[] }>({ method: 'GET', path });
-    const { resources = [] } = (await undefinedIf(isNotFound, request)) ?? {};
-    return new Set(resources.map(({ name }) => name));
+    const answer = await undefinedIf(isNotFound, request);
+    return new Set(answer?.resources.map(({ name }) => name));
   }
 }

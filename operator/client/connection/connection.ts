@@ -16,7 +16,8 @@ import {
 } from './commands';
 import { HubError, HubUnreachable, TokenRejected } from './errors';
 import { KnownCommands } from './known-commands';
-import { BoundedLog, type Logger } from '../../base/log';
+import { BoundedLog } from '../../base/bounded-log';
+import type { Logger } from '../../base/log';
 import { Rate, Timer } from '../../base/timer';
 import type { RestClient } from './rest';
 import { checked, type Shape } from './shape';
