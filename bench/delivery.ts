@@ -3,6 +3,7 @@ import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
 import type { HubAutomation } from '../operator/kinds';
 import { automation, floor } from './automations';
 import { HubBench, traffic } from './hub-bench';
+import { scrapeStarting, sum } from './operator-metrics';
 import { progressOf } from './progress';
 import type { Figures } from './runtime';
 
@@ -12,6 +13,8 @@ import type { Figures } from './runtime';
  */
 
 const SETTLE_DURATION = 3_000; // milliseconds
+/** Those of the lease in that time. */
+const FEW_WRITES = 5;
 
 const progress = progressOf('delivery');
 
@@ -43,7 +46,7 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
   progress('all are accepted by the API server');
   const took = (await bench.untilReady(hub.namespace, 'HubAutomation')) - began;
   progress('all are Ready');
-  await sleep(SETTLE_DURATION);
+  await untilQuiet(bench);
   const after = await cpu();
   const [ofOperator, ofHub] = [after[0] - before[0], after[1] - before[1]];
   const { writes, reloads, scriptReloads } = seen;
@@ -66,6 +69,18 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
     [name('processor time of the hub for each, ms')]: share(ofHub, count),
     [name('one change in use after, s')]: seconds(change),
   };
+}
+
+/** The events of a burst are written after the statuses. */
+async function untilQuiet({ operator }: HubBench): Promise<void> {
+  const writes = async () =>
+    sum(await scrapeStarting(operator), 'rest_client_requests_total', /method="(PATCH|POST)"/);
+  for (
+    let [before, now] = [-1, await writes()];
+    now - before > FEW_WRITES;
+    [before, now] = [now, await writes()]
+  )
+    await sleep(SETTLE_DURATION);
 }
 
 /** Milliseconds. */
