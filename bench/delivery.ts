@@ -13,7 +13,7 @@ import type { Figures } from './runtime';
  */
 
 const SETTLE_DURATION = 3_000; // milliseconds
-/** Those of the lease in that time. */
+/** Writes in that time that say nothing: the lease is renewed. */
 const FEW_WRITES = 5;
 
 const progress = progressOf('delivery');
