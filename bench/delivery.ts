@@ -75,12 +75,12 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
 async function untilQuiet({ operator }: HubBench): Promise<void> {
   const writes = async () =>
     sum(await scrapeStarting(operator), 'rest_client_requests_total', /method="(PATCH|POST)"/);
-  for (
-    let [before, now] = [-1, await writes()];
-    now - before > FEW_WRITES;
-    [before, now] = [now, await writes()]
-  )
+  let before: number;
+  let now = await writes();
+  do {
     await sleep(SETTLE_DURATION);
+    [before, now] = [now, await writes()];
+  } while (now - before > FEW_WRITES);
 }
 
 /** Milliseconds. */

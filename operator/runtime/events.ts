@@ -115,7 +115,7 @@ export class EventRecorder {
 
   private async writePending(): Promise<void> {
     for (;;) {
-      if (this.mustWait) await this.untilIdle();
+      while (this.mustWait) await this.clock.sleep(BUSY_POLL);
       const next = this.pending.shift();
       if (!next) break;
       const tried = this.write(next);
@@ -137,10 +137,6 @@ export class EventRecorder {
     const [oldest] = this.pending;
     const isNew = oldest !== undefined && this.clock.monotonic() - oldest.since < BUSY_DEFERRAL;
     return isNew && !this.draining && this.isBusy();
-  }
-
-  private async untilIdle(): Promise<void> {
-    while (this.mustWait) await this.clock.sleep(BUSY_POLL);
   }
 
   /** Never rejects. `again`: the API server was unavailable. */
