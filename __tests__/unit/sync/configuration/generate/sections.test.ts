@@ -127,7 +127,31 @@ describe('readSections', () => {
     );
     expect(names(levels.join('\n'))).toHaveLength(40);
   });
+
+  // A copy of all items before it for each of 37,000 would take seconds.
+  test('each item of a section is collected once', () => {
+    const text = `sensor:\n${'- platform: a\n'.repeat(1_000)}`;
+    expect(iterations(() => names(text))).toBeLessThan(50 * 1_000);
+  });
 });
+
+/** How many items of arrays the work iterates over, by spreads and loops. */
+function iterations(work: () => unknown): number {
+  const original = Array.prototype[Symbol.iterator];
+  let count = 0;
+  const counting = jest.spyOn(Array.prototype, Symbol.iterator).mockImplementation(function (
+    this: unknown[],
+  ) {
+    count += this.length;
+    return original.call(this);
+  });
+  try {
+    work();
+  } finally {
+    counting.mockRestore();
+  }
+  return count;
+}
 
 describe('the secrets of sections', () => {
   const files = {
