@@ -8,6 +8,7 @@ import { EXIT_DELAY, FAULT_EXIT } from './base/limits';
 import { createLogger } from './base/log';
 import { Metrics } from './process/metrics';
 import { HubOperator } from './operator';
+import { favorMemory } from './process/favor-memory';
 import { ProbeServer } from './process/probes';
 import { readSettings, settingsHelp, type TestSettings } from './process/settings';
 
@@ -29,6 +30,7 @@ async function main(args: readonly string[], testSettings: Partial<TestSettings>
     const commands = (await import(COMMANDS)) as CommandsModule;
     return commands.main('hub-operator', args);
   }
+  favorMemory();
   if (args.includes('--help')) {
     process.stdout.write(
       `Commands for people, such as status, doctor and validate: hub-operator help. Without a command the operator runs:\n\n${settingsHelp()}\n`,
@@ -84,7 +86,7 @@ async function main(args: readonly string[], testSettings: Partial<TestSettings>
 /**
  * Lets the process end by itself, within EXIT_DELAY also if connections or timers are left: no work of the operator is.
  * `process.exit` at once would wait for the threads of V8, and one that compiles may wait for this one to collect garbage.
- * Then the process never ends (https://github.com/nodejs/node/issues/54918). `--optimize-for-size` makes that likely.
+ * Then the process never ends (https://github.com/nodejs/node/issues/54918). {@link favorMemory} makes that likely.
  */
 function endProcess(code: number): void {
   process.exitCode = code;
