@@ -15,6 +15,9 @@ import { scripts } from '../script';
 /** Milliseconds that a pod usually takes to get the files, until the first time was measured; the least and the most. */
 const USUAL_REFRESH = 500;
 const REFRESH_BOUNDS = [100, 2_000] as const;
+/** The next wait, as a multiple of one that was enough, and of one that was too short. */
+const SHORTER = 0.9;
+const LONGER = 1.5;
 
 /** Milliseconds in which a hub that has not read the files is not asked to: the first time, and at most. */
 const PAUSES = [10_000, 300_000] as const;
@@ -136,12 +139,18 @@ export class HubReading {
     const before = this.lastFailure;
     if (before && this.isLeftAlone) return before;
     let words: string | undefined;
+    let tooEarly = Infinity;
     const isSeen = await whileRefreshing(this.services, this.at, async (elapsed) => {
       if (elapsed() < this.usualRefresh) await clock.sleep(this.usualRefresh - elapsed());
       const readAt = elapsed();
       words = (await rereadScripts(client))?.message;
-      if (words !== undefined || !(await look())) return undefined;
-      this.usualRefresh = Math.min(Math.max(REFRESH_BOUNDS[0], 0.8 * readAt), REFRESH_BOUNDS[1]);
+      if (words !== undefined || !(await look())) {
+        tooEarly = readAt;
+        return undefined;
+      }
+      // A large hub reads its files for seconds: the pod may have got them long before they were read again.
+      const next = Math.min(SHORTER * readAt, LONGER * tooEarly);
+      this.usualRefresh = Math.min(Math.max(REFRESH_BOUNDS[0], next), REFRESH_BOUNDS[1]);
       return true;
     });
     if (isSeen) {

@@ -70,6 +70,28 @@ describe('a burst', () => {
   });
 });
 
+describe('a pod that takes a while to get its files', () => {
+  /** Milliseconds from the change until the hub reads it. */
+  async function change(description: string): Promise<number[]> {
+    await house.clock.advance(10_000); // changes of one object keep an interval
+    automation(house, 'a', { description });
+    const [since, began] = [house.readAt.length, house.clock.monotonic()];
+    expect(await house.settle(1_000, 50)).toEqual({ a: 'Ready' });
+    return house.readAt.slice(since).map((at) => at - began);
+  }
+
+  test('is waited for before the hub reads, a little longer than was too short', async () => {
+    Object.assign(house, { refreshTime: 600, readTime: 3_000 });
+    const first = await change('1');
+    expect(first).toHaveLength(2);
+    const second = await change('2');
+    expect(second).toEqual([first[0]! + 250]);
+    const third = await change('3');
+    expect(third).toHaveLength(1);
+    expect(third[0]).toBeLessThan(second[0]!);
+  });
+});
+
 describe('a burst while the operator is busy', () => {
   const isRecorded = () => house.status('HubAutomation', 'a')['automationId'] !== undefined;
   const isLeft = (id: string) =>

@@ -85,6 +85,11 @@ export class House {
   isClosed = false;
   /** The kubelet brings ConfigMaps into the pod. */
   refreshes = true;
+  /** Milliseconds that it takes for that. */
+  refreshTime = 0;
+  /** Milliseconds that the hub takes to read its files when its scripts are reloaded, and when it began to, by the clock. */
+  readTime = 0;
+  readonly readAt: number[] = [];
   /** The hub has read a configuration that it has not accepted. */
   isTried = false;
   /** Part of a line of a delivered file that the hub's YAML loader refuses: then it reads no file at all. */
@@ -328,7 +333,10 @@ export class House {
       },
       cluster: {
         request: (async () => {
-          if (this.refreshes) this.mounted = new Map(this.configMaps);
+          if (!this.refreshes) return;
+          const mount = () => void (this.mounted = new Map(this.configMaps));
+          if (this.refreshTime > 0) this.clock.after(this.refreshTime, mount);
+          else mount();
         }) as never,
       },
     });
@@ -381,10 +389,12 @@ export class House {
       <A extends unknown[], R>(call: (...args: A) => R) =>
       async (...args: A): Promise<R> =>
         gone() ? never() : call(...args);
-    const reload = living((kind: ConfigEntityKind) => {
+    const reload = living(async (kind: ConfigEntityKind) => {
       this.asked.push(`reload ${kind}`);
+      if (kind === 'script') this.readAt.push(this.clock.monotonic());
       this.failIfUnreadable();
       this.load(kind);
+      if (kind === 'script' && this.readTime > 0) await this.clock.sleep(this.readTime);
     });
     const find = living((kind: string, id: string) => {
       if (id === MARKER_SCRIPT) return { entity_id: `script.${id}` };
