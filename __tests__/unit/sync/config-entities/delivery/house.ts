@@ -386,7 +386,7 @@ export class House {
   private hub(gone: () => boolean): HubClient {
     const never = () => new Promise<never>(() => undefined);
     const living =
-      <A extends unknown[], R>(call: (...args: A) => R) =>
+      <A extends unknown[], R>(call: (...args: A) => R | Promise<R>) =>
       async (...args: A): Promise<R> =>
         gone() ? never() : call(...args);
     const reload = living(async (kind: ConfigEntityKind) => {
