@@ -57,7 +57,9 @@ export class LeftBehind {
     // Resources may be applied a moment after their Hub.
     const wait = state.since + LEFT_BEHIND_GRACE - now;
     if (wait > 0) return { events: [], after: wait };
-    const all = (await createdByOperator(client)).filter((entity) => !this.isDescribed(hub, entity));
+    const marked = await createdByOperator(client);
+    const isDescribed = this.describedBy(hub);
+    const all = marked.filter((entity) => !isDescribed(entity));
     if (all.length === 0) return { events: [] };
     const events = [...this.takeFailure(state), ...(state.told ? [] : [eventOf(all)])];
     state.told = true;
@@ -76,13 +78,19 @@ export class LeftBehind {
     return state;
   }
 
-  private isDescribed({ metadata: { namespace, name } }: Hub, { kind, id }: LabelledEntity): boolean {
-    const entityType = this.entityTypes.find(({ type }) => type === kind)!;
-    for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, name)) {
-      const ids = [entityType.id(resource), recordedId(entityType, resource), ...formerIds(resource)];
-      if (ids.includes(id)) return true;
+  /** Whether a resource describes an object now. All ids are collected first: a hub has thousands of both. */
+  private describedBy({ metadata: { namespace, name } }: Hub): (entity: LabelledEntity) => boolean {
+    const described = new Map<string, ReadonlySet<string | undefined>>();
+    for (const entityType of this.entityTypes) {
+      const resources = [...this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, name)];
+      const idsOf = (resource: Child) => [
+        entityType.id(resource),
+        recordedId(entityType, resource),
+        ...formerIds(resource),
+      ];
+      described.set(entityType.type, new Set(resources.flatMap(idsOf)));
     }
-    return false;
+    return ({ kind, id }) => described.get(kind)?.has(id) === true;
   }
 
   private takeFailure(state: HubState): EventSpec[] {
@@ -101,7 +109,7 @@ export class LeftBehind {
     const { namespace, name } = hub.metadata;
     const removeAll = async () => {
       for (const entity of named) {
-        const shouldRemove = () => !this.isDescribed(hub, entity);
+        const shouldRemove = () => !this.describedBy(hub)(entity);
         if (!shouldRemove()) continue;
         await unmark(client, entity.kind, entity.id);
         const { delivery } = this.contexts.ofHub(client, hub.metadata);

@@ -13,6 +13,8 @@ import { aHub, services } from '../fixtures';
 let clock: ManualClock;
 let entities: LabelledEntity[];
 let resources: Child[];
+/** Resources that were looked at. */
+let lookedAt: number;
 let hasLabel: boolean;
 let removed: string[];
 /** Entities that were looked up to take the label away. */
@@ -38,6 +40,7 @@ beforeEach(() => {
   clock = new ManualClock();
   entities = [];
   resources = [];
+  lookedAt = 0;
   hasLabel = true;
   [removed, looked] = [[], []];
   removalError = undefined;
@@ -46,7 +49,10 @@ beforeEach(() => {
     clock,
     cache: {
       *ofHub<T>(kind: string) {
-        yield* resources.filter((each) => each.kind === kind) as never as T[];
+        for (const each of resources.filter((one) => one.kind === kind)) {
+          lookedAt += 1;
+          yield each as never as T;
+        }
       },
     },
     requeue: (...key) => void requeued.push(key.join('/')),
@@ -120,6 +126,14 @@ describe('LeftBehind', () => {
     entities = [entity('automation', 'porch')];
     hasLabel = false;
     expect(await report()).toEqual({ events: [] });
+  });
+
+  test('looks at each resource once, however many objects there are', async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `n-${index}`);
+    entities = names.map((name) => entity('automation', name));
+    resources = names.map((name) => automation(name));
+    await report();
+    expect(lookedAt).toBe(100);
   });
 
   test('names ten of many', async () => {
