@@ -3,7 +3,6 @@ import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
 import type { HubAutomation } from '../operator/kinds';
 import { automation, floor } from './automations';
 import { HubBench, traffic } from './hub-bench';
-import { scrapeStarting, sum } from './operator-metrics';
 import { progressOf } from './progress';
 import type { Figures } from './runtime';
 
@@ -11,10 +10,6 @@ import type { Figures } from './runtime';
  * What automations cost that are delivered as files, on the shipped bundle against a real API server and real hubs, beside the
  * plain floor of the API (automations.ts) in the same run.
  */
-
-const SETTLE_DURATION = 3_000; // milliseconds
-/** Writes in that time that say nothing: the lease is renewed. */
-const FEW_WRITES = 5;
 
 const progress = progressOf('delivery');
 
@@ -46,7 +41,7 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
   progress('all are accepted by the API server');
   const took = (await bench.untilReady(hub.namespace, 'HubAutomation')) - began;
   progress('all are Ready');
-  await untilQuiet(bench);
+  await bench.untilQuiet();
   const after = await cpu();
   const [ofOperator, ofHub] = [after[0] - before[0], after[1] - before[1]];
   const { writes, reloads, scriptReloads } = seen;
@@ -69,18 +64,6 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
     [name('processor time of the hub for each, ms')]: share(ofHub, count),
     [name('one change in use after, s')]: seconds(change),
   };
-}
-
-/** The events of a burst are written after the statuses. */
-async function untilQuiet({ operator }: HubBench): Promise<void> {
-  const writes = async () =>
-    sum(await scrapeStarting(operator), 'rest_client_requests_total', /method="(PATCH|POST)"/);
-  let before: number;
-  let now = await writes();
-  do {
-    await sleep(SETTLE_DURATION);
-    [before, now] = [now, await writes()];
-  } while (now - before > FEW_WRITES);
 }
 
 /** Milliseconds. */

@@ -102,7 +102,7 @@ async function measure(
   progress('all resources are created');
   await allReady(bench, Math.min(count, NAMESPACES), deadline);
   record('all Ready after the first was created, s', seconds(Date.now() - began));
-  await sleep(10_000);
+  await bench.untilQuiet();
   record('writes at rest, in 30 s', await writesAtRest(bench));
   const memory = await residentMemory(bench.operator);
   record('start: all looked at after, s', await restarted(bench, hubs.length));

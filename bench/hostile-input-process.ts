@@ -6,6 +6,7 @@ import { HubError } from '../operator/client/connection/errors';
 import { RestClient } from '../operator/client/connection/rest';
 import { systemClock } from '../operator/base/clock';
 import { createLogger } from '../operator/base/log';
+import { favorMemory } from '../operator/process/favor-memory';
 import { normalize } from '../operator/runtime/normalize';
 import type { ClusterObject } from '../operator/runtime/objects';
 import { watchEvents } from '../operator/runtime/watch-stream';
@@ -15,8 +16,9 @@ import { review } from '../operator/webhook/review';
 import { AdmissionServer } from '../operator/webhook/server';
 
 // The parts of the operator that read foreign input, with as much memory held as an operator with 1,000 resources has. A
-// process of its own, with the flags of the image: `hostile-input-process SCENARIO URL COUNT SECONDS`. It prints figures as JSON.
+// process of its own, with the memory settings of the operator: `hostile-input-process SCENARIO URL COUNT SECONDS`. It prints figures as JSON.
 
+favorMemory();
 const [scenario = '', url = '', count = '0', seconds = '0'] = process.argv.slice(2);
 const end = Date.now() + Number(seconds) * 1_000;
 const AT_ONCE = 10;

@@ -27,6 +27,9 @@ import { typeOf } from './resource-type';
 const READY_TIMEOUT = 10 * 60_000;
 const POLL = 50;
 const CREATES_AT_ONCE = 20;
+const SETTLE_DURATION = 3_000; // milliseconds
+/** Writes in that time that say nothing: the lease is renewed. */
+const FEW_WRITES = 5;
 
 /** A real hub in a namespace of its own, ready and known to be running. */
 export interface BenchHub {
@@ -158,6 +161,18 @@ export class HubBench {
         () => false,
       );
     while (await isThere()) await sleep(500);
+  }
+
+  /** The events of a burst are written after the statuses. */
+  async untilQuiet(): Promise<void> {
+    const writes = async () =>
+      sum(await scrapeStarting(this.operator), 'rest_client_requests_total', /method="(PATCH|POST)"/);
+    let before: number;
+    let now = await writes();
+    do {
+      await sleep(SETTLE_DURATION);
+      [before, now] = [now, await writes()];
+    } while (now - before > FEW_WRITES);
   }
 
   async create(namespace: string, kind: string, name: string, spec: object): Promise<void> {

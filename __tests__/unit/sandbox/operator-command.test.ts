@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { shippedHeapLimit } from '../../../manifests/memory';
 import { operatorCommand } from '../../../sandbox/operator-process';
+
+const repository = join(__dirname, '../../..');
 
 /** MB of a half of the young generation at most, by a flag of the image. */
 const YOUNG_HALF = 2;
 
 const run = (...args: readonly string[]): string => {
   const [program, ...flags] = operatorCommand();
-  return execFileSync(program, [...flags, ...args], { encoding: 'utf8' });
+  return execFileSync(program, [...flags, ...args], { encoding: 'utf8', cwd: repository });
 };
 
 test('an operator outside a container has the heap that the container’s memory limit gives', () => {
@@ -20,10 +23,15 @@ test('an operator outside a container has the heap that the container’s memory
 describe('the memory of V8', () => {
   test('the operator favors a small heap', () => {
     const script = `
-      require("node:v8").setFlagsFromString = (flag) => process.stdout.write(flag + "\\n");
+      const v8 = require("node:v8");
+      const flags = v8.cachedDataVersionTag(); // another one with other flags
+      v8.setFlagsFromString = ((set) => (flag) => {
+        set(flag);
+        process.stdout.write([flag, v8.cachedDataVersionTag() !== flags, ""].join("\\n"));
+      })(v8.setFlagsFromString);
       require("./operator/index.ts").run(["--version"]);
     `;
-    expect(run('--require', 'tsx/cjs', '--eval', script)).toMatch(/^--optimize-for-size\n\d+\./);
+    expect(run('--require', 'tsx/cjs', '--eval', script)).toMatch(/^--optimize-for-size\ntrue\n\d+\./);
   });
 
   // On the command line the same flag limits it to 1 MB, and V8 collects twice as often.

@@ -40,7 +40,8 @@ export class LabelRegistry {
 }
 
 function findId(entries: RegistryEntries, name: string): string | undefined {
-  for (const [id, entry] of entries) if (normalized(entry.name) === normalized(name)) return id;
+  const searched = normalized(name);
+  for (const [id, entry] of entries) if (normalized(entry.name) === searched) return id;
   return undefined;
 }
 

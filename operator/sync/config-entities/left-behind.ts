@@ -1,3 +1,4 @@
+import type { ConfigEntityKind } from '../../client/connection/config-entity';
 import type { LabelledEntity } from '../../client/registries/entity-registry';
 import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds';
@@ -58,7 +59,7 @@ export class LeftBehind {
     const wait = state.since + LEFT_BEHIND_GRACE - now;
     if (wait > 0) return { events: [], after: wait };
     const marked = await createdByOperator(client);
-    const isDescribed = this.describedBy(hub);
+    const isDescribed = this.describedBy(hub, new Set(marked.map(({ kind }) => kind)));
     const all = marked.filter((entity) => !isDescribed(entity));
     if (all.length === 0) return { events: [] };
     const events = [...this.takeFailure(state), ...(state.told ? [] : [eventOf(all)])];
@@ -78,10 +79,13 @@ export class LeftBehind {
     return state;
   }
 
-  /** Whether a resource describes an object now. All ids are collected first: a hub has thousands of both. */
-  private describedBy({ metadata: { namespace, name } }: Hub): (entity: LabelledEntity) => boolean {
+  /** Whether a resource describes an object of these kinds now. All ids are collected first: a hub has thousands of both. */
+  private describedBy(
+    { metadata: { namespace, name } }: Hub,
+    kinds: ReadonlySet<ConfigEntityKind>,
+  ): (entity: LabelledEntity) => boolean {
     const described = new Map<string, ReadonlySet<string | undefined>>();
-    for (const entityType of this.entityTypes) {
+    for (const entityType of this.entityTypes.filter(({ type }) => kinds.has(type))) {
       const resources = [...this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, name)];
       const idsOf = (resource: Child) => [
         entityType.id(resource),
@@ -103,13 +107,14 @@ export class LeftBehind {
   private removeNamed(hub: Hub, client: HubClient, state: HubState, all: readonly LabelledEntity[]): void {
     const { clock, log, requeue } = this.services;
     const list = hub.metadata.annotations?.[userAnnotations.removeLeftBehind] ?? '';
-    const named = all.filter(({ entityId }) => list.split(/[\s,]+/).includes(entityId));
+    const listed = new Set(list.split(/[\s,]+/));
+    const named = all.filter(({ entityId }) => listed.has(entityId));
     if (named.length === 0 || (state.removal && !state.removal.end) || clock.monotonic() < state.retryAt)
       return;
     const { namespace, name } = hub.metadata;
     const removeAll = async () => {
       for (const entity of named) {
-        const shouldRemove = () => !this.describedBy(hub)(entity);
+        const shouldRemove = () => !this.describedBy(hub, new Set([entity.kind]))(entity);
         if (!shouldRemove()) continue;
         await unmark(client, entity.kind, entity.id);
         const { delivery } = this.contexts.ofHub(client, hub.metadata);

@@ -16,7 +16,7 @@ import { scripts } from '../script';
 const USUAL_REFRESH = 500;
 const REFRESH_BOUNDS = [100, 2_000] as const;
 /** The next wait, as a multiple of one that was enough, and of one that was too short. */
-const SHORTER = 0.9;
+const SHORTER = 0.95;
 const LONGER = 1.5;
 
 /** Milliseconds in which a hub that has not read the files is not asked to: the first time, and at most. */
@@ -139,18 +139,21 @@ export class HubReading {
     const before = this.lastFailure;
     if (before && this.isLeftAlone) return before;
     let words: string | undefined;
+    let hadWords = false;
     let tooEarly = Infinity;
     const isSeen = await whileRefreshing(this.services, this.at, async (elapsed) => {
       if (elapsed() < this.usualRefresh) await clock.sleep(this.usualRefresh - elapsed());
       const readAt = elapsed();
       words = (await rereadScripts(client))?.message;
+      hadWords ||= words !== undefined;
       if (words !== undefined || !(await look())) {
         tooEarly = readAt;
         return undefined;
       }
       // A large hub reads its files for seconds: the pod may have got them long before they were read again.
       const next = Math.min(SHORTER * readAt, LONGER * tooEarly);
-      this.usualRefresh = Math.min(Math.max(REFRESH_BOUNDS[0], next), REFRESH_BOUNDS[1]);
+      // A hub that could not read its files says nothing of its pod.
+      if (!hadWords) this.usualRefresh = Math.min(Math.max(REFRESH_BOUNDS[0], next), REFRESH_BOUNDS[1]);
       return true;
     });
     if (isSeen) {

@@ -76,7 +76,7 @@ describe('a pod that takes a while to get its files', () => {
     await house.clock.advance(10_000); // changes of one object keep an interval
     automation(house, 'a', { description });
     const [since, began] = [house.readAt.length, house.clock.monotonic()];
-    expect(await house.settle(1_000, 50)).toEqual({ a: 'Ready' });
+    expect(await house.settle(1_000, 50)).toMatchObject({ a: 'Ready' });
     return house.readAt.slice(since).map((at) => at - began);
   }
 
@@ -89,6 +89,14 @@ describe('a pod that takes a while to get its files', () => {
     const third = await change('3');
     expect(third).toHaveLength(1);
     expect(third[0]).toBeLessThan(second[0]!);
+  });
+
+  test('is not waited for longer since the hub could not read its files for a while', async () => {
+    const first = await change('1');
+    house.unreadable = '2';
+    house.clock.after(20_000, () => (house.unreadable = undefined));
+    expect((await change('2')).length).toBeGreaterThan(1);
+    expect((await change('3'))[0]).toBeLessThan(first[0]!);
   });
 });
 
