@@ -48,10 +48,10 @@ beforeEach(() => {
   const given = services({
     clock,
     cache: {
-      *ofHub<T>(kind: string) {
+      *ofHub(kind: string) {
         for (const each of resources.filter((one) => one.kind === kind)) {
           lookedAt += 1;
-          yield each as never as T;
+          yield each as never;
         }
       },
     },
