@@ -13,6 +13,12 @@ import { typeOf } from './resource-type';
 
 export const NAMESPACE = 'bench';
 const CREATES_AT_ONCE = 40;
+const PAGE = 500;
+
+interface Page {
+  readonly items: readonly CustomResource[];
+  readonly metadata: { readonly continue?: string };
+}
 
 export const automations = typeOf('HubAutomation');
 const hubs = typeOf('Hub');
@@ -93,7 +99,15 @@ export class AutomationLoad {
 
   async list(): Promise<readonly CustomResource[]> {
     const path = pathOf(automations, NAMESPACE);
-    return (await this.cluster.request<{ items: CustomResource[] }>({ method: 'GET', path })).items;
+    const items: CustomResource[] = [];
+    // An answer has at most as many values as the operator takes in.
+    for (let next: string | undefined; ;) {
+      const query = { limit: PAGE, continue: next };
+      const page = await this.cluster.request<Page>({ method: 'GET', path, query });
+      items.push(...page.items);
+      next = page.metadata.continue;
+      if (!next) return items;
+    }
   }
 
   read(index: number): Promise<CustomResource> {
