@@ -167,13 +167,11 @@ async function restarted(bench: HubBench, hubs: number): Promise<number> {
   return untilAllLookedAt(bench.operator, hubs, began);
 }
 
-/** Writes to the cluster and to hubs, but for those of the lease. */
+/** Writes to the cluster, but for those of the lease. */
 async function writesAtRest(bench: HubBench): Promise<number> {
-  const writes = async () =>
-    sum(await scrapeStarting(bench.operator), 'rest_client_requests_total', /method="(PATCH|POST|DELETE)"/);
-  const before = await writes();
+  const before = await bench.writes();
   await sleep(REST_DURATION);
-  return (await writes()) - before;
+  return (await bench.writes()) - before;
 }
 
 /** Seconds from the last change of one line in `count` resources of each hub until all hubs have been written to. */

@@ -28,7 +28,7 @@ const READY_TIMEOUT = 10 * 60_000;
 const POLL = 50;
 const CREATES_AT_ONCE = 20;
 const SETTLE_DURATION = 3_000; // milliseconds
-/** Writes in that time that say nothing: the lease is renewed. */
+/** At most so many writes in that time are no burst any more. */
 const FEW_WRITES = 5;
 
 /** A real hub in a namespace of its own, ready and known to be running. */
@@ -163,15 +163,19 @@ export class HubBench {
     while (await isThere()) await sleep(500);
   }
 
+  /** Writes of the operator to the cluster since its start, but for those of the lease. */
+  async writes(): Promise<number> {
+    const metrics = await scrapeStarting(this.operator);
+    return sum(metrics, 'rest_client_requests_total', /method="(PATCH|POST|DELETE)"/);
+  }
+
   /** The events of a burst are written after the statuses. */
   async untilQuiet(): Promise<void> {
-    const writes = async () =>
-      sum(await scrapeStarting(this.operator), 'rest_client_requests_total', /method="(PATCH|POST)"/);
     let before: number;
-    let now = await writes();
+    let now = await this.writes();
     do {
       await sleep(SETTLE_DURATION);
-      [before, now] = [now, await writes()];
+      [before, now] = [now, await this.writes()];
     } while (now - before > FEW_WRITES);
   }
 
