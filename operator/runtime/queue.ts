@@ -103,9 +103,9 @@ export class WorkQueue<Key extends string = string> {
     return this.waiting.keys();
   }
 
-  /** Keys wait for a worker. Those of a partition that hangs wait for that alone. */
+  /** Changes wait for a worker. Those of a partition that hangs wait for that alone, and resyncs delay no change. */
   get isBusy(): boolean {
-    for (const { partition } of this.waiting.values()) if (!partition.hanging) return true;
+    for (const { change, hanging } of this.partitions.values()) if (change.size > 0 && !hanging) return true;
     return false;
   }
 

@@ -70,7 +70,7 @@ export interface ReconcilerOptions<R extends CustomResource> {
   readonly duplicateMessage: (resource: R, owner: string) => string;
   /** Records the API server's answer to a write in the cache. Returns the newest known state of the resource. */
   readonly recordWrite: (resource: R) => R;
-  /** Whether resources wait for a worker. */
+  /** Whether changed resources wait for a worker. */
   readonly isBusy: () => boolean;
   readonly annotations: { readonly reconcileRequestedAt: string; readonly dryRun: string };
   /** Aborted when this process may no longer write: it lost the Lease or stops. */

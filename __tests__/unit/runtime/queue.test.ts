@@ -193,6 +193,15 @@ describe('WorkQueue', () => {
       expect(shop.queue.isBusy).toBe(true);
     });
 
+    test('resyncs that wait for a worker do not make the queue busy', () => {
+      const shop = new Workshop({ workers: 1 });
+      for (const key of ['p/a', 'p/b', 'q/a']) shop.queue.add(key, 'resync');
+      expect([...shop.queue.queued()]).toEqual(['p/b', 'q/a']);
+      expect(shop.queue.isBusy).toBe(false);
+      shop.queue.add('q/a');
+      expect(shop.queue.isBusy).toBe(true);
+    });
+
     test('a partition that hung is forgotten when it has had no work for half an hour', async () => {
       const shop = new Workshop({ perPartition: 4, slowAfter: 1_000, hangingAfter: 10_000 });
       shop.queue.add('gone/a');
