@@ -2,16 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EntityPayload } from '../../client/connection/config-entity';
 import type { Child } from '../objects/child';
 import type { FieldDiff } from '../objects/field-diff';
-import { payloadHash } from '../objects/payload-hash';
+import { canonical, payloadHash } from '../objects/payload-hash';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
-import { canonical } from './normal-form';
 
 type Form = Pick<EntityType<Child, ConfigEntitySpec>, 'keys' | 'normal' | 'renamed'>;
 
 /** Where a definition from the hub means something else than the desired payload (`normal-form.ts`). */
 export function diff(form: Form, id: string, actual: EntityPayload, desired: EntityPayload): FieldDiff[] {
-  if (isDeepStrictEqual(actual, desired)) return []; // usual, and much cheaper than the normal forms
-  const [first, second] = [normalForm(form, id, actual), normalForm(form, id, desired)];
+  const compared = [expressed(form, actual), expressed(form, desired)] as const;
+  if (isDeepStrictEqual(...compared)) return []; // usual, and much cheaper than the normal forms
+  const [first, second] = [form.normal(compared[0], id), form.normal(compared[1], id)];
   const fields = new Set([...Object.keys(first), ...Object.keys(second)]);
   return [...fields]
     .filter((field) => canonical(first[field]) !== canonical(second[field]))
@@ -21,7 +21,7 @@ export function diff(form: Form, id: string, actual: EntityPayload, desired: Ent
 
 /** Hash of the meaning of a payload. */
 export const hashOf = (form: Form, id: string, payload: EntityPayload): string =>
-  payloadHash(normalForm(form, id, payload));
+  payloadHash(form.normal(expressed(form, payload), id));
 
 /** The keys that no field of the spec becomes, such as `metadata` of a scene: they stay when the object is written. */
 export function unexpressed(form: Form, stored: EntityPayload): EntityPayload {
@@ -30,9 +30,9 @@ export function unexpressed(form: Form, stored: EntityPayload): EntityPayload {
   );
 }
 
-function normalForm(form: Form, id: string, definition: EntityPayload): EntityPayload {
-  const expressed = Object.entries(definition).filter(([key]) => isExpressed(form, key));
-  return form.normal(Object.fromEntries(expressed), id);
+/** Without what the hub adds, such as the id. */
+function expressed(form: Form, definition: EntityPayload): EntityPayload {
+  return Object.fromEntries(Object.entries(definition).filter(([key]) => isExpressed(form, key)));
 }
 
 const isExpressed = ({ keys, renamed = {} }: Form, key: string): boolean =>

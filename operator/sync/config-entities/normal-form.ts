@@ -1,4 +1,5 @@
 import { isObject } from '../../base/is-object';
+import { canonical } from '../objects/payload-hash';
 
 /**
  * Definitions of the hub that mean the same have one normal form: the hub's editor writes defaults, people leave them out, and
@@ -42,14 +43,6 @@ export function normalizer({ renamed = {}, unused = [], values = {}, defaults = 
 function newName(renamed: Readonly<Record<string, string>>, key: string, part: Part): string {
   const name = Object.hasOwn(renamed, key) ? renamed[key]! : key;
   return Object.hasOwn(part, name) ? key : name;
-}
-
-/** JSON text of a value, regardless of the order of keys. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(',')}}`;
 }
 
 /** A list, of which the hub takes one item without brackets as well, and null for none. */

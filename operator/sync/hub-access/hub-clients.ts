@@ -13,6 +13,10 @@ import { PerHub } from './per-hub';
 import type { Services } from '../services';
 import { Timer } from '../../base/timer';
 
+const { bootstrap, external } = definition.spec.properties;
+/** What the access to a hub depends on: each reconcile of each child asks for it, and a whole spec of a Hub has a hundred fields. */
+const accessSchema = { type: 'object', properties: { bootstrap, external } } as const;
+
 /** The client of a hub, or a sentence about the missing prerequisite. */
 export type Contacted = { readonly client: HubClient } | { readonly missing: string };
 
@@ -101,7 +105,7 @@ export class HubClients {
   }
 
   private access(hub: Hub) {
-    return resolveAccess(this.services, hub, defaulted(definition.spec, hub.spec), hub.status?.url ?? '');
+    return resolveAccess(this.services, hub, defaulted(accessSchema, hub.spec), hub.status?.url ?? '');
   }
 
   /** The values to mask: the hub resolves `!secret` in live configs and quotes the values in its errors. */

@@ -17,7 +17,7 @@ const TOKEN_KEY = 'token';
 /** Label that distinguishes the token Secret from the operator's other Secrets. */
 const COMPONENT = { 'app.kubernetes.io/component': 'api-token' };
 
-export function tokenSecretName(hub: Hub, { bootstrap }: HubSpec): string {
+export function tokenSecretName(hub: Hub, { bootstrap }: Pick<HubSpec, 'bootstrap'>): string {
   return bootstrap.apiTokenSecretName ?? objectNames(hub.metadata.name).apiToken;
 }
 
@@ -30,7 +30,7 @@ export type Access = { readonly access: HubAccess } | MissingValue;
 export async function resolveAccess(
   services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings'>,
   hub: Hub,
-  spec: HubSpec,
+  spec: Pick<HubSpec, 'bootstrap' | 'external'>,
   url: string,
 ): Promise<Access> {
   const { external } = spec;

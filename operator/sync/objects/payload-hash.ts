@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
+import { isObject } from '../../base/is-object';
 
 /** `sha256:<hex>` of a payload, regardless of the order of its keys. */
 export function payloadHash(payload: Readonly<Record<string, unknown>>): string {
   return `sha256:${createHash('sha256').update(canonical(payload)).digest('hex')}`;
 }
 
-function canonical(value: unknown): string {
+/** JSON text of a value, regardless of the order of keys. */
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(',')}}`;
 }

@@ -104,6 +104,16 @@ describe('diff', () => {
     );
   });
 
+  test('a definition that is equal, but for the id that the hub adds, is compared without its normal form', () => {
+    const normal = () => {
+      throw new Error('normalized');
+    };
+    expect(diff({ ...automations, normal }, 'nasty', { ...SENT, id: 'nasty' }, SENT)).toEqual([]);
+    expect(() => diff({ ...automations, normal }, 'nasty', { ...SENT, alias: 'x' }, SENT)).toThrow(
+      'normalized',
+    );
+  });
+
   test('keys that the spec cannot express are no difference, and are kept', () => {
     const stored = { id: 'film', name: 'Film', entities: {}, metadata: { 'light.a': { entity_only: true } } };
     expect(diff(scenes, 'film', stored, { name: 'Film', entities: {} })).toEqual([]);

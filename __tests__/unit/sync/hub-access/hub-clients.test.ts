@@ -89,6 +89,17 @@ describe('HubClients', () => {
     expect(await redact('the-token hunter3')).toBe('*** ***');
   });
 
+  test('read of a Hub only what the access depends on: each reconcile of each child asks', async () => {
+    const storage = Object.defineProperty({}, 'size', {
+      enumerable: true,
+      get: () => {
+        throw new Error('spec.storage.size was read');
+      },
+    });
+    hubSpec = { storage } as Hub['spec'];
+    expect(await hubs.reach('home', 'villa')).toHaveProperty('client');
+  });
+
   test('masks every line of a secrets.yaml that is no YAML', async () => {
     secrets.set('villa-secrets', new Map([['secrets.yaml', 'hunter2\n: [']]));
     expect(await redact('hunter2')).toBe('***');
