@@ -2,13 +2,13 @@ import type { ObjectKey } from './object-key';
 
 /** The reverse of the references of every resource: which resources depend on an object. */
 export class Dependencies {
-  private readonly references = new Map<ObjectKey, ReadonlySet<ObjectKey>>();
+  private readonly references = new Map<ObjectKey, readonly ObjectKey[]>();
   private readonly dependents = new Map<ObjectKey, Set<ObjectKey>>();
 
   /** Replaces the references of `dependent`. Duplicates are allowed. */
   set(dependent: ObjectKey, references: readonly ObjectKey[]): void {
     this.remove(dependent);
-    const distinct = new Set(references);
+    const distinct = [...new Set(references)];
     this.references.set(dependent, distinct);
     for (const reference of distinct) {
       let set = this.dependents.get(reference);

@@ -27,14 +27,13 @@ export function normalizer({ renamed = {}, unused = [], values = {}, defaults = 
     Object.hasOwn(defaults, key) && canonical(value) === canonical(defaults[key]);
   return (part) => {
     if (!isObject(part)) return part;
-    const entries = Object.entries(part)
-      .map(([key, value]): [string, unknown] => [newName(renamed, key, part), value])
-      .filter(([key]) => !unused.includes(key))
-      .map(([key, value]): [string, unknown] => [
-        key,
-        Object.hasOwn(values, key) ? values[key]!(value) : value,
-      ])
-      .filter(([key, value]) => !isDefault(key, value));
+    const entries: [string, unknown][] = [];
+    for (const [key, given] of Object.entries(part)) {
+      const name = newName(renamed, key, part);
+      if (unused.includes(name)) continue;
+      const value = Object.hasOwn(values, name) ? values[name]!(given) : given;
+      if (!isDefault(name, value)) entries.push([name, value]);
+    }
     return Object.fromEntries(entries);
   };
 }
