@@ -107,6 +107,18 @@ export class Cache {
     for (const { store } of this.of(kind)) yield* store.byIndex(hubKey(namespace, hubName)) as Generator<T>;
   }
 
+  /** The resources of {@link ofHub} whose status has this text in this field, such as the id of an object. */
+  *ofHubByStatus<T extends ClusterObject>(
+    kind: string,
+    namespace: string,
+    hubName: string,
+    field: string,
+    text: string,
+  ): Generator<T> {
+    for (const { store } of this.of(kind))
+      yield* store.byStatus(hubKey(namespace, hubName), field, text) as Generator<T>;
+  }
+
   /**
    * Records the server's answer to a write of ours, so that the next reconcile does not read an older object. It is
    * delivered as a change at once; the watch event that follows is no further change. Returns the newest known object.

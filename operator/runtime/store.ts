@@ -11,6 +11,40 @@ export type Change<T> =
  */
 export type IndexBy<T> = (object: T) => string | undefined;
 
+/** Keys of objects by a value. Most ids have one object: a set for each would take five times the memory. */
+class Index<T> {
+  private readonly keys = new Map<string, ObjectKey | Set<ObjectKey>>();
+
+  constructor(private readonly valueOf: IndexBy<T>) {}
+
+  /** In the order of insertion. */
+  get(value: string): Iterable<ObjectKey> {
+    const found = this.keys.get(value) ?? [];
+    return typeof found === 'string' ? [found] : found;
+  }
+
+  update(key: ObjectKey, previous: T | undefined, object: T | undefined): void {
+    const before = previous && this.valueOf(previous);
+    const after = object && this.valueOf(object);
+    if (before === after) return;
+    if (before !== undefined) this.remove(before, key);
+    if (after !== undefined) this.add(after, key);
+  }
+
+  private add(value: string, key: ObjectKey): void {
+    const found = this.keys.get(value);
+    if (found === undefined) this.keys.set(value, key);
+    else if (typeof found === 'string') this.keys.set(value, new Set([found, key]));
+    else found.add(key);
+  }
+
+  private remove(value: string, key: ObjectKey): void {
+    const found = this.keys.get(value);
+    if (typeof found === 'object' && found.delete(key) && found.size > 0) return;
+    this.keys.delete(value);
+  }
+}
+
 /**
  * The objects of one list of the API server. Every method that writes returns the changes that it made, each difference
  * once. An older version never replaces a newer one. A recreated object of the same name is another object. Objects are
@@ -18,12 +52,15 @@ export type IndexBy<T> = (object: T) => string | undefined;
  */
 export class Store<T extends ClusterObject> {
   private readonly objects = new Map<ObjectKey, T>();
-  /** Keys by index value, in the order of insertion. */
-  private readonly index = new Map<string, Set<ObjectKey>>();
+  private readonly index: Index<T>;
+  /** By field of status: each is made when it is asked for the first time. */
+  private readonly statusIndexes = new Map<string, Index<T>>();
   /** The newest resource version of the collection that a list, an event or a bookmark has shown. */
   private latestVersion = 0;
 
-  constructor(private readonly indexBy: IndexBy<T> = () => undefined) {}
+  constructor(private readonly indexBy: IndexBy<T> = () => undefined) {
+    this.index = new Index(indexBy);
+  }
 
   get size(): number {
     return this.objects.size;
@@ -38,7 +75,12 @@ export class Store<T extends ClusterObject> {
   }
 
   *byIndex(value: string): Generator<T> {
-    for (const key of this.index.get(value) ?? []) yield this.objects.get(key)!;
+    for (const key of this.index.get(value)) yield this.objects.get(key)!;
+  }
+
+  /** The objects of {@link byIndex} whose status has this text in this field. */
+  *byStatus(indexValue: string, field: string, text: string): Generator<T> {
+    for (const key of this.statusIndex(field).get(`${indexValue} ${text}`)) yield this.objects.get(key)!;
   }
 
   /** Records an object of a watch event. */
@@ -112,18 +154,23 @@ export class Store<T extends ClusterObject> {
   }
 
   private reindex(key: ObjectKey, previous: T | undefined, object: T | undefined): void {
-    const before = previous && this.indexBy(previous);
-    const after = object && this.indexBy(object);
-    if (before === after) return;
-    if (before !== undefined) {
-      const keys = this.index.get(before)!;
-      keys.delete(key);
-      if (keys.size === 0) this.index.delete(before);
+    for (const index of [this.index, ...this.statusIndexes.values()]) index.update(key, previous, object);
+  }
+
+  private statusIndex(field: string): Index<T> {
+    let index = this.statusIndexes.get(field);
+    if (!index) {
+      index = new Index((object) => this.statusValue(object, field));
+      for (const [key, object] of this.objects) index.update(key, undefined, object);
+      this.statusIndexes.set(field, index);
     }
-    if (after === undefined) return;
-    const keys = this.index.get(after);
-    if (keys) keys.add(key);
-    else this.index.set(after, new Set([key]));
+    return index;
+  }
+
+  private statusValue(object: T & { readonly status?: Readonly<Record<string, unknown>> }, field: string) {
+    const value = this.indexBy(object);
+    const text = object.status?.[field];
+    return value !== undefined && typeof text === 'string' ? `${value} ${text}` : undefined;
   }
 }
 

@@ -5,12 +5,14 @@ import fc from '../../fast-check';
 
 interface Thing extends ClusterObject {
   readonly value: number;
+  readonly status: { readonly id?: string };
 }
 
 const thing = (name: string, version: number, value = 0, uid = name): Thing => ({
   kind: 'Thing',
   metadata: { namespace: 'home', name, uid, resourceVersion: String(version) },
   value,
+  status: { id: `id-${value % 3}` },
 });
 
 const names = (changes: readonly Change<Thing>[]) =>
@@ -203,6 +205,39 @@ describe('Store', () => {
     });
   });
 
+  describe('byStatus', () => {
+    const found = (store: Store<Thing>, value: number, id: string) =>
+      [...store.byStatus(String(value), 'id', id)].map(({ metadata }) => metadata.name);
+
+    test('finds objects that are in the store before the first question, and those after', () => {
+      const store = new Store<Thing>(({ value }) => String(value));
+      store.put(thing('a', 1, 1));
+      store.put(thing('b', 2, 2));
+      expect([found(store, 1, 'id-1'), found(store, 1, 'id-2'), found(store, 2, 'id-2')]).toEqual([
+        ['a'],
+        [],
+        ['b'],
+      ]);
+      store.put(thing('c', 3, 1));
+      expect(found(store, 1, 'id-1')).toEqual(['a', 'c']);
+      store.remove(thing('a', 4, 1));
+      expect(found(store, 1, 'id-1')).toEqual(['c']);
+      store.put({ ...thing('c', 5, 1), status: {} });
+      expect(found(store, 1, 'id-1')).toEqual([]);
+    });
+
+    test('looks at the found objects alone', () => {
+      const store = new Store<Thing>(({ value }) => String(value));
+      const looked = jest.fn(() => 'id-1');
+      for (let index = 1; index <= 100; index++) store.put(thing(`t${index}`, index, 1));
+      expect(found(store, 1, 'id-0')).toEqual([]);
+      store.put({ ...thing('other', 101, 1), status: Object.defineProperty({}, 'id', { get: looked }) });
+      looked.mockClear();
+      for (let question = 0; question < 50; question++) found(store, 1, 'id-1');
+      expect(looked).not.toHaveBeenCalled();
+    });
+  });
+
   test('equals the last state of the server for every order of updates, and so does a copy made from its changes', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -260,10 +295,11 @@ describe('Store', () => {
             }
           }
           expect(new Map([...store.values()].map((object) => [objectKeyOf(object), object]))).toEqual(told);
-          for (let value = 0; value <= 9; value++)
-            expect(new Set(store.byIndex(String(value)))).toEqual(
-              new Set([...store.values()].filter((object) => object.value === value)),
-            );
+          for (let value = 0; value <= 9; value++) {
+            const those = new Set([...store.values()].filter((object) => object.value === value));
+            expect(new Set(store.byIndex(String(value)))).toEqual(those);
+            expect(new Set(store.byStatus(String(value), 'id', `id-${value % 3}`))).toEqual(those);
+          }
         }
         watch(Infinity);
         const truth = [...server.objects.values()];

@@ -4,6 +4,7 @@ import { defaulted } from '../../../operator/kinds/schema';
 import { readSettings } from '../../../operator/process/settings';
 import type { HubContext } from '../../../operator/sync/hub/steps';
 import type { SecretContent } from '../../../operator/runtime/secrets';
+import type { ClusterObject } from '../../../operator/runtime/objects';
 import type { Services } from '../../../operator/sync/services';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
@@ -58,8 +59,26 @@ export function services(given: PartialServices = {}): Services {
     requeue: () => undefined,
   };
   const settings = { ...readSettings([], {}), ...given.settings };
-  return strict({ ...standard, ...given, settings }, 'services') as unknown as Services;
+  const cache = given.cache && { ...byStatus(given.cache), ...given.cache };
+  return strict(
+    { ...standard, ...given, settings, ...(cache && { cache }) },
+    'services',
+  ) as unknown as Services;
 }
+
+/** Finds resources as the cache does, among those of a hub that the test gave. */
+const byStatus = ({ ofHub }: Partial<Services['cache']>): Partial<Services['cache']> => ({
+  *ofHubByStatus<T extends ClusterObject>(
+    kind: string,
+    at: string,
+    hub: string,
+    field: string,
+    text: string,
+  ) {
+    for (const each of ofHub!<T & { status?: Record<string, unknown> }>(kind, at, hub))
+      if (each.status?.[field] === text) yield each;
+  },
+});
 
 /** A reader of Secrets with these values, and with labels and types. */
 export function secretReader(

@@ -42,8 +42,26 @@ export class Claims<R extends Child> {
 
   /** Another resource that owns this object in the hub, or will, and is not being deleted. */
   ownerOf(id: string, resource: R, client: HubClient): R | undefined {
-    return othersOf<R>(this.services, this.entityType.definition, resource).find(
-      (other) => !other.metadata.deletionTimestamp && this.ownId(other, client) === id,
+    const { definition, idField } = this.entityType;
+    const { metadata, spec } = resource;
+    const recorded = this.services.cache.ofHubByStatus<R>(
+      definition.kind,
+      metadata.namespace,
+      spec.hubRef.name,
+      idField,
+      id,
+    );
+    return [...recorded, ...this.claiming(id, resource, client)].find(
+      ({ metadata: { deletionTimestamp, uid } }) => uid !== metadata.uid && !deletionTimestamp,
+    );
+  }
+
+  /** Other resources for which this object is claimed. Each step of a removal asks, and claims are rare. */
+  private claiming(id: string, resource: R, client: HubClient): R[] {
+    const { cache, delivery } = this.contexts.of(client, resource);
+    if (!cache.hasClaims() && !delivery.definitions.hasClaims) return [];
+    return othersOf<R>(this.services, this.entityType.definition, resource).filter(
+      (other) => recordedId(this.entityType, other) === undefined && this.of(other, client) === id,
     );
   }
 

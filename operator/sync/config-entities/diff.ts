@@ -30,7 +30,7 @@ export function unexpressed(form: Form, stored: EntityPayload): EntityPayload {
   );
 }
 
-/** Without what the hub adds, such as the id. */
+/** The definition without the keys that the hub adds, such as the id. */
 function expressed(form: Form, definition: EntityPayload): EntityPayload {
   return Object.fromEntries(Object.entries(definition).filter(([key]) => isExpressed(form, key)));
 }

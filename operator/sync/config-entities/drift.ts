@@ -23,8 +23,8 @@ export interface DriftDetectorOptions {
   readonly client: HubClient;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The latest version of all resources of that kind and hub. */
-  readonly resources: (kind: ConfigEntityKind) => Iterable<WatchedResource>;
+  /** The latest version of all resources of that kind and hub; with an id, of those whose object has it. */
+  readonly resources: (kind: ConfigEntityKind, id?: string) => Iterable<WatchedResource>;
 }
 
 /** Milliseconds between the last event about a kind and its recheck. */
@@ -77,7 +77,7 @@ export class DriftDetector {
     this.rejectionTimer = new Timer(clock);
     client.events.onEvent((event) => this.onEvent(event));
     client.entityRegistry.onChange((kind, id) => {
-      for (const resource of resources(kind)) if (resource.id === id) this.invalidate(resource);
+      for (const resource of resources(kind, id)) this.invalidate(resource);
     });
     client.repairIssues.onChange((entityId) => {
       for (const kind of CONFIG_ENTITY_KINDS)
@@ -102,7 +102,8 @@ export class DriftDetector {
       case 'external-reload':
         return this.onForeignReload(event.kind, event.id);
       case 'reloaded':
-        if (event.id !== undefined) this.requeue(event.kind, ({ id }) => id === event.id);
+        if (event.id !== undefined)
+          for (const resource of this.options.resources(event.kind, event.id)) resource.requeue();
         if (this.reloading.delete(event.kind)) this.onForeignReload(event.kind);
         else if (this.rechecks.has(event.kind)) this.schedule(event.kind);
         return;

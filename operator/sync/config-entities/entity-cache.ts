@@ -95,6 +95,12 @@ export class EntityCache extends PerResource<CachedEntity> {
     });
   }
 
+  /** An object of any kind is claimed for a resource whose status does not say so yet. */
+  hasClaims(): boolean {
+    for (const { claim } of this.values()) if (claim !== undefined) return true;
+    return false;
+  }
+
   /** An object with this id is being removed, or is on its way out of the delivered files, for whichever resource. */
   isBeingRemoved(kind: ConfigEntityKind, id: string): boolean {
     const kinds: readonly string[] = [kind, staying(kind)];

@@ -35,7 +35,8 @@ export class HubContexts extends PerClient<HubContext> {
     const { clock } = this.services;
     const cache = new EntityCache(clock);
     const log = this.services.log.child({ hub: `${namespace}/${hubName}` });
-    const resources = (kind: ConfigEntityKind) => this.resources(kind, namespace, hubName, cache);
+    const resources = (kind: ConfigEntityKind, id?: string) =>
+      this.resources(kind, namespace, hubName, cache, id);
     const isExpecting = () =>
       this.entityTypes.some(({ type }) => this.expectsWrites(type, namespace, hubName, cache));
     client.reloads.deferWhile((component) => this.expectsWrites(component, namespace, hubName, cache));
@@ -70,16 +71,22 @@ export class HubContexts extends PerClient<HubContext> {
     kind: ConfigEntityKind,
     namespace: string,
     hubName: string,
-    cache: EntityCache,
+    entities: EntityCache,
+    id: string | undefined,
   ): Generator<WatchedResource> {
+    const { cache } = this.services;
     const entityType = this.entityTypes.find(({ type }) => type === kind)!;
-    const { definition } = entityType;
-    for (const resource of this.services.cache.ofHub<Child>(definition.kind, namespace, hubName)) {
+    const { definition, idField } = entityType;
+    const found =
+      id === undefined
+        ? cache.ofHub<Child>(definition.kind, namespace, hubName)
+        : cache.ofHubByStatus<Child>(definition.kind, namespace, hubName, idField, id);
+    for (const resource of found) {
       const { name, uid } = resource.metadata;
       yield {
         id: recordedId(entityType, resource),
         entityId: resource.status?.['entityId'] as string | undefined,
-        cached: cache.get(uid),
+        cached: entities.get(uid),
         desiredOff: 'enabled' in resource.spec && resource.spec.enabled === false,
         requeue: (priority) => this.services.requeue(definition.kind, namespace, name, priority),
       };

@@ -14,7 +14,7 @@ import type { Services } from '../services';
 import { Timer } from '../../base/timer';
 
 const { bootstrap, external } = definition.spec.properties;
-/** What the access to a hub depends on: each reconcile of each child asks for it, and a whole spec of a Hub has a hundred fields. */
+/** The fields of a Hub that its access depends on. Each reconcile of each child reads them; a whole spec has a hundred others. */
 const accessSchema = { type: 'object', properties: { bootstrap, external } } as const;
 
 /** The client of a hub, or a sentence about the missing prerequisite. */

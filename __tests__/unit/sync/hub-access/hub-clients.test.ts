@@ -96,7 +96,7 @@ describe('HubClients', () => {
         throw new Error('spec.storage.size was read');
       },
     });
-    hubSpec = { storage } as Hub['spec'];
+    hubSpec = { storage };
     expect(await hubs.reach('home', 'villa')).toHaveProperty('client');
   });
 

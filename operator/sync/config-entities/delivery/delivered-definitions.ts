@@ -61,6 +61,10 @@ export class DeliveredDefinitions {
     return this.items.get(itemKey(kind, id))?.payload;
   }
 
+  get hasClaims(): boolean {
+    return this.claims.size > 0;
+  }
+
   /** The id of the definition that is claimed for the resource with this uid; undefined: none. */
   claimOf(kind: ConfigEntityKind, uid: string): string | undefined {
     const [key, prefix] = [this.claims.get(uid), itemKey(kind, '')];

@@ -7,8 +7,6 @@ import { objectNames } from '../../../kinds/object-names';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { whileRefreshing } from '../../hub-workload/refresh';
-import type { Child } from '../../objects/child';
-import { recordedId } from '../../objects/ownership';
 import type { Services } from '../../services';
 import { scripts } from '../script';
 
@@ -176,9 +174,8 @@ export class HubReading {
       const id = deliveryMarker(index);
       if (!(await client.entities.read('script', id))) continue;
       const { namespace, name } = this.at;
-      const owner = [...this.services.cache.ofHub<Child>('HubScript', namespace, name)].find(
-        (each) => recordedId(scripts, each) === id,
-      );
+      const { definition, idField } = scripts;
+      const [owner] = this.services.cache.ofHubByStatus(definition.kind, namespace, name, idField, id);
       const which = owner ? `the script of the HubScript ${owner.metadata.name}` : 'a script of its own';
       return (
         `${which} has the id ${id}, and hides the script of the operator that shows what the hub has read. ` +
