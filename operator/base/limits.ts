@@ -20,7 +20,7 @@ export const SLOW_RECONCILE = SECOND;
 export const HANGING_RECONCILE = 10 * SECOND;
 /** A reconcile awaits at most one answer of the hub (30 s). One that takes much longer is abandoned. */
 export const RECONCILE_TIMEOUT = 2 * MINUTE;
-/** While resources wait for a worker, their events and the status of an operation in progress wait for this long at most. */
+/** While changed resources wait for a worker, events and the status of an operation in progress wait for this long at most. */
 export const BUSY_DEFERRAL = 30 * SECOND;
 /** A transient error of the API server that lasts this long is reported in the conditions. */
 export const TRANSIENT_FAILURE_REPORT = MINUTE;

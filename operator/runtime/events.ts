@@ -53,7 +53,7 @@ export class EventRecorder {
     private readonly writer: EventWriter,
     private readonly clock: Clock,
     private readonly log: Logger,
-    /** Whether resources wait for a worker. */
+    /** Whether changed resources wait for a worker. */
     private readonly isBusy: () => boolean = () => false,
   ) {
     this.retry = new Timer(clock);

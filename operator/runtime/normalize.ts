@@ -33,8 +33,7 @@ export function normalize<T extends ClusterObject>(
   const { annotations } = metadata;
   if (metadataOnly) {
     // `last-applied-configuration` of kubectl contains the whole Secret.
-    metadata.annotations =
-      annotationPrefix === undefined ? undefined : withPrefix(annotations, annotationPrefix);
+    metadata.annotations = annotationPrefix ? withPrefix(annotations, annotationPrefix) : undefined;
   } else if (annotations?.[LAST_APPLIED] !== undefined) {
     const { [LAST_APPLIED]: __, ...others } = annotations;
     metadata.annotations = others;

@@ -40,8 +40,8 @@ class Index<T> {
 
   private remove(value: string, key: ObjectKey): void {
     const found = this.keys.get(value);
-    if (typeof found === 'object' && found.delete(key) && found.size > 0) return;
-    this.keys.delete(value);
+    if (typeof found === 'object') found.delete(key);
+    if (found === key || (typeof found === 'object' && found.size === 0)) this.keys.delete(value);
   }
 }
 
@@ -53,7 +53,7 @@ class Index<T> {
 export class Store<T extends ClusterObject> {
   private readonly objects = new Map<ObjectKey, T>();
   private readonly index: Index<T>;
-  /** By field of status: each is made when it is asked for the first time. */
+  /** By field of status. Each is made at the first question for its field. */
   private readonly statusIndexes = new Map<string, Index<T>>();
   /** The newest resource version of the collection that a list, an event or a bookmark has shown. */
   private latestVersion = 0;

@@ -5,14 +5,18 @@ import fc from '../../fast-check';
 
 interface Thing extends ClusterObject {
   readonly value: number;
-  readonly status: { readonly id?: string };
+  readonly status: { readonly id?: unknown };
 }
+
+/** A value up to 9 has one of three hubs and one of these ids. The last one is no text. */
+const IDS = ['x', 'y', 'x y', 5];
+const hubOf = ({ value }: Thing) => String(value % 3);
 
 const thing = (name: string, version: number, value = 0, uid = name): Thing => ({
   kind: 'Thing',
   metadata: { namespace: 'home', name, uid, resourceVersion: String(version) },
   value,
-  status: { id: `id-${value % 3}` },
+  status: { id: IDS[Math.floor(value / 3)] },
 });
 
 const names = (changes: readonly Change<Thing>[]) =>
@@ -206,34 +210,33 @@ describe('Store', () => {
   });
 
   describe('byStatus', () => {
-    const found = (store: Store<Thing>, value: number, id: string) =>
-      [...store.byStatus(String(value), 'id', id)].map(({ metadata }) => metadata.name);
+    const found = (store: Store<Thing>, hub: string, id: string) =>
+      [...store.byStatus(hub, 'id', id)].map(({ metadata }) => metadata.name);
 
     test('finds objects that are in the store before the first question, and those after', () => {
-      const store = new Store<Thing>(({ value }) => String(value));
-      store.put(thing('a', 1, 1));
-      store.put(thing('b', 2, 2));
-      expect([found(store, 1, 'id-1'), found(store, 1, 'id-2'), found(store, 2, 'id-2')]).toEqual([
+      const store = new Store<Thing>(hubOf);
+      store.put(thing('a', 1, 0));
+      store.put(thing('b', 2, 1));
+      expect([found(store, '0', 'x'), found(store, '0', 'y'), found(store, '1', 'x')]).toEqual([
         ['a'],
         [],
         ['b'],
       ]);
-      store.put(thing('c', 3, 1));
-      expect(found(store, 1, 'id-1')).toEqual(['a', 'c']);
-      store.remove(thing('a', 4, 1));
-      expect(found(store, 1, 'id-1')).toEqual(['c']);
-      store.put({ ...thing('c', 5, 1), status: {} });
-      expect(found(store, 1, 'id-1')).toEqual([]);
+      store.put(thing('c', 3, 0));
+      expect(found(store, '0', 'x')).toEqual(['a', 'c']);
+      store.put(thing('c', 4, 3));
+      expect([found(store, '0', 'x'), found(store, '0', 'y')]).toEqual([['a'], ['c']]);
+      store.remove(thing('a', 5, 0));
+      expect(found(store, '0', 'x')).toEqual([]);
     });
 
     test('looks at the found objects alone', () => {
-      const store = new Store<Thing>(({ value }) => String(value));
-      const looked = jest.fn(() => 'id-1');
-      for (let index = 1; index <= 100; index++) store.put(thing(`t${index}`, index, 1));
-      expect(found(store, 1, 'id-0')).toEqual([]);
-      store.put({ ...thing('other', 101, 1), status: Object.defineProperty({}, 'id', { get: looked }) });
+      const store = new Store<Thing>(hubOf);
+      const looked = jest.fn(() => 'y');
+      expect(found(store, '0', 'x')).toEqual([]);
+      store.put({ ...thing('other', 101, 0), status: Object.defineProperty({}, 'id', { get: looked }) });
       looked.mockClear();
-      for (let question = 0; question < 50; question++) found(store, 1, 'id-1');
+      for (let question = 0; question < 50; question++) found(store, '0', 'x');
       expect(looked).not.toHaveBeenCalled();
     });
   });
@@ -242,7 +245,7 @@ describe('Store', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const server = new Server();
-        const store = new Store<Thing>(({ value }) => String(value));
+        const store = new Store<Thing>(hubOf);
         const told = new Map<string, Thing>();
         let seen = 0;
         let shown = 0;
@@ -295,10 +298,13 @@ describe('Store', () => {
             }
           }
           expect(new Map([...store.values()].map((object) => [objectKeyOf(object), object]))).toEqual(told);
-          for (let value = 0; value <= 9; value++) {
-            const those = new Set([...store.values()].filter((object) => object.value === value));
-            expect(new Set(store.byIndex(String(value)))).toEqual(those);
-            expect(new Set(store.byStatus(String(value), 'id', `id-${value % 3}`))).toEqual(those);
+          for (const hub of ['0', '1', '2']) {
+            const those = [...store.values()].filter((object) => hubOf(object) === hub);
+            expect(new Set(store.byIndex(hub))).toEqual(new Set(those));
+            for (const id of ['x', 'y', 'x y', '5'])
+              expect(new Set(store.byStatus(hub, 'id', id))).toEqual(
+                new Set(those.filter(({ status }) => status.id === id)),
+              );
           }
         }
         watch(Infinity);

@@ -56,12 +56,13 @@ export class Claims<R extends Child> {
     );
   }
 
-  /** Other resources for which this object is claimed. Each step of a removal asks, and claims are rare. */
+  /** Other resources for which this object is claimed. All of the hub are listed only if there is one: each step of a removal asks. */
   private claiming(id: string, resource: R, client: HubClient): R[] {
+    const { definition, type } = this.entityType;
     const { cache, delivery } = this.contexts.of(client, resource);
-    if (!cache.hasClaims() && !delivery.definitions.hasClaims) return [];
-    return othersOf<R>(this.services, this.entityType.definition, resource).filter(
-      (other) => recordedId(this.entityType, other) === undefined && this.of(other, client) === id,
+    if (!cache.isClaimed(id) && !delivery.definitions.isClaimed(type, id)) return [];
+    return othersOf<R>(this.services, definition, resource).filter(
+      (other) => this.ownId(other, client) === id,
     );
   }
 

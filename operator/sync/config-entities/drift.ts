@@ -23,8 +23,10 @@ export interface DriftDetectorOptions {
   readonly client: HubClient;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The latest version of all resources of that kind and hub; with an id, of those whose object has it. */
-  readonly resources: (kind: ConfigEntityKind, id?: string) => Iterable<WatchedResource>;
+  /** The latest version of all resources of that kind and hub. */
+  readonly resources: (kind: ConfigEntityKind) => Iterable<WatchedResource>;
+  /** The latest version of the resources whose object in the hub has that id. */
+  readonly resourcesOf: (kind: ConfigEntityKind, id: string) => Iterable<WatchedResource>;
 }
 
 /** Milliseconds between the last event about a kind and its recheck. */
@@ -71,13 +73,13 @@ export class DriftDetector {
   private readonly rejectionTimer: Timer;
 
   constructor(private readonly options: DriftDetectorOptions) {
-    const { client, clock, resources } = options;
+    const { client, clock, resourcesOf } = options;
     this.switchTimer = new Timer(clock);
     this.switchRecheckTimer = new Timer(clock);
     this.rejectionTimer = new Timer(clock);
     client.events.onEvent((event) => this.onEvent(event));
     client.entityRegistry.onChange((kind, id) => {
-      for (const resource of resources(kind, id)) this.invalidate(resource);
+      for (const resource of resourcesOf(kind, id)) this.invalidate(resource);
     });
     client.repairIssues.onChange((entityId) => {
       for (const kind of CONFIG_ENTITY_KINDS)
@@ -103,7 +105,7 @@ export class DriftDetector {
         return this.onForeignReload(event.kind, event.id);
       case 'reloaded':
         if (event.id !== undefined)
-          for (const resource of this.options.resources(event.kind, event.id)) resource.requeue();
+          for (const resource of this.options.resourcesOf(event.kind, event.id)) resource.requeue();
         if (this.reloading.delete(event.kind)) this.onForeignReload(event.kind);
         else if (this.rechecks.has(event.kind)) this.schedule(event.kind);
         return;

@@ -95,9 +95,9 @@ export class EntityCache extends PerResource<CachedEntity> {
     });
   }
 
-  /** An object of any kind is claimed for a resource whose status does not say so yet. */
-  hasClaims(): boolean {
-    for (const { claim } of this.values()) if (claim !== undefined) return true;
+  /** An object of any kind with this id is claimed, or was until status had it. */
+  isClaimed(id: string): boolean {
+    for (const { claim } of this.values()) if (claim === id) return true;
     return false;
   }
 

@@ -22,6 +22,13 @@ export interface HubContext {
 
 type WatchedEntityType = Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'definition' | 'idField'>;
 
+/** The resources of a hub whose drift is watched. */
+interface Watched {
+  readonly namespace: string;
+  readonly hubName: string;
+  readonly entities: EntityCache;
+}
+
 /** The contexts of all hubs. */
 export class HubContexts extends PerClient<HubContext> {
   constructor(
@@ -35,12 +42,13 @@ export class HubContexts extends PerClient<HubContext> {
     const { clock } = this.services;
     const cache = new EntityCache(clock);
     const log = this.services.log.child({ hub: `${namespace}/${hubName}` });
-    const resources = (kind: ConfigEntityKind, id?: string) =>
-      this.resources(kind, namespace, hubName, cache, id);
+    const watched = { entities: cache, namespace, hubName };
+    const resources = (kind: ConfigEntityKind) => this.resources(kind, watched);
+    const resourcesOf = (kind: ConfigEntityKind, id: string) => this.resourcesOf(kind, id, watched);
     const isExpecting = () =>
       this.entityTypes.some(({ type }) => this.expectsWrites(type, namespace, hubName, cache));
     client.reloads.deferWhile((component) => this.expectsWrites(component, namespace, hubName, cache));
-    const drift = new DriftDetector({ client, clock, log, resources });
+    const drift = new DriftDetector({ client, clock, log, resources, resourcesOf });
     const delivery = new Delivery(this.services, client, { namespace, name: hubName }, isExpecting);
     return { cache, drift, delivery, fileReads: new FileReadSchedule(clock) };
   }
@@ -69,27 +77,41 @@ export class HubContexts extends PerClient<HubContext> {
 
   private *resources(
     kind: ConfigEntityKind,
-    namespace: string,
-    hubName: string,
-    entities: EntityCache,
-    id: string | undefined,
+    { namespace, hubName, entities }: Watched,
   ): Generator<WatchedResource> {
-    const { cache } = this.services;
-    const entityType = this.entityTypes.find(({ type }) => type === kind)!;
+    const entityType = this.typeOf(kind);
+    for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, hubName))
+      yield this.watchedResource(entityType, resource, entities);
+  }
+
+  private *resourcesOf(
+    kind: ConfigEntityKind,
+    id: string,
+    { namespace, hubName, entities }: Watched,
+  ): Generator<WatchedResource> {
+    const entityType = this.typeOf(kind);
     const { definition, idField } = entityType;
-    const found =
-      id === undefined
-        ? cache.ofHub<Child>(definition.kind, namespace, hubName)
-        : cache.ofHubByStatus<Child>(definition.kind, namespace, hubName, idField, id);
-    for (const resource of found) {
-      const { name, uid } = resource.metadata;
-      yield {
-        id: recordedId(entityType, resource),
-        entityId: resource.status?.['entityId'] as string | undefined,
-        cached: entities.get(uid),
-        desiredOff: 'enabled' in resource.spec && resource.spec.enabled === false,
-        requeue: (priority) => this.services.requeue(definition.kind, namespace, name, priority),
-      };
-    }
+    const { cache } = this.services;
+    for (const resource of cache.ofHubByStatus<Child>(definition.kind, namespace, hubName, idField, id))
+      yield this.watchedResource(entityType, resource, entities);
+  }
+
+  private typeOf(kind: ConfigEntityKind): WatchedEntityType {
+    return this.entityTypes.find(({ type }) => type === kind)!;
+  }
+
+  private watchedResource(
+    entityType: WatchedEntityType,
+    resource: Child,
+    entities: EntityCache,
+  ): WatchedResource {
+    const { name, namespace, uid } = resource.metadata;
+    return {
+      id: recordedId(entityType, resource),
+      entityId: resource.status?.['entityId'] as string | undefined,
+      cached: entities.get(uid),
+      desiredOff: 'enabled' in resource.spec && resource.spec.enabled === false,
+      requeue: (priority) => this.services.requeue(entityType.definition.kind, namespace, name, priority),
+    };
   }
 }

@@ -28,6 +28,11 @@ const automation = (name: string, status: object = {}, metadata: object = {}): C
 
 const porch = automation('porch', { automationId: 'light' });
 
+const ofHub = (kind: string, namespace: string, hub: string) =>
+  resources.filter(
+    (each) => each.kind === kind && each.metadata.namespace === namespace && each.spec.hubRef.name === hub,
+  );
+
 beforeEach(() => {
   resources = [porch];
   lists = 0;
@@ -35,25 +40,23 @@ beforeEach(() => {
   delivered = new Map();
   const definitions = {
     claimOf: (_: string, uid: string) => delivered.get(uid),
-    get hasClaims() {
-      return delivered.size > 0;
-    },
+    isClaimed: (_: string, id: string) => [...delivered.values()].includes(id),
   };
   const contexts = { of: () => ({ cache: entities, delivery: { definitions } }) } as unknown as HubContexts;
   const given = services({
     cache: {
-      *ofHub<T extends ClusterObject>() {
+      *ofHub<T extends ClusterObject>(kind: string, namespace: string, hub: string) {
         lists += 1;
-        yield* resources as unknown as T[];
+        yield* ofHub(kind, namespace, hub) as unknown as T[];
       },
       *ofHubByStatus<T extends ClusterObject>(
-        _: string,
-        __: string,
-        ___: string,
+        kind: string,
+        namespace: string,
+        hub: string,
         field: string,
         text: string,
       ) {
-        yield* resources.filter(({ status }) => status?.[field] === text) as unknown as T[];
+        yield* ofHub(kind, namespace, hub).filter(({ status }) => status?.[field] === text) as unknown as T[];
       },
     },
   });
@@ -72,7 +75,18 @@ describe('ownerOf', () => {
     expect(claims.ownerOf('else', porch, client)).toBeUndefined();
   });
 
-  test('does not list the resources of the hub while nothing is claimed', () => {
+  test.each<[string, object]>([
+    ['of another hub', { spec: { hubRef: { name: 'cabin' } } }],
+    ['of another namespace', { metadata: { name: 'away', namespace: 'away', uid: 'away' } }],
+    ['of another kind', { kind: 'HubScript' }],
+  ])('is no resource %s', (_, difference) => {
+    resources.push({ ...automation('other', { automationId: 'light' }), ...difference });
+    expect(claims.ownerOf('light', porch, client)).toBeUndefined();
+  });
+
+  test('does not list the resources of the hub while the object is not claimed', () => {
+    entities.get('new').claim = 'else';
+    delivered.set('new', 'else');
     claims.ownerOf('light', porch, client);
     expect(lists).toBe(0);
   });

@@ -38,20 +38,20 @@ beforeEach(() => {
     repairIssues: { onChange: (listener: ValidityListener) => (validityChanged = listener) },
     entities: { isWriting: () => writing },
   } as unknown as HubClient;
-  const resources = (kind: ConfigEntityKind, only?: string) =>
-    ids
-      .filter((id) => only === undefined || id === only)
-      .map((id) => ({
-        id,
-        entityId: `${kind}.${id}`,
-        cached: entries.get(`${kind} ${id}`)!,
-        desiredOff: id === 'b',
-        requeue: (priority?: Priority) => {
-          reconciled.push(`${kind} ${id}`);
-          priorities.add(priority);
-        },
-      }));
-  detector = new DriftDetector({ client, clock, log: silentLog, resources });
+  const resources = (kind: ConfigEntityKind) =>
+    ids.map((id) => ({
+      id,
+      entityId: `${kind}.${id}`,
+      cached: entries.get(`${kind} ${id}`)!,
+      desiredOff: id === 'b',
+      requeue: (priority?: Priority) => {
+        reconciled.push(`${kind} ${id}`);
+        priorities.add(priority);
+      },
+    }));
+  const resourcesOf = (kind: ConfigEntityKind, id: string) =>
+    resources(kind).filter((each) => each.id === id);
+  detector = new DriftDetector({ client, clock, log: silentLog, resources, resourcesOf });
 });
 
 describe('DriftDetector', () => {

@@ -1,4 +1,5 @@
 import type { HubClient } from '../../../../operator/client/hub-client';
+import type { EntityListener } from '../../../../operator/client/registries/entity-registry';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
 import type { Child } from '../../../../operator/sync/objects/child';
 import { automations } from '../../../../operator/sync/config-entities/automation';
@@ -11,6 +12,10 @@ let resource: Child;
 let expectsWrites: (component: string) => boolean;
 let contexts: HubContexts;
 let client: HubClient;
+/** Further automations of the hub. */
+let others: Child[];
+let requeued: string[];
+let entityChanged: EntityListener;
 
 /** The one automation of the hub. */
 function see(status: object | undefined, spec: object = {}, metadata: object = {}): void {
@@ -23,17 +28,19 @@ function see(status: object | undefined, spec: object = {}, metadata: object = {
 }
 
 beforeEach(() => {
+  [others, requeued] = [[], []];
   const given = services({
+    requeue: (_kind, _namespace, name) => void requeued.push(name),
     cache: {
       *ofHub<T extends ClusterObject>(kind: string) {
-        if (kind === 'HubAutomation') yield resource as ClusterObject as T;
+        if (kind === 'HubAutomation') yield* [resource, ...others] as ClusterObject[] as T[];
       },
     },
   });
   const ignore = () => undefined;
   client = {
     events: { onEvent: ignore },
-    entityRegistry: { onChange: ignore },
+    entityRegistry: { onChange: (listener: EntityListener) => (entityChanged = listener) },
     repairIssues: { onChange: ignore },
     reloads: { deferWhile: (predicate: typeof expectsWrites) => (expectsWrites = predicate) },
   } as unknown as HubClient;
@@ -90,4 +97,17 @@ describe('HubContexts', () => {
       expect(expectsWrites('automation')).toBe(false);
     },
   );
+
+  test('an entity that a person changes in the hub concerns the resource alone whose object it is', () => {
+    const metadata = { ...resource.metadata, name: 'porch', uid: 'other' };
+    others = [{ ...resource, metadata, status: { ...SENT, automationId: 'porch' } }];
+    const { cache } = contexts.of(client, resource);
+    const sources = () => ['uid', 'other'].map((uid) => cache.get(uid).observed.source);
+    entityChanged('automation', 'porch');
+    expect(requeued).toEqual(['porch']);
+    expect(sources()).toEqual(['status', 'none']);
+    // Answers of a hub are foreign: an entry may lack its id.
+    entityChanged('automation', undefined as never);
+    expect(requeued).toEqual(['porch']);
+  });
 });

@@ -61,8 +61,10 @@ export class DeliveredDefinitions {
     return this.items.get(itemKey(kind, id))?.payload;
   }
 
-  get hasClaims(): boolean {
-    return this.claims.size > 0;
+  isClaimed(kind: ConfigEntityKind, id: string): boolean {
+    const claimed = itemKey(kind, id);
+    for (const key of this.claims.values()) if (key === claimed) return true;
+    return false;
   }
 
   /** The id of the definition that is claimed for the resource with this uid; undefined: none. */
