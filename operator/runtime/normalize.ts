@@ -29,7 +29,7 @@ export function normalize<T extends ClusterObject>(
 ): T {
   const transformed = transform ? transform(object) : object;
   // After a `delete`, V8 would keep the rest as a hash table of five times the size.
-  const { managedFields: _, ...metadata }: Metadata = { ...transformed.metadata };
+  const { managedFields: _, ...metadata }: Metadata = transformed.metadata;
   const { annotations } = metadata;
   if (metadataOnly) {
     // `last-applied-configuration` of kubectl contains the whole Secret.

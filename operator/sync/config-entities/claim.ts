@@ -1,7 +1,7 @@
 import type { HubClient } from '../../client/hub-client';
 import { hubVolume, volumeStatus } from '../hub-workload/hub-volume';
 import type { Child } from '../objects/child';
-import { othersOf, recordedId } from '../objects/ownership';
+import { othersOf, recordedBy, recordedId } from '../objects/ownership';
 import type { Services } from '../services';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
@@ -42,15 +42,9 @@ export class Claims<R extends Child> {
 
   /** Another resource that owns this object in the hub, or will, and is not being deleted. */
   ownerOf(id: string, resource: R, client: HubClient): R | undefined {
-    const { definition, idField } = this.entityType;
     const { metadata, spec } = resource;
-    const recorded = this.services.cache.ofHubByStatus<R>(
-      definition.kind,
-      metadata.namespace,
-      spec.hubRef.name,
-      idField,
-      id,
-    );
+    const hub = { namespace: metadata.namespace, name: spec.hubRef.name };
+    const recorded = recordedBy<R>(this.services, this.entityType, hub, id);
     return [...recorded, ...this.claiming(id, resource, client)].find(
       ({ metadata: { deletionTimestamp, uid } }) => uid !== metadata.uid && !deletionTimestamp,
     );

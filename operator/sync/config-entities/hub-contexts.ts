@@ -3,7 +3,7 @@ import type { HubClient } from '../../client/hub-client';
 import { conditionOf } from '../../runtime/conditions';
 import type { Child } from '../objects/child';
 import { PerClient } from '../objects/remembered';
-import { recordedId } from '../objects/ownership';
+import { recordedBy, recordedId } from '../objects/ownership';
 import type { Services } from '../services';
 import { isHeld } from '../still-desired';
 import { Delivery, type DeliveryServices } from './delivery/delivery';
@@ -22,13 +22,6 @@ export interface HubContext {
 
 type WatchedEntityType = Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'definition' | 'idField'>;
 
-/** The resources of a hub whose drift is watched. */
-interface Watched {
-  readonly namespace: string;
-  readonly hubName: string;
-  readonly entities: EntityCache;
-}
-
 /** The contexts of all hubs. */
 export class HubContexts extends PerClient<HubContext> {
   constructor(
@@ -42,9 +35,16 @@ export class HubContexts extends PerClient<HubContext> {
     const { clock } = this.services;
     const cache = new EntityCache(clock);
     const log = this.services.log.child({ hub: `${namespace}/${hubName}` });
-    const watched = { entities: cache, namespace, hubName };
-    const resources = (kind: ConfigEntityKind) => this.resources(kind, watched);
-    const resourcesOf = (kind: ConfigEntityKind, id: string) => this.resourcesOf(kind, id, watched);
+    const typeOf = (kind: ConfigEntityKind) => this.entityTypes.find(({ type }) => type === kind)!;
+    const resources = (kind: ConfigEntityKind) => {
+      const { definition } = typeOf(kind);
+      const found = this.services.cache.ofHub<Child>(definition.kind, namespace, hubName);
+      return this.watched(typeOf(kind), found, cache);
+    };
+    const resourcesOf = (kind: ConfigEntityKind, id: string) => {
+      const found = recordedBy(this.services, typeOf(kind), { namespace, name: hubName }, id);
+      return this.watched(typeOf(kind), found, cache);
+    };
     const isExpecting = () =>
       this.entityTypes.some(({ type }) => this.expectsWrites(type, namespace, hubName, cache));
     client.reloads.deferWhile((component) => this.expectsWrites(component, namespace, hubName, cache));
@@ -75,43 +75,20 @@ export class HubContexts extends PerClient<HubContext> {
     return false;
   }
 
-  private *resources(
-    kind: ConfigEntityKind,
-    { namespace, hubName, entities }: Watched,
-  ): Generator<WatchedResource> {
-    const entityType = this.typeOf(kind);
-    for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, hubName))
-      yield this.watchedResource(entityType, resource, entities);
-  }
-
-  private *resourcesOf(
-    kind: ConfigEntityKind,
-    id: string,
-    { namespace, hubName, entities }: Watched,
-  ): Generator<WatchedResource> {
-    const entityType = this.typeOf(kind);
-    const { definition, idField } = entityType;
-    const { cache } = this.services;
-    for (const resource of cache.ofHubByStatus<Child>(definition.kind, namespace, hubName, idField, id))
-      yield this.watchedResource(entityType, resource, entities);
-  }
-
-  private typeOf(kind: ConfigEntityKind): WatchedEntityType {
-    return this.entityTypes.find(({ type }) => type === kind)!;
-  }
-
-  private watchedResource(
+  private *watched(
     entityType: WatchedEntityType,
-    resource: Child,
-    entities: EntityCache,
-  ): WatchedResource {
-    const { name, namespace, uid } = resource.metadata;
-    return {
-      id: recordedId(entityType, resource),
-      entityId: resource.status?.['entityId'] as string | undefined,
-      cached: entities.get(uid),
-      desiredOff: 'enabled' in resource.spec && resource.spec.enabled === false,
-      requeue: (priority) => this.services.requeue(entityType.definition.kind, namespace, name, priority),
-    };
+    resources: Iterable<Child>,
+    cache: EntityCache,
+  ): Generator<WatchedResource> {
+    for (const resource of resources) {
+      const { name, namespace, uid } = resource.metadata;
+      yield {
+        id: recordedId(entityType, resource),
+        entityId: resource.status?.['entityId'] as string | undefined,
+        cached: cache.get(uid),
+        desiredOff: 'enabled' in resource.spec && resource.spec.enabled === false,
+        requeue: (priority) => this.services.requeue(entityType.definition.kind, namespace, name, priority),
+      };
+    }
   }
 }

@@ -24,6 +24,16 @@ export function recordedId({ idField }: Pick<ObjectType, 'idField'>, { status }:
   return status?.[idField] as string | undefined;
 }
 
+/** The resources of a hub whose status records the object with this id: one, unless they are duplicates. */
+export function recordedBy<R extends Child>(
+  { cache }: Pick<Services, 'cache'>,
+  { definition, idField }: Pick<ObjectType, 'definition' | 'idField'>,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  id: string,
+): Iterable<R> {
+  return cache.ofHubByStatus<R>(definition.kind, namespace, name, idField, id);
+}
+
 /** The hub has accepted this content before. */
 export function hasAccepted({ status }: Child, hash: string): boolean {
   return status?.['appliedHash'] === hash;

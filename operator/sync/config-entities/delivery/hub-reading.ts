@@ -7,6 +7,7 @@ import { objectNames } from '../../../kinds/object-names';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { whileRefreshing } from '../../hub-workload/refresh';
+import { recordedBy } from '../../objects/ownership';
 import type { Services } from '../../services';
 import { scripts } from '../script';
 
@@ -173,9 +174,7 @@ export class HubReading {
     for (const [index] of unread) {
       const id = deliveryMarker(index);
       if (!(await client.entities.read('script', id))) continue;
-      const { namespace, name } = this.at;
-      const { definition, idField } = scripts;
-      const [owner] = this.services.cache.ofHubByStatus(definition.kind, namespace, name, idField, id);
+      const [owner] = recordedBy(this.services, scripts, this.at, id);
       const which = owner ? `the script of the HubScript ${owner.metadata.name}` : 'a script of its own';
       return (
         `${which} has the id ${id}, and hides the script of the operator that shows what the hub has read. ` +
