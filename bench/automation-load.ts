@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Cluster } from '../cli/cluster';
 import { API_GROUP, GROUP_VERSION } from '../operator/kinds/group';
 import type { CustomResource } from '../operator/kinds/resource';
 import type { ApiClient } from '../operator/runtime/api-client';
@@ -13,12 +14,6 @@ import { typeOf } from './resource-type';
 
 export const NAMESPACE = 'bench';
 const CREATES_AT_ONCE = 40;
-const PAGE = 500;
-
-interface Page {
-  readonly items: readonly CustomResource[];
-  readonly metadata: { readonly continue?: string };
-}
 
 export const automations = typeOf('HubAutomation');
 const hubs = typeOf('Hub');
@@ -97,17 +92,8 @@ export class AutomationLoad {
     await this.cluster.request({ method: 'DELETE', path });
   }
 
-  async list(): Promise<readonly CustomResource[]> {
-    const path = pathOf(automations, NAMESPACE);
-    const items: CustomResource[] = [];
-    // An answer has at most as many values as the operator takes in.
-    for (let next: string | undefined; ;) {
-      const query = { limit: PAGE, continue: next };
-      const page = await this.cluster.request<Page>({ method: 'GET', path, query });
-      items.push(...page.items);
-      next = page.metadata.continue;
-      if (!next) return items;
-    }
+  list(): Promise<readonly CustomResource[]> {
+    return new Cluster(this.cluster, NAMESPACE).list(automations);
   }
 
   read(index: number): Promise<CustomResource> {

@@ -21,7 +21,7 @@ import {
   type OperatorProcess,
   startOperator,
 } from '../sandbox/operator-process';
-import { scrapeStarting, sum } from './operator-metrics';
+import { clusterWrites, scrapeStarting, sum } from './operator-metrics';
 import { typeOf } from './resource-type';
 
 const READY_TIMEOUT = 10 * 60_000;
@@ -165,8 +165,7 @@ export class HubBench {
 
   /** Writes of the operator to the cluster since its start, but for those of the lease. */
   async writes(): Promise<number> {
-    const metrics = await scrapeStarting(this.operator);
-    return sum(metrics, 'rest_client_requests_total', /method="(PATCH|POST|DELETE)"/);
+    return clusterWrites(await scrapeStarting(this.operator));
   }
 
   /** The events of a burst are written after the statuses. */

@@ -48,3 +48,7 @@ export function sum(metrics: string, name: string, labels = /^/): number {
     .filter((match) => match?.[1] === name && labels.test(match[2] ?? ''))
     .reduce((total, match) => total + Number(match![3]), 0);
 }
+
+/** Writes to the cluster since the operator's start, but for those of the lease, which are PUTs. */
+export const clusterWrites = (metrics: string): number =>
+  sum(metrics, 'rest_client_requests_total', /method="(PATCH|POST|DELETE)"/);

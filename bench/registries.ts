@@ -1,6 +1,5 @@
 import type { ConfigRegistryType } from '../operator/client/connection/registry-types';
 import { HubBench } from './hub-bench';
-import { scrape, sum } from './operator-metrics';
 import type { Figures } from './runtime';
 
 const FLOORS = 5;
@@ -22,9 +21,7 @@ export async function benchRegistries(count: number): Promise<Figures> {
         else updates += 1;
       });
     }
-    const writes = async () =>
-      sum(await scrape(bench.operator), 'rest_client_requests_total', /method="(PATCH|POST)"/);
-    const before = await writes();
+    const before = await bench.writes();
     const hubRef = { name: 'hub' };
     const began = Date.now();
     await bench.createMany(namespace, 'HubArea', count, (index) => ({
@@ -39,7 +36,7 @@ export async function benchRegistries(count: number): Promise<Figures> {
     const ready = await Promise.all(
       ['HubFloor', 'HubLabel', 'HubArea'].map((kind) => bench.untilReady(namespace, kind)),
     );
-    const written = (await writes()) - before;
+    const written = (await bench.writes()) - before;
     return {
       areas: count,
       floors: FLOORS,

@@ -7,7 +7,7 @@ import { startSandbox } from '../sandbox';
 import { bundleOperator } from '../sandbox/image/bundle';
 import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { AutomationLoad, isSettled, LOAD_SETTINGS } from './automation-load';
-import { scrape, scrapeStarting, sum } from './operator-metrics';
+import { clusterWrites, scrape, scrapeStarting, sum } from './operator-metrics';
 
 /**
  * The cost of the operator itself, measured on the shipped bundle with the heap that ships, against a real API server:
@@ -80,24 +80,18 @@ async function measureFirstSync(
 }
 
 async function measureRest(operator: OperatorProcess): Promise<Figures> {
-  const cpuBefore = sum(await scrape(operator), 'process_cpu_seconds_total');
-  const writesBefore = sum(
-    await scrape(operator),
-    'rest_client_requests_total',
-    /method="(PATCH|POST|PUT|DELETE)"/,
-  );
+  const before = await scrape(operator);
   await sleep(IDLE_DURATION);
   const metrics = await scrape(operator);
-  const leaseWrites = IDLE_DURATION / 2_000;
-  const writes =
-    sum(metrics, 'rest_client_requests_total', /method="(PATCH|POST|PUT|DELETE)"/) - writesBefore;
   return {
     'idle RSS, MB': await residentMegabytes(operator.process.pid),
     'idle CPU, %':
       Math.round(
-        ((sum(metrics, 'process_cpu_seconds_total') - cpuBefore) / (IDLE_DURATION / 1_000)) * 1_000,
+        ((sum(metrics, 'process_cpu_seconds_total') - sum(before, 'process_cpu_seconds_total')) /
+          (IDLE_DURATION / 1_000)) *
+          1_000,
       ) / 10,
-    'idle writes, but for the lease': Math.max(0, Math.round(writes - leaseWrites - 1)),
+    'idle writes, but for the lease': clusterWrites(metrics) - clusterWrites(before),
   };
 }
 
