@@ -104,6 +104,7 @@ class Bench {
         get: (kind: string) =>
           (kind === 'Hub' ? hub() : kind === 'ConfigMap' ? undefined : this.resource) as never,
       },
+      applier: { find: () => Promise.resolve(undefined) },
       requeue: () => void this.requeued++,
     });
     this.module = new ConfigEntitySync(entityType, this.given, new HubContexts(this.given, ENTITY_TYPES));

@@ -113,16 +113,17 @@ export class DeliveryConfigMaps {
     return [...new Set([...this.definitions.changed, ...this.applied.keys()])];
   }
 
+  /**
+   * Reads from the API server, not from the cache: definitions of a ConfigMap that is not known would be written over, and those that
+   * no resource puts again would be lost.
+   */
   private async readAll(): Promise<void> {
-    const metadataOf = (index: number) => deliveryMetadata(this.services, this.at, index);
-    if (!DELIVERIES.some(metadataOf)) return;
     const { definitions, hub } = this;
+    if (hub.spec.external) return;
     const read = new Map<number, DeliveryConfigMap['data']>();
     for (const index of DELIVERIES) {
-      const metadata = metadataOf(index);
-      if (!metadata || !this.services.applier.isOurs(metadata, hub)) continue;
       const found = await this.find(index);
-      if (!found) continue;
+      if (!found || !this.services.applier.isOurs(found, hub)) continue;
       read.set(index, found.data);
       this.applied.set(index, hashOf(found));
       definitions.read(index, found.data);

@@ -1052,6 +1052,26 @@ test('definitions of a ConfigMap that was lost are no drift: they come back with
   expect(house.delivered).toContain('a');
 });
 
+test('a process whose cache has no ConfigMaps yet keeps the definitions that no resource puts again', async () => {
+  automation(house, 'suspended', { description: 'x'.repeat(600_000) });
+  automation(house, 'a');
+  await allReady(2);
+  automation(house, 'b', { description: 'x'.repeat(600_000) });
+  await allReady(3);
+  expect(house.configMaps.size).toBe(2);
+  house.start();
+  house.isCached = false;
+  await house.clock.advance(10_000);
+  for (const name of ['a', 'b']) {
+    automation(house, name, { description: 'new' });
+    for (let step = 0; step < 20; step++) {
+      await house.reconcile(`HubAutomation ${name}`);
+      await house.clock.advance(500);
+    }
+  }
+  expect([...house.delivered].sort()).toEqual(['a', 'b', MARKER, 'hub_operator_delivery_1', 'suspended']);
+});
+
 describe('what a person makes with the same id', () => {
   beforeEach(async () => {
     automation(house, 'a');

@@ -69,6 +69,8 @@ export class House {
   failsStatus = false;
   /** Messages of the events of removals. */
   readonly removalEvents: string[] = [];
+  /** The cache has the ConfigMaps. False: a list of them is on its way. */
+  isCached = true;
   applyError: Error | undefined;
   /** Milliseconds that a write of a ConfigMap takes. */
   applyTime = 0;
@@ -294,7 +296,7 @@ export class House {
           if (kind === 'Hub') return this.hubResource;
           if (name === objectNames('villa').acceptedConfiguration)
             return { metadata: { name, annotations: { [operatorAnnotations.contentHash]: ACCEPTED } } };
-          if (kind === 'ConfigMap') return this.configMaps.get(name);
+          if (kind === 'ConfigMap') return this.isCached ? this.configMaps.get(name) : undefined;
           return this.resources.get(`${kind} ${name}`);
         }) as never,
       },
