@@ -4,8 +4,9 @@ import type { HubConfigurationSpec } from '../../../kinds';
 import { deliveryInclude } from '../../hub-workload/delivery';
 import { quote, RECORDER_KEY } from '../../secrets-yaml/secrets-yaml';
 import { nameInConfig } from './config-files';
-import { dereference, entriesOf, type HubYaml } from './hub-yaml';
+import type { HubYaml } from './hub-yaml';
 import { insertIntoValue } from './insert-entries';
+import { dereference, entriesOf, entryOf } from './merge-keys';
 
 /** The values of the top-level keys. */
 export type TopLevel = ReadonlyMap<string, Node | null>;
@@ -74,7 +75,7 @@ export function withRecorder(
   const pair =
     isMap(root) &&
     (root.items as Pair<Node, Node | null>[]).find(({ key }) => isScalar(key) && key.value === 'recorder');
-  const inherited = isMap(root) && !pair && entriesOf(root, anchors).has('recorder');
+  const inherited = isMap(root) && !pair && entryOf(root, 'recorder', anchors) !== undefined;
   if (!recorder) return { text, notices: [] };
   if (recorder.enabled === false) return { text, notices: pair || inherited ? [DISABLED] : [] };
   const entries = entriesFor(recorder);

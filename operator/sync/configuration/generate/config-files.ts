@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { isAlias, isMap, isScalar, type Node } from 'yaml';
-import { dereference, entriesOf, type HubYaml, parseHubYaml } from './hub-yaml';
+import { type HubYaml, parseHubYaml } from './hub-yaml';
+import { dereference, entriesOf, entryOf } from './merge-keys';
 
 /** The files that a hub loads, by name: `configuration.yaml` and those that it includes. */
 export type Files = Readonly<Record<string, string>>;
@@ -69,15 +70,21 @@ export class ConfigFiles {
     return new Map([...entriesOf(node, file.anchors)].map(([key, value]) => [key, { node: value, file }]));
   }
 
+  /** One of them; undefined: there is none, or it is no mapping. */
+  entry(place: Place, key: string): Place | undefined {
+    const { node, file } = this.follow(place);
+    const value = isMap(node) ? entryOf(node, key, file.anchors) : undefined;
+    return value === undefined ? undefined : { node: value, file };
+  }
+
   /** The section of `configuration.yaml` and those of its packages, as they are written. */
   section(name: string): { readonly own: Place | undefined; readonly inPackages: readonly Place[] } {
-    const sections = this.root ? this.entries(this.root) : new Map<string, Place>();
-    const core = sections.get('homeassistant');
-    const packages = core && this.entries(core).get('packages');
+    const core = this.root && this.entry(this.root, 'homeassistant');
+    const packages = core && this.entry(core, 'packages');
     const inPackages = packages ? [...this.entries(packages).values()] : [];
     return {
-      own: sections.get(name),
-      inPackages: inPackages.flatMap((each) => this.entries(each).get(name) ?? []),
+      own: this.root && this.entry(this.root, name),
+      inPackages: inPackages.flatMap((each) => this.entry(each, name) ?? []),
     };
   }
 }

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { isMap } from 'yaml';
 import type { HubConfigurationSpec } from '../../../kinds';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
-import { entriesOf, type HubYaml, parseHubYaml, type Position, type YamlProblem } from './hub-yaml';
+import { type HubYaml, parseHubYaml, type Position, type YamlProblem } from './hub-yaml';
+import { entriesOf } from './merge-keys';
 import {
   type Addition,
   deliveryIncludes,
@@ -140,7 +141,7 @@ export function configHash(files: Files): string {
 function sizeProblem(files: Files, notes: number): Generated | undefined {
   const total = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), notes * NOTE);
   if (total <= LARGEST_TOTAL) return undefined;
-  const message = `spec.configuration and spec.files have ${total} bytes together with what is noted of each section, and a ConfigMap has room for ${LARGEST_TOTAL}: shorten them.`;
+  const message = `spec.configuration and spec.files have at least ${total} bytes together with what is noted of each section, and a ConfigMap has room for ${LARGEST_TOTAL}: shorten them.`;
   return { type: 'invalid', message };
 }
 
@@ -158,8 +159,8 @@ function hasKeys(file: HubYaml, sections: TopLevel, additions: readonly Addition
 function hasMarker(files: ConfigFiles): boolean {
   const sections = files.root ? [...files.entries(files.root)] : [];
   const scripts = sections.filter(([key]) => /^script( |$)/.test(key)).map(([, place]) => place);
-  return [...scripts, ...files.section('script').inPackages].some((each) =>
-    files.entries(each).has(MARKER_SCRIPT),
+  return [...scripts, ...files.section('script').inPackages].some(
+    (each) => files.entry(each, MARKER_SCRIPT) !== undefined,
   );
 }
 

@@ -2,26 +2,22 @@ import {
   type Alias,
   type Document,
   isAlias,
-  isMap,
   isScalar,
-  isSeq,
   LineCounter,
   type Node,
   parseDocument,
-  type Pair,
   type Scalar,
   visit,
-  type YAMLMap,
   type YAMLParseError,
 } from 'yaml';
+import { type Anchors, isMergeKey } from './merge-keys';
 
 /** A file in the YAML of Home Assistant. Its tags (`!secret`, `!include` …) are kept: only the hub resolves them. */
 export interface HubYaml {
   readonly document: Document.Parsed;
   /** Null for a file of nothing but comments. */
   readonly root: Node | null;
-  /** The node that each alias refers to. */
-  readonly anchors: ReadonlyMap<Alias, Node | undefined>;
+  readonly anchors: Anchors;
   /** Where a character of the text is, both counted from 1. */
   readonly positionOf: (offset: number) => Position;
 }
@@ -85,7 +81,21 @@ function parseWithoutIndents(text: string): Document.Parsed {
   let joined = text;
   let first: Document.Parsed | undefined;
   for (let parsed = text.length; ; parsed += text.length) {
-    const document = parseDocument(joined, {
+    const document = parseOnce(joined);
+    const [error] = document.errors;
+    const next = error && parsed < MOST_PARSED ? joinLines(joined, error) : undefined;
+    // One that is never closed is reported where its first line ends.
+    if (next === undefined) return error && first?.errors[0]?.code === error.code ? first : document;
+    first ??= document;
+    joined = next;
+  }
+}
+
+function parseOnce(text: string): Document.Parsed {
+  const { stackTraceLimit } = Error;
+  try {
+    Error.stackTraceLimit = 0; // a text may have an error in each line, and a stack for each takes most of the time and memory
+    return parseDocument(text, {
       schema: 'failsafe',
       // YAML 1.2 demands a space before a comment, and the hub's loader does not.
       strict: false,
@@ -93,12 +103,8 @@ function parseWithoutIndents(text: string): Document.Parsed {
       uniqueKeys: false,
       prettyErrors: false,
     });
-    const [error] = document.errors;
-    const next = error && parsed < MOST_PARSED ? joinLines(joined, error) : undefined;
-    // One that is never closed is reported where its first line ends.
-    if (next === undefined) return error && first?.errors[0]?.code === error.code ? first : document;
-    first ??= document;
-    joined = next;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
@@ -128,47 +134,19 @@ function joinLines(text: string, { code, message, pos: [at] }: YAMLParseError): 
     return text.slice(0, start) + joined + text.slice(start + lines.length);
   }
   if (code !== 'BAD_INDENT' || !message.startsWith('Flow')) return undefined;
-  const before = text.slice(0, at);
-  const joined = before.replace(/((?<=\s)#[^"'\n]*)?\r?\n$/, (each) => ' '.repeat(each.length));
-  return joined === before ? undefined : joined + text.slice(at);
+  if (text[at - 1] !== '\n') return undefined;
+  const end = at - (text[at - 2] === '\r' ? 2 : 1);
+  const line = text.slice(text.lastIndexOf('\n', end - 1) + 1, end);
+  // A comment ends with its line; one with a quote may be a part of a text.
+  const rest = line.slice(Math.max(0, line.lastIndexOf('"'), line.lastIndexOf("'")));
+  const comment = rest.search(/(?<=\s|^)#/);
+  const start = comment === -1 ? end : end - rest.length + comment;
+  return text.slice(0, start) + ' '.repeat(at - start) + text.slice(at);
 }
 
 /** The empty node behind `---`. */
 const isNothing = (root: Node | null): boolean =>
   isScalar(root) && root.type === 'PLAIN' && root.value === '' && !root.tag && !root.anchor;
-
-/** The entries of a mapping by key, those of merged mappings (`<<: *defaults`) included, as far as keys are scalars. */
-export function entriesOf(map: YAMLMap, anchors: HubYaml['anchors'], depth = 0): Map<string, Node | null> {
-  const entries = new Map<string, Node | null>();
-  const merged: (Node | null)[] = [];
-  for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
-    const name = dereference(key, anchors);
-    if (!isScalar(name)) continue;
-    if (!isMergeKey(name)) entries.set(String(name.value), value);
-    else if (depth < DEEPEST_MERGE) merged.push(value);
-  }
-  for (const map of merged.flatMap((each) => mappingsIn(each, anchors)))
-    for (const [name, node] of entriesOf(map, anchors, depth + 1))
-      if (!entries.has(name)) entries.set(name, node);
-  return entries;
-}
-
-/** The node itself, or the one that an alias refers to. */
-export function dereference(node: Node | null, anchors: HubYaml['anchors']): Node | null {
-  return isAlias(node) ? (anchors.get(node) ?? null) : node;
-}
-
-/** A mapping that merges itself ends here. */
-const DEEPEST_MERGE = 16;
-
-/** One mapping, or those of a list: the first one that has a key gives its value. */
-function mappingsIn(value: Node | null, anchors: HubYaml['anchors']): YAMLMap[] {
-  const source = dereference(value, anchors);
-  const maps = isSeq(source) ? source.items.map((item) => dereference(item as Node, anchors)) : [source];
-  return maps.filter((each) => isMap(each));
-}
-
-const isMergeKey = ({ type, value }: Scalar): boolean => type === 'PLAIN' && value === '<<';
 
 /** The first key that is a second time in its mapping: the hub would use only the last one. */
 function duplicateKey(document: Document.Parsed): Scalar.Parsed | undefined {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { isAlias, isMap, isScalar, isSeq, type Node } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
 import { ConfigFiles, type Files, nameInConfig, type Place } from './config-files';
-import { dereference, parseHubYaml } from './hub-yaml';
+import { parseHubYaml } from './hub-yaml';
+import { dereference } from './merge-keys';
 
 /**
  * A part of the configuration that the hub loads as a whole: `logger`, `automation`, `sensor.filter` (the platform filter
@@ -48,46 +49,50 @@ export function withSecretDigests(sections: Sections, secretDigest: (key: string
   return new Map([...sections].map(([name, section]) => [name, seal(section)]));
 }
 
+/** Sections and uses of secrets that are read: a ConfigMap has no room for what is noted of so many. */
+const MOST_NOTES = 10_000;
+
 type Content = string | Place;
 
 interface Summary {
   readonly digest: string;
-  readonly secrets: ReadonlySet<string>;
-}
-
-function sectionFrom(parts: readonly Summary[]): Section {
-  const keys = [...new Set(parts.flatMap(({ secrets }) => [...secrets]))].sort();
-  const secrets = Object.fromEntries(keys.map((key) => [key, '']));
-  return { digest: hash(parts.map(({ digest }) => digest)), secrets };
+  /** Whether the node, or a node in it, is a secret. */
+  readonly hasSecrets: boolean;
 }
 
 class SectionReader {
-  private readonly contributions = new Map<string, Summary[]>();
+  private readonly contributions = new Map<string, { digests: string[]; contents: Content[] }>();
   private readonly summaries = new Map<Node, Summary>();
   private readonly inProgress = new Set<Node>();
+  private notes = 0;
 
   constructor(private readonly files: ConfigFiles) {}
 
   read(): Sections {
     const { root } = this.files;
-    if (root) this.addAll(root);
-    return new Map([...this.contributions].map(([name, parts]) => [name, sectionFrom(parts)]));
+    if (root) this.addAll(root, false);
+    return new Map(
+      [...this.contributions].map(([name, { digests, contents }]) => {
+        const secrets = Object.fromEntries(this.secretsIn(contents).map((key) => [key, '']));
+        return [name, { digest: hash(digests), secrets }];
+      }),
+    );
   }
 
   /** Adds the sections of a mapping: of `configuration.yaml`, or of a package. */
-  private addAll(place: Place): void {
+  private addAll(place: Place, isPackage: boolean): void {
     for (const [key, written] of this.files.entries(place)) {
       const section = key.split(' ', 1)[0]!;
       const content = this.files.follow(written);
       // No script of a person has the id of the marker.
-      const isMarker = section === 'script' && this.files.entries(content).has(MARKER_SCRIPT);
-      if (!isMarker) this.addSection(section, content, written);
+      const isMarker = section === 'script' && this.files.entry(content, MARKER_SCRIPT) !== undefined;
+      if (!isMarker) this.addSection(section, content, written, isPackage);
     }
   }
 
-  private addSection(section: string, content: Place, written: Place): void {
+  private addSection(section: string, content: Place, written: Place, isPackage: boolean): void {
     const { node, file } = content;
-    if (isMap(node) && Object.hasOwn(PARTS, section)) return this.addParts(section, content);
+    if (isMap(node) && Object.hasOwn(PARTS, section)) return this.addParts(section, content, isPackage);
     const items = isSeq(node) ? (node.items as Node[]) : isMap(node) ? [node] : [];
     const platforms = items.map((item) => this.platformOf(section, { node: item, file }));
     if (platforms.every((platform) => platform === undefined)) return this.add(section, [written]);
@@ -97,10 +102,11 @@ class SectionReader {
     });
   }
 
-  private addParts(section: string, content: Place): void {
+  /** The hub reads no packages of a package. */
+  private addParts(section: string, content: Place, isPackage: boolean): void {
     const rest: Content[] = [];
     for (const [key, place] of this.files.entries(content)) {
-      if (section === 'homeassistant' && key === 'packages') this.addPackages(place);
+      if (section === 'homeassistant' && key === 'packages' && !isPackage) this.addPackages(place);
       else if (PARTS[section]!.includes(key)) this.add(`${section}.${key}`, [place]);
       else rest.push(key, place);
     }
@@ -110,21 +116,39 @@ class SectionReader {
   private addPackages(written: Place): void {
     const isMapping = (place: Place) => isMap(this.files.follow(place).node);
     for (const each of isMapping(written) ? this.files.entries(written).values() : [written])
-      if (isMapping(each)) this.addAll(each);
+      if (isMapping(each)) this.addAll(each, true);
       else this.add('homeassistant.packages', [each]);
   }
 
   private platformOf(section: string, place: Place): string | undefined {
     if (WITHOUT_PLATFORMS.has(section)) return undefined;
-    const written = this.files.entries(place).get('platform');
+    const written = this.files.entry(place, 'platform');
     const platform = written && dereference(written.node, written.file.anchors);
     return isScalar(platform) && !platform.tag ? String(platform.value) : undefined;
   }
 
   private add(name: string, contents: readonly Content[]): void {
-    const present = this.contributions.get(name) ?? [];
-    present.push(this.summarize(contents)); // a copy for each of 37,000 items would take seconds
+    const present = this.contributions.get(name) ?? { digests: [], contents: [] };
+    present.digests.push(this.summarize(contents).digest); // a copy for each of 37,000 items would take seconds
+    for (const each of contents) present.contents.push(each);
     this.contributions.set(name, present);
+  }
+
+  /** The keys that contents ask for by `!secret`, sorted: one set for a section, since one for each node grows with the square of their number. */
+  private secretsIn(contents: readonly Content[]): string[] {
+    const keys = new Set<string>();
+    const visited = new Set<Node>();
+    const ahead = [...contents];
+    while (ahead.length > 0 && this.notes + keys.size <= MOST_NOTES) {
+      const next = ahead.pop()!;
+      if (typeof next === 'string' || next.node === null || visited.has(next.node)) continue;
+      visited.add(next.node);
+      if (!this.summaryOf(next).hasSecrets) continue;
+      if (isSecret(next.node)) keys.add(String(next.node.value));
+      for (const inner of this.contentOf(next)) ahead.push(inner);
+    }
+    this.notes += keys.size + 1;
+    return [...keys].sort();
   }
 
   private summaryOf({ node, file }: Place): Summary {
@@ -134,23 +158,22 @@ class SectionReader {
     // A node that contains itself: the hub's check refuses it.
     if (this.inProgress.has(node)) return this.summarize(['itself']);
     this.inProgress.add(node);
-    const summary = this.summarize(this.contentOf({ node, file }));
+    const { digest, hasSecrets } = this.summarize(this.contentOf({ node, file }));
+    const summary = { digest, hasSecrets: hasSecrets || isSecret(node) };
     this.inProgress.delete(node);
-    const uses = isScalar(node) && node.tag === '!secret' ? [String(node.value)] : [];
-    const complete = { ...summary, secrets: new Set([...summary.secrets, ...uses]) };
-    this.summaries.set(node, complete);
-    return complete;
+    this.summaries.set(node, summary);
+    return summary;
   }
 
   private summarize(contents: readonly Content[]): Summary {
-    const secrets = new Set<string>();
+    let hasSecrets = false;
     const words = contents.map((content) => {
       if (typeof content === 'string') return content;
       const inner = this.summaryOf(content);
-      for (const key of inner.secrets) secrets.add(key);
+      hasSecrets ||= inner.hasSecrets;
       return inner.digest;
     });
-    return { digest: hash(words), secrets };
+    return { digest: hash(words), hasSecrets };
   }
 
   /** Words and nodes that a node consists of. */
@@ -182,6 +205,8 @@ class SectionReader {
       });
   }
 }
+
+const isSecret = (node: Node): node is Scalar => isScalar(node) && node.tag === '!secret';
 
 function hash(parts: readonly string[]): string {
   const sum = createHash('sha256');

@@ -231,7 +231,7 @@ describe('generateConfiguration', () => {
 
   test('more than a ConfigMap can hold is refused with the numbers', () => {
     const files = { 'a.yaml': `# ${'ä'.repeat(300_000)}`, 'b.yaml': `# ${'x'.repeat(450_000)}` };
-    expect(problem({ files })).toContain('have 1050004 bytes together');
+    expect(problem({ files })).toContain('have at least 1050004 bytes together');
   });
 
   test('what is noted of many sections counts, too', () => {
@@ -260,6 +260,60 @@ describe('generateConfiguration', () => {
     expect(configuration).toHaveLength(524_288);
     expect(generate(configuration).files['configuration.yaml']).toMatch(/^input_text:\n[^]+x\nautomation: /);
   }, 60_000);
+
+  // Each would take minutes, hours or gigabytes with an algorithm that visits parts of the text again for each use.
+  describe('a text that refers to its parts many times, or is wrong in many places', () => {
+    const list = (count: number, item: (index: number) => string) =>
+      Array.from({ length: count }, (_, index) => item(index));
+
+    test('mappings that merge mappings, at each level ten times, are generated', () => {
+      const levels = list(
+        40,
+        (level) => `x${level + 1}: &x${level + 1} {<<: [${Array(10).fill(`*x${level}`).join()}]}\n`,
+      );
+      expect(problem({ configuration: `x0: &x0 {k: 1}\n${levels.join('')}<<: *x40\n` })).toBe('valid');
+    });
+
+    test('packages of packages, which the hub does not read, are no sections', () => {
+      const levels = list(
+        40,
+        (level) =>
+          `x${level + 1}: &x${level + 1} {homeassistant: {packages: {a: *x${level}, b: *x${level}}}}\n`,
+      );
+      const configuration = `x0: &x0 {deepest: 1}\n${levels.join('')}homeassistant: {packages: {c: *x40}}\n`;
+      expect([...generate({ configuration }).sections.keys()]).not.toContain('deepest');
+    });
+
+    test('a package that contains itself ends', () => {
+      const configuration = 'homeassistant: &h {packages: {p: {homeassistant: *h}}}\n';
+      expect([...generate({ configuration }).sections.keys()]).toContain('homeassistant');
+    });
+
+    test('items that merge each other in a chain have their platforms', () => {
+      const items = list(2_000, (index) => `- &x${index + 1} {<<: *x${index}, k${index}: 1}\n`);
+      const { sections } = generate(`sensor:\n- &x0 {platform: a}\n${items.join('')}`);
+      expect([...sections.keys()]).toEqual(['sensor.a', 'automation', 'scene', 'script']);
+    });
+
+    test('secrets that thousands of sections use are refused, since no ConfigMap has room for what is noted of them', () => {
+      const secrets = list(4_000, (index) => `!secret k${index}`).join();
+      const sections = list(6_000, (index) => `x${index + 1}: &x${index + 1} [*x${index}]\n`);
+      expect(problem({ configuration: `x0: &x0 [${secrets}]\n${sections.join('')}` })).toMatch(
+        /have at least \d{7,8} bytes together/,
+      );
+    });
+
+    test('a comment of 400,000 characters before a line that is not indented ends', () => {
+      const configuration = `a: [\nx, ${'# '.repeat(200_000)}"\nb]\n`;
+      expect(problem({ configuration })).toContain('a list or mapping in brackets is not closed');
+    });
+
+    test('a comment within brackets ends with its line, also if the next one is not indented', () => {
+      const configuration = 'a: [ # one\nx, # two\r\n# three\nb]\n';
+      expect(problem({ configuration })).toBe('valid');
+      expect(problem({ configuration: 'a: [\n"b" # " c\nd]\n' })).toContain('is not closed');
+    });
+  });
 
   describe('the marker', () => {
     test('names the hash of what is generated without it', () => {
