@@ -49,7 +49,7 @@ export function withSecretDigests(sections: Sections, secretDigest: (key: string
   return new Map([...sections].map(([name, section]) => [name, seal(section)]));
 }
 
-/** Sections and uses of secrets that are read: a ConfigMap has no room for what is noted of so many. */
+/** Sections and uses of secrets that are read: a ConfigMap has no room for the notes of so many. */
 const MOST_NOTES = 10_000;
 
 type Content = string | Place;
