@@ -29,6 +29,11 @@ export interface KindDefinition<
   /** Objects of the same namespace on which a resource depends: when one changes, the resource is reconciled. */
   references(resource: Resource<Infer<Spec>, Infer<Status>>): readonly Reference[];
   /**
+   * Names of Secrets that no other resource may name. When the resource appears, goes or reserves others, the resources that
+   * refer to one are reconciled.
+   */
+  reservedSecrets?(resource: Resource<Infer<Spec>, Infer<Status>>): readonly string[];
+  /**
    * Identity of a resource's object in its hub, unique among resources of its kind and hub: an id, a normalised name.
    * Of two resources with one identity, the older owns the object (rules.md, "Ownership of objects in the hub").
    * Undefined: none yet.

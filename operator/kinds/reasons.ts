@@ -219,7 +219,7 @@ export const readyReasons = {
   SecretRefused: {
     kinds: ['Hub', 'HubConfiguration', 'HubSecrets', 'HubIntegration', ...repositories],
     meaning:
-      'The spec names a Secret that no resource may name: one for the cluster itself (a token of a ServiceAccount, a release of Helm), or one of the operator’s own. Or the setting `REQUIRE_SECRET_LABEL` is on and the Secret lacks the label.',
+      'The spec names a Secret that no resource may name: one for the cluster itself (a token of a ServiceAccount, a release of Helm), one of the operator’s own, or one with the login, the token or the backup password of a Hub. Or the setting `REQUIRE_SECRET_LABEL` is on and the Secret lacks the label.',
     action: 'Store the value in a Secret of its own, or add the label that the message names.',
   },
   SecretNotFound: {

@@ -1,10 +1,10 @@
-import { hub, secrets as secretsKind, type HubSecrets, type Resource } from '../kinds';
+import { type Hub, hub, secrets as secretsKind, type HubSecrets, type Resource } from '../kinds';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
 import { objectNames } from '../kinds/object-names';
 import { isObject } from '../base/is-object';
 import { identityInHub } from '../runtime/id-ownership';
-import { refusalOf } from '../runtime/named-secret';
+import { refusalOf, reservation } from '../runtime/named-secret';
 import { objectKeyOf } from '../runtime/object-key';
 import type { ReadSecrets } from '../sync/secrets-yaml/secrets-yaml';
 import type { ClusterState } from '../webhook/cluster-state';
@@ -75,21 +75,30 @@ export class GivenState implements ClusterState {
     return { values: new Map(keys.flat().map((key) => [key, ''])), kept: new Set(), hash: '', salt: '' };
   }
 
-  /** The Secrets in the files that the resource names and must not name, one sentence each. */
+  /** The Secrets that the resource names and must not name, one sentence each. The Hubs and Secrets in the files decide. */
   refusedSecrets(definition: KindDefinition, resource: CustomResource): string[] {
     const given = resource as unknown as Resource<object, object>;
-    const { secrets, apiToken, admin } = objectNames(definition.hubName(given));
+    const { namespace } = resource.metadata;
+    const hubName = definition.hubName(given);
+    const isHub = resource.kind === hub.kind;
+    const { secrets, apiToken, admin } = objectNames(hubName);
     // A resource depends on these without naming them.
-    const generated: readonly string[] = [secrets, apiToken, ...(resource.kind === hub.kind ? [admin] : [])];
+    const generated: readonly string[] = [secrets, apiToken, ...(isHub ? [admin] : [])];
+    const hubs = this.resources.filter(
+      (each): each is Hub => each.kind === hub.kind && each.metadata.namespace === namespace,
+    );
+    // The references of a Hub do not tell which of them is for its owner's login.
+    const use = isHub ? 'OwnerLogin' : undefined;
     return definition
       .references(given)
       .filter(({ kind, name }) => kind === 'Secret' && !generated.includes(name))
       .flatMap(({ name }) => {
-        const { type, metadata } = this.secretOf(resource.metadata.namespace, name) ?? {};
-        const problem = refusalOf({
+        const { type, metadata } = this.secretOf(namespace, name) ?? {};
+        const marks = {
           type: typeof type === 'string' ? type : undefined,
           labels: isObject(metadata?.labels) ? (metadata.labels as Record<string, string>) : undefined,
-        });
+        };
+        const problem = refusalOf(marks) ?? reservation({ hub: hubName, name, use }, hubs);
         return problem === undefined ? [] : `The Secret ${name} that the spec names ${problem}`;
       });
   }

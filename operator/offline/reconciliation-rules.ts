@@ -26,6 +26,7 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
   HubIntegration: async ({ metadata, spec }) => {
     // Secrets are not read: a missing one is not an error here.
     const noSecrets = {
+      cache: { list: () => [] },
       secrets: { find: () => Promise.resolve(undefined) },
       settings: { requireSecretLabel: false },
     };

@@ -98,6 +98,7 @@ export class Controller {
       isDeepStrictEqual(dependentView(definition, change.previous), dependentView(definition, object))
     )
       return;
+    this.enqueueNaming(definition, change, priority);
     // Resources may still refer to the previous identity.
     const states = modified ? [object, change.previous] : [object];
     const names = states.flatMap((state) => [state.metadata.name, definition.identity?.(state)]);
@@ -265,6 +266,20 @@ export class Controller {
 
   private enqueueDependents(reference: ObjectKey, priority: Priority): void {
     this.enqueueAll(this.dependencies.of(reference), priority);
+  }
+
+  /** Enqueues the resources that name a Secret of those that are reserved now or were before, if these are not the same. */
+  private enqueueNaming(
+    { reservedSecrets }: KindDefinition,
+    change: Change<CustomResource>,
+    priority: Priority,
+  ): void {
+    const { namespace } = change.object.metadata;
+    const now = reservedSecrets?.(change.object) ?? [];
+    const before = change.type === 'modified' ? (reservedSecrets?.(change.previous) ?? []) : [];
+    if (isDeepStrictEqual(now, before)) return;
+    for (const name of new Set([...now, ...before]))
+      this.enqueueDependents(objectKey('Secret', namespace, name), priority);
   }
 
   private enqueueAll(keys: Iterable<ObjectKey>, priority: Priority): void {

@@ -1,7 +1,10 @@
 import { OperationalError } from '../base/errors';
 import { HUB_LABEL } from '../kinds/annotations';
+import { hub as hubDefinition, type Hub } from '../kinds/hub';
+import { generatedSecrets, secretsInSpec } from '../kinds/hub/secrets';
 import { objectNames, OPERATOR_LABELS } from '../kinds/object-names';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from './object-ownership';
+import type { ClusterObject } from './objects';
 import type { SecretContent, SecretReader } from './secrets';
 
 /** A Secret that the resource must not name. The message is that of the condition. */
@@ -17,9 +20,16 @@ export interface NamedSecret {
   readonly name: string;
   /** The field with the reference, such as `spec.secretRefs[0]`. */
   readonly field: string;
-  /** The operator makes no Secrets for an external hub: a person may have stored its token under such a name. */
-  readonly isExternalToken?: boolean | undefined;
+  /** Absent: another resource than the Hub names it. */
+  readonly use?: HubUse | undefined;
 }
+
+/**
+ * What a Hub itself names a Secret for. Hubs may share one, such as the login of an integrator. The owner's login may be the one that
+ * was made for another Hub, whose volume this one has or gets. The operator makes no token for an external hub: a person may have stored it
+ * under such a name.
+ */
+export type HubUse = 'OwnerLogin' | 'ExternalToken' | 'Other';
 
 /** The part of a Secret that the rule looks at. */
 export type Marked = Pick<SecretContent, 'labels' | 'type'>;
@@ -42,20 +52,21 @@ const REFUSED_TYPES: ReadonlySet<string> = new Set([
  * @throws SecretRefused
  */
 export async function readNamedSecret(
-  { secrets, settings }: NamedSecretServices,
-  { namespace, hub, name, field, isExternalToken = false }: NamedSecret,
+  { cache, secrets, settings }: NamedSecretServices,
+  { namespace, hub, name, field, use }: NamedSecret,
 ): Promise<SecretContent | undefined> {
   const content = await secrets.find(namespace, name);
   if (!content) return undefined;
   const problem =
     refusalOf(content) ??
-    (isExternalToken ? undefined : ownProblem(hub, name)) ??
+    reservation({ hub, name, use }, cache.list<Hub>(hubDefinition.kind, namespace)) ??
     (settings.requireSecretLabel ? labelProblem(content, hub) : undefined);
   if (problem) throw new SecretRefused(`The Secret ${name} in ${field} ${problem}`);
   return content;
 }
 
 export interface NamedSecretServices {
+  readonly cache: { list<T extends ClusterObject>(kind: string, namespace: string): Iterable<T> };
   readonly secrets: Pick<SecretReader, 'find'>;
   readonly settings: { readonly requireSecretLabel: boolean };
 }
@@ -63,21 +74,39 @@ export interface NamedSecretServices {
 /** Why no resource may name the Secret, as the end of a sentence that begins with the Secret; undefined: one may. */
 export function refusalOf({ type, labels }: Marked): string | undefined {
   if (type !== undefined && REFUSED_TYPES.has(type))
-    return `has the type ${type}, whose values are for the cluster and not for a hub: store the value that the hub needs in another Secret.`;
+    return `has the type ${type}, whose values are for the cluster and not for a hub: ${ELSEWHERE}`;
   const isOwn =
     labels?.[MANAGED_BY_LABEL] === FIELD_MANAGER ||
     labels?.['app.kubernetes.io/name'] === OPERATOR_LABELS['app.kubernetes.io/name'];
   return isOwn ? OWN : undefined;
 }
 
-/** Also a Secret that a person has made in the place of the operator, such as the login of a hub on a brought volume. */
-function ownProblem(hub: string, name: string): string | undefined {
-  const { admin, apiToken, operator, secrets } = objectNames(hub);
-  const own: readonly string[] = [admin, apiToken, operator, secrets];
-  return own.includes(name) ? OWN : undefined;
+/**
+ * Why the Secret is one of a Hub, as the end of a sentence like that of {@link refusalOf}; undefined: it is none. Also a Secret that a
+ * person has made in the place of the operator, such as the login of a hub on a brought volume. A Hub that is being deleted has its Secrets
+ * until it is gone.
+ *
+ * @param hubs those of the namespace
+ */
+export function reservation(
+  { hub, name, use }: Pick<NamedSecret, 'hub' | 'name' | 'use'>,
+  hubs: Iterable<Hub>,
+): string | undefined {
+  // The own Hub may come later than the resource.
+  if (use !== 'ExternalToken' && generatedSecrets(hub, false).includes(name)) return OWN;
+  for (const each of hubs) {
+    const other = each.metadata.name;
+    const isLogin = use === 'OwnerLogin' && name === objectNames(other).admin;
+    const isGenerated = generatedSecrets(other, each.spec.external !== undefined).includes(name);
+    if (other !== hub && isGenerated && !isLogin) return `is that of the Hub ${other}: ${ELSEWHERE}`;
+    const named = use === undefined && secretsInSpec(each).find((secret) => secret.name === name);
+    if (named) return `is that of the Hub ${other}, which names it in ${named.field}: ${ELSEWHERE}`;
+  }
+  return undefined;
 }
 
-const OWN = 'is the operator’s own: store the value that the hub needs in another Secret.';
+const ELSEWHERE = 'store the value that the hub needs in another Secret.';
+const OWN = `is the operator’s own: ${ELSEWHERE}`;
 
 function labelProblem({ labels }: Marked, hub: string): string | undefined {
   const label = labels?.[HUB_LABEL];

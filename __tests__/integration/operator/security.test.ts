@@ -12,7 +12,7 @@ import {
   script,
   secret,
 } from '../../cluster/home';
-import { nowhere } from '../../cluster/idle-hub';
+import { idleHub, nowhere } from '../../cluster/idle-hub';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
@@ -57,6 +57,34 @@ describe('who may write HubSecrets alone', () => {
     const { message } = await home.ready('hubsecrets', 'keys', refused);
     expect(message).toContain(`The Secret ${name} in spec.secretRefs[0]`);
     expect(await generated('villa')).toBe(before);
+  });
+
+  test('reaches no Secret of another Hub, while there is that Hub', async () => {
+    await home.apply(
+      secret('cellar-admin', { rose: 'the-login-of-the-cellar' }),
+      secret('logins', { tulip: PASSWORD }),
+    );
+    await home.change('hubsecrets', 'keys', { secretRefs: [{ name: 'cellar-admin' }, { name: 'logins' }] });
+    await home.ready('hubsecrets', 'keys');
+    const cellar = (spec = {}) => idleHub('cellar', spec);
+    await home.apply(cellar());
+    expect(await home.ready('hubsecrets', 'keys', refused)).toMatchObject({
+      message: expect.stringContaining(
+        'The Secret cellar-admin in spec.secretRefs[0] is that of the Hub cellar',
+      ) as string,
+    });
+
+    await home.change('hubsecrets', 'keys', { secretRefs: [{ name: 'logins' }] });
+    await home.ready('hubsecrets', 'keys');
+    await home.apply(cellar({ bootstrap: { credentials: { secretRef: { name: 'logins' } } } }));
+    expect(await home.ready('hubsecrets', 'keys', refused)).toMatchObject({
+      message: expect.stringContaining(
+        'The Secret logins in spec.secretRefs[0] is that of the Hub cellar, which names it in spec.bootstrap.credentials.secretRef',
+      ) as string,
+    });
+    await home.delete('hub', 'cellar');
+    await home.ready('hubsecrets', 'keys');
+    expect(await generated('villa')).toContain(PASSWORD);
   });
 });
 

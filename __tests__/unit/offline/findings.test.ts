@@ -80,6 +80,36 @@ describe('findingsOf', () => {
       expect(message).toContain(`The Secret vault that the spec names ${words}`);
   });
 
+  test('says that only a Hub may name its Secrets', async () => {
+    const hubOf = (name: string, spec: object, namespace = 'home') => ({
+      apiVersion: 'hub-operator.dev/v1',
+      kind: 'Hub',
+      metadata: { name, namespace },
+      spec: { version: '2026.11.0', backup: { passwordSecretRef: { name: 'backups' } }, ...spec },
+    });
+    const cabin = hubOf('cabin', {});
+    const barn = (login: string) =>
+      hubOf('barn', { bootstrap: { credentials: { secretRef: { name: login } } } });
+    const integration = (name: string, secret: string) =>
+      given(
+        ours('HubIntegration', name, {
+          domain: 'mqtt',
+          configuration: { password: { secretKeyRef: { name: secret, key: 'a' } } },
+        }),
+      );
+    const refused = 'error The Secret %s that the spec names is that of the Hub cabin';
+    const way = ': store the value that the hub needs in another Secret.';
+    expect(await found(integration('a', 'cabin-admin'), integration('b', 'backups'), cabin)).toEqual([
+      `${refused.replace('%s', 'cabin-admin')}${way}`,
+      `${refused.replace('%s', 'backups')}, which names it in spec.backup.passwordSecretRef${way}`,
+    ]);
+    expect(await found(cabin, barn('cabin-api-token'))).toEqual([
+      `${refused.replace('%s', 'cabin-api-token')}${way}`,
+    ]);
+    expect(await found(cabin, barn('cabin-admin'))).toEqual([]);
+    expect(await found(integration('a', 'cabin-admin'), hubOf('cabin', {}, 'other'))).toEqual([]);
+  });
+
   test.each([
     ['HubAutomation', 'porch', acting],
     ['HubScene', 'porch', { name: 'Porch', entities: [] }],

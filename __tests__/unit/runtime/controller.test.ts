@@ -14,7 +14,13 @@ import { ManualClock, settle } from '../manual-clock';
 import { widget, type Widget } from './objects';
 
 type LinkedWidget = Widget & {
-  readonly spec: { readonly hub?: string; readonly uses?: string[]; readonly id?: string };
+  readonly spec: {
+    readonly hub?: string;
+    readonly uses?: string[];
+    readonly secret?: string;
+    readonly reserves?: string[];
+    readonly id?: string;
+  };
 };
 
 const specOf = (resource: Resource) => resource.spec as LinkedWidget['spec'];
@@ -22,10 +28,20 @@ const specOf = (resource: Resource) => resource.spec as LinkedWidget['spec'];
 const definition = {
   kind: 'Widget',
   hubName: (resource) => specOf(resource).hub ?? 'hub',
-  references: (resource) => (specOf(resource).uses ?? []).map((name) => ({ kind: 'Widget', name })),
+  references: (resource) => {
+    const { secret, uses = [] } = specOf(resource);
+    return [
+      ...uses.map((name) => ({ kind: 'Widget', name })),
+      ...(secret === undefined ? [] : [{ kind: 'Secret', name: secret }]),
+    ];
+  },
+  reservedSecrets: (resource) => specOf(resource).reserves ?? [],
   identity: (resource) => specOf(resource).id,
   keptObject: ({ status }) => (status as { readonly objectID?: string } | undefined)?.objectID,
-} as Pick<KindDefinition, 'kind' | 'hubName' | 'references' | 'identity' | 'keptObject'> as KindDefinition;
+} as Pick<
+  KindDefinition,
+  'kind' | 'hubName' | 'references' | 'reservedSecrets' | 'identity' | 'keptObject'
+> as KindDefinition;
 
 const done: Result = { type: 'resync' };
 
@@ -154,6 +170,21 @@ describe('Controller', () => {
     desk.since();
     await desk.see('some-floor', { spec: { id: 'dining' }, metadata: { generation: 2 } });
     expect(desk.since().sort()).toEqual(['home/new-friend', 'home/old-friend', 'home/some-floor']);
+  });
+
+  test('those that name a Secret are enqueued when a resource reserves it, reserves another one, or goes', async () => {
+    const desk = new Desk();
+    await desk.see('one', { spec: { secret: 'login' } });
+    await desk.see('two', { spec: { secret: 'token' } });
+    desk.since();
+    await desk.see('owner', { spec: { reserves: ['login'] } });
+    expect(desk.since()).toEqual(['home/owner', 'home/one']);
+    await desk.see('owner', { spec: { reserves: ['login'] }, metadata: { generation: 2 } });
+    expect(desk.since()).toEqual(['home/owner']);
+    await desk.see('owner', { spec: { reserves: ['token'] }, metadata: { generation: 3 } });
+    expect(desk.since().sort()).toEqual(['home/one', 'home/owner', 'home/two']);
+    await desk.lose('owner');
+    expect(desk.since()).toEqual(['home/owner', 'home/two']);
   });
 
   test('a reference finds no object of another namespace', async () => {

@@ -1,6 +1,7 @@
-import { SecretRefused, readNamedSecret } from '../../../operator/runtime/named-secret';
+import type { Hub } from '../../../operator/kinds';
+import { type HubUse, SecretRefused, readNamedSecret } from '../../../operator/runtime/named-secret';
 import { errorOutcome } from '../../../operator/runtime/error-outcome';
-import { secretReader } from '../sync/fixtures';
+import { aHub, secretReader } from '../sync/fixtures';
 
 interface Given {
   readonly type?: string;
@@ -8,9 +9,13 @@ interface Given {
   readonly requireSecretLabel?: boolean;
 }
 
+/** The cache has these Hubs in each namespace. */
+const cacheOf = (...hubs: readonly object[]) => ({ list: <T>() => hubs as Iterable<T> });
+
 const read = ({ requireSecretLabel = false, ...marks }: Given = {}) =>
   readNamedSecret(
     {
+      cache: cacheOf(),
       secrets: secretReader(
         (name) => (name === 'mqtt' ? new Map([['password', 'tulip']]) : undefined),
         marks,
@@ -64,23 +69,89 @@ describe('readNamedSecret', () => {
     expect((error as Error).message).not.toContain('tulip');
   });
 
-  test.each(['villa-admin', 'villa-api-token', 'villa-operator', 'villa-secrets'])(
-    'refuses %s also where a person has made it',
-    async (name) => {
-      const services = {
+  /** A person has made the Secret. */
+  const readOwn = (name: string, hubs: readonly Hub[], use?: HubUse) =>
+    readNamedSecret(
+      {
+        cache: cacheOf(...hubs),
         secrets: secretReader(() => new Map([['password', 'tulip']])),
         settings: { requireSecretLabel: false },
-      };
-      const reference = { namespace: 'home', hub: 'villa', name, field: 'configuration.password' };
-      await expect(readNamedSecret(services, reference)).rejects.toThrow(
-        `The Secret ${name} in configuration.password is the operator’s own`,
+      },
+      { namespace: 'home', hub: 'villa', name, field: 'configuration.password', use },
+    );
+  const wayOut = 'store the value that the hub needs in another Secret.';
+  const hubOf = (name: string, spec: Hub['spec']) => aHub({ metadata: { name }, spec });
+  const cabin = (spec: Hub['spec'] = {}) => hubOf('cabin', spec);
+  const elsewhere = { url: 'http://192.0.2.1', tokenSecretRef: { name: 'tokens' } };
+
+  test.each(['villa-admin', 'villa-api-token', 'villa-operator', 'villa-secrets'])(
+    'refuses %s also where a person has made it and its Hub is not there yet',
+    async (name) => {
+      await expect(readOwn(name, [])).rejects.toThrow(
+        `The Secret ${name} in configuration.password is the operator’s own: ${wayOut}`,
       );
-      await expect(readNamedSecret(services, { ...reference, hub: 'cabin' })).resolves.toBeDefined();
     },
   );
 
+  test.each(['cabin-admin', 'cabin-api-token', 'cabin-operator', 'cabin-secrets'])(
+    'refuses %s while the namespace has a Hub cabin',
+    async (name) => {
+      await expect(readOwn(name, [aHub(), cabin()])).rejects.toThrow(
+        `The Secret ${name} in configuration.password is that of the Hub cabin: ${wayOut}`,
+      );
+      await expect(readOwn(name, [aHub(), hubOf('cab', {})])).resolves.toBeDefined();
+      await expect(readOwn(name, [aHub(), cabin()], 'Other')).rejects.toThrow(SecretRefused);
+    },
+  );
+
+  test.each<[string, Hub['spec']]>([
+    ['bootstrap.credentials.secretRef', { bootstrap: { credentials: { secretRef: { name: 'vault' } } } }],
+    ['bootstrap.apiTokenSecretName', { bootstrap: { apiTokenSecretName: 'vault' } }],
+    ['external.tokenSecretRef', { external: { ...elsewhere, tokenSecretRef: { name: 'vault' } } }],
+    ['backup.passwordSecretRef', { backup: { passwordSecretRef: { name: 'vault' } } }],
+    ['ingress.tls', { ingress: { tls: { secretName: 'vault' } } }],
+    ['imagePullSecrets[1]', { imagePullSecrets: [{ name: 'other' }, { name: 'vault' }] }],
+  ])('refuses to all but Hubs what a Hub names in %s', async (field, spec) => {
+    for (const name of ['cabin', 'villa']) {
+      const hubs = [hubOf(name, spec)];
+      await expect(readOwn('vault', hubs)).rejects.toThrow(
+        `The Secret vault in configuration.password is that of the Hub ${name}, which names it in spec.${field}: ${wayOut}`,
+      );
+      await expect(readOwn('vault', hubs, 'Other')).resolves.toBeDefined();
+      await expect(readOwn('vault', hubs, 'OwnerLogin')).resolves.toBeDefined();
+    }
+  });
+
+  test('refuses the certificate that a Hub has from an issuer', async () => {
+    const issued = cabin({ ingress: { host: 'a.example', tls: { issuerRef: { name: 'a' } } } });
+    await expect(readOwn('cabin-tls', [issued])).rejects.toThrow('names it in spec.ingress.tls');
+    await expect(readOwn('cabin-tls', [cabin()])).resolves.toBeDefined();
+  });
+
+  test('gives the certificate authority that a Hub names: it is public', async () => {
+    const hub = cabin({ external: { ...elsewhere, caSecretRef: { name: 'ca' } } });
+    await expect(readOwn('ca', [hub])).resolves.toBeDefined();
+  });
+
+  test('gives a Hub the login of another Hub for its owner alone: the volume of that one may become its own', async () => {
+    await expect(readOwn('cabin-admin', [cabin()], 'OwnerLogin')).resolves.toBeDefined();
+    await expect(readOwn('cabin-api-token', [cabin()], 'OwnerLogin')).rejects.toThrow(SecretRefused);
+    await expect(readOwn('cabin-admin', [cabin()], 'ExternalToken')).rejects.toThrow(SecretRefused);
+  });
+
+  test('the operator makes no token and no login for an external hub: a person may have stored them under such names', async () => {
+    await expect(readOwn('villa-api-token', [], 'ExternalToken')).resolves.toBeDefined();
+    const hub = cabin({ external: elsewhere });
+    await expect(readOwn('cabin-api-token', [hub])).resolves.toBeDefined();
+    await expect(readOwn('cabin-operator', [hub])).rejects.toThrow(SecretRefused);
+  });
+
   test('refuses none that does not exist', async () => {
-    const nothing = { secrets: secretReader(() => undefined), settings: { requireSecretLabel: true } };
+    const nothing = {
+      cache: cacheOf(),
+      secrets: secretReader(() => undefined),
+      settings: { requireSecretLabel: true },
+    };
     const reference = { namespace: 'home', hub: 'villa', name: 'mqtt', field: 'x' };
     expect(await readNamedSecret(nothing, reference)).toBeUndefined();
   });

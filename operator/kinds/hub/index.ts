@@ -14,6 +14,7 @@ import { gateway } from './gateway';
 import { ingress } from './ingress';
 import { networkPolicy } from './network-policy';
 import { objectRules, specRules } from './rules';
+import { generatedSecrets, secretsInSpec } from './secrets';
 import { service } from './service';
 import { status } from './status';
 import { storage } from './storage';
@@ -113,6 +114,10 @@ export const hub = defineKind({
       ...(backups?.agents ?? []).map(({ integrationRef: { name } }) => ({ kind: 'HubIntegration', name })),
     ];
   },
+  reservedSecrets: (resource) => [
+    ...generatedSecrets(resource.metadata.name, resource.spec.external !== undefined),
+    ...secretsInSpec(resource).map(({ name }) => name),
+  ],
   // Progress of bootstrap and backups concerns no child: a Hub with hundreds of them would wake them for nothing.
   dependentStatus: (resource) => [
     isUsable(resource),

@@ -1,5 +1,5 @@
 import type { Hub } from '../../kinds';
-import { readNamedSecret, SecretRefused } from '../../runtime/named-secret';
+import { type HubUse, readNamedSecret, SecretRefused } from '../../runtime/named-secret';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
@@ -20,14 +20,14 @@ export interface SecretReference {
   readonly key: string;
   readonly field?: string | undefined;
   readonly byBootstrap?: boolean;
-  readonly isExternalToken?: boolean;
+  readonly use?: HubUse;
 }
 
 /** Reads a value of a Secret that a Hub names, or of the one that the operator has generated for it. */
 export async function secretValue(
   services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings'>,
   hub: Hub,
-  { name, key, field, byBootstrap = false, isExternalToken }: SecretReference,
+  { name, key, field, byBootstrap = false, use = 'Other' }: SecretReference,
 ): Promise<SecretValue> {
   const { namespace } = hub.metadata;
   const known = services.cache.get(builtin.Secret.kind, namespace, name);
@@ -39,8 +39,7 @@ export async function secretValue(
   try {
     const values = isGenerated
       ? await services.secrets.get(namespace, name)
-      : (await readNamedSecret(services, { namespace, hub: hub.metadata.name, name, field, isExternalToken }))
-          ?.values;
+      : (await readNamedSecret(services, { namespace, hub: hub.metadata.name, name, field, use }))?.values;
     const value = values?.get(key);
     return value ? { value } : { missing: `The Secret ${name} has no value under the key ${key}.` };
   } catch (error) {

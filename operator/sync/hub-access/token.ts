@@ -35,7 +35,7 @@ export async function resolveAccess(
 ): Promise<Access> {
   const { external } = spec;
   const reference = external
-    ? { ...external.tokenSecretRef, field: 'spec.external.tokenSecretRef', isExternalToken: true }
+    ? { ...external.tokenSecretRef, field: 'spec.external.tokenSecretRef', use: 'ExternalToken' as const }
     : {
         name: tokenSecretName(hub, spec),
         key: TOKEN_KEY,

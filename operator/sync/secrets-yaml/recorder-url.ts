@@ -30,7 +30,7 @@ export type RecorderUrl =
 
 /** Undefined: the configuration asks for none. */
 export async function recorderUrl(
-  services: Pick<Services, 'secrets' | 'settings'>,
+  services: Pick<Services, 'cache' | 'secrets' | 'settings'>,
   resource: HubConfiguration,
 ): Promise<RecorderUrl | undefined> {
   const { recorder } = defaulted(definition.spec, resource.spec);

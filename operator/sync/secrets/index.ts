@@ -61,7 +61,7 @@ async function generate(
 
 /** The Secrets among them that exist, by name. @throws SecretRefused */
 async function readSources(
-  services: Pick<Services, 'secrets' | 'settings'>,
+  services: Pick<Services, 'cache' | 'secrets' | 'settings'>,
   namespace: string,
   { hubRef, secretRefs }: HubSecretsSpec,
 ): Promise<ReadonlyMap<string, SecretContent>> {

@@ -68,6 +68,7 @@ async function sync({
         ) as never;
       },
       watches: () => false,
+      list: function* () {},
       *ofHub(kind: string) {
         if (kind === 'HubSecrets' && writer) yield writer as never;
       },

@@ -24,7 +24,7 @@ function access(spec: Hub['spec'], { label, type = 'Opaque', settings, isOurs = 
   const given = services({
     settings: { allowLocalHubs: false, hubSourceAddress: '', ...settings },
     applier: { isOurs: () => isOurs },
-    cache: { get: () => ({ metadata: { name: 'box', labels } }) as never },
+    cache: { get: () => ({ metadata: { name: 'box', labels } }) as never, list: function* () {} },
     secrets: secretReader(() => new Map([['token', 't\n']]), { labels, type }),
   });
   return resolveAccess(given, hub, defaulted(definition.spec, spec), 'http://villa.home.svc:8123');

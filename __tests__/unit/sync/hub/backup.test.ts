@@ -250,7 +250,7 @@ describe('ensureBackupSchedule', () => {
       subscribe: () => Promise.resolve(() => Promise.resolve()),
     };
     const given = services({
-      cache: { get: () => ({ metadata: { name: 'backups' } }) as never },
+      cache: { get: () => ({ metadata: { name: 'backups' } }) as never, list: function* () {} },
       secrets: secretReader(() => new Map([['password', 'tulip-bulb']])),
     });
     const hub = aHub({

@@ -51,6 +51,7 @@ export class House {
     this.given = services({
       clock: this.clock,
       cache: {
+        list: function* () {},
         get: ((kind: string, _: string, name: string) =>
           kind === 'Hub'
             ? aHub({ status: { volumeID: this.volume } as never })

@@ -82,7 +82,7 @@ async function readCredentials(
   const isLogin = name.endsWith(objectNames('').admin) && labels?.[MANAGED_BY_LABEL] === FIELD_MANAGER;
   if (!isNamed || isLogin || name === objectNames(hub).admin) return services.secrets.get(namespace, name);
   const field = 'spec.bootstrap.credentials.secretRef';
-  return (await readNamedSecret(services, { namespace, hub, name, field }))?.values;
+  return (await readNamedSecret(services, { namespace, hub, name, field, use: 'OwnerLogin' }))?.values;
 }
 
 /**
