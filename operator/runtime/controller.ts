@@ -270,13 +270,14 @@ export class Controller {
 
   /** Enqueues the resources that name a Secret of those that are reserved now or were before, if these are not the same. */
   private enqueueNaming(
-    { reservedSecrets }: KindDefinition,
+    definition: KindDefinition,
     change: Change<CustomResource>,
     priority: Priority,
   ): void {
     const { namespace } = change.object.metadata;
-    const now = reservedSecrets?.(change.object) ?? [];
-    const before = change.type === 'modified' ? (reservedSecrets?.(change.previous) ?? []) : [];
+    const reserved = (resource: CustomResource) => definition.reservedSecrets?.(resource) ?? [];
+    const now = reserved(change.object);
+    const before = change.type === 'modified' ? reserved(change.previous) : [];
     if (isDeepStrictEqual(now, before)) return;
     for (const name of new Set([...now, ...before]))
       this.enqueueDependents(objectKey('Secret', namespace, name), priority);
