@@ -1,5 +1,14 @@
 import { defineChild, hubAndToken, hubObjectSpec } from './child';
-import { atomicTexts, flagWithDefault, immutable, moment, nonEmptyText, text, textUpTo } from './fields';
+import {
+  atomicTexts,
+  flagWithDefault,
+  immutable,
+  int32,
+  moment,
+  nonEmptyText,
+  text,
+  textUpTo,
+} from './fields';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { secretKey, secretName, secretReferences } from './secret-reference';
@@ -179,6 +188,9 @@ const status = hubObjectStatusWith({
     description: 'A flow in progress, so that it is ended and not completed twice after a crash.',
     properties: {
       startedAt: moment('When it was started.'),
+      clockOffset: int32(
+        'Seconds by which the hub’s clock was ahead of that of the operator then. Absent: it was not measured.',
+      ),
       flowID: text('Id of the flow in the hub, which ends it after a crash.'),
       kind: text(
         'Of a flow that changes the entry: config, options or subentries. Absent: the flow makes an entry.',
@@ -201,6 +213,7 @@ const status = hubObjectStatusWith({
       ),
       entryIDs: atomicTexts('Entries that the domain had before. Another one is the result of this flow.'),
       configHash: text('Of a flow that replaces an entry: hash of its answers.'),
+      madeID: text('Id of the entry that the flow has made for certain, until the hub has set it up.'),
     },
   },
 });

@@ -116,6 +116,8 @@ export class RestClient {
   private readonly http: AxiosInstance;
   private readonly identityCheck: HubIdentityCheck | undefined;
   private closed = false;
+  /** Seconds by which the hub’s clock is ahead of the operator’s, by the header `Date` of its last answer; undefined: it had none. */
+  clockOffset: number | undefined;
 
   constructor(options: RestClientOptions) {
     this.address = options;
@@ -254,6 +256,7 @@ export class RestClient {
         headers: token == null ? {} : { Authorization: `Bearer ${token}` },
         signal: abort.signal,
       });
+      this.clockOffset = offsetOf(headers['date'], this.clock.now());
       const received = await readBody(data, MAX_ANSWER_SIZE, hubBodies).finally(
         () => !data.readableEnded && data.destroy(),
       );
@@ -357,6 +360,12 @@ function jsonMessage(body: Buffer): string {
     // Not the shape that we know, but a text of the hub.
   }
   return body.toString();
+}
+
+/** @param date the time of an answer, in whole seconds */
+function offsetOf(date: unknown, now: number): number | undefined {
+  const seconds = Math.round((Date.parse(String(date)) + 499 - now) / 1_000);
+  return Number.isNaN(seconds) ? undefined : seconds;
 }
 
 function contentType(header: unknown): string {

@@ -57,6 +57,8 @@ export interface Cached extends Corrected, Removable {
   readonly failures: Map<FlowClass, Failure>;
   /** The request of the hub for credentials that only a person can answer: its flow, the answers at that time, and why. */
   confirmation?: { readonly key: string; readonly message: string } | undefined;
+  /** The hub has entries that an interrupted flow of the resource may have made: a person has to say whose they are. */
+  isUnclear?: boolean;
   /** Values of Secrets, former ones too: the hub may still quote them. */
   secrets: ReadonlySet<string>;
 }
@@ -159,7 +161,7 @@ export class HubContext {
     // not wait for the other.
     const isFirst = (other: IntegrationResource) => !isInterrupted(resource) || other.metadata.uid < uid;
     const mayGoOn = (other: IntegrationResource) =>
-      isInterrupted(other) && !isHeldUp(other) && isFirst(other);
+      isInterrupted(other) && !isHeldUp(other) && !this.of(other).isUnclear && isFirst(other);
     return this.runningFlow(resource) ?? this.othersOfDomain(resource).find(mayGoOn);
   }
 
@@ -185,13 +187,13 @@ export class HubContext {
     this.services.requeue(integration.kind, namespace, name);
   }
 
-  /** The owner of the entry, and the resources of its domain whose answers failed. */
+  /** The owner of the entry, and the resources of its domain that make none before something changes. */
   private requeueConcerned(domain: string, entryId: string | undefined): void {
     for (const resource of this.resources()) {
       const { entryID, rejectedHash } = resource.status ?? {};
       const isOwner = entryId !== undefined && entryID === entryId;
-      const hasFailed = rejectedHash !== undefined && resource.spec.domain === domain;
-      if (isOwner || hasFailed) this.requeue(resource);
+      const isStuck = rejectedHash !== undefined || this.of(resource).isUnclear;
+      if (isOwner || (isStuck && resource.spec.domain === domain)) this.requeue(resource);
     }
   }
 

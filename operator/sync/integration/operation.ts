@@ -1,4 +1,5 @@
 import type { ConfigEntry } from '../../client/connection/flow-step';
+import type { HubClient } from '../../client/hub-client';
 import { type Clock, timestamp } from '../../base/clock';
 import { withDeadline } from '../../base/deadline';
 import type { HubIntegrationSpec, PendingFlow } from '../../kinds/integration';
@@ -29,6 +30,8 @@ export type OperationResult =
       readonly applied: Applied;
       /** Default: `ConfigFlowFailed`. */
       readonly reason?: 'RecreateRequired';
+      /** Ids of the entries of the domain that were changed while the flow ran. */
+      readonly changed?: readonly string[];
     };
 
 export type Failed = Extract<OperationResult, { readonly type: 'failed' }>;
@@ -58,6 +61,10 @@ export const configurationFailed = (
 /** Milliseconds within which status has to record the id of a flow before it goes on. */
 const RECORD_TIMEOUT = 60_000;
 
+/** The clock of the hub beside that of the operator, at the start of a flow. */
+export const measured = ({ rest: { clockOffset } }: Pick<HubClient, 'rest'>) =>
+  clockOffset === undefined ? {} : { clockOffset };
+
 /** Flows of the hub for one resource. An open flow of an operation that is given up is ended in the hub. */
 export class FlowOperation extends Operation<OperationResult> {
   /** The flow that was started last, or is about to start, for status to record. */
@@ -73,6 +80,7 @@ export class FlowOperation extends Operation<OperationResult> {
     readonly type: 'create' | 'update' | 'reauth',
     readonly sent: { readonly configHash: string; readonly hashes: AnswerHashes; readonly key: string },
     clock: Clock,
+    private readonly client: Pick<HubClient, 'rest'>,
     private readonly onFlow: () => void,
     private readonly isStillDesired: () => boolean,
   ) {
@@ -100,7 +108,7 @@ export class FlowOperation extends Operation<OperationResult> {
 
   /** Waits until status has the flow: after a crash, the next process ends the flow and finds the objects that it made. */
   async record(flow: Omit<PendingFlow, 'startedAt'>): Promise<void> {
-    this.flow = { ...flow, startedAt: timestamp(this.clock.now()) };
+    this.flow = { ...flow, startedAt: timestamp(this.clock.now()), ...measured(this.client) };
     const recorded = new Promise<void>((resolve) => (this.admit = resolve));
     this.onFlow();
     await withDeadline({ clock: this.clock, delay: RECORD_TIMEOUT, signal: this.signal }, () => recorded);

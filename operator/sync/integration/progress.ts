@@ -91,14 +91,14 @@ function circumstances(
 
 /** Starts flows whose end queues the resource again. */
 export function startOperation(
-  { clock, configHash, cached, hashes, hub, key, resource }: IntegrationReconcile,
+  { clock, client, configHash, cached, hashes, hub, key, resource }: IntegrationReconcile,
   type: FlowOperation['type'],
   run: (operation: FlowOperation) => Promise<OperationResult>,
 ): FlowOperation {
   const onFlow = () => hub.requeue(resource);
   const isStillDesired = () => hub.isStillDesired(resource);
   const sent = { configHash, hashes, key };
-  const operation = new FlowOperation(type, sent, clock, onFlow, isStillDesired);
+  const operation = new FlowOperation(type, sent, clock, client, onFlow, isStillDesired);
   cached.operation = operation.start(run, () => {
     const { madeEntry } = operation;
     if (madeEntry) hub.recordOwner(resource, madeEntry.entry_id);

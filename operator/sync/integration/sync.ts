@@ -20,6 +20,7 @@ import { abortFlow, endCreation, leftEntries } from './entry/interrupted';
 import { appliedAnswers, EntryMaintenance } from './entry/maintenance';
 import { removeEntry } from './entry/removal';
 import { forgottenEntry } from './entry/status';
+import { NO_CANDIDATES } from './entry/candidates';
 import {
   type Cached,
   type HubContexts,
@@ -180,16 +181,17 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
       },
     );
     const { entryID, pendingFlow } = resource.status ?? {};
-    const made = cached.operation?.madeEntry;
-    const isInterrupted = pendingFlow && makesEntry(pendingFlow) && !made && !pendingFlow.replaces;
+    const made = cached.operation?.madeEntry?.entry_id ?? pendingFlow?.madeID;
+    const isInterrupted =
+      pendingFlow && makesEntry(pendingFlow) && made === undefined && !pendingFlow.replaces;
     if (pendingFlow && !isInterrupted) await abortFlow(client, pendingFlow);
     const other = isInterrupted ? hub.runningFlow(resource) : undefined;
     if (other) return domainBusy(other);
-    const ended = isInterrupted ? await endCreation(resource, client, hub) : { unclear: [] };
-    const left = [...(ended.made ? [ended.made] : []), ...ended.unclear];
+    const ended = isInterrupted ? await endCreation(resource, client, hub) : NO_CANDIDATES;
+    const left = [...(ended.made ? [ended.made] : []), ...ended.unclear, ...ended.later];
     const isOrphan = resource.spec.deletionPolicy === 'Orphan';
     const former = pendingFlow?.replaces === entryID ? undefined : pendingFlow?.replaces;
-    const ids = [...(isOrphan ? [] : [made?.entry_id, former]), ...(shouldDelete(resource) ? [entryID] : [])];
+    const ids = [...(isOrphan ? [] : [made, former]), ...(shouldDelete(resource) ? [entryID] : [])];
     const { clock } = this.services;
     for (const id of new Set(ids))
       if (id !== undefined && !(await removeEntry({ client, clock, hub, resource }, id)))

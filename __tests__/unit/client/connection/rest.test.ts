@@ -98,6 +98,27 @@ describe('RestClient with an answer', () => {
     expect(await open().postForm('/auth/revoke', { token: 'x' })).toBeUndefined();
   });
 
+  test('an answer tells how far the clock of the hub is ahead', async () => {
+    const clock = new ManualClock();
+    const rest = open({ clock });
+    expect(rest.clockOffset).toBeUndefined();
+    for (const [ahead, expected] of [
+      [90, 90],
+      [-90, -90],
+      [0, 0],
+      [undefined, undefined],
+    ]) {
+      hub.routes.set('GET /api/config', (_request, response) => {
+        response.sendDate = false;
+        if (ahead !== undefined)
+          response.setHeader('Date', new Date(clock.now() + ahead * 1_000).toUTCString());
+        json(200, {})(_request, response);
+      });
+      await rest.get('/api/config');
+      expect(rest.clockOffset).toBe(expected);
+    }
+  });
+
   test('a 403 is HubBanned if /manifest.json, read without a token, is 403 as well', async () => {
     answerWith(text(403, '403: Forbidden'));
     hub.routes.set('GET /manifest.json', text(403, '403: Forbidden'));

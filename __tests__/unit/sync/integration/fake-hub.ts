@@ -92,6 +92,14 @@ export class FakeHub {
   onEnabled: (id: string, enabled: boolean) => void = (id, enabled) =>
     this.set(id, { disabled_by: enabled ? null : 'user', state: enabled ? 'loaded' : 'not_loaded' });
   isSilent = false;
+  /** Seconds by which its clock is ahead of the operator's; undefined: its answers do not tell. */
+  clockOffset: number | undefined = 0;
+  /** Seconds since 1970 by its clock. */
+  private get seconds(): number {
+    return this.now() / 1_000 + (this.clockOffset ?? 0);
+  }
+  /** Reports an entry to those that listen. */
+  private reportEntry: (entry: ConfigEntry) => void = () => undefined;
   /** Reports an event to those that listen. */
   emit: (event: HubEvent) => void = () => undefined;
   /** Milliseconds since 1970. */
@@ -102,17 +110,36 @@ export class FakeHub {
     this.entries.set(id, { ...this.entries.get(id)!, ...fields });
   }
 
+  /** A person changes an entry. */
+  changeEntry(id: string, fields: Partial<ConfigEntry>): void {
+    this.set(id, fields);
+    this.reportEntry(this.entries.get(id)!);
+  }
+
+  /** A person removes an entry. */
+  removeEntry(id: string): void {
+    const entry = this.entries.get(id)!;
+    this.entries.delete(id);
+    this.reportEntry(entry);
+  }
+
   /** Ends a flow with a new entry. */
   created(fields: Partial<ConfigEntry> = {}): Step {
-    const entry = anEntry({ entry_id: `made-${++this.count}`, created_at: this.now() / 1_000, ...fields });
+    const entry = anEntry({ entry_id: `made-${++this.count}`, created_at: this.seconds, ...fields });
     this.entries.set(entry.entry_id, entry);
     return { type: 'create_entry', result: entry };
   }
 
   addSubentry(type: string, title: string): string {
-    const id = `${ulid(this.now())}${String(++this.count).padStart(16, '0')}`;
+    const id = `${ulid(this.seconds * 1_000)}${String(++this.count).padStart(16, '0')}`;
     this.subentries.push({ subentry_id: id, subentry_type: type, title });
     return id;
+  }
+
+  /** A person gives a subentry a title. */
+  changeSubentry(entryId: string, id: string, title: string): void {
+    this.subentries = this.subentries.map((each) => (each.subentry_id === id ? { ...each, title } : each));
+    this.reportEntry(this.entries.get(entryId)!);
   }
 
   private show(id: string, flow: OpenFlow): FlowStep {
@@ -129,10 +156,14 @@ export class FakeHub {
 
   get client(): HubClient {
     const called = (text: string) => void this.calls.push(text);
+    const clockOffset = () => this.clockOffset;
     const listen = () => () => undefined;
     return {
       rest: {
         redact: (text: string) => text,
+        get clockOffset() {
+          return clockOffset();
+        },
         get: () => (this.isSilent ? Promise.reject(new Error('silent')) : Promise.resolve({})),
       },
       events: {
@@ -150,7 +181,10 @@ export class FakeHub {
         discovered: async () => this.discovered,
       },
       configEntries: {
-        onChange: listen,
+        onChange: (listener: (entry: ConfigEntry) => void) => {
+          this.reportEntry = listener;
+          return () => undefined;
+        },
         lastKnown: this.entries,
         all: async () => new Map([...this.entries].filter(([id]) => !this.unreported.has(id))),
         refreshed: async () => this.entries,

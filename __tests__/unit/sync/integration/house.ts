@@ -117,6 +117,10 @@ export class House {
     return outcome;
   }
 
+  isRequeued(name: string): boolean {
+    return this.requeued.has(name);
+  }
+
   /** Reconciles until it waits for a time or for something else. */
   async settle(name: string): Promise<Outcome> {
     for (let pass = 0; pass < 100; pass++) {

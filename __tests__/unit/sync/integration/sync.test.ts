@@ -64,6 +64,12 @@ describe('IntegrationSync', () => {
   });
 
   describe('an operator that is killed', () => {
+    const unclear = {
+      type: 'Stalled',
+      reason: 'ConfigFlowFailed',
+      message: expect.stringContaining('lamp “Lamp” of the demo entry “Demo” was interrupted') as unknown,
+    };
+
     test.each([
       ['reconfiguration', { supports_reconfigure: true }],
       ['options', { supports_options: true }],
@@ -80,7 +86,7 @@ describe('IntegrationSync', () => {
       expect(hub.calls).toContain('submit {"host":"b"}');
     });
 
-    test('in the first request of a flow that makes a subentry at once makes no second one', async () => {
+    test('in the first request of a flow that makes a subentry at once makes no second one, and adopts it by its title', async () => {
       const types = { lamp: { supports_reconfigure: false } };
       hub.scriptOf = (request) =>
         request.kind === 'subentries'
@@ -94,9 +100,15 @@ describe('IntegrationSync', () => {
       await house.until('one', () => hub.subentries.length === 2);
       house.start();
       hub.onCarriedOut = () => undefined;
+      expect(await house.settle('one')).toMatchObject(unclear);
+      const [, untitled] = hub.subentries;
+      expect(untitled).toMatchObject({ title: 'Untitled' });
+      hub.changeSubentry(house.status('one').entryID!, untitled!.subentry_id, 'Lamp');
+      expect(house.isRequeued('one')).toBe(true);
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
       expect(hub.subentries.map(({ title }) => title)).toEqual(['Door', 'Lamp']);
-      expect(reasons()).toEqual([]);
+      expect(reasons()).toEqual(['Adopted']);
+      expect(house.status('one').adoptedSubentries).toEqual(['subentries.lamp/Lamp']);
     });
 
     test('before a flow makes a subentry takes none that a person made a day later', async () => {
@@ -141,12 +153,79 @@ describe('IntegrationSync', () => {
       };
       await house.until('one', () => killed);
       house.start();
+      expect(await house.settle('one')).toMatchObject(unclear);
+      expect(hub.subentries.map(({ title }) => title)).toEqual(['Untitled']);
+      expect(hub.calls.filter((call) => /^(title|remove)/.test(call))).toEqual([]);
+      await house.reconcile('one', { forced: true });
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.subentries.map(({ title }) => title)).toEqual(['Lamp']);
-      expect(reasons()).not.toContain('Adopted');
-      house.apply('one', { ...spec, subentries: [] });
-      await house.settle('one');
-      expect(hub.subentries).toEqual([]);
+      expect(hub.subentries.map(({ title }) => title)).toEqual(['Untitled', 'Lamp']);
+    });
+
+    describe('after a flow that makes a subentry in the place of a former one', () => {
+      const lampOf = (state: string) => ({
+        configuration: texts({ host: 'a' }),
+        reconfigure: 'Recreate' as const,
+        subentries: [{ type: 'lamp', title: 'Lamp', values: texts({ state }) }],
+      });
+      let former: string;
+
+      /** The operator is killed before the response to the answer arrives. */
+      beforeEach(async () => {
+        hub.scriptOf = (request) =>
+          request.kind === 'subentries'
+            ? oneForm(['state'], () => (hub.addSubentry('lamp', 'Lamp'), { type: 'create_entry' }))
+            : oneForm(['host'], () =>
+                hub.created({ supported_subentry_types: { lamp: { supports_reconfigure: false } } }),
+              );
+        house.apply('one', lampOf('1'));
+        await house.settle('one');
+        former = hub.subentries[0]!.subentry_id;
+        hub.onCarriedOut = (call) => (call.startsWith('submit') ? new Promise(() => undefined) : undefined);
+        house.apply('one', lampOf('2'));
+        await house.until('one', () => hub.subentries.length === 2);
+        hub.onCarriedOut = () => undefined;
+        hub.calls.length = 0;
+        house.start();
+      });
+
+      test.each([
+        ['the one that the flow has made', 0],
+        ['the one that the flow has made and one of a person', 1],
+      ])('removes and renames none beside %s', async (_, count) => {
+        for (let n = 0; n < count; n++) hub.addSubentry('lamp', 'Of a person');
+        expect(await house.settle('one')).toMatchObject(unclear);
+        expect(hub.calls).toEqual([]);
+        expect(hub.subentries).toHaveLength(2 + count);
+        house.start();
+        expect(await house.settle('one')).toMatchObject(unclear);
+        expect(hub.calls).toEqual([]);
+      });
+
+      test('goes on when a person has removed the former one', async () => {
+        expect(await house.settle('one')).toMatchObject(unclear);
+        hub.subentries = hub.subentries.filter(({ subentry_id: id }) => id !== former);
+        expect(await house.settle('one')).not.toMatchObject(unclear);
+        expect(house.status('one')).not.toHaveProperty('pendingFlow');
+      });
+    });
+
+    test('does not name a subentry of a person for a flow that was started without an answer', async () => {
+      hub.scriptOf = (request) =>
+        request.kind === 'subentries'
+          ? oneForm(['state'], () => (hub.addSubentry('lamp', 'Lamp'), { type: 'create_entry' }))
+          : oneForm(['host'], () =>
+              hub.created({ supported_subentry_types: { lamp: { supports_reconfigure: false } } }),
+            );
+      hub.onCarriedOut = (call) =>
+        call.startsWith('start subentries') ? new Promise(() => undefined) : undefined;
+      const subentries = [{ type: 'lamp', title: 'Lamp', values: texts({ state: '1' }) }];
+      house.apply('one', { configuration: texts({ host: 'a' }), subentries });
+      await house.until('one', () => hub.calls.some((call) => call.startsWith('start subentries')));
+      hub.onCarriedOut = () => undefined;
+      house.start();
+      hub.addSubentry('lamp', 'Of a person');
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.subentries.map(({ title }) => title)).toEqual(['Of a person', 'Lamp']);
     });
   });
 
@@ -766,7 +845,6 @@ describe('IntegrationSync', () => {
         await house.settle('one');
         expect(house.status('one').entryID).toBeDefined();
         expect(house.status('two').entryID).toBeUndefined();
-        expect(house.events.filter(({ reason }) => reason === 'Adopted')).toEqual([]);
       });
     });
 

@@ -1,12 +1,13 @@
 import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { timestamp } from '../../../base/clock';
 import type { EventSpec } from '../../../runtime/event-spec';
-import type { Outcome } from '../../../runtime/outcome';
+import { type Outcome, stalled } from '../../../runtime/outcome';
 import { volumeStatus } from '../../hub-workload/hub-volume';
 import { adoptedEvent } from '../../objects/ownership';
 import { type AnswerHashes, recorded } from '../answer-hashes';
+import { unclearEntries } from '../flow/problem-text';
 import { type HubContext, type IntegrationReconcile, MOMENT } from '../hub-context';
-import type { Failed } from '../operation';
+import { type Failed, measured } from '../operation';
 import { domainBusy, inProgress, startOperation, stillFailed } from '../progress';
 import {
   chosenOptions,
@@ -21,6 +22,7 @@ import {
 import { createEntry } from './creation';
 import { endCreation, isCompleted, leftEntries } from './interrupted';
 import { entryHash, entryHashes, NO_ENTRY } from './status';
+import { adoptableOf } from './candidates';
 
 // Gets a resource its entry: one that exists is adopted, or a config flow makes one.
 
@@ -52,15 +54,16 @@ export async function acquire(reconcile: IntegrationReconcile): Promise<Outcome>
 
 /** Records in status that a config flow is about to start. */
 export function begin(reconcile: IntegrationReconcile, events: readonly EventSpec[] = []): Outcome {
-  const { cached, clock, entries, hub, resource, spec, volume } = reconcile;
+  const { cached, client, clock, entries, hub, resource, spec, volume } = reconcile;
   const busy = hub.acquireDomain(resource);
   if (busy) return domainBusy(busy);
   const startedAt = timestamp(clock.now());
   cached.startedAt = startedAt;
+  cached.isUnclear = false;
   const fields = {
     ...NO_ENTRY,
     ...volumeStatus(volume),
-    pendingFlow: { startedAt, entryIDs: idsOfDomain(entries.values(), spec.domain) },
+    pendingFlow: { startedAt, ...measured(client), entryIDs: idsOfDomain(entries.values(), spec.domain) },
     ...recorded(entryHashes(reconcile.hashes), reconcile.key),
   };
   return inProgress(reconcile, undefined, 0, fields, events);
@@ -68,23 +71,40 @@ export function begin(reconcile: IntegrationReconcile, events: readonly EventSpe
 
 /**
  * Ends a flow that makes an entry and whose end was not observed. The entry that it made becomes that of the resource, and
- * takes the place of the former one unless other answers are desired by now.
+ * takes the place of the former one unless other answers are desired by now. An entry that a person may have made is adopted at
+ * most, and no other one is made beside it.
  */
 export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promise<Outcome> {
-  const { client, draining, hashes, hub, key, resource, status } = reconcile;
+  const { cached, client, context, draining, hashes, hub, key, resource, spec, status } = reconcile;
   if (draining) return inProgress(reconcile, undefined);
   const running = hub.runningFlow(resource);
   if (running) return domainBusy(running);
-  const { made, unclear } = await endCreation(resource, client, hub);
-  const { entryID: former, pendingFlow, configHash, answerHashes } = status;
-  const isDue = former === undefined || pendingFlow?.configHash === entryHash(hashes, key);
-  if (made && isDue && !(await isCompleted(client, made))) return inProgress(reconcile, undefined, MOMENT);
-  const left = made && !isDue ? [...unclear, made] : unclear;
+  const { made, unclear, later } = await endCreation(resource, client, hub);
+  const { entryID, pendingFlow, configHash, answerHashes } = status;
+  // An integration may have had the hub replace it by the new one.
+  const former = (await client.configEntries.all()).has(entryID ?? '') ? entryID : undefined;
+  const adopted = former === undefined && !context.forced ? adoptableOf(unclear, spec) : undefined;
+  cached.isUnclear = unclear.length > 0 && !adopted && !context.forced;
+  if (cached.isUnclear) {
+    const titles = unclear.map(({ title }) => title);
+    return stalled('ConfigFlowFailed', unclearEntries(spec, titles, former !== undefined));
+  }
+  const isDue = entryID === undefined || pendingFlow?.configHash === entryHash(hashes, key);
+  const found = adopted ?? (isDue || former === undefined ? made : undefined);
+  const left = [...later, ...(adopted ? [] : unclear), ...(made && !found ? [made] : [])];
   const events = left.length > 0 ? [leftEntries(left)] : [];
-  if (!made || !isDue) return inProgress(reconcile, undefined, 0, { pendingFlow: null }, events);
-  if (former === undefined)
-    return takeOwnership(reconcile, made, { hashes: {}, key, events }, { configHash, answerHashes });
-  return replace(reconcile, made, former, { hashes: entryHashes(hashes), key, events });
+  if (!found) return inProgress(reconcile, undefined, 0, { pendingFlow: null }, events);
+  if (made && pendingFlow?.madeID === undefined) {
+    hub.recordOwner(resource, made.entry_id);
+    return inProgress(reconcile, undefined, 0, { pendingFlow: { ...pendingFlow, madeID: made.entry_id } });
+  }
+  if (!(await isCompleted(client, found))) return inProgress(reconcile, undefined, MOMENT);
+  if (adopted) return adopt(reconcile, adopted, events);
+  const sent = { hashes: entryHashes(hashes), key, events };
+  if (former !== undefined) return replace(reconcile, found, former, sent);
+  return entryID !== undefined && isDue
+    ? takeOwnership(reconcile, found, sent)
+    : takeOwnership(reconcile, found, { hashes: {}, key, events }, { configHash, answerHashes });
 }
 
 /** The part of a reconcile that says which entry may be adopted; `kubectl hub diff` asks as well. */
@@ -110,10 +130,15 @@ export async function adoptable(reconcile: Adoption): Promise<ConfigEntry | unde
 }
 
 /** The hub shows no answers of an adopted entry. They are taken to be those of the spec, until the spec changes. */
-export function adopt(reconcile: IntegrationReconcile, entry: ConfigEntry): Outcome {
+export function adopt(
+  reconcile: IntegrationReconcile,
+  entry: ConfigEntry,
+  events: readonly EventSpec[] = [],
+): Outcome {
   const event = adoptedEvent(`${entry.domain} entry “${entry.title}”`);
   const hashes = entryHashes(reconcile.hashes);
-  return takeOwnership(reconcile, entry, { hashes, key: reconcile.key, events: [event] }, { adopted: true });
+  const acquired = { hashes, key: reconcile.key, events: [...events, event] };
+  return takeOwnership(reconcile, entry, acquired, { adopted: true });
 }
 
 /** The hashes of an entry's answers, and their key. */
@@ -162,12 +187,14 @@ export function replace(
 }
 
 /** The entry that a flow has named by its end, and that no resource owns. */
-export function namedEntry(reconcile: IntegrationReconcile, { problem }: Failed): ConfigEntry | undefined {
-  const { entries, spec, status } = reconcile;
+export function namedEntry(
+  reconcile: IntegrationReconcile,
+  { problem, changed = [] }: Failed,
+): ConfigEntry | undefined {
+  const { entries, spec } = reconcile;
   if (spec.adopt === 'Never' || problem.kind !== 'abort') return undefined;
   const present = entriesOf(entries.values(), spec.domain);
-  const { startedAt = '' } = status.pendingFlow ?? {};
-  return entryNamedBy(problem.key ?? '', present, spec, isOwned(reconcile), startedAt);
+  return entryNamedBy(problem.key ?? '', present, spec, isOwned(reconcile), changed);
 }
 
 const isOwned =

@@ -1,6 +1,5 @@
 import type { ConfigEntry } from '../../../client/connection/flow-step';
-import type { HubIntegrationSpec, PendingFlow } from '../../../kinds/integration';
-import { FLOW_LIMIT, FLOW_REQUEST_LIMIT } from '../../../base/limits';
+import type { HubIntegrationSpec } from '../../../kinds/integration';
 import { SUCCESS } from '../flow/run';
 
 /**
@@ -70,45 +69,20 @@ export function entryToAdopt(
 /**
  * The entry that a flow has named by an end without an entry of its own: the one that it changed, or the only one of its
  * domain. One with another title than `spec.title` may be of another account.
+ *
+ * @param changed ids of the entries that were changed while the flow ran
  */
 export function entryNamedBy(
   key: string,
   present: readonly ConfigEntry[],
   { title }: Pick<HubIntegrationSpec, 'title'>,
   isOwned: (entryId: string) => boolean,
-  startedAt: string,
+  changed: readonly string[],
 ): ConfigEntry | undefined {
   const [only, ...others] = SUCCESS.test(key)
-    ? present.filter((each) => (each.modified_at ?? 0) >= Date.parse(startedAt) / 1_000 - CLOCK_SKEW)
+    ? present.filter((each) => changed.includes(each.entry_id))
     : /^single_instance/.test(key) || (key === 'already_configured' && title === undefined)
       ? present
       : [];
   return only && others.length === 0 && !isOwned(only.entry_id) ? only : undefined;
-}
-
-/** Seconds by which the clocks of hub and operator may differ. */
-const CLOCK_SKEW = 60;
-
-/** Seconds within which a flow makes its entry. */
-const FLOW_WINDOW = (FLOW_LIMIT + FLOW_REQUEST_LIMIT) / 1_000;
-
-/** Whether a flow may have made something at that time, in seconds since 1970. A hub before 2024.8 does not show it. */
-export function isWithin({ startedAt = '' }: PendingFlow, at: number | undefined): boolean {
-  const sinceStart = (at ?? NaN) - Date.parse(startedAt) / 1_000;
-  return !(sinceStart < -CLOCK_SKEW || sinceStart > FLOW_WINDOW + CLOCK_SKEW);
-}
-
-/**
- * The entries that an interrupted flow may have made: of a user's flow, made within the time of a flow, which the domain
- * did not have before; those with the title, if there are some. Several: any of them may be a person's.
- *
- * @param free entries of the domain that no resource owns
- */
-export function entriesMadeBy(pending: PendingFlow, free: readonly ConfigEntry[], title: string | undefined) {
-  const { entryIDs = [] } = pending;
-  const added = free.filter((entry) => entry.source === 'user' && !entryIDs.includes(entry.entry_id));
-  const within = added.filter(({ created_at: at }) => isWithin(pending, at));
-  const titled = within.filter((entry) => entry.title === title);
-  const made = titled.length > 0 ? titled : within;
-  return { made, others: added.filter((entry) => !within.includes(entry)) };
 }

@@ -8,8 +8,17 @@ import { entriesOf, idsOfDomain } from './adoption';
 import { entryHash } from './status';
 
 /** Makes an entry by the flow of its integration. */
-export async function createEntry(reconcile: IntegrationReconcile, operation: FlowOperation) {
-  return created(reconcile, await run(reconcile, operation, {}));
+export async function createEntry(
+  reconcile: IntegrationReconcile,
+  operation: FlowOperation,
+): Promise<OperationResult> {
+  const { client, entries, spec } = reconcile;
+  const before = new Map([...entries].map(([id, entry]) => [id, entry.modified_at]));
+  const result = created(reconcile, await run(reconcile, operation, {}));
+  if (result.type !== 'failed' || !SUCCESS.test(result.problem.key ?? '')) return result;
+  const after = entriesOf((await client.configEntries.refreshed()).values(), spec.domain);
+  const changed = after.filter(({ entry_id: id, modified_at: at }) => before.get(id) !== at);
+  return { ...result, changed: changed.map(({ entry_id: id }) => id) };
 }
 
 /**
@@ -38,7 +47,9 @@ export async function runAgain(
   const result = created(reconcile, end);
   if (result.type === 'created') {
     const unused = result.unused.filter((id) => changed.includes(id));
-    if (unused.length === 0) return result;
+    // The hub itself replaces an entry of the same unique id: without the former one, the new one stays.
+    const isReplaced = !(await client.configEntries.refreshed()).has(entry.entry_id);
+    if (unused.length === 0 || isReplaced) return result;
     await client.configEntries.remove(result.entry.entry_id);
     const text = `no form asks for ${unused.join(', ')}: remove it or correct its name`;
     return configurationFailed(reconcile, { kind: 'answers', text });

@@ -4,9 +4,12 @@ import { integration as definition } from '../../../kinds';
 import type { PendingFlow } from '../../../kinds/integration';
 import { defaulted } from '../../../kinds/schema';
 import type { EventSpec } from '../../../runtime/event-spec';
-import { isComparable, recorded, subentryId } from '../answer-hashes';
+import { stalled } from '../../../runtime/outcome';
+import { unclearSubentries } from '../flow/problem-text';
 import type { HubContext, IntegrationReconcile, IntegrationResource } from '../hub-context';
-import { desiredTitle, entriesMadeBy, entriesOf, isWithin } from './adoption';
+import { inProgress } from '../progress';
+import { desiredTitle, entriesOf, isConfigured } from './adoption';
+import { NO_CANDIDATES, candidatesOf, candidateSubentries, type Candidates } from './candidates';
 
 // A flow whose end was not observed: the process was killed, or the hub's response did not arrive.
 
@@ -15,20 +18,23 @@ export async function abortFlow({ flows }: Pick<HubClient, 'flows'>, { kind, flo
   return flowID !== undefined && flows.abort((kind ?? 'config') as FlowKind, flowID);
 }
 
-/** Ends a flow that makes an entry, and finds it. `unclear`: the flow may have made one of them, and a person any. */
-export async function endCreation(resource: IntegrationResource, client: HubClient, hub: HubContext) {
-  const pending = resource.status!.pendingFlow!;
+/** Ends a flow that makes an entry, and finds the entries that it may have made. */
+export async function endCreation(
+  resource: IntegrationResource,
+  client: HubClient,
+  hub: HubContext,
+): Promise<Candidates> {
+  const { pendingFlow: pending = {}, entryID } = resource.status ?? {};
   const wasOpen = await abortFlow(client, pending);
   const spec = defaulted(definition.spec, resource.spec);
+  // No form was answered. Only an integration without forms may have made an entry: by the start of its flow.
+  if (pending.flowID === undefined && isConfigured(spec)) return NO_CANDIDATES;
   const present = entriesOf((await client.configEntries.refreshed()).values(), spec.domain);
-  // The flow ends when its entry is set up: while it is open, a person made an entry that is loaded.
-  const free = present.filter(
-    ({ entry_id: id, state }) =>
-      id !== resource.status!.entryID && !hub.ownerOf(id, resource) && !(wasOpen && state === 'loaded'),
-  );
-  const { made: found, others } = entriesMadeBy(pending, free, desiredTitle(spec));
-  const [made, ...more] = found;
-  return made && more.length === 0 ? { made, unclear: others } : { unclear: [...found, ...others] };
+  const made = present.find(({ entry_id: id }) => id === pending.madeID);
+  if (pending.madeID !== undefined) return { ...NO_CANDIDATES, made };
+  const free = present.filter(({ entry_id: id }) => id !== entryID && !hub.ownerOf(id, resource));
+  const offset = client.rest.clockOffset;
+  return candidatesOf(pending, free, { wasOpen, offset, title: desiredTitle(spec) });
 }
 
 /** States in which an entry is set up or removed: what comes of it shows whether it stays. */
@@ -44,41 +50,31 @@ export async function isCompleted(
   { entry_id: id, state, reason, disabled_by: disabledBy }: ConfigEntry,
 ): Promise<boolean> {
   if (CHANGING.includes(state)) return false;
-  const isCut = state === 'setup_error' && reason === null;
+  const isCut = state === 'not_loaded' || (state === 'setup_error' && reason === null);
   if (disabledBy === null && !isCut) return true;
   if (disabledBy === null) await configEntries.setEnabled(id, false);
   await configEntries.setEnabled(id, true);
   return true;
 }
 
-/**
- * Ends the flow of an update, and finishes the subentry that it made, so that none is made twice. Resolves with the fields
- * of status.
- */
-export async function endUpdate(
-  { client, key, status }: IntegrationReconcile,
-  { entry_id: entryId }: ConfigEntry,
-  pending: PendingFlow,
-): Promise<Readonly<Record<string, unknown>>> {
-  const ended = { pendingFlow: null };
+/** Ends the flow of an update. A subentry that it may have made is not made again before a person has said whose it is. */
+export async function endUpdate(reconcile: IntegrationReconcile, entry: ConfigEntry, pending: PendingFlow) {
+  const { answers, client, context } = reconcile;
+  const ended = () => inProgress(reconcile, undefined, 0, { pendingFlow: null });
   const wasOpen = await abortFlow(client, pending);
-  const { type, title, hash, replaces, subentryIDs = [] } = pending.subentry ?? {};
-  if (wasOpen || type === undefined || title === undefined || hash === undefined) return ended;
-  const present = await client.configEntries.subentries(entryId);
-  const isNew = (id: string) => !subentryIDs.includes(id) && isWithin(pending, timeOf(id));
-  const [made, ...others] = present.filter((each) => each.subentry_type === type && isNew(each.subentry_id));
-  if (!made || others.length > 0) return ended; // any of several may be a person's
-  if (made.title !== title) await client.configEntries.setSubentryTitle(entryId, made.subentry_id, title);
-  if (replaces !== undefined) await client.configEntries.removeSubentry(entryId, replaces);
-  if (!isComparable(status.configHash, key)) return ended;
-  return { ...ended, ...recorded({ ...status.answerHashes, [subentryId({ type, title })]: hash }, key) };
+  const { type, title, replaces } = pending.subentry ?? {};
+  if (wasOpen || type === undefined || title === undefined || context.forced) return ended();
+  const desired = answers.subentries?.find((each) => each.type === type && each.title === title);
+  // No form was answered: only a flow without forms may have made one, by its start.
+  if (pending.flowID === undefined && desired && desired.answers.length > 0) return ended();
+  const present = await client.configEntries.subentries(entry.entry_id);
+  const candidates = candidateSubentries(pending, present, client.rest.clockOffset);
+  const isReplacement = present.some(({ subentry_id: id }) => id === replaces);
+  // One of that type and title is adopted as one that a person made.
+  const isNamed = candidates.some((each) => each.title === title);
+  if (candidates.length === 0 || (isNamed && !isReplacement)) return ended();
+  return stalled('ConfigFlowFailed', unclearSubentries(entry, { type, title }, candidates, isReplacement));
 }
-
-const ULID = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-
-/** The time with which the id of a subentry begins, in seconds since 1970. */
-const timeOf = (id: string): number =>
-  [...id.slice(0, 10)].reduce((time, digit) => time * ULID.length + ULID.indexOf(digit), 0) / 1_000;
 
 /** Entries that no resource takes: the flow may have made one of them, and a person may have. */
 export function leftEntries(entries: readonly ConfigEntry[]): EventSpec {

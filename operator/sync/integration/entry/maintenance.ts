@@ -41,8 +41,7 @@ export class EntryMaintenance {
     const entry = entries.get(entryId) ?? (await client.configEntries.refreshed()).get(entryId);
     if (!entry) return this.onMissing(reconcile, entryId);
     hub.recordOwner(resource, entryId);
-    if (pendingFlow)
-      return inProgress(reconcile, undefined, 0, await endUpdate(reconcile, entry, pendingFlow));
+    if (pendingFlow) return endUpdate(reconcile, entry, pendingFlow);
     // The key was lost: nothing can be compared, so nothing is done. Answers that were not applied before are still to
     // be applied.
     if (!isComparable(status.configHash, key)) {

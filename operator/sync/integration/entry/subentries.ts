@@ -119,9 +119,14 @@ export class SubentryUpdate {
       return this.create(desired, undefined);
     }
     if (!isSuccess(end)) return problemOf(end);
-    const made = (await this.present()).find((each) => !subentryIDs.includes(each.subentry_id));
-    if (made) await this.setTitle(desired, made.subentry_id);
+    const isNew = (each: ConfigSubentry) =>
+      each.subentry_type === type && !subentryIDs.includes(each.subentry_id);
+    const [made, ...others] = (await this.present()).filter(isNew);
     this.hasMade = true;
+    // The hub does not say which one the flow has made: a person has made one meanwhile.
+    if (others.length > 0)
+      return { kind: 'lost', text: `the hub does not say which one of the new ${type}s the flow has made` };
+    if (made) await this.setTitle(desired, made.subentry_id);
     // A flow that found the former one has changed it instead of making another.
     if (made && replaced !== undefined)
       await client.configEntries.removeSubentry(this.entry.entry_id, replaced);

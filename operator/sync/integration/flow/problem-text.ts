@@ -1,7 +1,12 @@
-import type { FlowInProgress, FlowKind } from '../../../client/connection/flow-step';
+import type {
+  ConfigEntry,
+  ConfigSubentry,
+  FlowInProgress,
+  FlowKind,
+} from '../../../client/connection/flow-step';
 import type { HubClient } from '../../../client/hub-client';
 import { userAnnotations } from '../../../kinds/annotations';
-import type { HubIntegrationSpec } from '../../../kinds/integration';
+import type { HubIntegrationSpec, PendingFlow } from '../../../kinds/integration';
 import { allAnswers, type Answers } from '../answers';
 import type { FlowProblem } from './navigator';
 
@@ -50,6 +55,44 @@ const BUTTON =
 
 export function buttonHint({ key = '' }: FlowProblem): readonly string[] {
   return BUTTON.test(key) ? [`If the device has a button to press, press it, and then ${REQUEST}.`] : [];
+}
+
+/**
+ * Why no entry is made while the hub has some that an interrupted flow may have made, and the way out.
+ *
+ * @param titles of these entries
+ * @param replaces the resource has an entry, whose place another one was to take
+ */
+export function unclearEntries(
+  { adopt, domain, title }: HubIntegrationSpec,
+  titles: readonly string[],
+  replaces: boolean,
+): string {
+  const named = titles.map((each) => `“${each}”`).join(', ');
+  const adopted =
+    adopt === 'Never'
+      ? 'set spec.adopt to Allowed and spec.title to its title, or remove it in the hub'
+      : `set spec.title to its title${title === undefined ? '' : ', or give it that title in the hub'}, and it is adopted`;
+  const way = replaces ? 'remove it in the hub' : adopted;
+  return `A config flow of ${domain} was interrupted, and since then the hub has: ${named}. The flow or a person made that, so it is not touched, and no other one is made. If it is of the flow, ${way}. If it is a person’s, ${REQUEST}: then another one is made.`;
+}
+
+/**
+ * Why no subentry is made while the entry has some that an interrupted flow may have made, and the way out.
+ *
+ * @param replaces another one was to take the place of the present one
+ */
+export function unclearSubentries(
+  { domain, title: ofEntry }: ConfigEntry,
+  { type, title }: NonNullable<PendingFlow['subentry']>,
+  present: readonly ConfigSubentry[],
+  replaces: boolean,
+): string {
+  const named = present.map((each) => `“${each.title}”`).join(', ');
+  const way = replaces
+    ? `remove it or the former ${type} “${title}” in the hub`
+    : `give it the title “${title}” in the hub, and it is adopted, or remove it`;
+  return `A flow that makes the ${type} “${title}” of the ${domain} entry “${ofEntry}” was interrupted, and since then the entry has: ${named}. The flow or a person made that, so it is not touched, and no other one is made. If it is of the flow, ${way}. If it is a person’s, ${REQUEST}: then another one is made.`;
 }
 
 /** @param discovered flows that the hub started */

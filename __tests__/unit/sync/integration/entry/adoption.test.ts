@@ -1,6 +1,5 @@
 import type { ConfigEntry } from '../../../../../operator/client/connection/flow-step';
 import {
-  entriesMadeBy,
   entriesOf,
   entryNamedBy,
   entryToAdopt,
@@ -47,9 +46,7 @@ describe('entryToAdopt', () => {
 });
 
 describe('entryNamedBy', () => {
-  const at = '2026-01-01T00:00:00Z';
-  const before = entry('1', 'Lamp', { modified_at: Date.parse(at) / 1_000 - 3_600 });
-  const changed = entry('2', 'Door', { modified_at: Date.parse(at) / 1_000 + 3 });
+  const changed = [DOOR.entry_id];
   test.each<
     [
       string,
@@ -60,14 +57,14 @@ describe('entryNamedBy', () => {
       ConfigEntry | undefined,
     ]
   >([
-    ['the one that the flow changed', 'reconfigure_successful', [before, changed], 'T', none, changed],
-    ['none if it changed none', 'reconfigure_successful', [before], undefined, none, undefined],
+    ['the one that the flow changed', 'reconfigure_successful', [LAMP, DOOR], 'T', none, DOOR],
+    ['none if it changed none', 'reconfigure_successful', [LAMP], undefined, none, undefined],
     [
       'none that it changed and that a resource owns',
       'reauth_successful',
-      [entry('1', 'x', { modified_at: changed.modified_at! })],
+      [DOOR],
       undefined,
-      owned,
+      () => true,
       undefined,
     ],
     ['the single instance', 'single_instance_allowed', [LAMP], 'Other', none, LAMP],
@@ -77,40 +74,6 @@ describe('entryNamedBy', () => {
     ['none of two of which one is free', 'already_configured', [LAMP, DOOR], undefined, owned, undefined],
     ['none of another end', 'cannot_connect', [LAMP], undefined, none, undefined],
   ])('%s', (_, key, present, title, isOwned, expected) => {
-    expect(entryNamedBy(key, present, title === undefined ? {} : { title }, isOwned, at)).toBe(expected);
-  });
-});
-
-describe('entriesMadeBy', () => {
-  const startedAt = '2026-01-01T12:00:00Z';
-  const start = Date.parse(startedAt) / 1_000;
-  const pending = (...entryIDs: string[]) => ({ startedAt, entryIDs });
-  const made = (entries: readonly ConfigEntry[], given = pending(), title?: string) =>
-    entriesMadeBy(given, entries, title).made;
-
-  test('the only new one of a user’s flow, or the one of the title', () => {
-    expect(made([LAMP], pending('1'))).toEqual([]);
-    expect(made([LAMP, DOOR], pending('1'))).toEqual([DOOR]);
-    expect(made([LAMP, DOOR], pending(), 'Door')).toEqual([DOOR]);
-  });
-
-  test('all of several that may be a person’s, and none of a discovery', () => {
-    expect(made([LAMP, DOOR])).toEqual([LAMP, DOOR]);
-    expect(made([entry('3', 'Lamp', { source: 'zeroconf' })])).toEqual([]);
-  });
-
-  test.each([
-    ['right after its start', 1, true],
-    ['with a clock that is a little behind', -30, true],
-    ['at the end of the longest flow', 20 * 60, true],
-    ['hours later', 3_600, false],
-    ['long before', -3_600, false],
-  ])('in any state, made %s', (_, seconds, isMade) => {
-    for (const state of ['setup_in_progress', 'setup_error', 'loaded', 'not_loaded']) {
-      const found = entry('1', 'Lamp', { state, created_at: start + seconds });
-      expect(entriesMadeBy(pending(), [found], undefined)).toEqual(
-        isMade ? { made: [found], others: [] } : { made: [], others: [found] },
-      );
-    }
+    expect(entryNamedBy(key, present, title === undefined ? {} : { title }, isOwned, changed)).toBe(expected);
   });
 });

@@ -1,0 +1,370 @@
+import { anEntry, type FakeHub, form, oneForm } from './fake-hub';
+import { House, texts } from './house';
+
+// Whose an entry is that the hub has after a flow whose end was not observed (rules.md, "Integrations").
+
+let house: House;
+let hub: FakeHub;
+
+beforeEach(() => {
+  house = new House();
+  hub = house.hub;
+  hub.scriptOf = () => oneForm(['host'], () => hub.created());
+});
+
+const never = new Promise<void>(() => undefined);
+const spec = { configuration: texts({ host: 'a' }) };
+const ids = () => [...hub.entries.keys()];
+const reasons = () => house.events.map(({ reason }) => reason);
+const seconds = () => house.clock.now() / 1_000 + (hub.clockOffset ?? 0);
+
+async function settled() {
+  let outcome = await house.settle('one');
+  for (let pass = 0; pass < 5; pass++) {
+    await house.clock.advance(2_000);
+    outcome = await house.settle('one');
+  }
+  return outcome;
+}
+
+async function removed() {
+  await house.remove('one');
+  await house.clock.advance(5_000);
+  return house.remove('one');
+}
+
+/** A person adds another device of the integration. */
+const aPersonAdds = (fields: Partial<Parameters<typeof anEntry>[0]> = {}) =>
+  hub.entries.set(
+    'person',
+    anEntry({ entry_id: 'person', title: 'Bedroom', created_at: seconds(), ...fields }),
+  );
+
+/** The operator is killed when the flow has been announced, and nothing has been sent. */
+async function killedBeforeTheStart(more: object = {}): Promise<void> {
+  house.apply('one', { ...spec, ...more });
+  await house.until('one', () => house.status('one').pendingFlow !== undefined);
+  expect(hub.calls).toEqual([]);
+  house.start();
+}
+
+/** The operator is killed before the first answer, and the hub is started again: flows are in its memory. */
+async function killedBeforeTheFirstAnswer(more: object = {}): Promise<void> {
+  house.apply('one', { ...spec, ...more });
+  await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
+  house.start();
+  hub.flows.clear();
+}
+
+/** The flow has ended, and the operator is killed before the response arrives. */
+async function killedBeforeTheResponse(more: object = {}): Promise<void> {
+  hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
+  house.apply('one', { ...spec, ...more });
+  const { size } = hub.entries;
+  await house.until('one', () => hub.entries.size > size);
+  hub.onCarriedOut = () => undefined;
+  house.start();
+}
+
+/** The operator is killed while the hub sets the entry up: that is cancelled, and the flow stays open. */
+async function killedInTheSetUp(more: object = {}): Promise<void> {
+  let isFirst = true;
+  hub.scriptOf = () =>
+    oneForm(['host'], () => {
+      if (!isFirst) return hub.created();
+      isFirst = false;
+      hub.entries.set('cut', anEntry({ entry_id: 'cut', state: 'setup_error', created_at: seconds() }));
+      return form(['host']);
+    });
+  hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
+  house.apply('one', { ...spec, ...more });
+  await house.until('one', () => hub.entries.has('cut'));
+  hub.onCarriedOut = () => undefined;
+  house.start();
+}
+
+const unclear = (title: string) => ({
+  type: 'Stalled',
+  reason: 'ConfigFlowFailed',
+  message: expect.stringContaining(`“${title}”`) as unknown,
+});
+
+describe('a flow that was announced and not started', () => {
+  test.each([20_000, 600_000, 1_200_000, 1_500_000])(
+    'has made nothing: an entry that a person makes meanwhile stays as it is (the operator is away for %i ms)',
+    async (away) => {
+      await killedBeforeTheStart({ title: 'Mine', adopt: 'Never' });
+      await house.clock.advance(10_000);
+      aPersonAdds();
+      await house.clock.advance(away);
+      expect(await settled()).toMatchObject({ type: 'Ready' });
+      expect(house.status('one').entryID).toMatch(/^made-/);
+      expect(hub.entries.get('person')).toMatchObject({ title: 'Bedroom' });
+      expect(reasons()).toEqual([]);
+      expect(await removed()).toEqual([]);
+      expect(ids()).toEqual(['person']);
+    },
+  );
+
+  test('has made nothing: no event of the deletion names the entry of a person', async () => {
+    await killedBeforeTheStart();
+    aPersonAdds();
+    expect(await removed()).toEqual([]);
+    expect(ids()).toEqual(['person']);
+  });
+});
+
+describe('an entry that only the time ties to a flow', () => {
+  test('is adopted, and stays at the deletion', async () => {
+    await killedBeforeTheFirstAnswer();
+    await house.clock.advance(300_000);
+    aPersonAdds();
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(house.status('one')).toMatchObject({ entryID: 'person', adopted: true });
+    expect(house.status('one')).not.toHaveProperty('pendingFlow');
+    expect(reasons()).toEqual(['Adopted']);
+    await removed();
+    expect(hub.entries.get('person')).toMatchObject({ title: 'Bedroom' });
+  });
+
+  test.each([
+    ['has another title than the spec', { title: 'Mine' }],
+    ['may not be adopted', { adopt: 'Never' }],
+  ])('is named, not touched and not doubled if it %s', async (_, more) => {
+    await killedBeforeTheFirstAnswer(more);
+    await house.clock.advance(300_000);
+    aPersonAdds();
+    hub.calls.length = 0;
+    expect(await settled()).toMatchObject(unclear('Bedroom'));
+    house.start();
+    expect(await settled()).toMatchObject(unclear('Bedroom'));
+    expect(house.status('one')).not.toHaveProperty('entryID');
+    expect(hub.calls).toEqual([]);
+    expect(await removed()).toMatchObject([
+      { reason: 'ConfigFlowFailed', message: expect.stringContaining('“Bedroom”') },
+    ]);
+    expect(hub.entries.get('person')).toMatchObject({ title: 'Bedroom' });
+  });
+
+  test('is adopted once a person gives it the title of the spec', async () => {
+    await killedBeforeTheResponse({ title: 'Mine' });
+    expect(await settled()).toMatchObject(unclear('Demo'));
+    const [made] = ids();
+    hub.changeEntry(made!, { title: 'Mine' });
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(house.status('one')).toMatchObject({ entryID: made, adopted: true });
+    expect(ids()).toEqual([made]);
+  });
+
+  test('makes room for another one when a person removes it, and enqueues the resource', async () => {
+    await killedBeforeTheResponse({ adopt: 'Never' });
+    expect(await settled()).toMatchObject(unclear('Demo'));
+    const [made] = ids();
+    expect(house.isRequeued('one')).toBe(false);
+    hub.removeEntry(made!);
+    expect(house.isRequeued('one')).toBe(true);
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(ids()).toEqual([house.status('one').entryID]);
+    expect(house.status('one')).not.toHaveProperty('adopted');
+  });
+
+  test('is left to a person by a requested reconcile, which makes another one', async () => {
+    await killedBeforeTheFirstAnswer({ title: 'Mine' });
+    aPersonAdds();
+    expect(await settled()).toMatchObject(unclear('Bedroom'));
+    await house.reconcile('one', { forced: true });
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(ids()).toEqual(['person', house.status('one').entryID]);
+    expect(hub.entries.get('person')).toMatchObject({ title: 'Bedroom' });
+  });
+
+  test('holds back no other resource of the domain', async () => {
+    await killedBeforeTheFirstAnswer({ title: 'Mine' });
+    aPersonAdds();
+    expect(await settled()).toMatchObject(unclear('Bedroom'));
+    house.apply('two', { title: 'Two', configuration: texts({ host: 'b' }) });
+    await house.until('two', () => house.status('two').entryState === 'loaded');
+    expect(await settled()).toMatchObject(unclear('Bedroom'));
+  });
+
+  test('is not told from others by its number', async () => {
+    await killedBeforeTheResponse();
+    aPersonAdds();
+    expect(await settled()).toMatchObject(unclear('Bedroom'));
+    expect(hub.entries.size).toBe(2);
+  });
+
+  test.each<[string, Parameters<House['apply']>[1], object]>([
+    ['adopted', {}, { type: 'Ready' }],
+    ['named, and no other one is made, if it may not be', { adopt: 'Never' }, { type: 'Stalled' }],
+    ['the same with another title', { title: 'Mine' }, { type: 'Stalled' }],
+  ])('is %s, where the start of the flow makes it without a form', async (_, more, expected) => {
+    hub.scriptOf = () => () => hub.created();
+    hub.onCarriedOut = () => never;
+    house.apply('one', more);
+    await house.until('one', () => hub.entries.size === 1);
+    hub.onCarriedOut = () => undefined;
+    house.start();
+    expect(await settled()).toMatchObject(expected);
+    expect(hub.entries.size).toBe(1);
+    await removed();
+    expect(hub.entries.size).toBe(1);
+  });
+});
+
+describe('the clock of the hub', () => {
+  const DAYS = 3 * 24 * 3_600;
+
+  test.each([0, 30, 90, -90, DAYS, -DAYS, undefined])(
+    'that is %p s ahead does not matter: one entry remains, wherever the operator is killed',
+    async (offset) => {
+      for (const killed of [killedInTheSetUp, killedBeforeTheResponse]) {
+        house = new House();
+        hub = house.hub;
+        hub.clockOffset = offset;
+        hub.scriptOf = () => oneForm(['host'], () => hub.created());
+        await killed();
+        expect(house.status('one').pendingFlow?.clockOffset).toBe(offset);
+        expect(await settled()).toMatchObject({ type: 'Ready' });
+        expect(ids()).toEqual([house.status('one').entryID]);
+        expect(house.status('one').adopted).toBe(killed === killedInTheSetUp ? undefined : true);
+      }
+    },
+  );
+
+  test('that is set while the operator is away excludes nothing', async () => {
+    hub.clockOffset = -DAYS;
+    await killedBeforeTheFirstAnswer({ adopt: 'Never' });
+    hub.clockOffset = 0;
+    aPersonAdds();
+    expect(await settled()).toMatchObject(unclear('Bedroom'));
+    expect(ids()).toEqual(['person']);
+  });
+
+  test('excludes what was made after the longest flow: an event names it', async () => {
+    hub.clockOffset = 90;
+    await killedBeforeTheFirstAnswer();
+    await house.clock.advance(24 * 3_600_000);
+    aPersonAdds();
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(ids()).toEqual(['person', house.status('one').entryID]);
+    expect(house.events).toMatchObject([
+      { reason: 'ConfigFlowFailed', message: expect.stringContaining('“Bedroom”') },
+    ]);
+  });
+});
+
+describe('an entry whose set-up was cut, with its flow still open', () => {
+  test.each([
+    ['without a title', {}],
+    ['with another title', { title: 'Mine' }],
+    ['with adopt: Never', { adopt: 'Never' }],
+  ])('is of the flow, and goes with the resource (%s)', async (_, more) => {
+    await killedInTheSetUp(more);
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(house.status('one')).toMatchObject({ entryID: 'cut', entryState: 'loaded' });
+    expect(house.status('one')).not.toHaveProperty('adopted');
+    expect(reasons()).toEqual([]);
+    await removed();
+    expect(ids()).toEqual([]);
+  });
+
+  test('is of the flow while the hub waits for the component of the integration', async () => {
+    await killedInTheSetUp();
+    hub.set('cut', { state: 'not_loaded' });
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(house.status('one')).toMatchObject({ entryID: 'cut', entryState: 'loaded' });
+    expect(house.status('one')).not.toHaveProperty('adopted');
+  });
+
+  test('stays that of the flow when the operator is killed again before the hub has set it up', async () => {
+    await killedInTheSetUp({ adopt: 'Never' });
+    hub.set('cut', { state: 'setup_in_progress' });
+    expect(await settled()).toMatchObject({ type: 'Waiting', reason: 'ConfigFlowInProgress' });
+    house.start();
+    hub.set('cut', { state: 'loaded' });
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(house.status('one')).toMatchObject({ entryID: 'cut' });
+    expect(house.status('one')).not.toHaveProperty('adopted');
+  });
+
+  test('goes with a resource that is deleted before the hub has set it up', async () => {
+    await killedInTheSetUp();
+    hub.set('cut', { state: 'setup_in_progress' });
+    await settled();
+    house.start();
+    expect(await removed()).toEqual([]);
+    expect(ids()).toEqual([]);
+  });
+
+  test('of which a person has another one is not told from it', async () => {
+    await killedInTheSetUp();
+    aPersonAdds({ state: 'setup_in_progress' });
+    expect(await settled()).toMatchObject(unclear('Bedroom'));
+    expect(hub.calls.filter((call) => /^(enabled|title|remove)/.test(call))).toEqual([]);
+    expect(hub.entries.size).toBe(2);
+  });
+});
+
+describe('a flow that is to replace an entry', () => {
+  const recreated = (host: string) => ({ configuration: texts({ host }), reconfigure: 'Recreate' as const });
+  let former: string;
+
+  beforeEach(async () => {
+    house.apply('one', recreated('a'));
+    await settled();
+    former = house.status('one').entryID!;
+  });
+
+  test('replaces it by the entry whose set-up was cut', async () => {
+    await killedInTheSetUp(recreated('b'));
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(ids()).toEqual(['cut']);
+    expect(house.status('one')).not.toHaveProperty('adopted');
+  });
+
+  test('keeps it beside one that a person may have made, until that is removed', async () => {
+    await killedBeforeTheFirstAnswer(recreated('b'));
+    aPersonAdds();
+    hub.calls.length = 0;
+    expect(await settled()).toMatchObject(unclear('Bedroom'));
+    expect(ids()).toEqual([former, 'person']);
+    expect(hub.calls).toEqual([]);
+    hub.removeEntry('person');
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(ids()).toEqual([house.status('one').entryID]);
+    expect(ids()).not.toContain(former);
+  });
+
+  test('and that the hub itself has replaced keeps the new one, also with an answer that no form asks for', async () => {
+    // The hub removes an entry whose unique id the new one has.
+    hub.scriptOf = () =>
+      oneForm(['host'], () => {
+        hub.entries.delete(former);
+        return hub.created();
+      });
+    house.apply('one', { ...recreated('b'), configuration: texts({ host: 'b', hots: 'c' }) });
+    expect(await settled()).toMatchObject({
+      reason: 'ConfigFlowFailed',
+      message: expect.stringContaining('configuration.hots'),
+    });
+    expect(ids()).toEqual([house.status('one').entryID]);
+    expect(ids()).not.toContain(former);
+  });
+
+  test('and that the hub itself has replaced before the operator was killed is adopted', async () => {
+    hub.scriptOf = () =>
+      oneForm(['host'], () => {
+        hub.entries.delete(former);
+        return hub.created();
+      });
+    hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
+    house.apply('one', recreated('b'));
+    await house.until('one', () => !hub.entries.has(former));
+    hub.onCarriedOut = () => undefined;
+    house.start();
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(ids()).toEqual([house.status('one').entryID]);
+    expect(house.status('one').adopted).toBe(true);
+  });
+});
