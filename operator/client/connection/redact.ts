@@ -1,33 +1,56 @@
-/** Masks the secrets in a text. */
+import { SecretForms } from './secret-forms';
+
+/** Masks the secrets in a text. Takes any text, and never throws. */
 export type Redact = (text: string) => string;
 
 const MASK = '***';
 
-// Characters. Shorter values ("on", "1", "yes") occur everywhere: masking them would make texts unreadable, and the
-// masked places would reveal the value.
-const MIN_SECRET_LENGTH = 4;
-
-const PASSWORD_IN_URL = /^[\w+.-]+:\/\/[^/?#\s:@]*:([^/?#\s@]+)@/;
-
 /**
- * Returns a function that replaces each of `values` in a text by `***`, also JSON-escaped, URL-encoded or form-encoded,
- * each line of a value
- * with several lines, and the password in a URL. Values shorter than four characters are not masked.
+ * Returns a function that replaces each of `values` in a text by `***`, in each of its written forms, see
+ * {@link SecretForms}. Values of any number and length cost what reading them once costs, at the first text.
  */
 export function redactor(values: Iterable<string>): Redact {
-  const forms = new Set<string>();
-  for (const value of values) {
-    for (const part of [value, PASSWORD_IN_URL.exec(value)?.[1] ?? '', ...value.split(/\r?\n/)]) {
-      for (const form of writtenForms(part.trim())) {
-        if (form.length >= MIN_SECRET_LENGTH) forms.add(form);
-      }
+  let unread = [...values];
+  let forms = new SecretForms();
+  return neverThrowing((text) => {
+    if (unread.length > 0) {
+      forms = new SecretForms(unread);
+      unread = [];
     }
+    return masked(text, forms);
+  });
+}
+
+/**
+ * The values of now and those of before, for texts that may still quote these. Former values are forgotten by the memory that
+ * they take: of values that change for ever, those of the last while are masked.
+ */
+export class RememberedSecrets {
+  private forms = new SecretForms();
+  private former: SecretForms | undefined;
+
+  /** Masks all values that are remembered. */
+  readonly redact: Redact = neverThrowing((text) => {
+    const shown = masked(text, this.forms);
+    return this.former ? masked(shown, this.former) : shown;
+  });
+
+  /** @param most bytes that two generations of values take each, beside those of now */
+  constructor(private readonly most: number) {}
+
+  /** Bytes that are kept. */
+  get size(): number {
+    return this.forms.size + (this.former?.size ?? 0);
   }
-  if (forms.size === 0) return (text) => text;
-  // Longest first: a secret that contains another one must be masked as a whole.
-  const alternatives = [...forms].sort((a, b) => b.length - a.length).map(escapeForPattern);
-  const pattern = new RegExp(alternatives.join('|'), 'g');
-  return (text) => text.replace(pattern, MASK);
+
+  /** @param values all of now */
+  remember(values: Iterable<string>): void {
+    if (this.forms.size > this.most) {
+      this.former = this.forms;
+      this.forms = new SecretForms();
+    }
+    for (const value of values) this.forms.add(value);
+  }
 }
 
 /** The value with its texts masked, keys too. A number, or true, that shows a secret becomes a masked text. */
@@ -42,17 +65,23 @@ export function redactValue(value: unknown, redact: Redact): unknown {
   return redact(text) === text ? value : redact(text);
 }
 
-function writtenForms(value: string): string[] {
-  if (value.length < MIN_SECRET_LENGTH) return [];
-  const bytes = Buffer.from(value, 'utf8').toString('utf8'); // a lone surrogate cannot be URL-encoded
-  return [
-    value,
-    JSON.stringify(value).slice(1, -1),
-    encodeURIComponent(bytes),
-    new URLSearchParams({ '': bytes }).toString().slice(1),
-  ];
+/** A fault of the masking, such as a lack of memory, must neither show the text nor quote a value in its error. */
+function neverThrowing(redact: Redact): Redact {
+  return (text) => {
+    try {
+      return redact(text);
+    } catch {
+      return MASK;
+    }
+  };
 }
 
-function escapeForPattern(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+function masked(text: string, forms: SecretForms): string {
+  let result = '';
+  let end = 0;
+  for (const [from, to] of forms.placesIn(text)) {
+    result += text.slice(end, from) + MASK;
+    end = to;
+  }
+  return result + text.slice(end);
 }

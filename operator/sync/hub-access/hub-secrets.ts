@@ -15,8 +15,14 @@ export async function hubRedactor(
   { metadata: { namespace, name } }: NamedHub,
 ): Promise<Redact> {
   const generated = await secrets.get(namespace, objectNames(name).secrets);
-  return redactor(valuesIn(generated));
+  if (!generated) return (text) => text;
+  const redact = redactors.get(generated) ?? redactor(valuesIn(generated));
+  redactors.set(generated, redact);
+  return redact;
 }
+
+/** By the content of a Secret; one that is changed has another content object. */
+const redactors = new WeakMap<ReadonlyMap<string, string>, Redact>();
 
 /** The values that the hub may quote, by the content of the Secret `<hub>-secrets`: those of now and of before. */
 export function valuesIn(content: ReadonlyMap<string, string> | undefined): string[] {

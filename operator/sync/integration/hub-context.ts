@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock';
 import { FLOW_RETRY_AFTER_EVENT } from '../../base/limits';
 import { Timer } from '../../base/timer';
 import type { ConfigEntry, FlowInProgress } from '../../client/connection/flow-step';
+import { RememberedSecrets } from '../../client/connection/redact';
 import type { HubClient } from '../../client/hub-client';
 import { type Condition, integration } from '../../kinds';
 import type {
@@ -60,7 +61,7 @@ export interface Cached extends Corrected, Removable {
   /** The hub has entries that an interrupted flow of the resource may have made: a person has to say whose they are. */
   isUnclear?: boolean;
   /** Values of Secrets, former ones too: the hub may still quote them. */
-  secrets: ReadonlySet<string>;
+  readonly secrets: RememberedSecrets;
 }
 
 /** When the same answers are sent again after a change in the hub that may solve the failure: the first time at once. */
@@ -73,12 +74,18 @@ export const MOMENT = 2_000;
 /** The kinds of flows that make an entry: one of a domain at a time. */
 export const makesEntry = ({ kind }: PendingFlow): boolean => kind === undefined;
 
+/** Bytes, twice, for the former values of one resource: thousands, of any length. */
+const LARGEST_FORMER = 256 * 1_024;
+
 /** A hub that starts reports a hundred components within seconds: what failed is tried again once for many of them. */
 const RETRY_DELAY = 5_000;
 
 /** In-memory state of one hub: the operations of its resources, the owners of its entries, and its events. */
 export class HubContext {
-  private readonly cached = new PerResource<Cached>(() => ({ failures: new Map(), secrets: new Set() }));
+  private readonly cached = new PerResource<Cached>(() => ({
+    failures: new Map(),
+    secrets: new RememberedSecrets(LARGEST_FORMER),
+  }));
   /** Owners of entries whose status does not say so yet: uid by entry id. */
   private readonly ownerByEntry = new Map<string, string>();
   /** The resource whose config flow runs, by domain: uid. */

@@ -1,6 +1,6 @@
 import type { ConfigEntry } from '../../client/connection/flow-step';
 import type { HubClient } from '../../client/hub-client';
-import { redactor, type Redact } from '../../client/connection/redact';
+import type { Redact } from '../../client/connection/redact';
 import { type Hub, integration as definition } from '../../kinds';
 import { defaulted } from '../../kinds/schema';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, FINALIZER_TRY } from '../../base/limits';
@@ -84,7 +84,7 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     await client.events.watch();
     const hashes = hashAnswers(answers, key);
     const cached = hub.of(resource);
-    remember(cached, answers.secrets);
+    cached.secrets.remember(answers.secrets);
     if (context.forced) {
       cached.failures.clear();
       cached.confirmation = undefined;
@@ -175,7 +175,7 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     const hub = this.contexts.of(client, resource);
     const cached = hub.of(resource);
     await resolveAnswers(this.services, resource.metadata.namespace, spec).then(
-      (resolved) => 'answers' in resolved && remember(cached, resolved.answers.secrets),
+      (resolved) => 'answers' in resolved && cached.secrets.remember(resolved.answers.secrets),
       (error: unknown) => {
         if (!(error instanceof SecretRefused)) throw error;
       },
@@ -220,16 +220,8 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
 
   /** Masks the values of the Secrets, former ones too. */
   redactorOf(resource: IntegrationResource, client: HubClient): Redact {
-    const mask = redactor(this.contexts.of(client, resource).of(resource).secrets);
+    const { secrets } = this.contexts.of(client, resource).of(resource);
     // The title of the spec is no secret, and is compared with that of the entry.
-    return (text) => (text === resource.spec.title ? text : mask(client.rest.redact(text)));
+    return (text) => (text === resource.spec.title ? text : secrets.redact(client.rest.redact(text)));
   }
 }
-
-function remember(cached: Cached, secrets: readonly string[]): void {
-  const added = secrets.filter((value) => !cached.secrets.has(value));
-  if (added.length > 0) cached.secrets = new Set([...cached.secrets, ...added].slice(-REMEMBERED_SECRETS));
-}
-
-/** Former values that are remembered of one resource: the oldest are forgotten. */
-const REMEMBERED_SECRETS = 200;

@@ -1,11 +1,45 @@
-import { redactor, redactValue } from '../../../../operator/client/connection/redact';
+import { randomBytes } from 'node:crypto';
+import { redactor, redactValue, RememberedSecrets } from '../../../../operator/client/connection/redact';
 import fc from '../../../fast-check';
+
+const MIB = 2 ** 20;
+const randomText = (length: number): string => randomBytes(length).toString('base64').slice(0, length);
+/** Distinct lines that begin with the same characters. */
+const linesOf = (count: number, length: number): string =>
+  Array.from({ length: count }, (_, i) => i.toString(36).padStart(length, 'q')).join('\n');
+
+/** What `redactor` does, in the simplest way: every run of characters that belongs to a form becomes `***`. */
+function reference(values: readonly string[], text: string): string {
+  const isMasked = new Array<boolean>(text.length).fill(false);
+  const parts = values.flatMap((value) => [
+    value,
+    /^[\w+.-]+:\/\/[^/?#\s:@]*:([^/?#\s@]+)@/.exec(value)?.[1] ?? '',
+    ...value.split(/\r?\n/),
+  ]);
+  const forms = parts
+    .map((part) => part.trim())
+    .flatMap((part) => [
+      part,
+      JSON.stringify(part).slice(1, -1),
+      encodeURIComponent(part),
+      new URLSearchParams({ '': part }).toString().slice(1),
+    ]);
+  for (const form of forms.filter(({ length }) => length >= 4))
+    for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1))
+      isMasked.fill(true, at, at + form.length);
+  return [...isMasked.keys()]
+    .map((at) => (!isMasked[at] ? text[at] : isMasked[at - 1] ? '' : '***'))
+    .join('');
+}
 
 describe('redactor', () => {
   test.each([
     ['plain', ['hunter2!'], "got 'hunter2!' here", "got '***' here"],
     ['every occurrence', ['hunter2'], 'hunter2 hunter2', '*** ***'],
     ['longest first', ['pass', 'password'], 'password pass', '*** ***'],
+    ['overlapping ones as one', ['abcdef', 'defghi'], 'abcdefghi', '***'],
+    ['one that overlaps itself', ['aaaa'], 'aaaaaa', '***'],
+    ['one after the other', ['hunter2', 'hunter3'], 'hunter2hunter3', '***'],
     ['characters of patterns', ['a.*+?(b)'], 'x a.*+?(b) y', 'x *** y'],
     ['URL-encoded', ['p@ss/wörd'], 'mysql://u:p%40ss%2Fw%C3%B6rd@db', 'mysql://u:***@db'],
     ['form-encoded', ['a b+c d'], 'token=a+b%2Bc+d&x=1', 'token=***&x=1'],
@@ -16,6 +50,95 @@ describe('redactor', () => {
     ['nothing to mask', [], 'text', 'text'],
   ])('%s', (_what, secrets, given, expected) => {
     expect(redactor(secrets)(given)).toBe(expected);
+  });
+
+  test.each([
+    ['before an ellipsis', ['correct horse battery'], 'Got correct hor…', 'Got ***…'],
+    ['before three dots', ['correct horse battery'], "Got {'password': 'corr...", "Got {'password': '***..."],
+    ['in the middle of a text', ['correct horse'], 'a: correct h... b: correct', 'a: ***... b: correct'],
+    ['not three characters', ['correct horse'], 'Got cor...', 'Got cor...'],
+    ['URL-encoded', ['p@ss/wörd'], 'mysql://u:p%40ss%2Fw…', 'mysql://u:***…'],
+    ['of a long line', ['abcdefghij'.repeat(1_000)], `'${'abcdefghij'.repeat(49)}abcdef...`, "'***..."],
+  ])('masks the beginning of a value where a text is cut: %s', (_what, secrets, given, expected) => {
+    expect(redactor(secrets)(given)).toBe(expected);
+  });
+
+  test('leaves nothing of a value before a cut, however much of it is left', () => {
+    const length = fc.integer({ min: 4, max: 200 });
+    fc.assert(
+      fc.property(
+        length,
+        fc.integer({ min: 4, max: 200 }),
+        fc.constantFrom('…', '...'),
+        (all, left, mark) => {
+          const value = randomText(all);
+          expect(redactor([value])(`Got ${value.slice(0, left)}${mark}`)).toBe(`Got ***${mark}`);
+        },
+      ),
+    );
+  });
+
+  test('masks what a simple search for each form masks', () => {
+    const word = fc.string({
+      unit: fc.constantFrom('a', 'b', '"', '\\', ' ', '/', 'ö', '\n', '@', ':'),
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(
+        fc.array(word, { maxLength: 6 }),
+        fc.array(word),
+        fc.array(fc.nat(5)),
+        (values, words, used) => {
+          const quoted = used.map((index) => values[index] ?? '');
+          const forms = quoted.flatMap((value) => [value, JSON.stringify(value), encodeURIComponent(value)]);
+          const text = [...words, ...forms].join('');
+          expect(redactor(values)(text)).toBe(reference(values, text));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    ['one line of 1 MiB', randomText(MIB)],
+    ['a bundle of 700 lines', randomText(45_000).replace(/(.{64})/g, '$1\n')],
+    ['100,000 lines that begin alike', linesOf(100_000, 8)],
+    [
+      '60,000 lines of other lengths',
+      Array.from({ length: 1_400 }, (_, i) => `${'q'.repeat(i)}${i}`).join('\n'),
+    ],
+    ['one character, a million times', 'q'.repeat(MIB)],
+    ['what every form writes in another way', '"ö\\/ \t'.repeat(150_000)],
+  ])('takes %s', (_what, value) => {
+    const redact = redactor([value, 'hunter2']);
+    expect(redact('the password is hunter2, and no other')).toBe('the password is ***, and no other');
+    expect(redact(`all of it: ${value.trim()}`)).toBe('all of it: ***');
+    const lines = value.split('\n');
+    const line = lines[Math.floor(lines.length / 2)]!.trim();
+    expect(redact(`one line: <${line}>`)).toBe('one line: <***>');
+    expect(redact('q'.repeat(100_000)).length).toBeLessThanOrEqual(100_000);
+  });
+
+  test('takes 200 values of 1 MiB and 10,000 short ones', () => {
+    const long = randomBytes(MIB / 2).toString('hex');
+    const short = Array.from({ length: 10_000 }, () => randomText(12));
+    const redact = redactor([...Array.from({ length: 200 }, (_, i) => `${i}${long}`), ...short]);
+    expect(redact(`${short[9_999]} and 199${long}`)).toBe('*** and ***');
+  });
+
+  test('shows nothing of a text that costs too much: it is made of the beginnings of many secrets', () => {
+    const values = Array.from({ length: 3_000 }, (_, i) => `${'q'.repeat(i + 4)}z`);
+    expect(redactor(values)('q'.repeat(1_000_000))).toBe('***');
+  });
+
+  test('shows nothing of a text when the masking itself fails, and fails in each text', () => {
+    const broken = {
+      trim: () => {
+        throw new Error('hunter2');
+      },
+    } as unknown as string;
+    const redact = redactor([broken, 'hunter2']);
+    expect([redact('it is hunter2'), redact('it is hunter2')]).toEqual(['***', '***']);
   });
 
   test('leaves no secret in any text', () => {
@@ -39,6 +162,43 @@ describe('redactor', () => {
         expect(redactor([value])(`before ${value} after`)).toBe('before *** after'),
       ),
     );
+  });
+});
+
+describe('RememberedSecrets', () => {
+  test('masks the values of now and those of before', () => {
+    const remembered = new RememberedSecrets(1_000_000);
+    remembered.remember(['first value', 'kept value']);
+    remembered.remember(['second value', 'kept value']);
+    expect(remembered.redact('first value, second value, kept value, third value')).toBe(
+      '***, ***, ***, third value',
+    );
+  });
+
+  test('masks all of 200 former values of 1 MiB, in some kilobytes', () => {
+    const remembered = new RememberedSecrets(256 * 1_024);
+    const long = randomBytes(MIB / 2).toString('hex');
+    for (let i = 0; i < 200; i++) remembered.remember([`password${i}${long}`]);
+    expect(remembered.redact(`password0${long}`)).toBe('***');
+    expect(remembered.redact('password123 abc')).toBe('password123 abc');
+    expect(remembered.size).toBeLessThan(256 * 1_024);
+  });
+
+  test('takes bounded memory for former values of any number, of which the oldest are forgotten', () => {
+    const remembered = new RememberedSecrets(64 * 1_024);
+    for (let i = 0; i < 50_000; i++) remembered.remember([`value ${i} of many`]);
+    expect(remembered.size).toBeLessThan(512 * 1_024);
+    expect(remembered.redact('value 49999 of many')).toBe('***');
+    expect(remembered.redact('value 49000 of many')).toBe('***');
+    expect(remembered.redact('value 3 of many')).toBe('value 3 of many');
+  });
+
+  test('masks the values of now that take more than is kept of former ones', () => {
+    const remembered = new RememberedSecrets(1_024);
+    const now = linesOf(10_000, 12);
+    for (let i = 0; i < 3; i++) remembered.remember([now, 'hunter2']);
+    expect(remembered.redact(`hunter2 ${now}`)).toBe('*** ***');
+    expect(remembered.size).toBeLessThan(2 * MIB);
   });
 });
 

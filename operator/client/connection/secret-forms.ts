@@ -1,0 +1,194 @@
+import { HashSet, TextHashes } from './text-hashes';
+
+const { imul } = Math;
+
+// Characters. Shorter values ("on", "1", "yes") occur everywhere: masking them would make texts unreadable, and the
+// masked places would reveal the value.
+const MIN_SECRET_LENGTH = 4;
+
+const PASSWORD_IN_URL = /^[\w+.-]+:\/\/[^/?#\s:@]*:([^/?#\s@]+)@/;
+
+/** The marks that programs put where they have cut a text: what is before one may be the beginning of a value. */
+const CUT = /…|\.\.\./g;
+
+/** Lengths that are tried for each character of a text, and at least. Random texts and values need less than one for each. */
+const MOST_TRIES = 20;
+const LEAST_TRIES = 1_000_000;
+
+/** What all four forms write as it is. */
+const PLAIN = /^[\w.*-]*$/;
+
+/** A part of a text: `[from, to)`. */
+export type Place = readonly [from: number, to: number];
+
+/**
+ * The forms in which texts may quote secrets: each value, each line of a value with several lines, and the password in a
+ * URL, as it is, JSON-escaped, URL-encoded or form-encoded. Forms of fewer than four characters are left out.
+ *
+ * Only hashes of 63 bits are kept, some for each form: of a long value and its forms, no copy. Another text that happens to have
+ * one of them is masked as well. Forms are added at linear cost, in any number.
+ */
+export class SecretForms {
+  /** The hashes of whole forms. */
+  private readonly whole = new HashSet();
+  /** The hashes of their first 4, 8, 16, … characters. */
+  private readonly beginnings = new HashSet();
+  private readonly starts = new Starts();
+  /** The lengths of all forms, by the largest power of two that is not greater. */
+  private readonly lengths = new Map<number, Lengths>();
+
+  constructor(values: Iterable<string> = []) {
+    for (const value of values) this.add(value);
+  }
+
+  /** Bytes that are kept. */
+  get size(): number {
+    return this.whole.size + this.beginnings.size;
+  }
+
+  add(value: string): void {
+    for (const part of partsOf(value)) for (const form of writtenForms(part)) this.addForm(form);
+  }
+
+  /** Where the text quotes a secret: the places do not touch. Too many overlapping beginnings of secrets: all of it. */
+  placesIn(text: string): readonly Place[] {
+    const candidates = this.starts.placesIn(text);
+    if (candidates.length === 0) return [];
+    const hashes = new TextHashes(text);
+    const cuts = nextCuts(text);
+    const places: Place[] = [];
+    let covered = 0;
+    let tries = Math.max(LEAST_TRIES, MOST_TRIES * text.length);
+    for (const at of candidates) {
+      // A form that ends within the last place adds nothing.
+      const shortest = Math.max(MIN_SECRET_LENGTH, covered - at + 1);
+      if (at + shortest > text.length) break;
+      const first = MIN_SECRET_LENGTH * 2 ** Math.floor(Math.log2(shortest / MIN_SECRET_LENGTH));
+      const common = this.commonBeginning(hashes, first, at, text.length);
+      if (common === 0) continue;
+      const cut = cuts?.[at + common] ?? Infinity;
+      let end = Math.max(covered, cut < at + 2 * common ? cut : 0);
+      for (let power = common; power >= first && end < at + 2 * power; power /= 2) {
+        for (const length of this.lengths.get(power)?.descending ?? []) {
+          if (at + length <= end) break;
+          if (--tries < 0) return [[0, text.length]];
+          if (at + length <= text.length && hashes.isIn(this.whole, at, at + length)) end = at + length;
+        }
+      }
+      if (end <= Math.max(at, covered)) continue;
+      join(places, at, end);
+      covered = end;
+    }
+    return places;
+  }
+
+  /**
+   * How many characters from `at` are the beginning of a form, as far as `first`, its double, and so on tell: a form that is
+   * there is shorter than twice that. 0: no form of `first` or more characters is there.
+   */
+  private commonBeginning(hashes: TextHashes, first: number, at: number, end: number): number {
+    let common = 0;
+    for (let next = first; at + next <= end; next *= 2) {
+      if (!hashes.isIn(this.beginnings, at, at + next)) break;
+      common = next;
+    }
+    return common;
+  }
+
+  private addForm(form: string): void {
+    if (form.length < MIN_SECRET_LENGTH) return;
+    this.starts.add(form);
+    const power = this.whole.addText(form, this.beginnings, MIN_SECRET_LENGTH);
+    const lengths = this.lengths.get(power) ?? new Lengths();
+    this.lengths.set(power, lengths);
+    lengths.add(form.length);
+  }
+}
+
+/** A quick look at the first four characters of forms: most texts have none of them. */
+class Starts {
+  /** A bit for each slot. Most resources have no secret. */
+  private known: Uint8Array | undefined;
+
+  add(form: string): void {
+    const slot = slotAt(form, 0);
+    this.known ??= new Uint8Array(2 ** 10);
+    this.known[slot >> 3]! |= 1 << (slot & 7);
+  }
+
+  /** Where a form may begin. */
+  placesIn(text: string): readonly number[] {
+    const { known } = this;
+    const places: number[] = [];
+    if (!known) return places;
+    for (let at = 0; at + MIN_SECRET_LENGTH <= text.length; at++) {
+      const slot = slotAt(text, at);
+      if (known[slot >> 3]! & (1 << (slot & 7))) places.push(at);
+    }
+    return places;
+  }
+}
+
+function slotAt(text: string, at: number): number {
+  let hash = 0;
+  for (let next = at; next < at + MIN_SECRET_LENGTH; next++) hash = imul(hash, 31) + text.charCodeAt(next);
+  return imul(hash, 0x9e3779b1) >>> 19;
+}
+
+/** Different lengths, sorted when they are needed. */
+class Lengths {
+  private readonly all = new Set<number>();
+  private sorted: readonly number[] | undefined;
+
+  add(length: number): void {
+    if (this.all.has(length)) return;
+    this.all.add(length);
+    this.sorted = undefined;
+  }
+
+  get descending(): readonly number[] {
+    return (this.sorted ??= [...this.all].sort((a, b) => b - a));
+  }
+}
+
+/** For each place of a text where the next cut is. Undefined: it has none. */
+function nextCuts(text: string): Float64Array | undefined {
+  const cuts = [...text.matchAll(CUT)].map(({ index }) => index);
+  if (cuts.length === 0) return undefined;
+  const next = new Float64Array(text.length + 1).fill(Infinity);
+  let after = 0;
+  for (const cut of cuts) {
+    next.fill(cut, after, cut + 1);
+    after = cut + 1;
+  }
+  return next;
+}
+
+/** Adds a place that begins after all others have begun. */
+function join(places: Place[], from: number, to: number): void {
+  const last = places.at(-1);
+  if (last && last[1] >= from) places[places.length - 1] = [last[0], Math.max(last[1], to)];
+  else places.push([from, to]);
+}
+
+function* partsOf(value: string): Iterable<string> {
+  yield value.trim();
+  const password = PASSWORD_IN_URL.exec(value)?.[1];
+  if (password !== undefined) yield password;
+  for (let from = 0, to = value.indexOf('\n'); from > 0 || to >= 0; to = value.indexOf('\n', from)) {
+    yield value.slice(from, to < 0 ? undefined : to).trim();
+    if (to < 0) return;
+    from = to + 1;
+  }
+}
+
+function writtenForms(part: string): Iterable<string> {
+  if (PLAIN.test(part)) return [part];
+  const bytes = Buffer.from(part, 'utf8').toString('utf8'); // a lone surrogate cannot be URL-encoded
+  return new Set([
+    part,
+    JSON.stringify(part).slice(1, -1),
+    encodeURIComponent(bytes),
+    new URLSearchParams({ '': bytes }).toString().slice(1),
+  ]);
+}
