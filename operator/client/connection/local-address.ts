@@ -1,5 +1,5 @@
 import { OperationalError } from '../../base/errors';
-import { lookup, type LookupAddress } from 'node:dns';
+import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /**
@@ -63,16 +63,28 @@ export function hasLocalHost(url: URL): boolean {
  * Resolves names as Node does and rejects those that resolve to a local address. The connection itself uses it, so that
  * a name cannot resolve to one address when it is checked and to another when it is used (DNS rebinding).
  */
-export const lookupNonLocal: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, '', 0);
-    const refused = addresses.some(({ address }) => isLocalAddress(address));
-    if (refused) return callback(new LocalAddressRefused(), '', 0);
-    if (options.all) return callback(null, addresses);
-    const [first] = addresses as [LookupAddress];
-    return callback(null, first.address, first.family);
-  });
-};
+export const lookupNonLocal: LookupFunction = (hostname, options, callback) =>
+  refusingLocal(lookup)(hostname, options, callback);
+
+type LookupAll = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** As {@link lookupNonLocal}, with another way to resolve names. A name with one local address among others is refused, too. */
+export const refusingLocal =
+  (resolve: LookupAll): LookupFunction =>
+  (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '', 0);
+      const refused = addresses.some(({ address }) => isLocalAddress(address));
+      if (refused) return callback(new LocalAddressRefused(), '', 0);
+      if (options.all) return callback(null, addresses);
+      const [first] = addresses as [LookupAddress];
+      return callback(null, first.address, first.family);
+    });
+  };
 
 export class LocalAddressRefused extends OperationalError {
   readonly code = 'LOCAL_ADDRESS_REFUSED';

@@ -8,7 +8,7 @@ const MIN_SECRET_LENGTH = 4;
 
 const PASSWORD_IN_URL = /^[\w+.-]+:\/\/[^/?#\s:@]*:([^/?#\s@]+)@/;
 
-/** The marks that programs put where they have cut a text: what is before one may be the beginning of a value. */
+/** The marks that programs put where they have cut a text: a text before one may be the beginning of a value. */
 const CUT = /…|\.\.\./g;
 
 /** Lengths that are tried for each character of a text, and at least. Random texts and values need less than one for each. */

@@ -8,14 +8,14 @@ const [FIRST_BASE, SECOND_BASE] = [randomBase(), randomBase()];
 
 const appended = (hash: number, base: number, code: number): number => (imul(hash, base) + code + 1) | 0;
 
-/** The hashes of all parts of a text: each costs the same, whatever its length. */
+/** The hashes of all parts of a text: each costs the same, regardless of its length. */
 export class TextHashes {
-  private readonly first: Lane;
-  private readonly second: Lane;
+  private readonly first: RollingHash;
+  private readonly second: RollingHash;
 
   constructor(text: string) {
-    this.first = new Lane(text, FIRST_BASE);
-    this.second = new Lane(text, SECOND_BASE);
+    this.first = new RollingHash(text, FIRST_BASE);
+    this.second = new RollingHash(text, SECOND_BASE);
   }
 
   /** Whether the set has the hash of the characters in `[from, to)`. */
@@ -24,7 +24,7 @@ export class TextHashes {
   }
 }
 
-class Lane {
+class RollingHash {
   /** The hash of each beginning of the text. */
   private readonly beginnings: Int32Array;
   private readonly powers: Int32Array;

@@ -22,7 +22,6 @@ import { removeEntry } from './entry/removal';
 import { forgottenEntry } from './entry/status';
 import { NO_CANDIDATES } from './entry/candidates';
 import {
-  type Cached,
   type HubContexts,
   type IntegrationReconcile,
   type IntegrationResource,

@@ -2,6 +2,7 @@ import {
   hasLocalHost,
   isLocalAddress,
   lookupNonLocal,
+  refusingLocal,
   rejectOwnAddresses,
 } from '../../../../operator/client/connection/local-address';
 
@@ -95,6 +96,20 @@ describe('lookupNonLocal', () => {
     await expect(resolve('localhost.', all)).rejects.toMatchObject({
       code: expect.stringMatching(/LOCAL_ADDRESS_REFUSED|ENOTFOUND|EAI_AGAIN/),
     });
+  });
+
+  test.each([
+    ['first', ['127.0.0.1', '192.0.2.1']],
+    ['last', ['192.0.2.1', '169.254.169.254']],
+  ])('refuses a name with one local address among others: the %s one', (_, ips) => {
+    for (const all of [true, false]) {
+      const answer = jest.fn();
+      const addresses = ips.map((address) => ({ address, family: 4 }));
+      refusingLocal((_name, _options, done) => done(null, addresses))('two.example.org', { all }, answer);
+      expect(answer.mock.calls).toEqual([
+        [expect.objectContaining({ code: 'LOCAL_ADDRESS_REFUSED' }), '', 0],
+      ]);
+    }
   });
 
   test('answers in both forms for another address', async () => {

@@ -119,16 +119,16 @@ describe('redactor', () => {
     expect(redact('q'.repeat(100_000)).length).toBeLessThanOrEqual(100_000);
   });
 
-  test('takes 200 values of 1 MiB and 10,000 short ones', () => {
+  test('takes 20 values of 1 MiB and 10,000 short ones', () => {
     const long = randomBytes(MIB / 2).toString('hex');
     const short = Array.from({ length: 10_000 }, () => randomText(12));
-    const redact = redactor([...Array.from({ length: 200 }, (_, i) => `${i}${long}`), ...short]);
-    expect(redact(`${short[9_999]} and 199${long}`)).toBe('*** and ***');
+    const redact = redactor([...Array.from({ length: 20 }, (_, i) => `${i}${long}`), ...short]);
+    expect(redact(`${short[9_999]} and 19${long}`)).toBe('*** and ***');
   });
 
   test('shows nothing of a text that costs too much: it is made of the beginnings of many secrets', () => {
     const values = Array.from({ length: 3_000 }, (_, i) => `${'q'.repeat(i + 4)}z`);
-    expect(redactor(values)('q'.repeat(1_000_000))).toBe('***');
+    expect(redactor(values)('q'.repeat(100_000))).toBe('***');
   });
 
   test('shows nothing of a text when the masking itself fails, and fails in each text', () => {
@@ -186,10 +186,10 @@ describe('RememberedSecrets', () => {
 
   test('takes bounded memory for former values of any number, of which the oldest are forgotten', () => {
     const remembered = new RememberedSecrets(64 * 1_024);
-    for (let i = 0; i < 50_000; i++) remembered.remember([`value ${i} of many`]);
+    for (let i = 0; i < 20_000; i++) remembered.remember([`value ${i} of many`]);
     expect(remembered.size).toBeLessThan(512 * 1_024);
-    expect(remembered.redact('value 49999 of many')).toBe('***');
-    expect(remembered.redact('value 49000 of many')).toBe('***');
+    expect(remembered.redact('value 19999 of many')).toBe('***');
+    expect(remembered.redact('value 19000 of many')).toBe('***');
     expect(remembered.redact('value 3 of many')).toBe('value 3 of many');
   });
 
