@@ -128,6 +128,8 @@ export const HUB_DELETION_POLL = SECOND;
 export const ROLLOUT_DEBOUNCE = 3 * SECOND;
 /** Continuous changes delay a rollout by at most this. */
 export const ROLLOUT_DEBOUNCE_LIMIT = 30 * SECOND;
+/** While a restart is due that people have asked for, the hub is given nothing new for this long at most. */
+export const RESTART_HOLD = 5 * MINUTE;
 /** A restart waits this long for a hub that is loading its integrations. It waits without limit for the migration of a database. */
 export const LONGEST_START = 10 * MINUTE;
 /** A restart waits this long for a backup that the hub makes or restores: one that never ends must not keep a change back. */

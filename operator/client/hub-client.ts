@@ -19,6 +19,7 @@ import { RestClient, type HubAddress } from './connection/rest';
 import { redactor, type Redact } from './connection/redact';
 import { callService, listComponents } from './services';
 import { HubEvents } from './hub-events';
+import { HubPresence } from './hub-presence';
 import { AuthBackoff } from './connection/auth-backoff';
 import { isConfigEntityKind } from './connection/config-entity';
 
@@ -43,6 +44,7 @@ export interface HubClientOptions extends HubAccess {
 export class HubClient {
   readonly rest: RestClient;
   readonly connection: HubConnection;
+  readonly presence: HubPresence;
   readonly entities: ConfigEntities;
   readonly entityRegistry: EntityRegistry;
   readonly registries: Readonly<Record<RegistryType, Registry>>;
@@ -68,6 +70,7 @@ export class HubClient {
     this.authBackoff = authBackoff;
     this.rest = new RestClient({ ...options, authBackoff, redact: (text) => this.redact(text) });
     this.connection = new HubConnection({ rest: this.rest, token, authBackoff, clock, log });
+    this.presence = new HubPresence(this.connection);
     const ownReloads = new OwnReloadTracker(clock);
     this.entityRegistry = new EntityRegistry(this.connection);
     this.registries = Object.fromEntries(

@@ -39,6 +39,7 @@ interface KindModules {
 export function syncModules(services: Services): SyncModules {
   const hubs = new HubClients(services);
   const restarts = new PodRestarts(services, hubs);
+  hubs.holdWhile((hub) => restarts.isDue(hub));
   const configuration = configurationModule(services, hubs, restarts);
   const community = communityModule(services, hubs);
   const integration = integrationModule(services, hubs);

@@ -1,4 +1,5 @@
 import { HubUnreachable } from '../../../operator/client/connection/errors';
+import { HubPresence } from '../../../operator/client/hub-presence';
 import { automation, hub as hubDefinition, type HubStatus } from '../../../operator/kinds';
 import type { KindDefinition } from '../../../operator/kinds/kind';
 import type { CustomResource } from '../../../operator/kinds/resource';
@@ -24,6 +25,9 @@ import { services } from './fixtures';
 
 const CHILDREN = 500;
 const type: ResourceType = { group: 'example.org', version: 'v1', plural: 'x', kind: 'HubAutomation' };
+
+beforeEach(() => void jest.spyOn(HubPresence.prototype, 'isRunning').mockResolvedValue(true));
+afterEach(() => jest.restoreAllMocks());
 
 /** A Hub with children whose objects in the hub are as desired: what follows from the Hub's status alone. */
 function setup() {

@@ -24,6 +24,15 @@ export class HubUnreachable extends HubError {
   }
 }
 
+/** The hub stops, starts, or was restarted meanwhile: a rejection says nothing of the request. */
+export class HubNotRunning extends HubError {
+  override readonly name = 'HubNotRunning';
+
+  constructor() {
+    super('Waiting for the hub: it stops, starts or was just restarted.');
+  }
+}
+
 /**
  * The server at the hub's address is not Home Assistant: it sent a redirect, an HTML page, another program's manifest.
  */

@@ -16,6 +16,7 @@ import { claimName, type Pod } from '../hub-workload/owned-objects';
 import { communityHash } from '../hub-workload/rollout-hashes';
 import type { HubClients } from '../hub-access/hub-clients';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
+import { whileRunning } from '../hub-access/while-running';
 import type { Services } from '../services';
 import { activators } from './activation';
 import { bundleOf, digestOf, type RepositoryPackage } from './repository-package';
@@ -198,13 +199,16 @@ export class CommunitySync {
     const reached = await this.hubs.reach(hub.metadata.namespace, hub.metadata.name);
     if ('outcome' in reached) return reached.outcome;
     const activator = activators[spec.category];
+    const { client } = reached;
     try {
-      let shown = await activator.activate(reached.client, { provides, digest, isNew });
-      if (shown.type === 'inactive' && !isNew)
-        shown = await activator.activate(reached.client, { provides, digest, isNew: true });
-      if (shown.type === 'inactive') return conditions.notLoaded(shown.message);
-      const status = { phase: 'Installed', activeDigest: digest };
-      return ready('RepositoryInstalled', shown.message, { status });
+      return await whileRunning(client, resource, async () => {
+        let shown = await activator.activate(client, { provides, digest, isNew });
+        if (shown.type === 'inactive' && !isNew)
+          shown = await activator.activate(client, { provides, digest, isNew: true });
+        if (shown.type === 'inactive') return conditions.notLoaded(shown.message);
+        const status = { phase: 'Installed', activeDigest: digest };
+        return ready('RepositoryInstalled', shown.message, { status });
+      });
     } catch (error) {
       return hubErrorOutcome(error, 'object');
     }

@@ -14,14 +14,16 @@ import type { SwitchOffs } from './switch-offs';
 export class EntityOperation extends Operation {
   /** When the hub accepted the write, in milliseconds since the epoch; undefined: it has not. */
   wroteAt?: number;
-  reload?: ReloadResult;
+  reload?: ReloadResult | undefined;
 
   /**
+   * @param epoch of the hub's presence in which it starts
    * @param hash of the payload that it writes or reloads; a write sends the latest payload and updates this
    * @param correction that it makes (`sync/objects/drift-policy.ts`)
    */
   constructor(
     clock: Clock,
+    readonly epoch: number,
     public hash: string,
     readonly correction?: string,
   ) {

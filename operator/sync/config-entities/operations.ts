@@ -199,7 +199,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   ): void {
     const { cached, resource, client, hash } = work;
     const { clock } = this.services;
-    const operation = new EntityOperation(clock, hash, correction);
+    const operation = new EntityOperation(clock, client.presence.epoch, hash, correction);
     cached.operation = operation.start(run, () => {
       const { drift, delivery } = this.contexts.of(client, resource);
       // Delivered definitions cannot be changed in the hub.

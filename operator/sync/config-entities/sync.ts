@@ -1,4 +1,4 @@
-import { HubRejected } from '../../client/connection/errors';
+import { HubFailed, HubRejected } from '../../client/connection/errors';
 import type { EntityPayload } from '../../client/connection/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import { FINALIZER_TRY, REJECTED_WRITE_RETRY_INTERVAL } from '../../base/limits';
@@ -103,7 +103,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (notLoaded) return notLoaded;
     const work = this.workOn(resource, client, context);
     if (context.forced) this.invalidate(work);
-    this.recordResult(work);
+    await this.recordResult(work);
     return work;
   }
 
@@ -207,6 +207,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const isDelivered = ids.some((id) => id && delivery.definitions.get(this.entityType.type, id));
     // A removal takes it out of these long before the hub is without it.
     return (cache.get(resource.metadata.uid).isRemovedFromFiles ||= isDelivered);
+  }
+
+  isWorking(resource: R, client: HubClient): boolean {
+    return this.contexts.of(client, resource).cache.get(resource.metadata.uid).operation !== undefined;
   }
 
   override objectOf(resource: R, client: HubClient | undefined): string | undefined {
@@ -315,10 +319,18 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
    *
    * @throws the operation's error, unless the hub rejected the payload
    */
-  private recordResult({ cached, hash, payload }: EntityWork<R, S>): void {
+  private async recordResult({ cached, client, hash, payload }: EntityWork<R, S>): Promise<void> {
     const { operation } = cached;
     if (!operation?.end) return;
-    const { hash: sent, error } = operation;
+    const { hash: sent, error, reload } = operation;
+    const isFailure = error instanceof HubRejected || error instanceof HubFailed || reload?.ok === false;
+    // A hub that was restarted meanwhile loads its files by itself, and may accept the same write now.
+    if (isFailure && !(await client.presence.hasRunSince(operation.epoch))) {
+      operation.reload = undefined;
+      cached.reloadFailedAt = undefined;
+      if (error !== undefined || sent !== hash) cached.operation = undefined;
+      return;
+    }
     if (error === undefined && sent === hash) return;
     cached.operation = undefined;
     const isRejected = error instanceof HubRejected;

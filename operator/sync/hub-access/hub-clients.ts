@@ -20,8 +20,13 @@ const accessSchema = { type: 'object', properties: { bootstrap, external } } as 
 /** The client of a hub, or a sentence about the missing prerequisite. */
 export type Contacted = { readonly client: HubClient } | { readonly missing: string };
 
+export interface Usable {
+  readonly hub: Hub;
+  readonly client: HubClient;
+}
+
 /** A usable hub, or the outcome of a child that waits for it. */
-export type Reached = { readonly hub: Hub; readonly client: HubClient } | { readonly outcome: Outcome };
+export type Reached = Usable | { readonly outcome: Outcome };
 
 /** The clients of hubs for their children: by the name in `hubRef`, with the token of the Hub's Secret. */
 export class HubClients {
@@ -31,6 +36,7 @@ export class HubClients {
   /** The key of the client of each Hub that has one. */
   private readonly known: PerHub<string>;
   private readonly check: Timer;
+  private isHeldBy: (hub: Hub) => boolean = () => false;
   /** The Secret content that each client masks; a changed Secret has a new content object. */
   private readonly redacted = new WeakMap<HubClient, ReadonlyMap<string, string>>();
 
@@ -73,6 +79,16 @@ export class HubClients {
     this.check.clear();
     this.healthMonitor.close();
     this.hubs.close();
+  }
+
+  /** Hubs for which `isHeld` is true are given nothing new. */
+  holdWhile(isHeld: (hub: Hub) => boolean): void {
+    this.isHeldBy = isHeld;
+  }
+
+  /** Whether the hub is to be given nothing new, since it is about to be restarted. */
+  isHeld(hub: Hub): boolean {
+    return this.isHeldBy(hub);
   }
 
   find(namespace: string, name: string): Hub | undefined {

@@ -2,6 +2,7 @@ import {
   HubBanned,
   type HubError,
   HubFailed,
+  HubNotRunning,
   HubRejected,
   HubTooLarge,
   HubUnreachable,
@@ -40,6 +41,7 @@ const TABLE: readonly Row[] = [
   { error: TokenRejected, reason: 'TokenRejected', retryAfter: DEPENDENCY_REQUEUE },
   { error: HubBanned, reason: 'HubBanned', retryAfter: DEPENDENCY_REQUEUE },
   { error: HubUnreachable, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
+  { error: HubNotRunning, reason: 'HubNotReady', retryAfter: POD_NOT_READY_REQUEUE },
   { error: NotHomeAssistant, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
   // An unreadable part of the hub says nothing about the object: a part of its API is not loaded, or a proxy refuses
   // it.
@@ -78,7 +80,7 @@ export function hubErrorOutcome(
   const row = TABLE.find((each) => error instanceof each.error && (each.request ?? type) === type);
   if (!row) throw error;
   const words = message ?? `${row.prefix ?? ''}${(error as HubError).message}`;
-  const requestPending = row.reason === 'HubUnreachable';
+  const requestPending = row.reason === 'HubUnreachable' || row.reason === 'HubNotReady';
   return row.retryAfter === 'never'
     ? stalled(row.reason, words, details)
     : waiting(row.reason, words, row.retryAfter, { requestPending, ...details });

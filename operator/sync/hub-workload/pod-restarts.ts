@@ -3,7 +3,7 @@ import type { HubConnection } from '../../client/connection/connection';
 import { getCoreState } from '../../client/setup/core';
 import { HubError, HubUnreachable } from '../../client/connection/errors';
 import type { Hub } from '../../kinds/index';
-import { LONGEST_BACKUP, LONGEST_START, ROLLOUT_TURN } from '../../base/limits';
+import { LONGEST_BACKUP, LONGEST_START, RESTART_HOLD, ROLLOUT_TURN } from '../../base/limits';
 import type { HubClients } from '../hub-access/hub-clients';
 import { PerHub } from '../hub-access/per-hub';
 import type { Services } from '../services';
@@ -29,6 +29,10 @@ export type RestartResult = 'deleted' | 'rollout' | 'busy' | 'unknown';
  */
 export class PodRestarts {
   private readonly templates: PerHub<TemplateState>;
+  /** Hubs whose pending template people have asked for. */
+  private readonly requested: PerHub<boolean>;
+  /** Since when a restart is due, by the monotonic clock. */
+  private readonly dueSince: PerHub<number>;
   /** When a backup was first seen in progress, by the monotonic clock. */
   private readonly backups: PerHub<number>;
   /** Why the pod was deleted, until the Hub has an event of it. */
@@ -39,17 +43,41 @@ export class PodRestarts {
     private readonly hubs: Pick<HubClients, 'contact'>,
   ) {
     this.templates = new PerHub(services.cache);
+    this.requested = new PerHub(services.cache);
+    this.dueSince = new PerHub(services.cache);
     this.backups = new PerHub(services.cache);
     this.reasons = new PerHub(services.cache);
   }
 
-  /** The Hub has compared its pod template. Its HubConfiguration may wait for that. */
-  recordTemplate(hub: Hub, state: TemplateState): void {
+  /**
+   * The Hub has compared its pod template. Its HubConfiguration may wait for that.
+   *
+   * @param isRequested people have asked for the pending one, so that it waits for no other hub
+   */
+  recordTemplate(hub: Hub, state: TemplateState, isRequested = false): void {
+    this.requested.set(hub, isRequested);
     if (this.templates.get(hub) === state) return;
     this.templates.set(hub, state);
     const { namespace, name } = hub.metadata;
     for (const { metadata } of this.services.cache.ofHub('HubConfiguration', namespace, name))
       this.services.requeue('HubConfiguration', namespace, metadata.name);
+  }
+
+  /**
+   * Whether the hub is about to be restarted, or its pod is being replaced, since at most {@link RESTART_HOLD}: a request
+   * now would be cut.
+   */
+  isDue(hub: Hub): boolean {
+    const pod = podOf(this.services, hub);
+    const isGoing = pod !== undefined && (pod.metadata.deletionTimestamp ?? this.isOutdated(hub, pod));
+    if (!isGoing && !this.requested.get(hub)) {
+      this.dueSince.delete(hub);
+      return false;
+    }
+    const now = this.services.clock.monotonic();
+    const since = this.dueSince.get(hub) ?? now;
+    this.dueSince.set(hub, since);
+    return now - since < RESTART_HOLD;
   }
 
   /** Deletes the pod, unless a rollout is about to do so or its hub must not be interrupted. */

@@ -56,6 +56,8 @@ export interface Cached extends Corrected, Removable {
   /** `status.pendingFlow.startedAt` of the flow that this process is about to start. */
   startedAt?: string | undefined;
   readonly failures: Map<FlowClass, Failure>;
+  /** How often in a row the hub went away during the flows of these answers. */
+  cuts?: { readonly configHash: string; readonly count: number } | undefined;
   /** The request of the hub for credentials that only a person can answer: its flow, the answers at that time, and why. */
   confirmation?: { readonly key: string; readonly message: string } | undefined;
   /** The hub has entries that an interrupted flow of the resource may have made: a person has to say whose they are. */

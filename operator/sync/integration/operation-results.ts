@@ -1,15 +1,17 @@
-import { HubFailed, HubRejected, HubUnreachable } from '../../client/connection/errors';
+import { HubFailed, HubNotRunning, HubRejected, HubUnreachable } from '../../client/connection/errors';
 import { DeadlineExceeded } from '../../base/deadline';
 import { Stopping } from '../../base/errors';
 import { timestamp } from '../../base/clock';
+import { UNKNOWN_ERROR_ATTEMPTS } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
+import { hubErrorOutcome } from '../hub-access/hub-errors';
 import type { OperationEnd } from '../objects/operation';
 import { adopt, namedEntry, takeOwnership, replace } from './entry/acquisition';
 import { entriesOf } from './entry/adoption';
 import { reauthFailed } from './entry/reauthentication';
 import { appliedStatus, entryHash, entryHashes, NO_ENTRY } from './entry/status';
-import { type FlowProblem, isUnsure } from './flow/navigator';
+import { type FlowProblem, isUnsure, mayBeOfRestart } from './flow/navigator';
 import { buttonHint, discoveredHint, existsHint, problemText, rejectedHint } from './flow/problem-text';
 import type { Failure, IntegrationReconcile } from './hub-context';
 import {
@@ -21,6 +23,9 @@ import {
 } from './operation';
 import { failureBefore, inProgress, recordFailure, stillFailed, withStatus } from './progress';
 import { type FailureKind, failureKind } from './retry';
+
+/** Flows that a hub may end one after another without a failure of theirs, as in a restart by its owner. */
+const MOST_CUTS = UNKNOWN_ERROR_ATTEMPTS;
 
 /** Turns what an operation came to into the status of its resource. Again at the next reconcile, if the hub fails meanwhile. */
 export async function recordResult(
@@ -47,7 +52,7 @@ async function outcomeOf(
   operation: FlowOperation,
   end: OperationEnd<OperationResult>,
 ): Promise<Outcome> {
-  const { context } = reconcile;
+  const { cached, context } = reconcile;
   if (end.type === 'failed') {
     const { error } = end;
     // The operation has ended its flow in the hub.
@@ -61,6 +66,7 @@ async function outcomeOf(
     throw error;
   }
   const { result } = end;
+  if (result.type !== 'failed') cached.cuts = undefined;
   const summary = { kind: operation.type, result: result.type, flowID: operation.flow?.flowID };
   context.log.info(summary, 'ended config flow');
   switch (result.type) {
@@ -112,6 +118,32 @@ function recreated(reconcile: IntegrationReconcile, { sent }: FlowOperation, cha
 }
 
 async function failed(
+  reconcile: IntegrationReconcile,
+  operation: FlowOperation,
+  result: Failed,
+): Promise<Outcome> {
+  const { client, cached } = reconcile;
+  if (!mayBeOfRestart(result.problem) || (await client.presence.hasRunSince(operation.epoch))) {
+    cached.cuts = undefined;
+    return failedByItself(reconcile, operation, result);
+  }
+  const { configHash } = operation.sent;
+  const count = (cached.cuts?.configHash === configHash ? cached.cuts.count : 0) + 1;
+  cached.cuts = { configHash, count };
+  if (count < MOST_CUTS) {
+    const status = statusAfter(reconcile, operation, result);
+    return hubErrorOutcome(new HubNotRunning(), 'object', { status });
+  }
+  cached.cuts = undefined;
+  const text = `the hub stopped or lost its connections each of the ${MOST_CUTS} times that the flow ran: its log may say why`;
+  return failedByItself(reconcile, operation, {
+    ...result,
+    problem: { ...result.problem, kind: 'cut', text },
+  });
+}
+
+/** The hub ran all the time, or the flow itself may end it. */
+async function failedByItself(
   reconcile: IntegrationReconcile,
   operation: FlowOperation,
   result: Failed,

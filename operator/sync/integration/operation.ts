@@ -69,6 +69,8 @@ export const measured = ({ rest: { clockOffset } }: Pick<HubClient, 'rest'>) =>
 export class FlowOperation extends Operation<OperationResult> {
   /** The flow that was started last, or is about to start, for status to record. */
   flow: PendingFlow | undefined;
+  /** Of the hub's presence in which it starts. */
+  readonly epoch: number;
   private admit: (() => void) | undefined;
 
   /**
@@ -80,11 +82,12 @@ export class FlowOperation extends Operation<OperationResult> {
     readonly type: 'create' | 'update' | 'reauth',
     readonly sent: { readonly configHash: string; readonly hashes: AnswerHashes; readonly key: string },
     clock: Clock,
-    private readonly client: Pick<HubClient, 'rest'>,
+    private readonly client: Pick<HubClient, 'rest' | 'presence'>,
     private readonly onFlow: () => void,
     private readonly isStillDesired: () => boolean,
   ) {
     super(clock);
+    this.epoch = client.presence.epoch;
   }
 
   /** The entry that it made. */

@@ -75,6 +75,8 @@ export function failureKind(
   if (kind === 'unavailable') return 'unavailable';
   if (kind === 'answers' || kind === 'unasked') return 'answers';
   if (kind === 'lost') return 'connection';
+  // A hub that a flow ends over and over must not log in with each start.
+  if (kind === 'cut') return withSecret ? 'rejected' : 'unknown';
   if (key === 'already_in_progress') return isDiscovered ? 'exists' : 'connection';
   if (kind === 'abort' && EXISTS.test(key)) return 'exists';
   if (CONNECTION.test(key)) return 'connection';

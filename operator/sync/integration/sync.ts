@@ -86,6 +86,7 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     cached.secrets.remember(answers.secrets);
     if (context.forced) {
       cached.failures.clear();
+      cached.cuts = undefined;
       cached.confirmation = undefined;
     }
     const { rejectedHash: _, ...others } = resource.status ?? {};
@@ -204,6 +205,10 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     if (!operation || operation.end) return undefined;
     operation.stop();
     return waiting('ConfigFlowInProgress', 'The flow is being ended in the hub.', API_NOT_LOADED_REQUEUE);
+  }
+
+  isWorking(resource: IntegrationResource, client: HubClient): boolean {
+    return this.contexts.of(client, resource).of(resource).operation !== undefined;
   }
 
   override objectOf(resource: IntegrationResource): string | undefined {

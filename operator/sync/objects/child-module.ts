@@ -1,10 +1,11 @@
-import { HubBanned, HubUnreachable, TokenRejected } from '../../client/connection/errors';
+import { HubBanned, HubNotRunning, HubUnreachable, TokenRejected } from '../../client/connection/errors';
 import type { Hub } from '../../kinds';
 import { HAND_OVER_GRACE, HUB_REPORT_WAIT, POD_NOT_READY_REQUEUE } from '../../base/limits';
 import { type Outcome, waiting } from '../../runtime/outcome';
-import { HAND_OVER, type Removed, type SyncModule } from '../../runtime/sync-module';
-import type { HubClients } from '../hub-access/hub-clients';
+import { HAND_OVER, type ReconcileContext, type Removed, type SyncModule } from '../../runtime/sync-module';
+import type { HubClients, Usable } from '../hub-access/hub-clients';
 import { PerHub } from '../hub-access/per-hub';
+import { whileRunning } from '../hub-access/while-running';
 import { HubCleanup } from '../hub-workload/hub-cleanup';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import type { Child, ChildModule } from './child';
@@ -38,15 +39,17 @@ export function childModule<R extends Child>(
       const { client } = reached;
       const redacted = (outcome: Outcome): Outcome =>
         redactedOutcome(outcome, redactorOf(module, resource, client));
+      if (isHeld(resource, reached, context)) return aboutToRestart;
       try {
-        const outcome = await module.sync(resource, client, context);
+        const outcome = await whileRunning(client, resource, () => module.sync(resource, client, context));
         // A write that is in progress may get no answer either.
         if (outcome.type !== 'Waiting') lostHubs.forget(resource);
         const shown = redacted(outcome);
         await household.update(resource, reached.hub, client, shown.events ?? [], context);
         return shown;
       } catch (error) {
-        if (error instanceof HubUnreachable) return lostHubs.report(resource, reached.hub, error);
+        if (error instanceof HubUnreachable || error instanceof HubNotRunning)
+          return lostHubs.report(resource, reached.hub, error);
         lostHubs.forget(resource);
         // Only a reconcile of the Hub can solve this, and its own connection may not show the error for a while.
         if (error instanceof HubBanned || error instanceof TokenRejected)
@@ -84,6 +87,11 @@ export function childModule<R extends Child>(
     },
   };
 
+  /** What would be begun now, the restart would cut. */
+  function isHeld(resource: R, { hub, client }: Usable, { dryRun }: ReconcileContext): boolean {
+    return hubs.isHeld(hub) && !dryRun && !module.isWorking?.(resource, client);
+  }
+
   async function handOver(resource: R, hub: Hub | undefined): Promise<Removed> {
     const contacted = hub && (await hubs.contact(hub));
     if (contacted && 'client' in contacted) {
@@ -95,6 +103,14 @@ export function childModule<R extends Child>(
     return HAND_OVER;
   }
 }
+
+/** Status stays as it is: the restart follows, or does not come. The change of the Hub comes sooner. */
+const aboutToRestart = waiting(
+  'HubNotReady',
+  'Waiting for the hub: it is about to be restarted.',
+  POD_NOT_READY_REQUEUE,
+  { priority: 'resync', unreported: true, requestPending: true },
+);
 
 /** Removals in progress, by the uid of the resource. */
 class Removals {
@@ -127,7 +143,7 @@ class Removals {
   }
 }
 
-/** Resources whose hub is usable by the status of its Hub, but does not answer. Times are those of the monotonic clock. */
+/** Resources whose hub is usable by the status of its Hub, but does not answer or has not started. Times are those of the monotonic clock. */
 class LostHubs {
   /** The first failure, by the uid of the resource. */
   private readonly lostSince = new Map<string, number>();
@@ -144,17 +160,18 @@ class LostHubs {
   }
 
   /** The outcome of the resource: the Hub has some time to report it first. */
-  report({ metadata: { uid } }: Child, hub: Hub, error: HubUnreachable): Outcome {
+  report({ metadata: { uid } }: Child, hub: Hub, error: HubUnreachable | HubNotRunning): Outcome {
     const now = this.services.clock.monotonic();
     const since = this.lostSince.get(uid) ?? now;
     this.lostSince.set(uid, since);
     const left = since + HUB_REPORT_WAIT - now;
-    if (left <= 0) return hubErrorOutcome(error, 'object');
+    const outcome = hubErrorOutcome(error, 'object');
+    if (left <= 0) return outcome;
     if ((this.wokenAt.get(hub) ?? -Infinity) + POD_NOT_READY_REQUEUE <= now) {
       this.wokenAt.set(hub, now);
       this.services.requeue('Hub', hub.metadata.namespace, hub.metadata.name);
     }
     const after = Math.min(left, POD_NOT_READY_REQUEUE);
-    return waiting('HubUnreachable', error.message, after, { unreported: true });
+    return waiting(outcome.reason, outcome.message, after, { unreported: true });
   }
 }

@@ -30,6 +30,8 @@ export interface ChildModule<R extends Child> {
    * runs.
    */
   release?(resource: R, client: HubClient): Waiting | undefined;
+  /** Whether work runs in the hub for the resource, or its result is to be recorded. Absent: never. */
+  isWorking?(resource: R, client: HubClient): boolean;
   /**
    * Others in the hub refer to the object by an id that a new one does not get, such as devices to their area: its removal
    * waits for a successor.

@@ -20,7 +20,7 @@ const started = (ago: number): CachedEntity => ({
 });
 const found: CachedEntity = { observed: { source: 'file', hash: 'x', at: NOW - 60_000 } };
 const reload = { ok: true, reloadId: 'r', startedAt: NOW } as const;
-const operation = Object.assign(new EntityOperation(new ManualClock(), 'x'), { reload });
+const operation = Object.assign(new EntityOperation(new ManualClock(), 0, 'x'), { reload });
 const reloaded: CachedEntity = { ...found, operation };
 
 describe('nextLoadStep', () => {

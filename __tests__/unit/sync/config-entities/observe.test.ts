@@ -165,7 +165,7 @@ describe('observe', () => {
 
   test('after a reload of ours has succeeded, the hub gets no more time to load what was written', async () => {
     const reload = { ok: true, reloadId: 'r', startedAt: 0 } as const;
-    const operation = Object.assign(new EntityOperation(clock, HASH), { wroteAt: 1, end: ENDED, reload });
+    const operation = Object.assign(new EntityOperation(clock, 0, HASH), { wroteAt: 1, end: ENDED, reload });
     const written = { status: OTHER, observed: { source: 'write', hash: HASH, at: 0 } } as const;
     expect(await observed({ live: LIVE.unequal, file: OTHER }, written)).toMatchObject({ type: 'NotLoaded' });
     const found = await observed({ live: LIVE.unequal, file: OTHER }, { ...written, operation });

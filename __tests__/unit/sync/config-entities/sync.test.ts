@@ -23,6 +23,7 @@ import { scenes } from '../../../../operator/sync/config-entities/scene';
 import { scripts } from '../../../../operator/sync/config-entities/script';
 import { ConfigEntitySync } from '../../../../operator/sync/config-entities/sync';
 import { ManualClock, settle } from '../../manual-clock';
+import { FakePresence } from '../fake-presence';
 import { aHub, services } from '../fixtures';
 
 // The outcomes of one resource while time passes and its hub fails. The integration tests show how a real hub behaves;
@@ -72,6 +73,7 @@ class Bench {
   showsIcons = true;
   /** Changes with each load. */
   loadCount = 0;
+  readonly presence = new FakePresence();
   signal!: HubEventListener;
   requeued = 0;
   private readonly module: ConfigEntitySync<Child, ConfigEntitySpec>;
@@ -190,6 +192,7 @@ class Bench {
     };
     return {
       components: { isLoaded: () => Promise.resolve(true) },
+      presence: this.presence,
       events: {
         watch: () => Promise.resolve(),
         onEvent: (listener: HubEventListener) => (this.signal = listener),
@@ -348,6 +351,36 @@ describe('ConfigEntitySync', () => {
       bench.signal({ type: 'component-loaded', component: 'automation' });
       await bench.reconcileUntilReady();
       expect(bench.reloadReady).toBe('ReloadSuccessful');
+    });
+  });
+
+  describe('a restart of the hub during a write', () => {
+    test.each([new HubRejected('404', 'Not Found'), new HubFailed('HTTP 500')])(
+      'is a wait: the write is sent again (%s)',
+      async (error) => {
+        const bench = automationBench();
+        bench.writeError = error;
+        await bench.reconcile(); // records the id
+        await bench.reconcile();
+        expect(bench.count('write')).toBe(1);
+        bench.writeError = undefined;
+        bench.presence.restart();
+        for (let count = 0; count < 5; count++) {
+          expect(['Waiting', 'Ready']).toContain((await bench.reconcile()).type);
+          await bench.clock.advance(MIN_WRITE_INTERVAL);
+        }
+        expect(bench.count('write')).toBe(2);
+      },
+    );
+
+    test('is no failed reload either: the hub loads its files when it starts', async () => {
+      const bench = automationBench();
+      bench.reloadError = 'HTTP 404';
+      while (bench.count('reload') === 0) await bench.reconcile();
+      bench.reloadError = undefined;
+      bench.presence.restart();
+      await bench.reconcileUntilReady();
+      expect(bench.reloadReady).not.toBe('ReloadFailed');
     });
   });
 

@@ -1,14 +1,14 @@
 import type { Hub } from '../../../../operator/kinds';
 import { HUB_LABEL } from '../../../../operator/kinds/annotations';
 import { HubUnreachable } from '../../../../operator/client/connection/errors';
-import { stalled, type Waiting, waiting } from '../../../../operator/runtime/outcome';
+import { ready as readyOutcome, stalled, type Waiting, waiting } from '../../../../operator/runtime/outcome';
 import { HAND_OVER, type ReconcileContext, type SyncModule } from '../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../operator/sync/objects/child';
 import { childModule } from '../../../../operator/sync/objects/child-module';
 import { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
 import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
-import { FakeHub } from '../../client/fake-hub';
+import { CONFIG, FakeHub } from '../../client/fake-hub';
 import { ManualClock } from '../../manual-clock';
 import { secretReader, services } from '../fixtures';
 
@@ -27,6 +27,7 @@ let deletionTimestamp: string | undefined;
 let clock: ManualClock;
 let given: Services;
 let hubs: HubClients;
+let requeued: string[];
 
 beforeEach(() => {
   ready = 'True';
@@ -41,6 +42,7 @@ beforeEach(() => {
   hubSpec = {};
   deletionTimestamp = undefined;
   clock = new ManualClock();
+  requeued = [];
   const hub = (name: string) =>
     ({
       metadata: { namespace: 'home', name, uid: `${name}-${uid}`, deletionTimestamp },
@@ -53,6 +55,7 @@ beforeEach(() => {
     }) as unknown as Hub;
   given = services({
     clock,
+    requeue: (kind, _, name) => void requeued.push(`${kind} ${name}`),
     secrets: secretReader((name) => secrets.get(name)),
     cache: {
       list: function* () {},
@@ -257,6 +260,9 @@ describe('childModule', () => {
   });
 
   test('masks secrets of the hub in the outcome of every kind', async () => {
+    server = await FakeHub.start();
+    server.token = 'the-token';
+    hubUrl = server.url;
     module = childModule<Child>(given, hubs, {
       sync: () => Promise.resolve(stalled('RejectedByHub', 'The hub rejected it: the-token is wrong.')),
       remove: () => Promise.resolve([]),
@@ -266,6 +272,61 @@ describe('childModule', () => {
     const context = { log: silentLog } as ReconcileContext;
     const { message: shown } = await module.sync(childOf('villa'), context);
     expect(shown).toBe('The hub rejected it: *** is wrong.');
+  });
+
+  describe('while the hub is not there for a reconcile', () => {
+    let synced: number;
+    const sync = () => module.sync(childOf('villa'), { log: silentLog } as ReconcileContext);
+
+    beforeEach(async () => {
+      synced = 0;
+      server = await FakeHub.start();
+      server.token = 'the-token';
+      hubUrl = server.url;
+      module = childModule<Child>(given, hubs, {
+        sync: () => {
+          synced++;
+          return Promise.resolve(readyOutcome('AutomationGenerated', 'In use.'));
+        },
+        remove: () => Promise.resolve([]),
+        forget: () => undefined,
+        objectOf: () => undefined,
+        isWorking: () => isWorking,
+      });
+    });
+    let isWorking = false;
+
+    test('waits for a hub that has not started, leaves the report to the Hub, and goes on by itself', async () => {
+      let state = 'STARTING';
+      server!.onCommand = (command) => command.succeed({ ...CONFIG, state });
+      expect(await sync()).toMatchObject({ type: 'Waiting', reason: 'HubNotReady', unreported: true });
+      expect(requeued).toEqual(['Hub villa']);
+      await clock.advance(30_000);
+      const reported = await sync();
+      expect(reported).toMatchObject({ type: 'Waiting', reason: 'HubNotReady' });
+      expect(reported).not.toHaveProperty('unreported');
+      state = 'RUNNING';
+      expect(await sync()).toMatchObject({ type: 'Ready' });
+      expect(synced).toBe(1);
+    });
+
+    test('begins nothing that a restart would cut, and ends what runs', async () => {
+      let isHeld = true;
+      hubs.holdWhile(() => isHeld);
+      expect(await sync()).toMatchObject({ type: 'Waiting', reason: 'HubNotReady', unreported: true });
+      expect(synced).toBe(0);
+      isWorking = true;
+      expect(await sync()).toMatchObject({ type: 'Ready' });
+      isWorking = false;
+      isHeld = false;
+      expect(await sync()).toMatchObject({ type: 'Ready' });
+    });
+
+    test('says what a dry-run would do although a restart is due', async () => {
+      hubs.holdWhile(() => true);
+      const context = { log: silentLog, dryRun: true } as ReconcileContext;
+      expect(await module.sync(childOf('villa'), context)).toMatchObject({ type: 'Ready' });
+    });
   });
 
   test('waits for a Hub that does not exist, and does not poll for it', async () => {

@@ -9,6 +9,7 @@ import type {
 } from '../../../../operator/client/connection/flow-step';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { HubEvent } from '../../../../operator/client/hub-events';
+import { FakePresence } from '../fake-presence';
 
 /** A step, or the end of a flow, without the id of the flow. */
 export type Step = FlowStep extends infer Each
@@ -75,6 +76,7 @@ export class FakeHub {
   readonly flows = new Map<string, OpenFlow>();
   /** Changes, in their order. */
   readonly calls: string[] = [];
+  readonly presence = new FakePresence();
   readonly reauthFlows = new Map<string, string>();
   /** Flows of devices that the hub has discovered. */
   discovered: readonly FlowInProgress[] = [];
@@ -142,6 +144,12 @@ export class FakeHub {
     this.reportEntry(this.entries.get(entryId)!);
   }
 
+  /** Ends the hub and starts it again: flows live in its memory. */
+  restart(): void {
+    this.flows.clear();
+    this.presence.restart();
+  }
+
   private show(id: string, flow: OpenFlow): FlowStep {
     const step = { ...flow.script(flow.answers), flow_id: id } as FlowStep;
     if (step.type === 'create_entry' || step.type === 'abort') this.flows.delete(id);
@@ -174,6 +182,7 @@ export class FakeHub {
         },
       },
       connection: { command: async () => this.entities },
+      presence: this.presence,
       translations: { ofFlow: async () => undefined },
       flowsInProgress: {
         onChange: listen,

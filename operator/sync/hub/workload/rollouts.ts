@@ -52,18 +52,17 @@ export class Rollouts {
       this.recordApplied(hub);
       return { delay: 0 };
     }
-    const isRequested = this.isRequested.get(hub) ?? false;
-    this.isRequested.set(
-      hub,
-      isRequested || changesOf(hub, present, desired as unknown as StatefulSet).length > 0,
-    );
-    this.restarts.recordTemplate(hub, 'pending');
+    const isRequested =
+      (this.isRequested.get(hub) ?? false) ||
+      changesOf(hub, present, desired as unknown as StatefulSet).length > 0;
+    this.isRequested.set(hub, isRequested);
+    this.restarts.recordTemplate(hub, 'pending', isRequested);
     // The next pod would get the former template, and a rollout would restart the hub once more.
     if (this.restarts.isGoing(hub)) return { delay: 0 };
     if (remaining > 0) return { delay: remaining };
     const occupation = await this.restarts.occupation(hub);
     if (occupation) return { delay: API_NOT_LOADED_REQUEUE, notice: NOTICES[occupation] };
-    if (this.isRequested.get(hub) || (await this.turns.take(hub))) return { delay: 0 };
+    if (isRequested || (await this.turns.take(hub))) return { delay: 0 };
     const notice = 'A pending change of its pod waits for the restart of another hub.';
     return { delay: ROLLOUT_TURN, notice };
   }

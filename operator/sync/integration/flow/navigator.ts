@@ -39,9 +39,10 @@ export interface FlowProblem {
   /**
    * `error`: of a form. `abort`: the hub ended the flow. `answers`: the answers do not fit the flow. `unasked`: no form asks
    * for an answer, and a person has to decide. `lost`: the hub's response to an answer did not arrive. `failed`: the hub
-   * failed at an answer, or its response has another form. `unavailable`: the hub did not start the flow.
+   * failed at an answer, or its response has another form. `cut`: the hub has ended each time during the flow.
+   * `unavailable`: the hub did not start the flow.
    */
-  readonly kind: 'error' | 'abort' | 'answers' | 'unasked' | 'lost' | 'failed' | 'unavailable';
+  readonly kind: 'error' | 'abort' | 'answers' | 'unasked' | 'lost' | 'failed' | 'cut' | 'unavailable';
   readonly step?: string | undefined;
   readonly field?: string | undefined;
   /** The hub's key of the error or of the abort. */
@@ -56,7 +57,11 @@ export interface FlowProblem {
 }
 
 /** Whether the hub may have carried out the last answer. */
-export const isUnsure = ({ kind }: FlowProblem): boolean => kind === 'lost' || kind === 'failed';
+export const isUnsure = ({ kind }: FlowProblem): boolean => ['lost', 'failed', 'cut'].includes(kind);
+
+/** Whether the problem may come of a hub that stops or starts, and not of the answers. */
+export const mayBeOfRestart = (problem: FlowProblem): boolean =>
+  isUnsure(problem) || problem.kind === 'unavailable';
 
 /** What to do about a step. */
 export type Move =

@@ -28,6 +28,7 @@ import { scripts } from '../../../../../operator/sync/config-entities/script';
 import { ConfigEntitySync } from '../../../../../operator/sync/config-entities/sync';
 import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';
+import { FakePresence } from '../../fake-presence';
 import { aHub, services } from '../../fixtures';
 
 type AnyType = EntityType<Child, ConfigEntitySpec>;
@@ -112,6 +113,7 @@ export class House {
   private client!: HubClient;
   private process = 0;
   private version = 0;
+  readonly presence = new FakePresence();
   private hubStarts = 0;
   private writing = Promise.resolve();
 
@@ -347,6 +349,7 @@ export class House {
   /** The hub loads all of its files. */
   restartHub(): void {
     this.hubStarts += 1;
+    this.presence.restart();
     this.mounted = new Map(this.configMaps);
     for (const kind of KINDS) this.load(kind);
   }
@@ -416,6 +419,7 @@ export class House {
     const always = () => true;
     return {
       components: { isLoaded: () => Promise.resolve(true) },
+      presence: this.presence,
       events: { watch: () => Promise.resolve(), onEvent: () => undefined },
       connection: {
         command: living(

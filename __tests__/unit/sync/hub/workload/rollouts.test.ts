@@ -388,6 +388,59 @@ describe('PodRestarts', () => {
     expect(cluster.deleted).toHaveLength(1);
   });
 
+  describe('know that a restart is due', () => {
+    const requested = template('old', 'sha256:2');
+
+    test('from the change that people have asked for until its pod has come', async () => {
+      const cluster = new Cluster();
+      const [villa] = cluster.hubs;
+      await cluster.delay(villa, template('old'));
+      expect(cluster.restarts.isDue(villa)).toBe(false);
+      await cluster.delay(villa, requested);
+      expect(cluster.restarts.isDue(villa)).toBe(true);
+      cluster.rolls('villa');
+      cluster.rollouts.recordApplied(villa);
+      expect(cluster.restarts.isDue(villa)).toBe(true);
+      const pod = cluster.pods.get('villa-0')!;
+      const metadata = { ...pod.metadata, deletionTimestamp: 'now', labels: {} };
+      cluster.pods.set('villa-0', { ...pod, metadata });
+      expect(cluster.restarts.isDue(villa)).toBe(true);
+      cluster.pods.delete('villa-0');
+      expect(cluster.restarts.isDue(villa)).toBe(false);
+      cluster.runs('villa', 'villa-second', 'new');
+      expect(cluster.restarts.isDue(villa)).toBe(false);
+    });
+
+    test('for five minutes at most', async () => {
+      const cluster = new Cluster();
+      const [villa] = cluster.hubs;
+      await cluster.delay(villa, requested);
+      expect(cluster.restarts.isDue(villa)).toBe(true);
+      await cluster.clock.advance(299_000);
+      expect(cluster.restarts.isDue(villa)).toBe(true);
+      await cluster.clock.advance(1_000);
+      expect(cluster.restarts.isDue(villa)).toBe(false);
+      // The next one has its own time.
+      await cluster.delay(villa, template('old'));
+      expect(cluster.restarts.isDue(villa)).toBe(false);
+      await cluster.delay(villa, requested);
+      expect(cluster.restarts.isDue(villa)).toBe(true);
+    });
+
+    test('not while the change is held, is taken back or waits for the turn of another hub', async () => {
+      const cluster = new Cluster();
+      const [villa] = cluster.hubs;
+      await cluster.delay(villa, requested);
+      cluster.rollouts.recordHeld(villa);
+      expect(cluster.restarts.isDue(villa)).toBe(false);
+      await cluster.delay(villa, requested);
+      await cluster.delay(villa, template('old'));
+      expect(cluster.restarts.isDue(villa)).toBe(false);
+      await cluster.delay(villa, template('new'));
+      expect(cluster.restarts.isDue(villa)).toBe(false);
+    });
+  });
+
   test('restart a hub whose changed template is held, but none that migrates', async () => {
     const cluster = new Cluster();
     cluster.rollouts.recordHeld(cluster.hubs[0]);

@@ -1,0 +1,78 @@
+import { HubClient } from '../../../operator/client/hub-client';
+import { silentLog } from '../../cluster/silent-log';
+import { ManualClock } from '../manual-clock';
+import { until } from '../until';
+import { CONFIG, FakeHub } from './fake-hub';
+
+let hub: FakeHub;
+let client: HubClient;
+let config: object;
+
+beforeEach(async () => {
+  hub = await FakeHub.start();
+  config = CONFIG;
+  hub.onCommand = (command) => command.succeed(command.message.type === 'get_config' ? config : null);
+  client = new HubClient({ url: hub.url, token: 'good-token', clock: new ManualClock(), log: silentLog });
+});
+
+afterEach(async () => {
+  client.close();
+  await hub.close();
+});
+
+const asked = () => hub.commands.filter(({ type }) => type === 'get_config').length;
+
+/** The connection is lost, and the next request opens another one. */
+async function cut(): Promise<void> {
+  for (const socket of hub.clients) socket.terminate();
+  await until(() => !client.connection.connected);
+}
+
+describe('HubPresence', () => {
+  test('asks a hub once for each connection whether it has started', async () => {
+    expect(await Promise.all([client.presence.isRunning(), client.presence.isRunning()])).toEqual([
+      true,
+      true,
+    ]);
+    expect(await client.presence.isRunning()).toBe(true);
+    expect(asked()).toBe(1);
+    await cut();
+    config = { ...CONFIG, state: 'STARTING' };
+    expect(await client.presence.isRunning()).toBe(false);
+    config = CONFIG;
+    expect(await client.presence.isRunning()).toBe(true);
+  });
+
+  test.each([{ state: 'STARTING' }, { state: 'STOPPING' }, { recovery_mode: true }, { safe_mode: true }])(
+    'does not take a hub for one that runs that is %j',
+    async (fields) => {
+      const { epoch } = client.presence;
+      config = { ...CONFIG, ...fields };
+      expect(await client.presence.isRunning()).toBe(false);
+      expect(await client.presence.hasRunSince(epoch)).toBe(false);
+    },
+  );
+
+  test('knows that a hub may have started again since a moment', async () => {
+    await client.presence.isRunning();
+    const { epoch } = client.presence;
+    expect(await client.presence.hasRunSince(epoch)).toBe(true);
+    await cut();
+    expect(await client.presence.hasRunSince(epoch)).toBe(false);
+    expect(await client.presence.hasRunSince(client.presence.epoch)).toBe(true);
+  });
+
+  test('asks the hub, since the loss of its connection may not be known yet', async () => {
+    await client.presence.isRunning();
+    const { epoch } = client.presence;
+    await hub.close();
+    expect(await client.presence.hasRunSince(epoch)).toBe(false);
+  });
+
+  test('asks again after an error', async () => {
+    hub.refuseUpgrade = 503;
+    await expect(client.presence.isRunning()).rejects.toThrow('503');
+    hub.refuseUpgrade = undefined;
+    expect(await client.presence.isRunning()).toBe(true);
+  });
+});

@@ -1,0 +1,170 @@
+import { HubFailed, HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
+import type { Outcome } from '../../../../operator/runtime/outcome';
+import { type FakeHub, form, oneForm } from './fake-hub';
+import { House, texts } from './house';
+
+let house: House;
+let hub: FakeHub;
+
+beforeEach(() => {
+  house = new House();
+  hub = house.hub;
+  hub.scriptOf = () => oneForm(['host'], () => hub.created());
+});
+
+const submits = () => hub.calls.filter((call) => call.startsWith('submit'));
+
+/** Every outcome of a minute. */
+async function aMinute(seconds = 60): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (let second = 0; second < seconds; second += 5) {
+    outcomes.push(await house.settle('one'));
+    await house.clock.advance(5_000);
+  }
+  return outcomes;
+}
+
+const reasons = (outcomes: readonly Outcome[]) => [...new Set(outcomes.map(({ reason }) => reason))];
+
+/** The hub goes with these errors while it works on the first answers. */
+function cut(times: number, error: Error = new HubUnreachable('the connection broke')): void {
+  let count = 0;
+  hub.onCarriedOut = (call) => {
+    if (!call.startsWith('submit') || ++count > times) return;
+    hub.entries.clear(); // only in its memory
+    hub.restart();
+    throw error;
+  };
+}
+
+describe('a flow that the restart of the hub cuts', () => {
+  test.each([
+    ['before the response to an answer', new HubUnreachable('the connection broke')],
+    ['as the hub fails at an answer', new HubFailed('HTTP 500')],
+    ['as the hub has forgotten the flow', new NotFound('404', 'Invalid flow specified')],
+  ])('waits for the hub and goes on by itself (%s)', async (_, error) => {
+    cut(1, error);
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    const outcomes = await aMinute();
+    expect(reasons(outcomes)).toEqual(['HubNotReady', 'EntryLoaded']);
+    expect(outcomes.map(({ type }) => type)).not.toContain('Stalled');
+    expect(house.events).toEqual([]);
+    expect(house.status('one')).not.toHaveProperty('rejectedHash');
+    expect(submits()).toHaveLength(2);
+    expect(hub.entries.size).toBe(1);
+  });
+
+  test('waits as well when the hub does not know the integration yet', async () => {
+    const { start } = house.client.flows;
+    let count = 0;
+    house.client.flows.start = async (request) => {
+      if (++count > 1) return start(request);
+      hub.presence.restart();
+      throw new NotFound('404', 'Invalid handler specified');
+    };
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    expect(reasons(await aMinute())).toEqual(['HubNotReady', 'EntryLoaded']);
+    expect(house.events).toEqual([]);
+  });
+
+  test('waits for a hub that is still stopping', async () => {
+    cut(1, new HubFailed('HTTP 500'));
+    hub.presence.restart = () => void (hub.presence.runs = false);
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    expect(await house.settle('one')).toMatchObject({ type: 'Waiting', reason: 'HubNotReady' });
+    hub.presence.runs = true;
+    expect(reasons(await aMinute()).at(-1)).toBe('EntryLoaded');
+  });
+
+  test('is found by the entry that the hub made before', async () => {
+    hub.onCarriedOut = (call) => {
+      if (!call.startsWith('submit')) return;
+      hub.restart();
+      throw new HubUnreachable('the connection broke');
+    };
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    expect(reasons(await aMinute())).toEqual(['HubNotReady', 'EntryLoaded']);
+    expect(submits()).toHaveLength(1);
+    expect(hub.entries.size).toBe(1);
+  });
+
+  test('of an update is repeated, and keeps the entry', async () => {
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    await house.settle('one');
+    const id = house.status('one').entryID!;
+    hub.set(id, { supports_reconfigure: true });
+    hub.scriptOf = () => oneForm(['host'], () => ({ type: 'abort', reason: 'reconfigure_successful' }));
+    let count = 0;
+    hub.onCarriedOut = (call) => {
+      if (!call.startsWith('submit') || ++count > 1) return;
+      hub.restart();
+      throw new HubUnreachable('the connection broke');
+    };
+    house.apply('one', { configuration: texts({ host: 'b' }) });
+    expect(reasons(await aMinute())).toEqual(['HubNotReady', 'EntryLoaded']);
+    expect(house.status('one').entryID).toBe(id);
+    expect(house.events).toEqual([]);
+  });
+});
+
+describe('a flow that fails by itself', () => {
+  test.each([
+    ['an abort', { type: 'abort', reason: 'cannot_connect' } as const],
+    ['an error of the form', form(['host'], { errors: { base: 'cannot_connect' } })],
+  ])('is reported although the hub was restarted afterwards (%s)', async (_, end) => {
+    hub.scriptOf = () => oneForm(['host'], () => end);
+    hub.onSubmit = () => hub.presence.restart();
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    expect(await house.settle('one')).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
+  });
+
+  test('is reported when the hub lost the response and ran all the time', async () => {
+    hub.onCarriedOut = (call) => {
+      if (call.startsWith('submit')) hub.entries.clear();
+      if (call.startsWith('submit')) throw new HubUnreachable('the connection broke');
+    };
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    expect(await house.settle('one')).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
+  });
+});
+
+describe('a flow with which the hub ends each time', () => {
+  test('is reported after the third time, and tried again ever more rarely', async () => {
+    cut(Infinity);
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    const outcomes = await aMinute(3_600);
+    const stalled = outcomes.find(({ type }) => type === 'Stalled');
+    expect(stalled).toMatchObject({
+      reason: 'ConfigFlowFailed',
+      message: expect.stringContaining('3 times'),
+    });
+    expect(submits().length).toBeGreaterThan(5);
+    expect(submits().length).toBeLessThan(40);
+  });
+
+  test('does not send a value of a Secret more than three times, whichever process runs', async () => {
+    house.secrets['login'] = { password: 'hunter2' };
+    const secretKeyRef = { name: 'login', key: 'password' };
+    house.apply('one', { configuration: { host: { value: 'a' }, password: { secretKeyRef } } });
+    hub.scriptOf = () => oneForm(['host', 'password'], () => hub.created());
+    cut(Infinity);
+    const outcomes = await aMinute(3_600);
+    expect(outcomes.at(-1)).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
+    house.start();
+    await aMinute(3_600);
+    expect(submits()).toHaveLength(3);
+    expect(house.status('one').rejectedHash).toBeDefined();
+    expect(hub.entries.size).toBe(0);
+  });
+
+  test('is counted again after a success, and after a change of the answers', async () => {
+    cut(2);
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    await aMinute();
+    expect(house.status('one').entryID).toBeDefined();
+    house.apply('one', { configuration: texts({ host: 'b' }), reconfigure: 'Recreate' });
+    cut(2);
+    const outcomes = await aMinute(120);
+    expect(outcomes.map(({ type }) => type)).not.toContain('Stalled');
+  });
+});
