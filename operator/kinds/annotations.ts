@@ -64,6 +64,8 @@ export const operatorAnnotations = {
   communityHash: `${API_GROUP}/community-hash`,
   /** On the pod that installs a community repository: the files to install, as JSON. */
   installation: `${API_GROUP}/installation`,
+  /** On the ConfigMaps with delivered definitions: the volume of the hub that they are for, by the uid of its claim. */
+  volume: `${API_GROUP}/volume`,
   /** On the volume claim: the highest hub version that ran on it. */
   ranVersion: `${API_GROUP}/ran-version`,
 } as const;

@@ -40,6 +40,8 @@ export function objectNames(hub: string) {
     secrets: `${hub}-secrets`,
     /** ConfigMap with automations, scenes and scripts that are delivered as files; a hub has several. It belongs to the Hub. */
     delivery: (index: number) => `${hub}-delivery-${index}`,
+    /** ConfigMap with what such a one had for another volume of the hub. No pod mounts it. */
+    keptDelivery: (index: number, hash: string) => `${hub}-delivery-${index}-${hash}`,
     /** Secret with the operator's own random keys for this hub. */
     operator: `${hub}-operator`,
     /**

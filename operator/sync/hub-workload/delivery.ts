@@ -4,6 +4,7 @@ import { objectNames } from '../../kinds/object-names';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
+import { isForOtherVolume } from './hub-volume';
 
 /**
  * ConfigMaps that a hub's pod mounts with `delivery: File`. All of them are in every pod template, so that neither a first nor a
@@ -57,7 +58,11 @@ export function readsDelivery(
   if (!hub || hub.spec.external) return false;
   const isLeft = (index: number): boolean => {
     const metadata = deliveryMetadata(services, { namespace, name }, index);
-    return metadata !== undefined && services.applier.isOurs(metadata, hub);
+    return (
+      metadata !== undefined &&
+      services.applier.isOurs(metadata, hub) &&
+      !isForOtherVolume(metadata, hub.status?.volumeID)
+    );
   };
   return hub.spec.delivery === 'File' || DELIVERIES.some(isLeft);
 }

@@ -1,6 +1,8 @@
 import type { Hub } from '../../kinds';
+import { operatorAnnotations } from '../../kinds/annotations';
 import type { CustomResource } from '../../kinds/resource';
 import type { EventSpec } from '../../runtime/event-spec';
+import type { ClusterObject } from '../../runtime/objects';
 import type { Services } from '../services';
 
 /** The volume of the hub of a resource, as its Hub has recorded it; undefined: not known. */
@@ -13,10 +15,19 @@ export function hubVolume(
 }
 
 /** Status tells of an object on another volume: this hub may never have had it (rules.md, "Another volume"). */
-export function isOnOtherVolume({ status }: CustomResource, volume: string | undefined): boolean {
-  const recorded = status?.['volumeID'];
-  return recorded !== undefined && volume !== undefined && recorded !== volume;
-}
+export const isOnOtherVolume = ({ status }: CustomResource, volume: string | undefined): boolean =>
+  isOther(status?.['volumeID'], volume);
+
+/** The volume that a ConfigMap with delivered definitions is for; undefined: that of the hub now, by an earlier version of the operator. */
+export const volumeOf = ({ metadata: { annotations } }: ClusterObject): string | undefined =>
+  annotations?.[operatorAnnotations.volume];
+
+export const isForOtherVolume = (object: ClusterObject, volume: string | undefined): boolean =>
+  isOther(volumeOf(object), volume);
+
+/** Undefined: not known. */
+const isOther = (recorded: unknown, volume: string | undefined): boolean =>
+  recorded !== undefined && volume !== undefined && recorded !== volume;
 
 /** The status field that records it. An unknown volume does not replace the one that status has. */
 export const volumeStatus = (volume: string | undefined) =>

@@ -24,7 +24,7 @@ export function addReport(name: string, reportOf: ReportOf): HubStep<HubContext 
     async run(context) {
       const { hub, client, status, notices, events, reconcile } = context;
       try {
-        const report = await reportOf(hub, client);
+        const report = await reportOf(withVolume(hub, status['volumeID']), client);
         if (report.status !== undefined) status['delivery'] = report.status;
         if (report.notice !== undefined) notices.push(report.notice);
         events.push(...(report.events ?? []));
@@ -36,4 +36,9 @@ export function addReport(name: string, reportOf: ReportOf): HubStep<HubContext 
       return {};
     },
   };
+}
+
+/** The Hub with the volume that this reconcile has found. */
+function withVolume(hub: Hub, volumeID: unknown): Hub {
+  return typeof volumeID === 'string' ? { ...hub, status: { ...hub.status, volumeID } } : hub;
 }

@@ -57,6 +57,13 @@ export class DeliveredDefinitions {
     return this.items.size === 0;
   }
 
+  /** Forgets all of them: the hub has another volume. */
+  clear(): void {
+    const { changed, receiving, items, formers, claims, besides: kept, unreadable } = this;
+    for (const each of [changed, receiving, items, formers, claims, kept, unreadable]) each.clear();
+    this.bytes.fill(0);
+  }
+
   get(kind: ConfigEntityKind, id: string): EntityPayload | undefined {
     return this.items.get(itemKey(kind, id))?.payload;
   }

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Stopping } from '../../../base/errors';
+import { HubFailed } from '../../../client/connection/errors';
 import type { Hub } from '../../../kinds';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { DELIVERIES, deliveryMetadata } from '../../hub-workload/delivery';
+import { isForOtherVolume } from '../../hub-workload/hub-volume';
 import { keepsVolume } from '../../hub-workload/retain';
 import type { Services } from '../../services';
 import type { DeliveredDefinitions, DeliveryData } from './delivered-definitions';
@@ -24,6 +26,8 @@ export class DeliveryConfigMaps {
   /** The version of each ConfigMap that the last write resulted in, and whom it belongs to. */
   private readonly written = new Map<number, string>();
   private loading: Promise<void> | undefined;
+  /** The volume that the definitions are for; undefined: not known. */
+  private volume: string | undefined;
   private lastWrite: Promise<unknown> = Promise.resolve();
   /** The ConfigMaps are empty and about to go: they have no marker scripts. */
   private isEnding = false;
@@ -41,13 +45,24 @@ export class DeliveryConfigMaps {
     return hub;
   }
 
-  /** Reads the ConfigMaps, once. */
-  load(): Promise<void> {
+  /** Reads the ConfigMaps, once for each volume of the hub. */
+  load(hub = this.services.cache.get<Hub>('Hub', this.at.namespace, this.at.name)): Promise<void> {
+    const volume = hub?.status?.volumeID;
+    if (this.volume !== undefined && volume !== undefined && this.volume !== volume) this.forget();
+    this.volume ??= volume;
     this.loading ??= this.readAll().catch((error: unknown) => {
       this.loading = undefined;
       throw error;
     });
     return this.loading;
+  }
+
+  /** What is known of another volume says nothing about this one. */
+  private forget(): void {
+    this.definitions.clear();
+    this.applied.clear();
+    this.written.clear();
+    this.loading = this.volume = undefined;
   }
 
   /** Writes all that was changed before. */
@@ -59,7 +74,7 @@ export class DeliveryConfigMaps {
 
   /** Writes ConfigMaps again that someone has changed or deleted, and those whose write has failed. */
   async restore(hub: Hub): Promise<void> {
-    await this.load();
+    await this.load(hub);
     const isOther = (index: number) => this.indices.includes(index) && !this.isAsWritten(hub, index);
     for (const index of this.indices) if (isOther(index)) await this.apply(hub, index, () => isOther(index));
   }
@@ -72,7 +87,7 @@ export class DeliveryConfigMaps {
   }
 
   private versionOf(hub: Hub, { metadata: { resourceVersion } }: ClusterObject): string {
-    return [resourceVersion, hub.metadata.uid, keepsVolume(this.services, hub)].join();
+    return [resourceVersion, hub.metadata.uid, keepsVolume(this.services, hub), this.volume].join();
   }
 
   /** Writes the empty ConfigMaps without the marker scripts, and does the work. Those that are left then get their markers again. */
@@ -124,6 +139,8 @@ export class DeliveryConfigMaps {
     for (const index of DELIVERIES) {
       const found = await this.find(index);
       if (!found || !this.services.applier.isOurs(found, hub)) continue;
+      if (isForOtherVolume(found, this.volume))
+        throw new HubFailed(`the ConfigMap ${found.metadata.name} is still that of another volume`);
       read.set(index, found.data);
       this.applied.set(index, hashOf(found));
       definitions.read(index, found.data);
@@ -179,7 +196,10 @@ export class DeliveryConfigMaps {
         metadata: {
           name: objectNames(name).delivery(index),
           namespace,
-          annotations: { [operatorAnnotations.contentHash]: hash },
+          annotations: {
+            [operatorAnnotations.contentHash]: hash,
+            ...(this.volume !== undefined && { [operatorAnnotations.volume]: this.volume }),
+          },
         },
         data,
       },

@@ -10,6 +10,7 @@ import { type HubContext, requeueAfter, type WithClaim, type WorkloadStep } from
 import { latestWarning } from '../warning-events';
 import { type Claim, claimName } from '../../hub-workload/owned-objects';
 import { ensureOwnerReference } from '../../hub-workload/owner-reference';
+import { keptNotice, separateDelivered } from '../../hub-workload/delivery-volumes';
 import { keepsOwnClaim, releaseNamedClaim } from '../../hub-workload/retain';
 import { ClaimConflicts } from './claim-conflict';
 import { parseQuantity } from './quantity';
@@ -38,7 +39,14 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
         conditions['StorageReady'] = mismatch(conflict.message);
         return { claim: undefined, claimProblem: conflict };
       }
-      const { claim, condition } = await ensureClaim(services, hub, context.spec.storage);
+      const separate = async (volume: string | undefined) => {
+        if (!reconcile.dryRun) await separateDelivered(services, hub, volume);
+      };
+      const { claim, condition } = await ensureClaim(services, hub, context.spec.storage, separate);
+      // Before the pod starts, which runs what it mounts.
+      if (claim) await separate(claim.metadata.uid);
+      const notice = keptNotice(services, hub);
+      if (notice !== undefined) context.notices.push(notice);
       // `existingClaim` may name the claim that this Hub has created before: from then on it is the user's.
       if (claim && context.spec.storage.existingClaim && !reconcile.dryRun)
         await ensureOwnerReference(services, hub, builtin.PersistentVolumeClaim, claim, false);
@@ -52,7 +60,13 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
   };
 }
 
-async function ensureClaim(services: StorageServices, hub: Hub, desired: StorageSpec): Promise<ClaimState> {
+/** @param separate delivered definitions of other volumes from those of this one, before the claim is there for a pod that waits for it */
+async function ensureClaim(
+  services: StorageServices,
+  hub: Hub,
+  desired: StorageSpec,
+  separate: (volume: undefined) => Promise<void>,
+): Promise<ClaimState> {
   const { applier } = services;
   const name = claimName(hub);
   // Not from the cache: it has only our own claims, and one that is being deleted or has grown must be seen at once.
@@ -68,6 +82,7 @@ async function ensureClaim(services: StorageServices, hub: Hub, desired: Storage
       condition: present ? await storageReady(services, present, []) : mismatch(missing),
     };
   }
+  if (!present) await separate(undefined);
   const problems = present ? differences(present, desired) : [];
   // An existing claim of that name that the operator did not create is used unchanged.
   if (present && !isFormer && !applier.isOurs(present, hub))

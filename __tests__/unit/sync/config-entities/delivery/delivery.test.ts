@@ -1,5 +1,7 @@
 import type { EntityPayload } from '../../../../../operator/client/connection/config-entity';
 import { HubFailed } from '../../../../../operator/client/connection/errors';
+import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
+import { readFileText } from '../../../../../operator/sync/config-entities/delivery/item-text';
 import { House } from './house';
 
 // The whole way of definitions into mounted files and back, with a hub that reads them as Home Assistant does.
@@ -257,7 +259,7 @@ describe('a burst while the operator is busy', () => {
     house.volume = 'first';
     automation(house, 'a', { alias: 'Disabled' });
     expect(await house.settle()).toMatchObject({ a: 'RejectedByHub' });
-    house.volume = 'second';
+    await house.moveTo('second');
     delete house.disabledBy['Disabled'];
     await allReady(2);
   });
@@ -695,6 +697,108 @@ test('the ConfigMaps belong to the Hub, unless its volume is kept', async () => 
   expect(house.delivered).toContain('a');
 });
 
+describe('another volume', () => {
+  const idsIn = (name: string) => [
+    ...readFileText('automation', house.configMaps.get(name)!.data['automations.yaml']!).keys(),
+  ];
+  const ids = () => house.delivered.filter((id) => id !== MARKER);
+  const aside = () => [...house.configMaps.keys()].filter((name) => !/-\d$/.test(name));
+
+  test('of the hub does not get what was delivered to the former one, which is kept and named', async () => {
+    house.volume = 'first';
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    // The resource of one is gone, as with a Hub that was deleted with its resources and keeps its volume.
+    house.forget('HubAutomation', 'b');
+    await house.moveTo('second');
+    expect(house.loaded.size).toBe(0);
+    expect(house.delivered).toEqual([]);
+    await allReady(1);
+    expect(ids()).toEqual(['a']);
+    expect([...house.loaded.keys()]).not.toContain('automation b');
+    const [kept = '', ...others] = aside();
+    expect(others).toEqual([]);
+    expect(idsIn(kept)).toEqual(['a', 'b']);
+    expect(house.keptNotice).toContain(`are kept in ${kept} (ConfigMaps) and not run`);
+    house.configMaps.delete(kept);
+    expect(house.keptNotice).toBeUndefined();
+  });
+
+  test('that the hub has had before brings back what it had', async () => {
+    house.volume = 'first';
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    house.forget('HubAutomation', 'b');
+    await house.moveTo('second');
+    await allReady(1);
+    await house.moveTo('first');
+    await allReady(1);
+    expect(ids()).toEqual(['a', 'b']);
+    expect(aside().map(idsIn)).toEqual([['a']]);
+  });
+
+  test('keeps nothing of ConfigMaps without definitions', async () => {
+    house.volume = 'first';
+    automation(house, 'a');
+    await allReady(1);
+    await house.delete('HubAutomation a');
+    expect(house.delivered).toEqual([MARKER]);
+    await house.moveTo('second');
+    expect([...house.configMaps]).toEqual([]);
+  });
+
+  test.each(['before the copy', 'before the deletion'])(
+    'loses nothing when the operator is killed %s',
+    async (moment) => {
+      house.volume = 'first';
+      for (const name of ['a', 'b']) automation(house, name);
+      await allReady(2);
+      house.forget('HubAutomation', 'b');
+      if (moment === 'before the copy') house.applyTime = 5_000;
+      else house.removeTime = 5_000;
+      const moved = house.moveTo('second');
+      await house.clock.advance(1_000);
+      void moved;
+      house.start();
+      house.applyTime = house.removeTime = 0;
+      await house.moveTo('second');
+      await allReady(1);
+      expect(aside().map(idsIn)).toEqual([['a', 'b']]);
+      expect(ids()).toEqual(['a']);
+    },
+  );
+
+  test('is not told of a ConfigMap of an earlier version of the operator: it is for the volume that the hub has then', async () => {
+    automation(house, 'a');
+    await allReady(1);
+    expect(house.annotations('villa-delivery-0')).not.toHaveProperty(operatorAnnotations.volume);
+    house.start();
+    await house.moveTo('first');
+    await allReady(1);
+    await house.report();
+    expect(ids()).toEqual(['a']);
+    expect(house.annotations('villa-delivery-0')).toMatchObject({ [operatorAnnotations.volume]: 'first' });
+    expect(aside()).toEqual([]);
+  });
+
+  test('is waited for by resources until its definitions are apart: none is written over', async () => {
+    house.volume = 'first';
+    automation(house, 'a');
+    await allReady(1);
+    house.start();
+    house.volume = 'second';
+    automation(house, 'b');
+    await expect(house.reconcile('HubAutomation b')).resolves.toMatchObject({
+      reason: 'HubFailed',
+      message: expect.stringContaining('villa-delivery-0 is still that of another volume') as string,
+    });
+    expect(house.annotations('villa-delivery-0')).toMatchObject({ [operatorAnnotations.volume]: 'first' });
+    await house.moveTo('second');
+    await allReady(2);
+    expect(aside().map(idsIn)).toEqual([['a']]);
+  });
+});
+
 describe('the move', () => {
   async function byApi(count: number): Promise<void> {
     house.delivery = 'Api';
@@ -865,6 +969,22 @@ describe('the move', () => {
     expect([...house.delivered].sort()).toEqual([MARKER, 'n-0', 'n-1']);
   });
 
+  test('there again before the empty ConfigMap is deleted keeps it', async () => {
+    automation(house, 'n-0');
+    await allReady(1);
+    house.delivery = 'Api';
+    await allReady(1);
+    house.unregisterTime = 5_000;
+    await house.reconcileHub();
+    await house.clock.advance(2_000);
+    house.delivery = 'File';
+    automation(house, 'n-1');
+    await house.settle(6).catch(() => undefined);
+    await allReady(2);
+    expect([...house.delivered].sort()).toEqual([MARKER, 'n-0', 'n-1']);
+    expect(house.asked).not.toContain('delete villa-delivery-0');
+  });
+
   test('waits until the hub has accepted the configuration that includes the files: one that is tried may be taken back', async () => {
     await byApi(2);
     house.delivery = 'File';
@@ -919,16 +1039,14 @@ describe('a resource without status, as after a restore', () => {
 
 describe('the end', () => {
   test.each(['Delete', 'Orphan'])(
-    'on another volume of the hub is also that of what is delivered: %s',
+    'on another volume of the hub touches nothing there: %s',
     async (deletionPolicy) => {
       house.volume = 'lost';
       automation(house, 'a', { deletionPolicy });
       await allReady(1);
-      house.volume = 'new';
+      await house.moveTo('new');
       await house.delete('HubAutomation a');
-      expect(house.delivered).not.toContain('a');
-      expect(house.registry.has('automation a')).toBe(deletionPolicy === 'Orphan');
-      expect(house.ownFiles.has('automation a')).toBe(deletionPolicy === 'Orphan');
+      expect([...house.delivered, ...house.ownFiles.keys(), ...house.registry.keys()]).toEqual([]);
     },
   );
 

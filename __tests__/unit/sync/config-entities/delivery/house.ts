@@ -28,6 +28,7 @@ import { scripts } from '../../../../../operator/sync/config-entities/script';
 import { ConfigEntitySync } from '../../../../../operator/sync/config-entities/sync';
 import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';
+import { keptNotice, separateDelivered } from '../../../../../operator/sync/hub-workload/delivery-volumes';
 import { FakePresence } from '../../fake-presence';
 import { aHub, services } from '../../fixtures';
 
@@ -78,6 +79,8 @@ export class House {
   isApplying = false;
   /** Milliseconds that the deletion of a ConfigMap takes. */
   removeTime = 0;
+  /** Milliseconds that the removal of a registration takes. */
+  unregisterTime = 0;
   /** Milliseconds that a write into the hub's own file takes. */
   postTime = 0;
   /** A write without an answer may still be executed. */
@@ -158,6 +161,15 @@ export class House {
     const key = `${kind} ${name}`;
     const { status: _, ...resource } = this.resources.get(key)!;
     this.resources.set(key, resource);
+  }
+
+  /** The resource is gone, and its object is not removed. */
+  forget(kind: string, name: string): void {
+    this.resources.delete(`${kind} ${name}`);
+  }
+
+  annotations(configMap: string): Readonly<Record<string, string>> {
+    return this.configMaps.get(configMap)?.metadata.annotations ?? {};
   }
 
   /** A deleted resource passes what status says of its object on to another one. */
@@ -274,9 +286,23 @@ export class House {
     return (await report.of(this.hubResource, this.client)).status;
   }
 
+  /** The hub gets another volume: the operator finds its claim, and a pod starts on it. */
+  async moveTo(volume: string): Promise<void> {
+    await separateDelivered(this.given, this.hubResource, volume);
+    this.volume = volume;
+    this.ownFiles.clear();
+    this.registry.clear();
+    this.restartHub();
+  }
+
+  /** What the Hub says of definitions of other volumes. */
+  get keptNotice(): string | undefined {
+    return keptNotice(this.given, this.hubResource);
+  }
+
   /** The ids that are delivered, by kind. */
   get delivered(): readonly string[] {
-    return [...this.configMaps.values()].flatMap(({ data }) =>
+    return [...this.mountable().values()].flatMap(({ data }) =>
       KINDS.flatMap((kind) => [...readFileText(kind, data[`${kind}s.yaml`]!).keys()]),
     );
   }
@@ -291,9 +317,7 @@ export class House {
         *ofHub<T extends ClusterObject>(kind: string) {
           yield* resources().filter((each) => each.kind === kind) as unknown as T[];
         },
-        *list() {
-          yield* [];
-        },
+        list: ((kind: string) => (kind === 'ConfigMap' ? this.configMaps.values() : [])) as never,
         get: ((kind: string, _namespace: string, name: string) => {
           if (kind === 'Hub') return this.hubResource;
           if (name === objectNames('villa').acceptedConfiguration)
@@ -338,7 +362,7 @@ export class House {
       cluster: {
         request: (async () => {
           if (!this.refreshes) return;
-          const mount = () => void (this.mounted = new Map(this.configMaps));
+          const mount = () => void (this.mounted = this.mountable());
           if (this.refreshTime > 0) this.clock.after(this.refreshTime, mount);
           else mount();
         }) as never,
@@ -350,8 +374,13 @@ export class House {
   restartHub(): void {
     this.hubStarts += 1;
     this.presence.restart();
-    this.mounted = new Map(this.configMaps);
+    this.mounted = this.mountable();
     for (const kind of KINDS) this.load(kind);
+  }
+
+  /** The ConfigMaps that the pod names. */
+  private mountable(): Map<string, StoredMap> {
+    return new Map([...this.configMaps].filter(([name]) => /^villa-delivery-\d$/.test(name)));
   }
 
   private load(kind: ConfigEntityKind): void {
@@ -484,7 +513,8 @@ export class House {
             return true;
           },
         ),
-        removeRegistration: living((kind: string, id: string, { shouldRemove = always } = {}) => {
+        removeRegistration: living(async (kind: string, id: string, { shouldRemove = always } = {}) => {
+          if (this.unregisterTime > 0) await this.clock.sleep(this.unregisterTime);
           if (!shouldRemove()) return;
           this.asked.push(`unregister ${id}`);
           this.registry.delete(`${kind} ${id}`);
