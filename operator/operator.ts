@@ -22,6 +22,7 @@ import { LeaderElection } from './runtime/leader';
 import { type ClusterObject, type ResourceType } from './runtime/objects';
 import { type ObjectKey, parseObjectKey } from './runtime/object-key';
 import { Reconciler } from './runtime/reconciler';
+import { Replacement } from './runtime/replacement';
 import type { CustomResource } from './kinds/resource';
 import { SecretReader } from './runtime/secrets';
 import { withoutForeignConditions } from './runtime/status';
@@ -86,7 +87,9 @@ export class HubOperator extends OperatorAdapter {
       kinds.map(({ kind }) => kind),
       (kind) => this.cache.list(kind),
     );
-    this.applier = new Applier(this.cluster, this.cache, API_GROUP);
+    this.applier = new Applier(this.cluster, this.cache, API_GROUP, (owner, message) =>
+      this.events.record(owner, { type: 'Warning', reason: 'ImmutableReplaced', message }),
+    );
     this.secrets = new SecretReader(this.cluster, this.cache);
     const eventWriter = new EventWriter(this.cluster, clock, settings.podName);
     this.events = new EventRecorder(eventWriter, clock, log, () => this.controller.queue.isBusy);
@@ -208,6 +211,9 @@ export class HubOperator extends OperatorAdapter {
     this.metrics.setLeader(this.settings.leaseName, true);
     this.log.info({ identity: this.leader?.identity }, 'became leader');
     this.webhook?.lead();
+    await new Replacement(this.cluster, this.clock, API_GROUP).finish(this.cache, (error) =>
+      this.log.warn({ error }, 'failed to finish the replacement of an immutable object'),
+    );
     this.controller.queue.start();
     if (!this.leader || (await this.leader.renew()) === 'stopped') return;
     this.log.error({}, 'lost lease, stopping at once');

@@ -68,6 +68,9 @@ export const BOOTSTRAP_RETRY = [2 * SECOND, 5 * MINUTE] as const;
  */
 export const NAME_CONFLICT_RETRY = 3 * SECOND;
 
+/** An immutable object of ours is replaced once in this time: a policy of the cluster may make each new one immutable. */
+export const IMMUTABLE_REPLACEMENT_PAUSE = HOUR;
+
 // --- Writes to the hub: rules.md, "Only differences are written" and "Reload" ---
 
 /** Writes of one object are at least this far apart. The first one is sent at once, and the last one wins. */

@@ -90,10 +90,19 @@ export const readyReasons = {
     action: 'Delete one of the two, or change the id or name.',
   },
   NameConflict: {
-    kinds: ['Hub', 'HubConfiguration', 'HubSecrets', 'HubZone', ...repositories],
+    kinds: [
+      'Hub',
+      'HubConfiguration',
+      'HubSecrets',
+      'HubAutomation',
+      'HubScene',
+      'HubScript',
+      'HubZone',
+      ...repositories,
+    ],
     meaning:
-      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, or a zone in the hub’s YAML, and belongs to something else. It is not changed.',
-    action: 'Rename or delete one of the two.',
+      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, or a zone in the hub’s YAML, and belongs to something else. It is not changed. Or an object of the operator is immutable again within an hour of its replacement.',
+    action: 'Rename or delete one of the two, or exempt the object from the policy that makes it immutable.',
   },
   NotSupportedByExternalHub: {
     kinds: 'all',
@@ -563,6 +572,13 @@ export const eventReasons = {
     meaning:
       'The hub runs an older version of Home Assistant than the oldest one that is supported. It is looked after all the same.',
     action: 'Update the hub.',
+  },
+  ImmutableReplaced: {
+    kinds: 'all',
+    type: 'Warning',
+    meaning:
+      'A ConfigMap or Secret of the operator had `immutable: true`, so that nothing could be written. It was deleted and created again with its content.',
+    action: 'Set `immutable` on no object of the operator. Where a policy does, exempt them.',
   },
   ReloadSuccessful: {
     kinds: ['HubAutomation', 'HubScene'],

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type Clock, systemClock } from '../base/clock';
 import { undefinedIf } from '../base/undefined-if';
 import type { CustomResource } from '../kinds/resource';
 import type { ApiClient, Query } from './api-client';
@@ -8,6 +9,7 @@ import type { Cache } from './cache';
 import { hasFieldsOf } from './has-fields-of';
 import { type ObjectKey, objectKey, objectKeyOf } from './object-key';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
+import { Replacement } from './replacement';
 import { controllerOf, FIELD_MANAGER, ownerReferenceTo, ObjectOwnership } from './object-ownership';
 
 export interface ApplyOptions {
@@ -41,13 +43,18 @@ export class Applier {
   private readonly verified = new Map<ObjectKey, Verified>();
   private readonly ownership: ObjectOwnership;
   private readonly lastAppliedAnnotation: string;
+  private readonly replacement: Replacement;
 
   constructor(
     private readonly cluster: ApiClient,
     private readonly cache: Pick<Cache, 'get' | 'recordWrite' | 'watches'>,
     /** API group of our kinds, which prefixes our labels and annotations. */
     group: string,
+    /** An immutable object was replaced. The message is a sentence. */
+    private readonly onReplaced: (owner: CustomResource, message: string) => void = () => undefined,
+    clock: Pick<Clock, 'now'> = systemClock,
   ) {
+    this.replacement = new Replacement(cluster, clock, group);
     this.ownership = new ObjectOwnership(group);
     this.lastAppliedAnnotation = `${group}/last-applied-hash`;
   }
@@ -72,7 +79,9 @@ export class Applier {
     const present = await this.read<T>(type, namespace, name);
     if (present) this.assertOurs(type, present, options);
     if (present && (await this.isApplied(type, present, body))) return present;
-    const applied = await this.sendToLatest<T>(type, body, present, options);
+    const applied = await this.sendToLatest<T>(type, body, present, options).catch((error: unknown) =>
+      this.replaceImmutable<T>(type, body, options, error),
+    );
     // The server may write a value in its own way, such as a quantity: its answer is the form of the desired object.
     this.recordVerified(type, body, applied);
     this.cache.recordWrite({ ...applied, kind: type.kind });
@@ -197,11 +206,33 @@ export class Applier {
           ...query,
         },
         contentType: 'application/apply-patch+yaml',
-        body: present ? { ...body, metadata: { ...body.metadata, uid: present.metadata.uid } } : body,
+        body: present ? this.bodyFor(present, body) : body,
       });
     } catch (error) {
       throw rejectionOf(error) ?? error;
     }
+  }
+
+  private bodyFor(present: ClusterObject, { metadata, ...content }: ClusterObject): ClusterObject {
+    const annotations = { ...metadata.annotations, ...this.replacement.kept(present) };
+    return { ...content, metadata: { ...metadata, annotations, uid: present.metadata.uid! } };
+  }
+
+  /** @throws NameConflict; or the error, where it is another one */
+  protected async replaceImmutable<T extends ClusterObject>(
+    type: ResourceType,
+    body: ClusterObject,
+    { owner }: ApplyOptions,
+    error: unknown,
+  ): Promise<T> {
+    const replaced = await this.replacement.replace<T>(type, body, error);
+    if (!replaced) throw error;
+    const { namespace, name } = body.metadata;
+    this.onReplaced(
+      owner,
+      `${type.kind} ${namespace}/${name} was immutable, so that its content could not change: it was deleted and created again. Set immutable on no object of the operator.`,
+    );
+    return replaced;
   }
 
   private withOwnership(

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { errorOf } from '../base/errors';
 import { isObject } from '../base/is-object';
 import { truncate } from '../base/truncate';
 import type { ApiClient } from './api-client';
-import { Applier } from './apply';
+import { Applier, type ApplyOptions } from './apply';
 import type { Cache } from './cache';
 import type { ClusterObject, ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
@@ -40,6 +41,16 @@ export class DryRunApplier extends Applier {
     if (present && !present.metadata.deletionTimestamp && this.isOurs(present, owner)) {
       this.differences.push(`${type.kind} ${name} would be deleted.`);
     }
+  }
+
+  /** A dry run of the write has failed: nothing is replaced for it. */
+  protected override replaceImmutable<T extends ClusterObject>(
+    _type: ResourceType,
+    _body: ClusterObject,
+    _options: ApplyOptions,
+    error: unknown,
+  ): Promise<T> {
+    return Promise.reject(errorOf(error));
   }
 
   protected override async send<T extends ClusterObject>(

@@ -10,9 +10,8 @@ export function errorOutcome(error: unknown): Outcome | undefined {
     return waiting('NamespaceTerminating', error.message, NAME_CONFLICT_RETRY);
   if (error instanceof NameConflict)
     return error.transient
-      ? waiting('NameConflict', error.message, NAME_CONFLICT_RETRY)
-      : // Objects of other owners are not watched for every kind.
-        stalled('NameConflict', error.message, { after: NAME_CONFLICT_RETRY });
+      ? waiting('NameConflict', error.message, error.retryAfter)
+      : stalled('NameConflict', error.message, { after: error.retryAfter });
   // A change of a role, a quota or a policy is not watched.
   if (isForbidden(error) || (error instanceof ObjectRejected && error.forbidden))
     return stalled('Forbidden', error.message, { after: DEPENDENCY_REQUEUE });

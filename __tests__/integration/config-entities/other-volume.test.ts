@@ -114,3 +114,42 @@ test('a Hub that is deleted and applied again gets all objects again, also those
   );
   expect(await drifts()).toBe(reported);
 });
+
+test('what was delivered as files to another volume is kept, named by the Hub and not run', async () => {
+  await home.change('hub', 'villa', { delivery: 'File', storage: { retain: true } });
+  await home.apply(automation('villa', 'ghost'));
+  await until('both are delivered', async () => {
+    for (const name of ['lights', 'ghost']) {
+      await home.ready('hubautomation', name);
+      expect(await statusOf('hubautomation', name)).toMatchObject({ delivery: 'File' });
+    }
+    return true;
+  });
+  const { volumeID: before } = await statusOf('hub', 'villa');
+  expect((await home.get('configmap', 'villa-delivery-0')).metadata.annotations).toMatchObject({
+    'hub-operator.dev/volume': before,
+  });
+  await home.delete('hub', 'villa');
+  await home.delete('hubautomation', 'ghost');
+  // The owner begins with an empty hub, and does not know of the ConfigMaps.
+  await home.delete('persistentvolumeclaim', 'villa-config');
+  await home.apply(hub('villa', { delivery: 'File' }));
+  await home.ready('hub', 'villa');
+  await until('the other one is delivered again', async () => {
+    await home.ready('hubautomation', 'lights');
+    const status = await statusOf('hubautomation', 'lights');
+    return status['volumeID'] !== before && status['delivery'] === 'File';
+  });
+  const client = await home.client('villa');
+  expect(await client.entityRegistry.findNow('automation', 'lights')).toBeDefined();
+  expect(await client.entityRegistry.findNow('automation', 'ghost')).toBeUndefined();
+  const { message } = await home.ready('hub', 'villa');
+  const [, kept = ''] = /are kept in (villa-delivery-0-[0-9a-f]{8}) \(ConfigMaps\)/.exec(message) ?? [];
+  const { data } = (await home.get('configmap', kept)) as unknown as { data: Record<string, string> };
+  expect(data['automations.yaml']).toContain('"ghost"');
+  await home.delete('configmap', kept);
+  await until(
+    'the Hub does not name it any more',
+    async () => !(await home.ready('hub', 'villa')).message.includes(kept),
+  );
+});

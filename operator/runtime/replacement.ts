@@ -1,0 +1,164 @@
+import type { Clock } from '../base/clock';
+import { DEPENDENCY_REQUEUE, IMMUTABLE_REPLACEMENT_PAUSE } from '../base/limits';
+import { undefinedIf } from '../base/undefined-if';
+import type { ApiClient } from './api-client';
+import { isConflict, isNotFound } from './api-errors';
+import { NameConflict, ObjectRejected, rejectionOf } from './apply-errors';
+import type { Cache } from './cache';
+import { FIELD_MANAGER, MANAGED_BY_LABEL } from './object-ownership';
+import { type ClusterObject, pathOf, type ResourceType } from './objects';
+import { builtin } from './types';
+
+/** The types with the field `immutable`. */
+const TYPES: readonly ResourceType[] = [builtin.ConfigMap, builtin.Secret];
+
+/** Suffix of the name of an object that has the content while the object itself is deleted and created. */
+const COPY = '-next';
+
+interface Content extends ClusterObject {
+  readonly immutable?: boolean;
+}
+
+/**
+ * Replaces ConfigMaps and Secrets of ours that have been made immutable (rules.md, "Server-side apply"): deletes and creates them. What is
+ * only in such an object must survive a crash between the two: another object has the content meanwhile.
+ */
+export class Replacement {
+  private readonly replacedAt: string;
+  private readonly replaces: string;
+
+  constructor(
+    private readonly cluster: ApiClient,
+    private readonly clock: Pick<Clock, 'now'>,
+    /** API group of our kinds, which prefixes our annotations. */
+    group: string,
+  ) {
+    this.replacedAt = `${group}/replaced-at`;
+    this.replaces = `${group}/replaces`;
+  }
+
+  /** The annotation that an object keeps with each write, as it is. */
+  kept({ metadata: { annotations } }: ClusterObject): Readonly<Record<string, string>> {
+    const at = annotations?.[this.replacedAt];
+    return at === undefined ? {} : { [this.replacedAt]: at };
+  }
+
+  /**
+   * Replaces the object if the rejection of this content is that it is immutable; undefined: it is not.
+   *
+   * @throws NameConflict it was replaced less than an hour ago
+   */
+  async replace<T extends ClusterObject>(
+    type: ResourceType,
+    body: ClusterObject,
+    rejection: unknown,
+  ): Promise<T | undefined> {
+    if (!(rejection instanceof ObjectRejected) || rejection.forbidden || !TYPES.includes(type))
+      return undefined;
+    const { namespace = '', name } = body.metadata;
+    const present = await this.cluster.find<Content>(type, namespace, name);
+    if (!present?.immutable) return undefined;
+    const what = `${type.kind} ${namespace}/${name}`;
+    const before = Date.parse(present.metadata.annotations?.[this.replacedAt] ?? '');
+    if (this.clock.now() < before + IMMUTABLE_REPLACEMENT_PAUSE)
+      throw new NameConflict(
+        `${what} is immutable again, less than an hour after it was replaced: a policy may set that. Exempt the objects with the label ${MANAGED_BY_LABEL}: ${FIELD_MANAGER} from it, then delete this one.`,
+        false,
+        DEPENDENCY_REQUEUE,
+      );
+    const copy = await this.createCopy(type, body);
+    await this.delete(type, present);
+    if (await this.cluster.find(type, namespace, name))
+      throw new NameConflict(
+        `${what} is immutable and being deleted. It is created again when it is gone.`,
+        true,
+      );
+    const created = await this.create<T>(type, body);
+    await this.delete(type, copy);
+    return created;
+  }
+
+  /**
+   * Goes on with the replacements in which a former process has ended. Before anything is read of the objects.
+   *
+   * @param onFailure the others are gone on with
+   */
+  async finish(cache: Pick<Cache, 'list'>, onFailure: (error: unknown) => void): Promise<void> {
+    for (const type of TYPES)
+      for (const object of [...cache.list<ClusterObject>(type.kind)])
+        if (this.isCopy(object)) await this.finishOne(type, object).catch(onFailure);
+  }
+
+  private async finishOne(type: ResourceType, { metadata }: ClusterObject): Promise<void> {
+    const { namespace = '', name: copyName } = metadata;
+    const copy = await this.cluster.find<Content>(type, namespace, copyName);
+    if (!copy || !this.isCopy(copy)) return;
+    const { [this.replaces]: name = '', ...annotations } = copy.metadata.annotations!;
+    if (!(await this.cluster.find(type, namespace, name))) {
+      const { labels = {}, ownerReferences } = copy.metadata;
+      const owners = ownerReferences && { ownerReferences };
+      const { immutable: _, ...content } = copy;
+      await this.create(type, {
+        ...content,
+        apiVersion: 'v1',
+        kind: type.kind,
+        metadata: { namespace, name, labels, annotations, ...owners },
+      });
+    }
+    await this.delete(type, copy);
+  }
+
+  private isCopy({ metadata: { annotations, labels } }: ClusterObject): boolean {
+    return annotations?.[this.replaces] !== undefined && labels?.[MANAGED_BY_LABEL] === FIELD_MANAGER;
+  }
+
+  /** The API server checks the content here, before anything is deleted. */
+  private async createCopy(type: ResourceType, body: ClusterObject): Promise<ClusterObject> {
+    const { metadata } = body;
+    const name = metadata.name + COPY;
+    const left = await this.cluster.find(type, metadata.namespace ?? '', name);
+    if (left && !this.isCopy(left))
+      throw new NameConflict(
+        `${type.kind} ${metadata.namespace}/${name} is in the way of the replacement of ${metadata.name}, which is immutable: delete or rename it.`,
+        false,
+      );
+    if (left) await this.delete(type, left);
+    const annotations = { ...metadata.annotations, [this.replaces]: metadata.name };
+    return this.send(type, { ...body, metadata: { ...metadata, name, annotations } });
+  }
+
+  private create<T extends ClusterObject>(type: ResourceType, body: ClusterObject): Promise<T> {
+    const at = new Date(this.clock.now()).toISOString();
+    const annotations = { ...body.metadata.annotations, [this.replacedAt]: at };
+    return this.send(type, { ...body, metadata: { ...body.metadata, annotations } });
+  }
+
+  /** @throws ObjectRejected */
+  private async send<T extends ClusterObject>(type: ResourceType, body: ClusterObject): Promise<T> {
+    const { namespace, name } = body.metadata;
+    try {
+      return await this.cluster.request<T>({
+        method: 'PATCH',
+        path: pathOf(type, namespace, name),
+        query: { fieldManager: FIELD_MANAGER, force: false, fieldValidation: 'Strict' },
+        contentType: 'application/apply-patch+yaml',
+        body,
+      });
+    } catch (error) {
+      throw rejectionOf(error) ?? error;
+    }
+  }
+
+  private async delete(
+    type: ResourceType,
+    { metadata: { namespace, name, uid } }: ClusterObject,
+  ): Promise<void> {
+    const removal = this.cluster.request({
+      method: 'DELETE',
+      path: pathOf(type, namespace, name),
+      body: { preconditions: { uid } },
+    });
+    // Deleted or made again meanwhile: the next reconcile handles the new object.
+    await undefinedIf((error) => isNotFound(error) || isConflict(error), removal);
+  }
+}
