@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace, until } from '../../cluster';
+import { patchObject } from '../../cluster/api';
 import { automation, Home, type Manifest, scene, script } from '../../cluster/home';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -243,6 +244,45 @@ test('an operator that is killed in the move goes on with it, there and back', a
   // A ConfigMap that someone deletes is there again, and the hub that starts has all.
   await home.delete('configmap', 'villa-delivery-0', { wait: false });
   await until('it is there again', async () => (await configMaps()).length === 1);
+});
+
+test('an immutable ConfigMap is replaced with all that it has, and named where it becomes immutable again', async () => {
+  const patch = (spec: object) => patchObject('configmaps', home.namespace, 'villa-delivery-0', spec);
+  const content = async () => {
+    const { metadata, data } = (await home.get('configmap', 'villa-delivery-0')) as unknown as {
+      metadata: { uid: string };
+      data: Record<string, string>;
+    };
+    return {
+      uid: metadata.uid,
+      ids: Object.values(data).flatMap((text) => text.match(/"id": "[^"]+"/g) ?? []),
+    };
+  };
+  await home.change('hub', 'villa', { delivery: 'File' });
+  await home.apply(automation('villa', 'stone'), automation('villa', 'other'));
+  await allReady(true);
+  const before = await content();
+  expect(before.ids).toContain('"id": "other"');
+  await patch({ immutable: true });
+  await home.change('hubautomation', 'stone', { description: 'immutable' });
+  await home.ready('hubautomation', 'stone');
+  const after = await content();
+  expect(after.uid).not.toBe(before.uid);
+  expect(after.ids).toEqual(before.ids);
+  expect(await running('automation.the_automation_stone')).toMatchObject({ description: 'immutable' });
+  await home.event('Hub', 'villa', /^Warning ImmutableReplaced: ConfigMap .*villa-delivery-0 was immutable/);
+  expect((await configMaps()).map(({ metadata }) => metadata.name)).toEqual(['villa-delivery-0']);
+  expect(await home.exists('configmap', 'villa-delivery-0-next')).toBe(false);
+
+  await patch({ immutable: true });
+  await home.change('hubautomation', 'stone', { description: 'again' });
+  const { message } = await home.ready('hubautomation', 'stone', { status: 'False', reason: 'NameConflict' });
+  expect(message).toContain('villa-delivery-0 is immutable again');
+  expect(await running('automation.the_automation_stone')).toMatchObject({ description: 'immutable' });
+  await home.delete('configmap', 'villa-delivery-0', { wait: false });
+  await home.ready('hubautomation', 'stone');
+  expect((await content()).ids).toEqual(before.ids);
+  expect(await running('automation.the_automation_stone')).toMatchObject({ description: 'again' });
 });
 
 test('a Hub that keeps its volume keeps the delivered definitions, also when it is deleted', async () => {

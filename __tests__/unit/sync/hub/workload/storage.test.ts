@@ -2,7 +2,7 @@ import type { Hub } from '../../../../../operator/kinds';
 import type { ApiRequest } from '../../../../../operator/runtime/api-client';
 import type { ApplyOptions, Manifest } from '../../../../../operator/runtime/apply';
 import { ObjectRejected } from '../../../../../operator/runtime/apply-errors';
-import type { ClusterObject } from '../../../../../operator/runtime/objects';
+import type { ClusterObject, ResourceType } from '../../../../../operator/runtime/objects';
 import type { Claim } from '../../../../../operator/sync/hub-workload/owned-objects';
 import { claimSpec, differences, ensureStorage } from '../../../../../operator/sync/hub/workload/storage';
 import { aHub, aHubContext, services } from '../../fixtures';
@@ -156,6 +156,76 @@ describe('ensureStorage', () => {
       '/api/v1/namespaces/home/configmaps/house-delivery-1',
     ]);
   });
+
+  test.each<[string, Claim | undefined, readonly string[]]>([
+    [
+      'a claim is made',
+      undefined,
+      ['apply villa-delivery-0-', 'remove villa-delivery-0', 'apply villa-config'],
+    ],
+    [
+      'a pod starts on another claim',
+      claim(),
+      ['apply villa-config', 'apply villa-delivery-0-', 'remove villa-delivery-0'],
+    ],
+  ])(
+    'takes the definitions of the former volume away before %s, and says where they are',
+    async (_, present, order) => {
+      const annotations = { 'hub-operator.dev/volume': 'former' };
+      const configMaps = new Map<string, ClusterObject>();
+      const put = (name: string, content: object) =>
+        configMaps.set(name, { metadata: { name, namespace: 'home', annotations }, ...content });
+      const porch = { data: { 'automations.yaml': '[\n{"id": "porch"}\n]\n' } };
+      put('villa-delivery-0', porch);
+      const asked: string[] = [];
+      const given = services({
+        applier: {
+          find: (({ kind }: ResourceType, _: string, name: string) =>
+            Promise.resolve(kind === 'ConfigMap' ? configMaps.get(name) : present)) as never,
+          apply: ((
+            _: unknown,
+            { metadata: { name }, ...content }: Manifest,
+            { ownerReference }: ApplyOptions,
+          ) => {
+            asked.push(`apply ${name.replace(/[0-9a-f]{8}$/, '')}`);
+            if (name.startsWith('villa-delivery')) {
+              expect(ownerReference).toBe(false);
+              put(name, content);
+            }
+            return Promise.resolve(claim());
+          }) as never,
+          remove: (_type: unknown, _owner: unknown, name: string) => {
+            asked.push(`remove ${name}`);
+            configMaps.delete(name);
+            return Promise.resolve();
+          },
+          isOurs: () => true,
+          labels: () => ({}),
+        },
+        cache: {
+          get: ((kind: string, _: string, name: string) =>
+            kind === 'ConfigMap' ? configMaps.get(name) : undefined) as never,
+          list: ((kind: string) => (kind === 'ConfigMap' ? configMaps.values() : [])) as never,
+        },
+        cluster: { request: <T>() => Promise.resolve({ items: [] } as T) },
+      });
+      const dryRun = aHubContext(aHub(), { dryRun: true });
+      await ensureStorage(given).run(dryRun);
+      expect([...configMaps.keys()]).toEqual(['villa-delivery-0']);
+      asked.length = 0;
+      const context = aHubContext(aHub());
+      await ensureStorage(given).run(context);
+      expect(asked).toEqual(order);
+      const [kept] = [...configMaps];
+      expect(kept).toEqual([
+        expect.stringMatching(/^villa-delivery-0-[0-9a-f]{8}$/),
+        expect.objectContaining(porch),
+      ]);
+      expect(context.notices).toEqual([
+        expect.stringContaining(`kept in ${kept![0]} (ConfigMaps) and not run`),
+      ]);
+    },
+  );
 
   test('starts no pod on an existingClaim that does not exist', async () => {
     const { step } = rigid(undefined);
