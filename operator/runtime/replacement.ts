@@ -20,8 +20,8 @@ interface Content extends ClusterObject {
 }
 
 /**
- * Replaces ConfigMaps and Secrets of ours that have been made immutable (rules.md, "Server-side apply"): deletes and creates them. What is
- * only in such an object must survive a crash between the two: another object has the content meanwhile.
+ * Replaces ConfigMaps and Secrets of ours that have been made immutable (rules.md, "Server-side apply"): deletes and creates them. Another
+ * object has the content meanwhile, which survives a crash between the two.
  */
 export class Replacement {
   private readonly replacedAt: string;

@@ -49,7 +49,7 @@ export function keptNotice(services: VolumeServices, hub: Hub): string | undefin
   );
 }
 
-/** Of its content, at the end of the name of a ConfigMap that is kept aside. */
+/** End of the name of a ConfigMap that is kept aside: a hash of its content. */
 const HASH = /^[0-9a-f]{8}$/;
 
 interface Kept {
@@ -121,7 +121,7 @@ function copyOf(
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
 }
 
-/** A ConfigMap without definitions has brackets and the scripts by which the hub shows what it has read, each in a line. */
+/** A ConfigMap without definitions has lines with brackets and with marker scripts. */
 const hasDefinitions = ({ data = {} }: DeliveryConfigMap): boolean =>
   Object.values(data).some((text) => text.split('\n').some(isDefinition));
 

@@ -57,7 +57,7 @@ export class DeliveryConfigMaps {
     return this.loading;
   }
 
-  /** What is known of another volume says nothing about this one. */
+  /** The definitions of one volume say nothing about another one. */
   private forget(): void {
     this.definitions.clear();
     this.applied.clear();

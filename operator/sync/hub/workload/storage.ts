@@ -43,7 +43,7 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
         if (!reconcile.dryRun) await separateDelivered(services, hub, volume);
       };
       const { claim, condition } = await ensureClaim(services, hub, context.spec.storage, separate);
-      // Before the pod starts, which runs what it mounts.
+      // Before the pod starts: the hub runs all definitions that are mounted.
       if (claim) await separate(claim.metadata.uid);
       const notice = keptNotice(services, hub);
       if (notice !== undefined) context.notices.push(notice);

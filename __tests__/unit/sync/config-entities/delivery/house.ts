@@ -295,7 +295,7 @@ export class House {
     this.restartHub();
   }
 
-  /** What the Hub says of definitions of other volumes. */
+  /** The sentence of the Hub about definitions of other volumes. */
   get keptNotice(): string | undefined {
     return keptNotice(this.given, this.hubResource);
   }
