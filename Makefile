@@ -75,7 +75,7 @@ flows: node_modules/.ready ## Starts and answers the config flows that need no d
 	@exec node_modules/.bin/tsx bench/config-flows.ts
 
 .PHONY: soak
-soak: node_modules/.ready ## 20 minutes (MINUTES=…) of changes under resets and restarts
+soak: node_modules/.ready ## 20 minutes (MINUTES=…) of changes under resets and restarts, then floods and a rest of half that time
 	@exec node_modules/.bin/tsx bench/index.ts soak
 
 .PHONY: bundle

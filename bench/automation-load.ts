@@ -1,22 +1,21 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster } from '../cli/cluster';
-import { API_GROUP, GROUP_VERSION } from '../operator/kinds/group';
+import { GROUP_VERSION } from '../operator/kinds/group';
 import type { CustomResource } from '../operator/kinds/resource';
 import type { ApiClient } from '../operator/runtime/api-client';
 import { pathOf } from '../operator/runtime/objects';
-import { builtin } from '../operator/runtime/types';
 import type { Sandbox } from '../sandbox';
 import { freePort } from '../sandbox/ports';
 import { SandboxProcess } from '../sandbox/process';
 import { automationParts } from './automation-spec';
+import { ExternalHubs } from './external-hubs';
 import { typeOf } from './resource-type';
 
 export const NAMESPACE = 'bench';
 const CREATES_AT_ONCE = 40;
 
 export const automations = typeOf('HubAutomation');
-const hubs = typeOf('Hub');
 
 /** What an operator needs that works on the hubs of {@link AutomationLoad}. */
 export const LOAD_SETTINGS = { ALLOW_LOCAL_HUBS: 'true' };
@@ -34,8 +33,8 @@ export class AutomationLoad {
 
   /** Starts the hubs, which end with this process. */
   static async start(sandbox: Sandbox, cluster: ApiClient, hubCount: number): Promise<AutomationLoad> {
-    const body = { metadata: { name: NAMESPACE } };
-    await cluster.request({ method: 'POST', path: '/api/v1/namespaces', body });
+    const hubs = new ExternalHubs(cluster, NAMESPACE);
+    await hubs.createNamespace();
     const standIns: SandboxProcess[] = [];
     for (let index = 0; index < hubCount; index++) {
       const name = `hub-${index}`;
@@ -48,7 +47,7 @@ export class AutomationLoad {
           env: { SETUP_PORT: String(port) },
         }),
       );
-      await createHub(cluster, name, `http://127.0.0.1:${port}`);
+      await hubs.add(name, `http://127.0.0.1:${port}`);
     }
     return new AutomationLoad(cluster, hubCount, standIns);
   }
@@ -118,30 +117,6 @@ export class AutomationLoad {
 export function isSettled({ metadata, status }: CustomResource): boolean {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   return ready?.status === 'True' && ready.observedGeneration === metadata.generation;
-}
-
-async function createHub(cluster: ApiClient, name: string, url: string): Promise<void> {
-  const secret = `${name}-token`;
-  await cluster.request({
-    method: 'POST',
-    path: pathOf(builtin.Secret, NAMESPACE),
-    body: {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: secret, namespace: NAMESPACE, labels: { [`${API_GROUP}/hub`]: name } },
-      stringData: { token: 'a token that a stand-in takes' },
-    },
-  });
-  await cluster.request({
-    method: 'POST',
-    path: pathOf(hubs, NAMESPACE),
-    body: {
-      apiVersion: GROUP_VERSION,
-      kind: hubs.kind,
-      metadata: { name, namespace: NAMESPACE },
-      spec: { external: { url, tokenSecretRef: { name: secret } } },
-    },
-  });
 }
 
 const automation = (index: number) => ({

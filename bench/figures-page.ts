@@ -144,7 +144,7 @@ const benches: Readonly<Record<string, Bench>> = {
   },
   soak: {
     about:
-      'Changes, deletions and creations of 500 automations on light stand-ins of hubs, and changes of five configurations, while connections to the API server are reset every 5 s and it is killed every 45 s. `make soak`',
+      'Changes, deletions and creations of 500 automations on light stand-ins of hubs, and changes of five configurations, while connections to the API server are reset every 5 s and it is killed every 45 s. Then sixty hostile hubs are made, flood the operator with texts of up to 12 MiB and are removed. `make soak`',
     bars: {
       'automations that missed their last change, or their deletion': '0',
       'configurations that missed their last change': '0',
@@ -152,6 +152,7 @@ const benches: Readonly<Record<string, Bench>> = {
       'open files': '≤ 1.1 × + 2',
       'connections to the API server': '≤ 1.1 × + 2',
       'failed requests without a cause': 'none',
+      'RSS after a rest of half the minutes, MB': '≤ 115',
     },
   },
 };

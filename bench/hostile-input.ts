@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
+import { operatorImage } from '../sandbox/image/description';
 import { operatorCommand } from '../sandbox/operator-process';
 import { HostileHub, postReviews } from './hostile-peers';
 import type { Figures } from './runtime';
 
 /**
  * What a hostile hub, pod or user can do to the memory and the time of the operator: the parts that read foreign input, on the
- * Node.js and with the flags of the image, as a process of their own.
+ * Node.js and with the flags and the environment of the image, as a process of their own.
  */
 
 export const hostileScenarios = [
@@ -58,7 +59,9 @@ export async function runHostileInput(
       logLevel: 'error',
     });
     const [node, ...flags] = operatorCommand();
-    const child = spawn(node, [...flags, program, scenario, hub.url, String(count), String(seconds)]);
+    const child = spawn(node, [...flags, program, scenario, hub.url, String(count), String(seconds)], {
+      env: { ...process.env, ...operatorImage.environment },
+    });
     if (scenario === 'webhook') void postTo(child, count, Date.now() + seconds * 1_000);
     return await figuresOf(child);
   } finally {

@@ -7,8 +7,7 @@ import { GROUP_VERSION } from '../operator/kinds/group';
 import type { CustomResource } from '../operator/kinds/resource';
 import { ApiClient } from '../operator/runtime/api-client';
 import { conditionOf } from '../operator/runtime/conditions';
-import { pathOf, type ResourceType } from '../operator/runtime/objects';
-import { builtin } from '../operator/runtime/types';
+import { pathOf } from '../operator/runtime/objects';
 import { shippedMemory } from '../manifests/memory';
 import { startSandbox } from '../sandbox';
 import { bundleOperator } from '../sandbox/image/bundle';
@@ -16,6 +15,7 @@ import { installOperator, type OperatorProcess, startOperator } from '../sandbox
 import { freePort } from '../sandbox/ports';
 import { SandboxProcess } from '../sandbox/process';
 import { webhookSettings } from '../sandbox/webhook';
+import { ExternalHubs } from './external-hubs';
 import { HostileHub, postReviews } from './hostile-peers';
 import { median } from './median';
 import { MemoryLimit } from './memory-limit';
@@ -29,6 +29,7 @@ import type { Figures } from './runtime';
  */
 
 const NAMESPACE = 'hostile';
+const automations = typeOf('HubAutomation');
 const OPERATOR_NAMESPACE = 'hub-operator';
 const PLACES = ['rest', 'first-frame', 'later-frame'] as const;
 /** Hubs of each place. */
@@ -65,8 +66,8 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
       ...(limit && { launcher: limit.launcher }),
     });
     const load = new Load(cluster);
-    const body = { metadata: { name: NAMESPACE } };
-    await cluster.request({ method: 'POST', path: '/api/v1/namespaces', body });
+    const external = new ExternalHubs(cluster, NAMESPACE);
+    await external.createNamespace();
     const hubPort = await freePort();
     usual = await SandboxProcess.start({
       name: 'stand-in',
@@ -74,7 +75,7 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
       directory: join(sandbox.directory, 'stand-in'),
       env: { SETUP_PORT: String(hubPort) },
     });
-    await load.addHub('usual', `http://127.0.0.1:${hubPort}`);
+    await external.add('usual', `http://127.0.0.1:${hubPort}`);
     while (sum(await scrapeStarting(operator), 'leader_election_master_status') !== 1) await sleep(POLL);
     const before: number[] = [];
     for (let round = 0; round < ROUNDS_BEFORE; round++) before.push(await load.creation());
@@ -86,7 +87,7 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
       for (let index = 0; index < HUBS; index++) {
         const hub = await HostileHub.start(place);
         hubs.push([`${place}-${index}`, hub]);
-        await load.addHub(`${place}-${index}`, hub.url);
+        await external.add(`${place}-${index}`, hub.url);
       }
     let posted = false;
     const end = Date.now() + LONGEST_FLOOD;
@@ -99,7 +100,7 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
       console.log(
         `floods: ${PLACES.map(floodsOf).join(', ')} of ${count}; ${Math.ceil((end - Date.now()) / 1_000)} s left`,
       );
-      await Promise.all(hubs.map(([name]) => load.askAgain(name)));
+      await Promise.all(hubs.map(([name]) => external.askAgain(name)));
       during.push(await load.creation());
     }
     const posts = await posting;
@@ -156,39 +157,23 @@ class Load {
 
   constructor(private readonly cluster: ApiClient) {}
 
-  async addHub(name: string, url: string): Promise<void> {
-    const tokenSecretRef = { name: `${name}-token` };
-    await this.create(builtin.Secret, tokenSecretRef.name, { stringData: { token: 'a token' } });
-    await this.create(typeOf('Hub'), name, { spec: { external: { url, tokenSecretRef } } });
-  }
-
   /** 1.4 MiB of the content that takes the most memory. */
   async addLarge(name: string): Promise<void> {
     const actions = [{ x: Array.from({ length: 450_000 }, () => ({})) }];
-    await this.create(typeOf('HubAutomation'), name, { spec: { ...AUTOMATION, actions } });
+    await this.create(name, { ...AUTOMATION, actions });
   }
 
   /** Milliseconds until a new automation of the usual hub is Ready. */
   async creation(): Promise<number> {
     const name = `usual-${this.created++}`;
     const began = performance.now();
-    await this.create(typeOf('HubAutomation'), name, { spec: AUTOMATION });
+    await this.create(name, AUTOMATION);
     while ((await this.ready(name))?.status !== 'True') {
       if (performance.now() - began > READY_TIMEOUT)
         throw new Error(`${name}: ${JSON.stringify(await this.ready(name))}`);
       await sleep(POLL);
     }
     return performance.now() - began;
-  }
-
-  async askAgain(hub: string): Promise<void> {
-    const annotations = { 'hub-operator.dev/reconcile-requested-at': new Date().toISOString() };
-    await this.cluster.request({
-      method: 'PATCH',
-      path: pathOf(typeOf('Hub'), NAMESPACE, hub),
-      contentType: 'application/merge-patch+json',
-      body: { metadata: { annotations } },
-    });
   }
 
   async lease(): Promise<LeaseSpec> {
@@ -204,14 +189,14 @@ class Load {
   }
 
   private async ready(name: string) {
-    const path = pathOf(typeOf('HubAutomation'), NAMESPACE, name);
+    const path = pathOf(automations, NAMESPACE, name);
     return conditionOf(await this.cluster.request<CustomResource>({ method: 'GET', path }), 'Ready');
   }
 
-  private async create(type: ResourceType, name: string, content: object): Promise<void> {
-    const apiVersion = type.group === '' ? type.version : GROUP_VERSION;
-    const body = { apiVersion, kind: type.kind, metadata: { name, namespace: NAMESPACE }, ...content };
-    await this.cluster.request({ method: 'POST', path: pathOf(type, NAMESPACE), body });
+  private async create(name: string, spec: object): Promise<void> {
+    const metadata = { name, namespace: NAMESPACE };
+    const body = { apiVersion: GROUP_VERSION, kind: automations.kind, metadata, spec };
+    await this.cluster.request({ method: 'POST', path: pathOf(automations, NAMESPACE), body });
   }
 }
 

@@ -148,8 +148,11 @@ async function untilMetric(operator: OperatorProcess, reached: (metrics: string)
   }
 }
 
-/** Memory of a process, in MB (Linux). `VmHWM`: the most that it has had. */
-export async function residentMegabytes(pid: number, field: 'VmRSS' | 'VmHWM' = 'VmRSS'): Promise<number> {
+/** Memory of a process, in MB (Linux). `VmHWM`: the most that it has had; `RssFile`: the part that is files. */
+export async function residentMegabytes(
+  pid: number,
+  field: 'VmRSS' | 'VmHWM' | 'RssFile' = 'VmRSS',
+): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)![1]) / 1_024);
 }

@@ -18,6 +18,8 @@ import { AutomationLoad, isSettled, LOAD_SETTINGS } from './automation-load';
 import { ConfigurationLoad } from './configuration-load';
 import { FailedRequests } from './failed-requests';
 import { scrape, sum } from './operator-metrics';
+import { letHubsPass } from './passing-hubs';
+import { residentParts } from './resident-parts';
 import { type Figures, residentMegabytes } from './runtime';
 
 const RESOURCES = 500;
@@ -31,6 +33,12 @@ const RESET_INTERVAL = 5_000;
 const RESTART_INTERVAL = 45_000;
 /** When memory and sockets are first looked at: by then all has been used that will be. */
 const WARM = 0.25;
+/** Hostile hubs that come and go after the changes, and the floods of each. */
+const PASSING_HUBS = 60;
+const FLOODS = 12;
+/** The part of `minutes` that the operator has nothing to do afterwards, and the MB that are resident then, at most. */
+const IDLE_SHARE = 0.5;
+const MAX_IDLE_MEMORY = 115;
 // Milliseconds.
 const READY_TIMEOUT = 10 * 60_000;
 const RECOVERY_TIMEOUT = 60_000;
@@ -46,7 +54,8 @@ interface Usage {
  * configurations, while the operator's connections to the API server are reset every few seconds and the API server is
  * killed every 45 s. At the end each automation must be Ready as it is, and the operator must know no other; each
  * generated configuration must be that of its resource; memory, files and connections must not have grown by more than
- * a tenth since the first quarter; and each failed request must be explained by a fault of that time.
+ * a tenth since the first quarter; and each failed request must be explained by a fault of that time. Then sixty hostile
+ * hubs come and go: half of `minutes` later the operator must have given back what their messages needed.
  */
 export async function soak(minutes: number): Promise<Figures> {
   const sandbox = await startSandbox({ progress: 'plain' });
@@ -84,6 +93,10 @@ export async function soak(minutes: number): Promise<Figures> {
     const after = await usage(operator.process.pid, proxy);
     const metrics = await scrape(operator);
     const unexplained = failed.unexplained();
+    const floods = await letHubsPass(cluster, PASSING_HUBS, FLOODS);
+    const flooded = await residentMegabytes(operator.process.pid);
+    await sleep(minutes * 60_000 * IDLE_SHARE);
+    const rested = await residentParts(operator);
     if (!operator.process.running) throw new Error('the operator did not survive');
     return {
       minutes,
@@ -100,7 +113,14 @@ export async function soak(minutes: number): Promise<Figures> {
       ),
       'failed requests, by cause': failed.explained(),
       'failed requests without a cause': unexplained || 'none',
-      verdict: isNone(missed) && !unexplained && grewLittle(before, after) ? 'passed' : 'FAILED',
+      'hostile hubs that came and went, floods of them': `${PASSING_HUBS}, ${floods}`,
+      'RSS after the floods, MB': flooded,
+      'RSS after a rest of half the minutes, MB': rested.total,
+      'of these: JavaScript heap, heap of the C library, files': `${rested.javascript}, ${rested.allocator}, ${rested.files}`,
+      verdict:
+        isNone(missed) && !unexplained && grewLittle(before, after) && rested.total <= MAX_IDLE_MEMORY
+          ? 'passed'
+          : 'FAILED',
     };
   } finally {
     await load?.stop();

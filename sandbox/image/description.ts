@@ -23,7 +23,7 @@ export const HEAP_FLAG = `--max-old-space-size-percentage=${HEAP_PERCENTAGE}`;
 export const operatorImage: ImageDescription = {
   user: '65532:65532',
   entrypoint: ['/nodejs/bin/node', '--max-semi-space-size=2', HEAP_FLAG, '/app/operator.cjs'],
-  environment: { MALLOC_ARENA_MAX: '1' },
+  environment: { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '16384' },
   ports: [8080, 9443],
   labels: {
     'org.opencontainers.image.title': 'Hub Operator',

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { shippedHeapLimit } from '../../../manifests/memory';
+import { operatorImage } from '../../../sandbox/image/description';
 import { operatorCommand } from '../../../sandbox/operator-process';
 
 const repository = join(__dirname, '../../..');
@@ -44,5 +45,44 @@ describe('the memory of V8', () => {
       process.stdout.write(String(young.space_size / 2 ** 20));
     `;
     expect(Number(run('--require', 'tsx/cjs', '--eval', script))).toBeGreaterThan(YOUNG_HALF);
+  });
+});
+
+// The heap of the allocator shrinks only from its end: one small object there keeps all free memory before it.
+(process.platform === 'linux' ? describe : describe.skip)('the environment of the image', () => {
+  const SCRIPT = `
+    const resident = () => process.memoryUsage.rss() / 2 ** 20;
+    Buffer.allocUnsafeSlow(12 * 2 ** 20).fill(1); // a long body; glibc counts such a size as a usual one when it is freed
+    gc();
+    const before = resident();
+    const small = [];
+    let chunks = [];
+    for (let count = 0; count < 500; count++) {
+      chunks.push(Buffer.allocUnsafeSlow(64 * 1_024).fill(1)); // what a socket reads at once
+      small.push(Buffer.allocUnsafeSlow(1_024));
+    }
+    const flood = resident() - before;
+    chunks = undefined;
+    gc();
+    setTimeout(() => process.stdout.write(JSON.stringify({ flood, kept: resident() - before })), 100);
+  `;
+
+  function megabytesAfter(environment: Readonly<Record<string, string>>): { flood: number; kept: number } {
+    const [program, ...flags] = operatorCommand();
+    const { MALLOC_MMAP_THRESHOLD_: _own, ...others } = process.env;
+    const options = { encoding: 'utf8', env: { ...others, ...environment } } as const;
+    const printed = execFileSync(program, [...flags, '--expose-gc', '--eval', SCRIPT], options);
+    return JSON.parse(printed) as { flood: number; kept: number };
+  }
+
+  test('gives the memory of what sockets have read back to the machine', () => {
+    const { flood, kept } = megabytesAfter(operatorImage.environment);
+    expect(flood).toBeGreaterThan(25);
+    expect(kept).toBeLessThan(5);
+  });
+
+  test('is needed for that', () => {
+    const { MALLOC_MMAP_THRESHOLD_: _threshold, ...others } = operatorImage.environment;
+    expect(megabytesAfter(others).kept).toBeGreaterThan(10);
   });
 });

@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import type { OperatorProcess } from '../sandbox/operator-process';
+import { scrape, sum } from './operator-metrics';
+import { residentMegabytes } from './runtime';
+
+/** Resident memory of an operator and parts of it, in MB (Linux). */
+export interface ResidentParts {
+  readonly total: number;
+  /** The heap of V8, with its free pages. */
+  readonly javascript: number;
+  /** The heap of the C library, with its free memory. Large pieces are outside of it. */
+  readonly allocator: number;
+  /** Programs and libraries, which the processes of a node share. */
+  readonly files: number;
+}
+
+export async function residentParts(operator: OperatorProcess): Promise<ResidentParts> {
+  const { pid } = operator.process;
+  const [total, files, mappings, metrics] = await Promise.all([
+    residentMegabytes(pid),
+    residentMegabytes(pid, 'RssFile'),
+    readFile(`/proc/${pid}/smaps`, 'utf8'),
+    scrape(operator),
+  ]);
+  const heap = /\[heap\]\n(?:\w+: .*\n)*?Rss: +(\d+) kB/.exec(mappings);
+  return {
+    total,
+    javascript: Math.round(sum(metrics, 'nodejs_heap_size_total_bytes') / 2 ** 20),
+    allocator: Math.round(Number(heap?.[1] ?? 0) / 1_024),
+    files,
+  };
+}
