@@ -4,7 +4,7 @@ import { load } from 'js-yaml';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace, until } from '../../cluster';
 import { patchObject } from '../../cluster/api';
-import { automation, Home, type Manifest, scene, script } from '../../cluster/home';
+import { automation, Home, type Manifest, scene, script, type Stored } from '../../cluster/home';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
@@ -283,6 +283,34 @@ test('an immutable ConfigMap is replaced with all that it has, and named where i
   await home.ready('hubautomation', 'stone');
   expect((await content()).ids).toEqual(before.ids);
   expect(await running('automation.the_automation_stone')).toMatchObject({ description: 'again' });
+});
+
+test('an operator that was killed while it replaced a ConfigMap goes on with it', async () => {
+  await operator.stop();
+  const { metadata, data } = (await home.get('configmap', 'villa-delivery-0')) as unknown as Stored & {
+    data: Record<string, string>;
+  };
+  const { labels = {}, annotations = {} } = metadata;
+  await home.apply({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: 'villa-delivery-0-next',
+      labels,
+      annotations: { ...annotations, 'hub-operator.dev/replaces': 'villa-delivery-0' },
+    },
+    data,
+  });
+  await home.delete('configmap', 'villa-delivery-0');
+  await operator.start();
+  await until('the definitions are back', () => home.exists('configmap', 'villa-delivery-0'));
+  await until(
+    'the other one is gone',
+    async () => !(await home.exists('configmap', 'villa-delivery-0-next')),
+  );
+  const after = await home.get('configmap', 'villa-delivery-0');
+  expect(after['data']).toEqual(data);
+  await allReady(true);
 });
 
 test('a Hub that keeps its volume keeps the delivered definitions, also when it is deleted', async () => {

@@ -118,6 +118,17 @@ describe('kinds: removal', () => {
 });
 
 describe('kinds: references', () => {
+  test('a Hub has the Secrets that the operator makes for it, and those that it names, for itself', () => {
+    const spec = { backup: { passwordSecretRef: { name: 'backups' } } };
+    expect(hub.reservedSecrets!(resource('home', spec))).toEqual([
+      'home-admin',
+      'home-api-token',
+      'home-operator',
+      'home-secrets',
+      'backups',
+    ]);
+  });
+
   test('of a Hub are the generated objects and the Secrets that it reads', () => {
     const own = hub.references(resource('home', {}));
     expect(own).toContainEqual({ kind: 'ConfigMap', name: 'home-configuration' });

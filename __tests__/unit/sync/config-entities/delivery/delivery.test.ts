@@ -737,6 +737,23 @@ describe('another volume', () => {
     expect(aside().map(idsIn)).toEqual([['a']]);
   });
 
+  test('that has been given other definitions meanwhile keeps these, and the former ones stay aside', async () => {
+    house.volume = 'first';
+    for (const name of ['a', 'b']) automation(house, name);
+    await allReady(2);
+    const given = house.configMaps.get('villa-delivery-0')!;
+    await house.moveTo('second');
+    const kept = aside();
+    await allReady(2);
+    await house.moveTo('none');
+    // A process that has not seen the other volume has written meanwhile.
+    const written = { ...given, data: { ...given.data, 'automations.yaml': '[\n{"id": "c"}\n]\n' } };
+    house.configMaps.set('villa-delivery-0', written);
+    await house.moveTo('first');
+    expect(idsIn('villa-delivery-0')).toEqual(['c']);
+    expect(aside()).toEqual(expect.arrayContaining(kept));
+  });
+
   test('keeps nothing of ConfigMaps without definitions', async () => {
     house.volume = 'first';
     automation(house, 'a');
