@@ -7,6 +7,7 @@ import type { Logger } from '../base/log';
 import type { ApiClient } from './api-client';
 import { isConflict, isTransient } from './api-errors';
 import { type Lease, LeaseLock } from './lease-lock';
+import { ObservedLease, RELEASED } from './observed-lease';
 
 export interface LeaderOptions {
   readonly cluster: ApiClient;
@@ -29,11 +30,19 @@ const JITTER = 0.2;
  * Leader election by a Lease (rules.md, "Leader election").
  *
  * Guarantee: at no time may two processes write. A leader stops at the renew deadline, counted from before it sent its
- * last successful renewal; another takes the lease at the earliest a lease duration after it saw that renewal. Times
- * are never compared between machines, and the wall clock may jump: each process measures durations by its own
+ * last successful renewal; another takes the lease at the earliest a lease duration after it saw that renewal. A Lease
+ * that is deleted, emptied or replaced by an older one counts as a renewal: its leader writes it again, or stops. Only a
+ * release by the holder that a candidate has seen is free at once.
+ *
+ * Times are never compared between machines, and the wall clock may jump: each process measures durations by its own
  * monotonic clock. So the guarantee holds as long as no clock runs leaseDuration / renewDeadline (15/10) times as fast
  * as another. A process that was frozen is covered, because {@link assertLeader} is called before each write; a request
  * that was sent before the freeze is not.
+ *
+ * A process that has just started knows of no holder, and a new installation looks like a deleted Lease. So it gives a
+ * leader two retry periods to write a missing or emptied Lease again, and believes a release. Not covered: a process
+ * that starts within the renew deadline after a Lease was deleted or emptied whose leader is frozen or does not reach the
+ * API server, or within a retry period after a released one was put back.
  */
 export class LeaderElection {
   /** Unique per process: two processes with the same pod name must not take each other's lease for their own. */
@@ -47,8 +56,7 @@ export class LeaderElection {
    * The server's answer to this process's last write of the lease; undefined when another process may have written it.
    */
   private ownLease: Lease | undefined;
-  /** The last renewal by another process, and when this process first saw it by its monotonic clock. */
-  private observed: { readonly holder: string; readonly renewTime: string; readonly at: number } | undefined;
+  private readonly observed: ObservedLease;
   /** Until when this process is the leader, by the monotonic clock. */
   private leadsUntil = -Infinity;
   private acquiring: Promise<unknown> = Promise.resolve();
@@ -70,6 +78,13 @@ export class LeaderElection {
     this.retryPeriod = retryPeriod;
     this.identity = `${options.podName}_${randomUUID()}`;
     this.lock = new LeaseLock(options.cluster, options.clock, options.namespace, options.leaseName);
+    this.observed = new ObservedLease({
+      clock: options.clock,
+      log: options.log,
+      identity: this.identity,
+      leaseDuration,
+      grace: 2 * (1 + JITTER) * retryPeriod,
+    });
   }
 
   /** Resolves with true when this process is the leader, with false when it was stopped before. Never rejects. */
@@ -111,7 +126,8 @@ export class LeaderElection {
   private async giveBack(): Promise<Lease | undefined> {
     const lease = await this.lock.read();
     if (lease?.spec?.holderIdentity !== this.identity) return undefined;
-    const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.lock.now() };
+    const { spec: held } = lease;
+    const spec = { ...held, holderIdentity: '', leaseDurationSeconds: RELEASED, renewTime: this.lock.now() };
     return this.lock.update({ ...lease, spec });
   }
 
@@ -168,20 +184,16 @@ export class LeaderElection {
         if (!isConflict(error)) throw error; // the lease is read again below
       }
     }
+    const askedAt = this.options.clock.monotonic();
     const lease = await this.lock.read();
-    return this.isHeldByAnother(lease) ? false : this.write(lease);
+    return this.isTaken(lease, askedAt) ? false : this.write(lease);
   }
 
-  private isHeldByAnother(lease: Lease | undefined): boolean {
-    const { holderIdentity: holder = '', leaseDurationSeconds, renewTime = '' } = lease?.spec ?? {};
-    if (holder === '' || holder === this.identity) return false;
-    const { clock, log } = this.options;
-    const now = clock.monotonic();
-    if (this.observed?.holder !== holder)
-      log.info({ holder }, 'waiting for lease, another replica is the leader');
-    if (this.observed?.holder !== holder || this.observed.renewTime !== renewTime)
-      this.observed = { holder, renewTime, at: now };
-    return now - this.observed.at < (leaseDurationSeconds ?? this.leaseDuration / 1_000) * 1_000;
+  /** A leader writes a Lease again that is gone or has no holder: candidates wait for that. */
+  private isTaken(lease: Lease | undefined, askedAt: number): boolean {
+    const { holderIdentity: holder = '' } = lease?.spec ?? {};
+    if (this.isLeader) return holder !== '' && holder !== this.identity;
+    return this.observed.mayBeHeld(lease, askedAt);
   }
 
   private async write(lease: Lease | undefined): Promise<true> {

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../operator/base/clock';
 import { LeaderElection } from '../../../operator/runtime/leader';
-import { freshNamespace, until } from '../../cluster';
+import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { Home } from '../../cluster/home';
 import { adminCluster } from '../../cluster/admin-cluster';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -85,6 +85,25 @@ describe('two processes', () => {
 
   test('a graceful stop releases the lease, so that the second need not wait for its end', async () => {
     const [one, two] = await pair();
+    one.signal('SIGTERM');
+    expect(await handOver(one, two)).not.toMatch(/^one_/);
+  });
+
+  test('a Lease that someone deletes or empties is written again by its leader, and the second does not lead', async () => {
+    const [one, two] = await pair();
+    const leases = new Home('hub-operator');
+    const isHeld = async () => {
+      const lease = await leases.get('lease', one.namespace).catch(() => undefined);
+      return String(lease?.spec['holderIdentity']).startsWith('one_') ? lease : undefined;
+    };
+    const name = ['lease', one.namespace, '--namespace', leases.namespace];
+    await mustKubectl(['delete', ...name]);
+    const held = await until('the leader has made it again', isHeld);
+    await mustKubectl(['patch', ...name, '--type=merge', '-p', '{"spec":{"holderIdentity":""}}']);
+    const renewed = await until('the leader holds it again', isHeld);
+    expect(renewed.spec['leaseTransitions']).toBeGreaterThan(Number(held.spec['leaseTransitions']));
+    expect(await leads(two)).toBe(false);
+    expect(await one.log()).not.toMatch(/lost lease|failed to renew lease/);
     one.signal('SIGTERM');
     expect(await handOver(one, two)).not.toMatch(/^one_/);
   });

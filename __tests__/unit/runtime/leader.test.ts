@@ -2,6 +2,8 @@ import type { Clock } from '../../../operator/base/clock';
 import { LeaderElection, type LeaderOptions } from '../../../operator/runtime/leader';
 import type { ApiRequest } from '../../../operator/runtime/api-client';
 import { ApiServerUnreachable } from '../../../operator/runtime/api-errors';
+import fc from '../../fast-check';
+import { randomNumbers } from '../../seed';
 import { ManualClock, settle } from '../manual-clock';
 import { conflict, FakeApiClient, notFound } from './fake-api-client';
 import { RecordingLog } from './recording-log';
@@ -12,13 +14,21 @@ const RENEW_DEADLINE = 10_000;
 const RETRY_PERIOD = 2_400;
 
 interface Lease {
-  readonly metadata: { readonly name: string; readonly resourceVersion?: string };
+  readonly metadata: { readonly name: string; readonly uid?: string; readonly resourceVersion?: string };
   readonly spec: {
     readonly holderIdentity: string;
+    readonly acquireTime?: string;
+    readonly renewTime?: string;
     readonly leaseTransitions: number;
     readonly leaseDurationSeconds: number;
   };
 }
+
+/** As a leader of an earlier time has left it. */
+const RELEASED: Lease = {
+  metadata: { name: 'op' },
+  spec: { holderIdentity: '', acquireTime: 'once', leaseTransitions: 0, leaseDurationSeconds: 1 },
+};
 
 /** The API server's one lease, with its optimistic lock. */
 class LeaseServer {
@@ -34,15 +44,17 @@ class LeaseServer {
       if (!this.lease) throw notFound();
       return this.lease;
     }
-    const taken =
-      method === 'POST' ? this.lease : sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion;
-    if (taken) throw conflict();
+    const { uid, resourceVersion } = this.lease?.metadata ?? {};
+    const isOther = sent.metadata.uid !== uid || sent.metadata.resourceVersion !== resourceVersion;
+    if (method === 'POST' ? this.lease : isOther) throw conflict();
     return this.write(sent);
   }
 
   /** Writes the lease without the optimistic lock, as another client. */
   write(lease: Lease): Lease {
-    this.lease = { ...lease, metadata: { ...lease.metadata, resourceVersion: String(++this.version) } };
+    const resourceVersion = String(++this.version);
+    const uid = this.lease?.metadata.uid ?? `uid-${resourceVersion}`;
+    this.lease = { ...lease, metadata: { ...lease.metadata, uid, resourceVersion } };
     return this.lease;
   }
 }
@@ -52,6 +64,8 @@ class Candidate {
   readonly election: LeaderElection;
   leading = false;
   end: 'lost' | 'stopped' | undefined;
+  /** Called when the election is won. */
+  onWon = (): void => undefined;
   /** Set to answer requests otherwise, or not at all. */
   network: (request: ApiRequest) => Promise<void> = () => Promise.resolve();
 
@@ -76,6 +90,7 @@ class Candidate {
     void this.election.acquire().then(async (acquired) => {
       if (!acquired) return;
       this.leading = true;
+      this.onWon();
       this.end = await this.election.renew();
       this.leading = false;
     });
@@ -99,12 +114,83 @@ const skewed = (clock: ManualClock, skew: number): Clock => ({
   sleep: (delay, signal) => clock.sleep(delay, signal),
 });
 
+/** What another client than the candidates does to the Lease. */
+const STRANGERS = {
+  deletes: (server: LeaseServer) => void (server.lease = undefined),
+  empties: (server: LeaseServer) => {
+    const { lease } = server;
+    if (lease) server.write({ ...lease, spec: { ...lease.spec, holderIdentity: '' } });
+  },
+  'puts back one that is released': (server: LeaseServer) => void server.write(RELEASED),
+  'puts back one of a former holder': (server: LeaseServer) => {
+    const spec = {
+      holderIdentity: 'former',
+      acquireTime: 'before',
+      leaseTransitions: 0,
+      leaseDurationSeconds: 15,
+    };
+    server.write({ ...RELEASED, spec });
+  },
+};
+const strangers = Object.keys(STRANGERS) as (keyof typeof STRANGERS)[];
+
+/** A process that can be frozen: its timers fire and its answers arrive when it goes on. */
+class Process {
+  readonly candidate: Candidate;
+  private goesOnAt = 0;
+
+  constructor(
+    private readonly clock: ManualClock,
+    server: LeaseServer,
+    name: string,
+  ) {
+    const after = (delay: number, callback: () => void) => {
+      let cancel = clock.after(delay, () => {
+        if (this.frozenFor > 0) cancel = clock.after(this.frozenFor, callback);
+        else callback();
+      });
+      return () => cancel();
+    };
+    const sleep = async (delay: number, signal?: AbortSignal) => {
+      const aborted = new AbortController();
+      const over = new Promise<void>((resolve) => {
+        const cancel = after(delay, resolve);
+        const end = () => {
+          cancel();
+          resolve();
+        };
+        signal?.addEventListener('abort', end, { signal: aborted.signal });
+      });
+      await over;
+      aborted.abort();
+      signal?.throwIfAborted();
+    };
+    const own: Clock = { now: () => clock.now(), monotonic: () => clock.monotonic(), after, sleep };
+    this.candidate = new Candidate(server, own, name);
+    this.candidate.run();
+  }
+
+  freeze(milliseconds: number): void {
+    this.goesOnAt = Math.max(this.goesOnAt, this.clock.monotonic() + milliseconds);
+  }
+
+  disconnect(milliseconds: number): void {
+    this.candidate.network = () => this.clock.sleep(5_000).then(down); // the time limit of a request
+    this.clock.after(milliseconds, () => (this.candidate.network = () => Promise.resolve()));
+  }
+
+  private get frozenFor(): number {
+    return this.goesOnAt - this.clock.monotonic();
+  }
+}
+
 const down = () => Promise.reject(new ApiServerUnreachable('ECONNREFUSED'));
 const silence = () => new Promise<void>(() => undefined);
 
 function setup(skew = 0) {
   const clock = new ManualClock();
   const server = new LeaseServer();
+  server.write(RELEASED);
   const one = new Candidate(server, clock, 'one');
   const two = new Candidate(server, skewed(clock, skew), 'two');
   return { clock, server, one, two };
@@ -130,7 +216,7 @@ describe('LeaderElection', () => {
     expect([one.leading, two.leading]).toEqual([true, false]);
     expect(server.lease?.spec).toMatchObject({
       holderIdentity: one.election.identity,
-      leaseTransitions: 0,
+      leaseTransitions: 1,
       leaseDurationSeconds: 15,
     });
   });
@@ -173,7 +259,7 @@ describe('LeaderElection', () => {
     expect(two.leading).toBe(true);
     expect(server.lease?.spec).toMatchObject({
       holderIdentity: two.election.identity,
-      leaseTransitions: 1,
+      leaseTransitions: 2,
     });
   });
 
@@ -202,7 +288,7 @@ describe('LeaderElection', () => {
     const { clock, one, server } = setup();
     let answer!: () => void;
     one.network = ({ method }) =>
-      method === 'POST' ? new Promise<void>((resolve) => (answer = resolve)) : Promise.resolve();
+      method === 'PUT' ? new Promise<void>((resolve) => (answer = resolve)) : Promise.resolve();
     one.run();
     await settle();
     const released = one.election.release();
@@ -408,5 +494,147 @@ describe('LeaderElection', () => {
     await clock.advance(60_000);
     expect(two.leading).toBe(false);
     await two.election.release();
+  });
+
+  describe('a Lease that others change', () => {
+    /** Lets time pass, in which never two may write. Returns the leaders at its end. */
+    async function watch(clock: ManualClock, all: readonly Candidate[], time: number): Promise<Candidate[]> {
+      const leaders = () => all.filter(({ isLeader }) => isLeader);
+      let most = 0;
+      for (const each of all) each.onWon = () => (most = Math.max(most, leaders().length));
+      for (let passed = 0; passed < time; passed += 1_000) {
+        await clock.advance(1_000);
+        most = Math.max(most, leaders().length);
+        expect(most).toBeLessThan(2);
+      }
+      return leaders();
+    }
+
+    const who = fc.nat(2);
+    const at = fc.nat(20_000);
+    const lasts = fc.nat(20_000);
+    const fault = fc.oneof(
+      fc.record({ type: fc.constantFrom(...strangers), at }),
+      fc.record({ type: fc.constantFrom('freeze' as const, 'disconnect' as const), at, who, lasts }),
+      fc.record({ type: fc.constant('release' as const), at, who }),
+    );
+
+    test('makes no second leader at any time, and there is a leader again', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fault, { minLength: 1, maxLength: 4 }),
+          fc.nat(),
+          async (faults, jitter) => {
+            jest.spyOn(Math, 'random').mockImplementation(randomNumbers(jitter));
+            const clock = new ManualClock();
+            const server = new LeaseServer();
+            server.write(RELEASED);
+            const processes = ['one', 'two', 'three'].map((name) => new Process(clock, server, name));
+            const candidates = processes.map(({ candidate }) => candidate);
+            await watch(clock, candidates, 3_000); // each has seen the leader
+            for (const each of faults)
+              clock.after(each.at, () => {
+                if (each.type === 'freeze' || each.type === 'disconnect')
+                  processes[each.who]![each.type](each.lasts);
+                else if (each.type === 'release')
+                  void candidates[each.who]!.election.release().catch(() => undefined);
+                else STRANGERS[each.type](server);
+              });
+            await watch(clock, candidates, 60_000);
+            const left = candidates.filter(({ end }) => end === undefined);
+            const stopped = faults.flatMap((each) => (each.type === 'release' ? [each.who] : []));
+            const mayLead = left.filter((each) => !stopped.includes(candidates.indexOf(each)));
+            expect(await watch(clock, candidates, 30_000)).toHaveLength(Math.min(1, mayLead.length));
+          },
+        ),
+        { numRuns: 200 },
+      );
+    });
+
+    test('gives a process that starts meanwhile no lease, while its leader reaches the API server', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...strangers.slice(0, 2)),
+          fc.nat(5_000),
+          fc.nat(5_000),
+          fc.nat(),
+          async (stranger, changed, started, jitter) => {
+            jest.spyOn(Math, 'random').mockImplementation(randomNumbers(jitter));
+            const { clock, one, server, two } = setup();
+            one.run();
+            clock.after(changed, () => STRANGERS[stranger](server));
+            clock.after(changed + started, () => two.run());
+            expect(await watch(clock, [one, two], 20_000)).toEqual([one]);
+          },
+        ),
+        { numRuns: 200 },
+      );
+    });
+
+    test.each(strangers.slice(0, 3))('is written again by its leader when someone %s', async (stranger) => {
+      const { clock, one, server, two } = await oneLeads();
+      STRANGERS[stranger](server);
+      await clock.advance(RETRY_PERIOD);
+      expect(server.lease?.spec.holderIdentity).toBe(one.election.identity);
+      expect(await watch(clock, [one, two], 60_000)).toEqual([one]);
+    });
+
+    test.each(strangers)(
+      'counts as held for the lease duration when someone %s and the leader is killed',
+      async (stranger) => {
+        const { clock, one, server, two } = await oneLeads();
+        one.network = silence;
+        await clock.advance(1_000);
+        STRANGERS[stranger](server);
+        await clock.advance(LEASE_DURATION - 1_000 - 1);
+        expect(two.leading).toBe(false);
+        // A former holder that is put back may be the leader.
+        await clock.advance(LEASE_DURATION + RETRY_PERIOD);
+        expect(two.leading).toBe(true);
+      },
+    );
+
+    test('is read again by a process that was frozen between its look and its decision', async () => {
+      const { clock, one, server, two } = await oneLeads();
+      one.network = silence;
+      server.lease = undefined;
+      await clock.advance(RETRY_PERIOD);
+      let answer!: () => void;
+      const late = new Promise((_, reject) => (answer = () => reject(notFound())));
+      jest.spyOn(server, 'serve').mockImplementationOnce(() => late);
+      await clock.advance(RETRY_PERIOD); // asked
+      clock.freeze(LEASE_DURATION);
+      answer();
+      await settle();
+      expect(two.leading).toBe(false);
+      await clock.advance(RETRY_PERIOD);
+      expect(two.leading).toBe(true);
+    });
+
+    test('a holder that claims a shorter lease is waited for all the same', async () => {
+      const { clock, one, server, two } = await oneLeads();
+      one.network = silence;
+      server.write({
+        ...server.lease!,
+        spec: { ...server.lease!.spec, leaseDurationSeconds: 1, renewTime: 'now' },
+      });
+      await clock.advance(LEASE_DURATION - 1);
+      expect(two.leading).toBe(false);
+    });
+  });
+
+  test('in a new installation a process leads after two retry periods', async () => {
+    const { clock, one, server } = setup();
+    server.lease = undefined;
+    one.run();
+    await clock.advance(2 * RETRY_PERIOD - 1);
+    expect(one.leading).toBe(false);
+    await clock.advance(1);
+    expect(one.leading).toBe(true);
+    expect(server.lease).toMatchObject({ spec: { leaseTransitions: 0 } });
+    const waits = one.log.lines.filter(({ message }) => message.startsWith('waiting for lease'));
+    expect(waits.map(({ message }) => message)).toEqual([
+      'waiting for lease without a holder, a leader may write it again',
+    ]);
   });
 });

@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../base/clock';
+import type { Logger } from '../base/log';
+import type { Lease } from './lease-lock';
+
+interface Options {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Of this process, in the Lease. */
+  readonly identity: string;
+  /** Milliseconds. */
+  readonly leaseDuration: number;
+  /** Milliseconds in which a leader that reaches the API server writes a Lease again that is gone. */
+  readonly grace: number;
+}
+
+/** `leaseDurationSeconds` that a holder leaves when it releases its Lease, as client-go does. */
+export const RELEASED = 1;
+
+/**
+ * What a candidate has seen of the Lease. Silence proves that there is no leader only when it lasts: whatever the Lease
+ * says, it has to say it for a lease duration. A Lease that its holder has released is free at once.
+ */
+export class ObservedLease {
+  private seen:
+    | {
+        /** Undefined: there was no Lease. */
+        readonly spec: Lease['spec'];
+        /** When the first answer with it arrived, by the monotonic clock. */
+        readonly at: number;
+        /** Milliseconds after that, in which another process may be the leader. */
+        readonly lasts: number;
+      }
+    | undefined;
+
+  constructor(private readonly options: Options) {}
+
+  /**
+   * Records the state of the Lease. Returns whether another process may be the leader.
+   *
+   * @param askedAt when the Lease was requested, by the monotonic clock: a process that was frozen since has an old answer
+   */
+  mayBeHeld(lease: Lease | undefined, askedAt: number): boolean {
+    const spec = lease?.spec;
+    if (!this.seen || !isDeepStrictEqual(spec, this.seen.spec)) {
+      const lasts = this.durationOf(spec);
+      this.report(spec, lasts);
+      this.seen = { spec, at: this.options.clock.monotonic(), lasts };
+    }
+    return askedAt < this.seen.at + this.seen.lasts;
+  }
+
+  private durationOf(spec: Lease['spec']): number {
+    const { grace, identity, leaseDuration } = this.options;
+    const { holderIdentity: holder = '', leaseDurationSeconds = 0 } = spec ?? {};
+    if (holder === identity || this.isRelease(spec)) return 0;
+    if (holder === '') return this.seen ? leaseDuration : grace;
+    return Math.max(leaseDurationSeconds * 1_000, leaseDuration);
+  }
+
+  /**
+   * Whether the holder has released the Lease: it has the term that was seen last. A stranger who empties it leaves its
+   * duration, and an older one that is put back has another term.
+   */
+  private isRelease(spec: Lease['spec']): boolean {
+    if (spec?.holderIdentity || spec?.leaseDurationSeconds !== RELEASED) return false;
+    return !this.seen || isDeepStrictEqual(termOf(spec), termOf(this.seen.spec));
+  }
+
+  private report(spec: Lease['spec'], lasts: number): void {
+    const { log } = this.options;
+    const holder = spec?.holderIdentity ?? '';
+    if (lasts === 0 || (this.seen && holder === (this.seen.spec?.holderIdentity ?? ''))) return;
+    if (holder === '') log.info({}, 'waiting for lease without a holder, a leader may write it again');
+    else log.info({ holder }, 'waiting for lease, another replica is the leader');
+  }
+}
+
+/** What a holder writes once, and leaves when it releases the Lease. */
+const termOf = (spec: Lease['spec']) => [spec?.acquireTime, spec?.leaseTransitions];
