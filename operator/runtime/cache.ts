@@ -1,10 +1,11 @@
 import type { Clock } from '../base/clock';
 import type { Logger } from '../base/log';
 import { Informer, type InformerOptions } from './informer';
+import { NamespaceSelection } from './namespace-selection';
 import { objectKey } from './object-key';
 import type { ClusterObject, ResourceType } from './objects';
 import type { ApiClient } from './api-client';
-import { Timer } from '../base/timer';
+import { versionOf } from './store';
 import { builtin } from './types';
 import { WATCH_IDLE_TIMEOUT } from './watch-stream';
 
@@ -31,53 +32,45 @@ const STUCK = 2 * WATCH_IDLE_TIMEOUT;
 
 export const hubKey = (namespace: string, hubName: string): string => `${namespace}/${hubName}`;
 
-/** Milliseconds. Namespaces that are labelled together cause one list of each kind. */
-const SELECTION_PAUSE = 200;
-
 /** The cache of the cluster's objects: one informer per watched kind and namespace (rules.md, "Watches and cache"). */
 export class Cache {
   private readonly informers = new Map<string, Informer<ClusterObject>[]>();
-  /** The namespaces that the label selector selects. */
-  private readonly selected: Informer<ClusterObject> | undefined;
+  private readonly selection: NamespaceSelection | undefined;
+  /** Resolves when all kinds have been listed again from a server that was restored from a backup. */
+  private restoring: Promise<void> | undefined;
 
   constructor(private readonly options: CacheOptions) {
-    const { clock, namespaceSelector: labelSelector, ...shared } = options;
+    const { namespaceSelector: labelSelector } = options;
     if (!labelSelector) return;
-    const relist = new Timer(clock);
-    this.selected = new Informer({
-      ...shared,
-      clock,
-      type: builtin.Namespace,
+    this.selection = new NamespaceSelection({
+      ...options,
       labelSelector,
-      metadataOnly: true,
-      onChange: ({ type }) => {
-        if (type !== 'modified') relist.set(SELECTION_PAUSE, () => this.relist());
-      },
+      onRestore: () => this.relistRestored(),
+      relist: () => this.relist(),
+      drop: (namespace) => this.drop(namespace),
     });
-    this.informers.set(builtin.Namespace.kind, [this.selected]);
-    this.selected.start();
+    this.informers.set(builtin.Namespace.kind, [this.selection.informer]);
   }
 
   /** Starts to watch a kind. @throws Error the kind is watched already */
   watch<T extends ClusterObject>(type: ResourceType, watch: WatchOptions<T>): void {
     if (this.informers.has(type.kind)) throw new Error(`cannot watch ${type.kind}: it is watched already`);
     const { namespaces, ...shared } = this.options;
-    const { selected } = this;
-    const selects = (namespace: string) =>
-      selected!.store.get(objectKey(builtin.Namespace.kind, '', namespace)) !== undefined;
+    const { selection } = this;
     const informers = (namespaces.length > 0 ? namespaces : [undefined]).map((namespace) => {
       const options: InformerOptions<T> = {
         ...shared,
         ...watch,
         type,
         ...(namespace && { namespace }),
-        ...(selected && { selects }),
+        ...(selection && { selects: (of: string) => selection.selects(of) }),
+        onRestore: () => this.relistRestored(),
       };
       return new Informer<T>(options);
     });
     this.informers.set(type.kind, informers as unknown as Informer<ClusterObject>[]);
     const start = () => informers.forEach((informer) => informer.start());
-    if (selected) void selected.waitForCacheSync().then(start);
+    if (selection) void selection.informer.waitForCacheSync().then(start);
     else start();
   }
 
@@ -128,6 +121,22 @@ export class Cache {
     return informer ? (informer as unknown as Informer<T>).recordWrite(object) : object;
   }
 
+  /**
+   * Records what the server answered to a read that was sent when the cache had `known`. An older state of the same object proves
+   * that the server was restored from a backup. Returns the newest state.
+   */
+  recordRead<T extends ClusterObject>(object: T, known: T): T {
+    if (object.metadata.uid !== known.metadata.uid || versionOf(object) >= versionOf(known))
+      return this.recordWrite(object);
+    this.relistRestored();
+    return object;
+  }
+
+  /** Resolves when the cache has all objects of a namespace, each kind as of the same time or later. Undefined: it has them. */
+  waitForNamespace(namespace: string): Promise<void> | undefined {
+    return this.restoring ?? this.selection?.waitForNamespace(namespace);
+  }
+
   async waitForCacheSync(): Promise<void> {
     await Promise.all(this.all().map((informer) => informer.waitForCacheSync()));
   }
@@ -159,9 +168,26 @@ export class Cache {
     await Promise.all(this.all().map((informer) => informer.stop()));
   }
 
-  /** Namespaces have got the label, or lost it. Their objects are as if they had just been made, or were gone. */
-  private relist(): void {
-    for (const informer of this.all()) if (informer !== this.selected) informer.relist();
+  /** Lists all kinds again. Resolves when each list has arrived. */
+  private async relist(): Promise<void> {
+    await Promise.all(this.watched().map((informer) => informer.relist()));
+  }
+
+  private relistRestored(): void {
+    if (this.restoring) return;
+    this.options.log.warn({}, 'the API server was restored from a backup, listing all objects again');
+    const lists = this.all().map((informer) => informer.relistRestored());
+    this.restoring = Promise.all(lists).then(() => (this.restoring = undefined));
+  }
+
+  /** A namespace has lost the label: its objects go in one step, so that no handler sees some of them without the others. */
+  private drop(namespace: string): void {
+    const reports = this.watched().map((informer) => informer.drop(namespace));
+    for (const report of reports) report();
+  }
+
+  private watched(): Informer<ClusterObject>[] {
+    return this.all().filter((informer) => informer !== this.selection?.informer);
   }
 
   private of(kind: string): readonly Informer<ClusterObject>[] {

@@ -41,6 +41,8 @@ export interface ControllerOptions {
   readonly kinds: ReadonlyMap<string, ControlledKind>;
   /** Reads a resource from the cache. */
   readonly read: (key: ObjectKey) => CustomResource | undefined;
+  /** Resolves when the cache has all objects of a namespace; undefined: it has them. */
+  readonly waitForNamespace: (namespace: string) => Promise<void> | undefined;
   readonly workers: number;
   readonly workersPerHub: number;
   readonly ownership: ObjectOwnership;
@@ -62,6 +64,7 @@ export class Controller {
   private readonly backoff = new Backoff<ObjectKey>(BACKOFF_FIRST, BACKOFF_LAST);
   private readonly dependencies = new Dependencies();
   private readonly identities = new IdOwnership();
+  private readonly deferred = new Set<ObjectKey>();
 
   constructor(private readonly options: ControllerOptions) {
     const { clock, metrics, workers, workersPerHub } = options;
@@ -160,11 +163,24 @@ export class Controller {
 
   private async work(key: ObjectKey): Promise<void> {
     const { clock, kinds, metrics } = this.options;
-    const { kind } = parseObjectKey(key);
+    const { kind, namespace } = parseObjectKey(key);
+    const complete = this.options.waitForNamespace(namespace);
+    if (complete) return this.defer(key, complete);
     const startedAt = clock.monotonic();
     const result = await kinds.get(kind)!.reconciler.reconcile(key);
     metrics.observeDuration(kind, (clock.monotonic() - startedAt) / 1_000);
     this.handleResult(key, kind, result);
+  }
+
+  /** A key that is due before the cache has all objects of its namespace is enqueued again then, once. */
+  private defer(key: ObjectKey, complete: Promise<void>): void {
+    if (this.deferred.has(key)) return;
+    this.deferred.add(key);
+    void complete.then(() => {
+      this.deferred.delete(key);
+      const resource = this.options.read(key);
+      this.queue.add(key, resource && isSettled(resource) ? 'resync' : 'change');
+    });
   }
 
   private handleResult(key: ObjectKey, kind: string, result: Result): void {

@@ -19,7 +19,7 @@ export interface InformerOptions<T extends ClusterObject> extends NormalizeOptio
   /** Absent: all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
-  /** Objects of other namespaces are not cached. It may change its answer before {@link Informer.relist}. */
+  /** Objects of other namespaces are not cached. A namespace is selected before {@link Informer.relist}, and is not before {@link Informer.drop}. */
   readonly selects?: (namespace: string) => boolean;
   /** `metadata.name=…`: a role that names the object allows such a list. */
   readonly fieldSelector?: string;
@@ -33,6 +33,8 @@ export interface InformerOptions<T extends ClusterObject> extends NormalizeOptio
   readonly onChange: (change: Change<T>) => void;
   /** Called for each failure of the list or the watch, for metrics. */
   readonly onFailure?: (type: ResourceType, error: unknown) => void;
+  /** Called when a bookmark shows that the server was restored from a backup. */
+  readonly onRestore?: () => void;
 }
 
 interface Page<T> {
@@ -83,6 +85,7 @@ export class Informer<T extends ClusterObject> {
   /** The current attempt to list and watch. */
   private attempt = new CombinedSignal(this.stopping.signal);
   private isRelistDue = false;
+  private readonly onReplaced: (() => void)[] = [];
   private readonly firstSync: Promise<void>;
   private announceSync!: () => void;
   private running: Promise<void> | undefined;
@@ -110,11 +113,26 @@ export class Informer<T extends ClusterObject> {
     await this.running;
   }
 
-  /** Lists all objects again: `selects` has changed its answer. */
-  relist(): void {
-    if (!this.running) return;
-    this.isRelistDue = true;
-    this.attempt.abort(new Stopping('the list is requested again'));
+  /** Lists all objects again. Resolves when the list has replaced the content of the store. */
+  relist(): Promise<void> {
+    const replaced = new Promise<void>((resolve) => this.onReplaced.push(resolve));
+    if (this.running) {
+      this.isRelistDue = true;
+      this.attempt.abort(new Stopping('the list is requested again'));
+    }
+    return replaced;
+  }
+
+  /** Like {@link relist}, of a server that was restored from a backup. */
+  relistRestored(): Promise<void> {
+    this.store.distrust();
+    return this.relist();
+  }
+
+  /** Removes the objects of a namespace from the store. Returns a function that reports it. */
+  drop(namespace: string): () => void {
+    const changes = this.store.drop(namespace);
+    return () => this.notify(changes);
   }
 
   get synced(): boolean {
@@ -147,6 +165,7 @@ export class Informer<T extends ClusterObject> {
    */
   recordWrite(object: T): T {
     const normalized = this.normalize(object);
+    if (!this.selects(object)) return normalized;
     this.notify(this.store.recordWrite(normalized));
     const known = this.store.get(objectKeyOf(normalized));
     return known?.metadata.uid === normalized.metadata.uid ? known! : normalized;
@@ -238,6 +257,7 @@ export class Informer<T extends ClusterObject> {
         objectDepth: LISTED_OBJECT_DEPTH,
         signal: this.attempt.signal,
       });
+      this.attempt.signal.throwIfAborted();
       for (const item of page.items ?? []) if (this.selects(item)) items.push(this.normalize(item));
     } while (page.metadata.continue);
     this.goodSince ??= this.options.clock.monotonic();
@@ -247,11 +267,14 @@ export class Informer<T extends ClusterObject> {
   private replace(items: Iterable<T>, version: string): void {
     this.phase = { type: 'watching', from: version, wasIdle: false };
     this.lastActivity = this.options.clock.monotonic();
-    const changes = this.store.replace([...items], version);
+    // A namespace may have lost its label while the list arrived.
+    const selected = [...items].filter((item) => this.selects(item));
+    const changes = this.store.replace(selected, version);
     this.isSynced = true;
     this.lastErrorText = undefined;
     this.notify(changes);
     this.announceSync();
+    for (const resolve of this.onReplaced.splice(0)) resolve();
   }
 
   /** Opens a watch that begins with the whole list, which replaces the content of the store when it is complete. */
@@ -306,13 +329,17 @@ export class Informer<T extends ClusterObject> {
     return stream;
   }
 
-  private events(stream: Awaited<ReturnType<ApiClient['stream']>>) {
+  private async *events(stream: Awaited<ReturnType<ApiClient['stream']>>) {
     const { clock } = this.options;
-    return watchEvents<T>(stream, clock, () => (this.lastActivity = clock.monotonic()));
+    for await (const event of watchEvents<T>(stream, clock, () => (this.lastActivity = clock.monotonic()))) {
+      this.attempt.signal.throwIfAborted(); // more events may have arrived with the one that ended this attempt
+      yield event;
+    }
   }
 
   private take(type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK', object: T): void {
     const from = object.metadata.resourceVersion!;
+    if (type === 'BOOKMARK' && this.store.isOlder(from)) return this.options.onRestore?.();
     if (type === 'DELETED') this.notify(this.store.remove(this.normalize(object)));
     else if (type !== 'BOOKMARK' && this.selects(object)) this.notify(this.store.put(this.normalize(object)));
     this.store.observeVersion(from);

@@ -70,6 +70,8 @@ export interface ReconcilerOptions<R extends CustomResource> {
   readonly duplicateMessage: (resource: R, owner: string) => string;
   /** Records the API server's answer to a write in the cache. Returns the newest known state of the resource. */
   readonly recordWrite: (resource: R) => R;
+  /** Records the API server's answer to a read that was sent when the cache had `known`. Returns the newest state. */
+  readonly recordRead: (resource: R, known: R) => R;
   /** Whether changed resources wait for a worker. */
   readonly isBusy: () => boolean;
   readonly annotations: { readonly reconcileRequestedAt: string; readonly dryRun: string };
@@ -102,7 +104,7 @@ export class Reconciler<R extends CustomResource> {
   private readonly deferredSince = new Map<ObjectKey, number>();
 
   constructor(private readonly options: ReconcilerOptions<R>) {
-    this.status = new StatusWriter(options.cluster, options.type, options.recordWrite);
+    this.status = new StatusWriter(options.cluster, options.type, options.recordWrite, options.recordRead);
   }
 
   /** Milliseconds since the oldest abandoned reconcile that is still running began; 0 when there is none. */
@@ -304,6 +306,8 @@ export class Reconciler<R extends CustomResource> {
   private async updateStatus(resource: R, outcome: Outcome, log: Logger): Promise<Result> {
     const { message, reason, type } = outcome;
     log.debug({ outcome: type, reason, message }, 'reconciled resource');
+    // Deleted, or of a namespace that is not watched any more: the outcome may be about what went with it.
+    if (!this.options.read(objectKeyOf(resource))) return { type: 'gone' };
     const isUnreported = outcome.type === 'Waiting' && outcome.unreported;
     // A resource without any condition would look as if no operator had seen it.
     if (isUnreported && conditionOf(resource, 'Ready')) return resultOf(outcome);

@@ -25,6 +25,8 @@ export class StatusWriter<R extends CustomResource> {
     private readonly type: ResourceType,
     /** Records the API server's answer in the cache. Returns the newest known state of the resource. */
     private readonly recordWrite: (resource: R) => R,
+    /** Records the API server's answer to a read that was sent when the cache had `known`. Returns the newest state. */
+    private readonly recordRead: (resource: R, known: R) => R,
   ) {}
 
   /**
@@ -52,7 +54,7 @@ export class StatusWriter<R extends CustomResource> {
       const { namespace, name, uid } = resource.metadata;
       const newest = await this.cluster.find<R>(this.type, namespace, name);
       if (newest?.metadata.uid !== uid) return present;
-      present = this.recordWrite(newest);
+      present = this.recordRead(newest, present);
     }
   }
 

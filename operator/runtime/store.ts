@@ -114,6 +114,27 @@ export class Store<T extends ClusterObject> {
     this.latestVersion = Math.max(this.latestVersion, Number(version));
   }
 
+  /** The server was restored from a backup: versions before do not compare with those since. The next list replaces all entries. */
+  distrust(): void {
+    this.latestVersion = Infinity;
+  }
+
+  /** Whether a bookmark of this version shows that the server was restored to before what it has shown. */
+  isOlder(version: string): boolean {
+    return Number(version) < this.latestVersion;
+  }
+
+  /** Removes the objects of a namespace that is not watched any more. */
+  drop(namespace: string): Change<T>[] {
+    const changes: Change<T>[] = [];
+    for (const [key, object] of this.objects) {
+      if (object.metadata.namespace !== namespace) continue;
+      this.delete(key, object);
+      changes.push({ type: 'deleted', object });
+    }
+    return changes;
+  }
+
   /**
    * Replaces the content by a whole list of version `version`. Missing objects were deleted. Entries that are newer
    * than the list stay: they are answers to writes. A list that is older than a recorded version means that the server
@@ -178,6 +199,6 @@ export class Store<T extends ClusterObject> {
  * Resource versions are comparable integers (Kubernetes' API concepts, "Resource versions"). They count the writes of a
  * cluster and stay far below 2^53.
  */
-function versionOf(object: ClusterObject): number {
+export function versionOf(object: ClusterObject): number {
   return Number(object.metadata.resourceVersion ?? '0');
 }

@@ -50,3 +50,30 @@ test('only resources in namespaces with the label are reconciled, and a label ne
   expect(await conditionsOf(other, 'third')).toEqual([]);
   expect(await conditionsOf(other, 'first')).not.toEqual([]);
 });
+
+test('a namespace that loses the label, and gets it again, leaves all statuses as they were', async () => {
+  const hub = {
+    apiVersion: 'hub-operator.dev/v1',
+    kind: 'Hub',
+    metadata: { name: 'villa' },
+    spec: { external: { url: 'http://192.0.2.1:8123', tokenSecretRef: { name: 'missing' } } },
+  };
+  const home = new Home(await freshNamespace('reselected'));
+  await setLabel(home, label);
+  await home.apply(hub, attic('first'));
+  const known = () => operator.metric('hub_operator_cached_objects', 'kind="Hub"');
+  await until('the Hub is known', async () => (await known()) === 1);
+  await until('the floor waits for its Hub', async () =>
+    (await conditionsOf(home, 'first')).some(({ reason }) => reason !== 'HubNotFound'),
+  );
+  await operator.calm();
+  const before = await home.get('HubFloor', 'first');
+  await setLabel(home, 'hub-operator-test-');
+  await until('the operator knows that it has lost it', async () => (await known()) === 0);
+  await operator.calm();
+  expect(await home.get('HubFloor', 'first')).toEqual(before);
+  await setLabel(home, label);
+  await until('the Hub is known again', async () => (await known()) === 1);
+  await operator.calm();
+  expect(await home.get('HubFloor', 'first')).toEqual(before);
+});

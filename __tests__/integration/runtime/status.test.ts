@@ -13,7 +13,7 @@ let writer: StatusWriter<CustomResource>;
 beforeAll(async () => {
   namespace = await freshNamespace('status');
   cluster = adminCluster();
-  writer = new StatusWriter(cluster, floors, withoutForeignConditions);
+  writer = new StatusWriter(cluster, floors, withoutForeignConditions, withoutForeignConditions);
 });
 
 const create = (name: string) => createFloor(cluster, namespace, name);

@@ -1,9 +1,17 @@
 import { PassThrough } from 'node:stream';
+import type { KindDefinition } from '../../../operator/kinds/kind';
+import type { CustomResource } from '../../../operator/kinds/resource';
+import { Metrics } from '../../../operator/process/metrics';
 import { Cache, hubKey } from '../../../operator/runtime/cache';
+import { Controller } from '../../../operator/runtime/controller';
+import { parseObjectKey } from '../../../operator/runtime/object-key';
+import { ObjectOwnership } from '../../../operator/runtime/object-ownership';
+import type { Reconciler } from '../../../operator/runtime/reconciler';
+import { builtin } from '../../../operator/runtime/types';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock, settle } from '../manual-clock';
 import { FakeApiClient } from './fake-api-client';
-import { widget, widgets } from './objects';
+import { type Widget, widget, widgets } from './objects';
 
 test('resources of a hub are found by the id in their status, in each watched namespace', async () => {
   const clock = new ManualClock();
@@ -52,4 +60,280 @@ test('resources of a hub are found by the id in their status, in each watched na
   ]).toEqual([['home-villa-x'], ['away-villa-x'], ['away-cabin-x'], [], []]);
   expect([...cache.ofHub('Widget', 'away', 'villa')]).toHaveLength(2);
   await cache.stop();
+});
+
+const definition = {
+  kind: 'Widget',
+  hubName: () => 'villa',
+  references: () => [{ kind: 'ConfigMap', name: 'map' }],
+} as Pick<KindDefinition, 'kind' | 'hubName' | 'references'> as KindDefinition;
+
+type Plural = 'namespaces' | 'widgets' | 'configmaps';
+
+/** The cache and the controller of one kind, whose resources need a ConfigMap, over an API server that answers when it is told to. */
+class Operator {
+  readonly clock = new ManualClock();
+  readonly cluster: FakeApiClient;
+  readonly cache: Cache;
+  /** Each reconcile, with what the cache had of its namespace. */
+  readonly reconciled: string[] = [];
+  /** What the cache still had of the namespace when a handler was told of an object that went. */
+  readonly leftAtDeletion: string[][] = [];
+  private readonly streams = new Map<string, PassThrough>();
+  private readonly isSelecting: boolean;
+
+  constructor(options: { readonly namespaceSelector?: string } = {}) {
+    const { clock } = this;
+    this.isSelecting = options.namespaceSelector !== undefined;
+    this.cluster = new FakeApiClient(clock, ({ path }) => {
+      const stream = new PassThrough();
+      this.streams.set(path.split('/').at(-1)!, stream);
+      return stream;
+    });
+    const shared = { clock, cluster: this.cluster, log: silentLog, freeze: true, namespaces: [] };
+    this.cache = new Cache({ ...shared, ...options, onFailure: () => undefined });
+    const reconcile = (key: string) => {
+      const { namespace } = parseObjectKey(key as never);
+      this.reconciled.push([key, ...this.of(namespace)].join(' '));
+      return Promise.resolve({ type: 'resync' });
+    };
+    const reconciler = { reconcile, oldestAbandoned: () => 0 } as unknown as Reconciler<CustomResource>;
+    const controller = new Controller({
+      clock,
+      metrics: new Metrics('test'),
+      kinds: new Map([['Widget', { definition, reconciler }]]),
+      read: (key) => {
+        const { kind, namespace, name } = parseObjectKey(key);
+        return this.cache.get(kind, namespace, name);
+      },
+      waitForNamespace: (namespace) => this.cache.waitForNamespace(namespace),
+      workers: 8,
+      workersPerHub: 8,
+      ownership: new ObjectOwnership('example.org'),
+    });
+    const lose = ({ type, object }: { type: string; object: { metadata: { namespace?: string } } }) => {
+      if (type === 'deleted') this.leftAtDeletion.push(this.of(object.metadata.namespace!));
+    };
+    this.cache.watch<Widget>(widgets, {
+      onChange: (change) => {
+        lose(change);
+        controller.onResource(definition, change);
+      },
+    });
+    this.cache.watch(builtin.ConfigMap, {
+      metadataOnly: true,
+      onChange: (change) => {
+        lose(change);
+        controller.onReferenced('ConfigMap', change.object);
+      },
+    });
+    controller.queue.start();
+  }
+
+  /** The objects of a namespace in the cache. */
+  of(namespace: string): string[] {
+    return ['Widget', 'ConfigMap'].flatMap((kind) =>
+      [...this.cache.list(kind, namespace)].map(
+        ({ metadata: { name, resourceVersion } }) => `${name}@${resourceVersion}`,
+      ),
+    );
+  }
+
+  /** Writes events to the latest request of a kind. */
+  async say(plural: Plural, ...events: object[]): Promise<void> {
+    await settle();
+    for (const event of events) this.write(plural, `${JSON.stringify(event)}\n`);
+    await settle();
+  }
+
+  write(plural: Plural, text: string): void {
+    this.streams.get(plural)!.write(text);
+  }
+
+  /** Each kind is listed, with a widget and a ConfigMap in each of the namespaces. */
+  async begin(...namespaces: string[]): Promise<void> {
+    if (this.isSelecting)
+      await this.say('namespaces', ...namespaces.map((name) => named('ADDED', name, '2')), end('3'));
+    await this.say('widgets', ...namespaces.map((namespace) => aWidget(namespace, '4')), end('9'));
+    await this.say('configmaps', ...namespaces.map((namespace) => aMap(namespace, '5')), end('9'));
+    this.reconciled.length = 0;
+  }
+}
+
+const named = (type: string, name: string, resourceVersion: string) => ({
+  type,
+  object: { metadata: { name, uid: `uid-${name}`, resourceVersion } },
+});
+const aWidget = (namespace: string, resourceVersion: string, type = 'ADDED') => ({
+  type,
+  object: widget({ metadata: { name: 'widget', namespace, uid: `widget-${namespace}`, resourceVersion } }),
+});
+const aMap = (namespace: string, resourceVersion: string, type = 'ADDED') => ({
+  type,
+  object: { metadata: { name: 'map', namespace, uid: `map-${namespace}`, resourceVersion } },
+});
+const bookmark = (resourceVersion: string, annotations = {}) => ({
+  type: 'BOOKMARK',
+  object: { metadata: { resourceVersion, annotations } },
+});
+const end = (resourceVersion: string) => bookmark(resourceVersion, { 'k8s.io/initial-events-end': 'true' });
+
+describe('a namespace that gets the label', () => {
+  let operator: Operator;
+  beforeEach(async () => {
+    operator = new Operator({ namespaceSelector: 'home=managed' });
+    await operator.begin('other');
+    await operator.say('namespaces', named('ADDED', 'home', '10'));
+    await operator.clock.advance(200);
+  });
+  afterEach(() => operator.cache.stop());
+
+  test('is reconciled when all kinds are listed, and not before', async () => {
+    await operator.say('widgets', aWidget('other', '4'), aWidget('home', '4'), end('11'));
+    await operator.clock.advance(30_000);
+    expect(operator.reconciled).toEqual([]);
+    await operator.say('configmaps', aMap('other', '5'), aMap('home', '5'), end('11'));
+    expect(operator.reconciled).toEqual(['Widget/home/widget widget@4 map@5']);
+  });
+
+  test('delays no other one', async () => {
+    await operator.say('widgets', aWidget('other', '4'), aWidget('home', '4'), end('11'));
+    await operator.say('widgets', aWidget('other', '12', 'MODIFIED'));
+    const changed = {
+      ...aWidget('other', '13', 'MODIFIED').object,
+      metadata: { ...aWidget('other', '13').object.metadata, generation: 2 },
+    };
+    await operator.say('widgets', { type: 'MODIFIED', object: changed });
+    expect(operator.reconciled).toEqual(['Widget/other/widget widget@13 map@5']);
+  });
+
+  test('waits for lists that begin after it has got the label', async () => {
+    await operator.say('widgets', aWidget('other', '4'), aWidget('home', '4'), end('11'));
+    await operator.say('namespaces', named('ADDED', 'third', '12'));
+    await operator.say('configmaps', aMap('other', '5'), aMap('home', '5'), end('12'));
+    const ofThird = () => operator.reconciled.filter((each) => each.startsWith('Widget/third/'));
+    await operator.say('widgets', aWidget('third', '12'));
+    expect(ofThird()).toEqual([]);
+    await operator.clock.advance(200);
+    const widgetsOfAll = ['other', 'home', 'third'].map((namespace) => aWidget(namespace, '12'));
+    await operator.say('widgets', ...widgetsOfAll, end('13'));
+    expect(ofThird()).toEqual([]);
+    await operator.say('configmaps', aMap('third', '12'), end('13'));
+    expect(ofThird()).toEqual(['Widget/third/widget widget@12 map@12']);
+  });
+
+  test('waits for further lists when it loses the label and gets it again meanwhile', async () => {
+    await operator.say('widgets', aWidget('other', '4'), aWidget('home', '4'), end('11'));
+    await operator.say('namespaces', named('DELETED', 'home', '12'), named('ADDED', 'home', '13'));
+    await operator.say('configmaps', aMap('other', '5'), aMap('home', '5'), end('13'));
+    operator.reconciled.length = 0;
+    await operator.say('widgets', aWidget('home', '14'));
+    expect(operator.reconciled).toEqual([]);
+  });
+
+  test('is forgotten when it loses the label before it is listed', async () => {
+    await operator.say('widgets', aWidget('other', '4'), aWidget('home', '4'));
+    await operator.say('namespaces', named('DELETED', 'home', '11'));
+    await operator.say('widgets', end('11'));
+    await operator.say('configmaps', aMap('other', '5'), aMap('home', '5'), end('11'));
+    expect([operator.of('home'), operator.of('other')]).toEqual([[], ['widget@4', 'map@5']]);
+  });
+});
+
+describe('a namespace that loses the label', () => {
+  let operator: Operator;
+  beforeEach(async () => {
+    operator = new Operator({ namespaceSelector: 'home=managed' });
+    await operator.begin('home', 'other');
+    await operator.say('namespaces', named('DELETED', 'home', '10'));
+  });
+  afterEach(() => operator.cache.stop());
+
+  test('goes with all of its objects before any handler is told of one', () => {
+    expect(operator.leftAtDeletion).toEqual([[], []]);
+    expect(operator.reconciled).toEqual(['Widget/home/widget']);
+    expect(operator.of('other')).toEqual(['widget@4', 'map@5']);
+  });
+
+  test('does not come back by an event, or by the answer to a write', async () => {
+    await operator.say('widgets', aWidget('home', '11', 'MODIFIED'));
+    operator.cache.recordWrite(aWidget('home', '12').object);
+    expect(operator.of('home')).toEqual([]);
+  });
+
+  test('comes back with the label, with all that changed meanwhile', async () => {
+    operator.reconciled.length = 0;
+    await operator.say('namespaces', named('ADDED', 'home', '20'));
+    await operator.clock.advance(200);
+    await operator.say('widgets', aWidget('home', '15'), aWidget('other', '4'), end('21'));
+    await operator.say('configmaps', aMap('other', '5'), end('21'));
+    expect(operator.reconciled).toEqual(['Widget/home/widget widget@15']);
+  });
+});
+
+describe('a server that was restored from a backup', () => {
+  let operator: Operator;
+  beforeEach(async () => {
+    operator = new Operator();
+    await operator.begin('home');
+    await operator.say('widgets', aWidget('home', '1000', 'MODIFIED'));
+    await operator.say('configmaps', aMap('home', '1001', 'MODIFIED'));
+  });
+  afterEach(() => operator.cache.stop());
+
+  const known = () => operator.cache.get<Widget>('Widget', 'home', 'widget')!;
+  const lists = () => operator.cluster.requests.filter(({ query }) => query?.['sendInitialEvents']).length;
+
+  test.each([
+    [
+      'a read of an object is older than the cache',
+      () => operator.cache.recordRead(aWidget('home', '500').object, known()),
+    ],
+    ['a bookmark is older than the watch', () => operator.say('configmaps', bookmark('700'))],
+  ])('is listed again, every kind, when %s', async (_, prove) => {
+    const before = lists();
+    await prove();
+    await operator.clock.advance(1_000);
+    expect(lists()).toBe(before + 2);
+    // By now the server has made more versions than before the restore.
+    await operator.say('widgets', aWidget('home', '500'), end('2000'));
+    expect(operator.of('home')).toEqual(['widget@500', 'map@1001']);
+    await operator.say('configmaps', end('2000'));
+    expect(operator.of('home')).toEqual(['widget@500']);
+    await operator.say('widgets', bookmark('2001'));
+    expect(lists()).toBe(before + 2);
+  });
+
+  test('is not reconciled by a part of the lists, and not listed again by a second sign', async () => {
+    const before = lists();
+    operator.cache.recordRead(aWidget('home', '500').object, known());
+    await operator.clock.advance(1_000);
+    operator.cache.recordRead(aWidget('home', '500').object, known());
+    await operator.clock.advance(1_000);
+    expect(lists()).toBe(before + 2);
+    operator.reconciled.length = 0;
+    const { metadata } = aWidget('home', '500').object;
+    const former = { type: 'ADDED', object: widget({ metadata: { ...metadata, generation: 2 } }) };
+    await operator.say('widgets', former, end('2000'));
+    expect(operator.reconciled).toEqual([]);
+    await operator.say('configmaps', aMap('home', '501'), end('2000'));
+    expect(operator.reconciled).toEqual(['Widget/home/widget widget@500 map@501']);
+  });
+
+  test('is not believed what its former watch still brings', async () => {
+    const lines = [bookmark('700'), aMap('home', '1002', 'MODIFIED')].map((event) => JSON.stringify(event));
+    operator.write('configmaps', lines.join('\n') + '\n');
+    await settle();
+    expect(operator.of('home')).toEqual(['widget@1000', 'map@1001']);
+  });
+
+  test('is no conclusion from an answer to a write, which may arrive after a newer event, or from another object', async () => {
+    const before = lists();
+    operator.cache.recordWrite(aWidget('home', '500').object);
+    const { metadata } = aWidget('home', '500').object;
+    operator.cache.recordRead(widget({ metadata: { ...metadata, uid: 'another' } }), known());
+    operator.cache.recordRead(aWidget('home', '1002').object, known());
+    await operator.clock.advance(1_000);
+    expect(lists()).toBe(before);
+  });
 });

@@ -72,6 +72,7 @@ class Desk {
         ['Hub', { definition: { ...definition, kind: 'Hub' }, reconciler }],
       ]),
       read: (id) => this.store.get(id),
+      waitForNamespace: () => undefined,
       workers,
       workersPerHub: 4,
       ownership: new ObjectOwnership('example.org'),

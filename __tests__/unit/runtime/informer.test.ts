@@ -137,7 +137,7 @@ describe('Informer', () => {
       request.query?.['watch'] ? stream(request) : { metadata: { resourceVersion: '9' }, items: [widget()] };
     for (let time = 0; time < 60_000; time += 10_000) {
       await clock.advance(10_000);
-      await say(bookmark('8')); // it is alive all the while
+      await say(bookmark('9')); // it is alive all the while
     }
     expect(told).toEqual(['added a']);
     expect(
@@ -155,7 +155,7 @@ describe('Informer', () => {
       request.query?.['watch'] ? stream(request) : { metadata: { resourceVersion: '9' }, items: null };
     for (let time = 0; time < 60_000; time += 10_000) {
       await clock.advance(10_000);
-      await say(bookmark('8')); // it is alive all the while
+      await say(bookmark('9')); // it is alive all the while
     }
     expect(cache.unsynced()).toEqual([]);
     expect([...cache.list('Widget')]).toEqual([]);

@@ -66,6 +66,7 @@ class Bench {
       othersWithIdentity: () => this.others,
       duplicateMessage: (_, owner) => `Widget ${owner} has it already.`,
       recordWrite: (resource) => (this.present = resource),
+      recordRead: (resource) => (this.present = resource),
       annotations,
       leaderSignal: this.leadership.signal,
       isBusy: () => this.isBusy,
@@ -131,6 +132,16 @@ describe('Reconciler', () => {
       const bench = new Bench(undefined);
       expect(await bench.reconcile()).toEqual({ type: 'gone' });
       expect(bench.cluster.requests).toEqual([]);
+    });
+
+    test('a resource whose namespace is not watched any more keeps its status: its Hub went with it', async () => {
+      const bench = new Bench(widget());
+      bench.sync = () => {
+        bench.present = undefined;
+        return Promise.resolve(waiting('HubNotFound', 'The Hub does not exist.', 30_000));
+      };
+      expect(await bench.reconcile()).toEqual({ type: 'gone' });
+      expect(bench.cluster.writes).toEqual([]);
     });
 
     test('the finalizer is added before the sync module runs', async () => {

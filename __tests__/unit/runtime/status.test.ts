@@ -1,6 +1,9 @@
+import { PassThrough } from 'node:stream';
+import { Cache } from '../../../operator/runtime/cache';
 import { StatusWriter, withoutForeignConditions } from '../../../operator/runtime/status';
 import type { CommonStatus } from '../../../operator/kinds/resource';
-import { ManualClock } from '../manual-clock';
+import { silentLog } from '../../cluster/silent-log';
+import { ManualClock, settle } from '../manual-clock';
 import { conflict, FakeApiClient, type Handler, notFound } from './fake-api-client';
 import { widget, type Widget, widgets } from './objects';
 
@@ -9,9 +12,23 @@ const add = (status: CommonStatus): CommonStatus => ({
   count: Number(status['count'] ?? 0) + 1,
 });
 
+/** A server that has this state of an object. */
+function restorable(object: Widget) {
+  const streams: PassThrough[] = [];
+  const cluster = new FakeApiClient(new ManualClock(), ({ method, body, query }) => {
+    if (query?.['watch']) return streams[streams.push(new PassThrough()) - 1];
+    if (method === 'GET') return object;
+    if ((body as Widget).metadata.resourceVersion !== object.metadata.resourceVersion) throw conflict();
+    return body;
+  });
+  return { cluster, streams };
+}
+
+const same = (resource: Widget) => resource;
+
 function setup(handler: Handler) {
   const cluster = new FakeApiClient(new ManualClock(), handler);
-  return { cluster, writer: new StatusWriter<Widget>(cluster, widgets, (resource) => resource) };
+  return { cluster, writer: new StatusWriter<Widget>(cluster, widgets, same, same) };
 }
 
 describe('StatusWriter', () => {
@@ -42,6 +59,38 @@ describe('StatusWriter', () => {
     });
     await writer.write(widget({ status: { count: 1 } }), add);
     expect(cluster.writes.map(({ body }) => (body as Widget).status)).toEqual([{ count: 2 }, { count: 6 }]);
+  });
+
+  test('on a server that was restored from a backup the status is written on the state that the server has', async () => {
+    const restored = widget({ metadata: { resourceVersion: '500' }, status: { count: 5 } });
+    const { cluster, streams } = restorable(restored);
+    const cache = new Cache({
+      cluster,
+      clock: new ManualClock(),
+      log: silentLog,
+      namespaces: [],
+      freeze: true,
+      onFailure: () => undefined,
+    });
+    cache.watch(widgets, { onChange: () => undefined });
+    await settle();
+    const cached = widget({ metadata: { resourceVersion: '1000' }, status: { count: 1 } });
+    const end = {
+      metadata: { resourceVersion: '1200', annotations: { 'k8s.io/initial-events-end': 'true' } },
+    };
+    streams[0]!.write(
+      `${JSON.stringify({ type: 'ADDED', object: cached })}\n${JSON.stringify({ type: 'BOOKMARK', object: end })}\n`,
+    );
+    await settle();
+    const writer = new StatusWriter<Widget>(
+      cluster,
+      widgets,
+      (object) => cache.recordWrite(object),
+      (object, known) => cache.recordRead(object, known),
+    );
+    await writer.write(cache.get<Widget>('Widget', cached.metadata.namespace, 'a')!, add);
+    expect(cluster.writes.map(({ body }) => (body as Widget).status)).toEqual([{ count: 2 }, { count: 6 }]);
+    await cache.stop();
   });
 
   test('a new resource of the same name is not written', async () => {

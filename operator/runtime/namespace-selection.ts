@@ -1,0 +1,88 @@
+import { Timer } from '../base/timer';
+import { Informer, type InformerOptions } from './informer';
+import { objectKey } from './object-key';
+import type { ClusterObject } from './objects';
+import { builtin } from './types';
+
+interface Options extends Pick<
+  InformerOptions<ClusterObject>,
+  'clock' | 'cluster' | 'freeze' | 'log' | 'onFailure' | 'onRestore'
+> {
+  readonly labelSelector: string;
+  /** Lists all kinds again. Resolves when each list has arrived. */
+  readonly relist: () => Promise<void>;
+  /** Removes the objects of a namespace from the cache. */
+  readonly drop: (namespace: string) => void;
+}
+
+interface Joining {
+  readonly complete: Promise<void>;
+  readonly announce: () => void;
+}
+
+/** Milliseconds. Namespaces that are labelled together cause one list of each kind. */
+const SELECTION_PAUSE = 200;
+
+/** The namespaces with a label, which come and go while the operator runs (rules.md, "Watches and cache"). */
+export class NamespaceSelection {
+  readonly informer: Informer<ClusterObject>;
+  /** Namespaces that have got the label, and of which some kinds may not be listed yet. */
+  private readonly joining = new Map<string, Joining>();
+  private readonly pause: Timer;
+  /** The first lists of all kinds, which begin then, have the namespaces of the first list. */
+  private hasBegun = false;
+
+  constructor(private readonly options: Options) {
+    const { clock, cluster, freeze, labelSelector, log, onFailure, onRestore } = options;
+    this.pause = new Timer(clock);
+    this.informer = new Informer({
+      clock,
+      cluster,
+      log,
+      labelSelector,
+      ...(freeze !== undefined && { freeze }),
+      ...(onFailure && { onFailure }),
+      ...(onRestore && { onRestore }),
+      type: builtin.Namespace,
+      metadataOnly: true,
+      onChange: ({ type, object }) => {
+        if (type === 'added' && this.hasBegun) this.join(object.metadata.name);
+        else if (type === 'deleted') this.leave(object.metadata.name);
+      },
+    });
+    void this.informer.waitForCacheSync().then(() => (this.hasBegun = true));
+    this.informer.start();
+  }
+
+  selects(namespace: string): boolean {
+    return this.informer.store.get(objectKey(builtin.Namespace.kind, '', namespace)) !== undefined;
+  }
+
+  /** Resolves when all kinds of a namespace are listed; undefined: they are, or it is not selected. */
+  waitForNamespace(namespace: string): Promise<void> | undefined {
+    return this.joining.get(namespace)?.complete;
+  }
+
+  private join(namespace: string): void {
+    let announce!: () => void;
+    const complete = new Promise<void>((resolve) => (announce = resolve));
+    this.joining.set(namespace, { complete, announce });
+    this.pause.set(SELECTION_PAUSE, () => void this.listAll());
+  }
+
+  private leave(namespace: string): void {
+    this.end(namespace);
+    this.options.drop(namespace);
+  }
+
+  private async listAll(): Promise<void> {
+    const joining = [...this.joining];
+    await this.options.relist();
+    for (const [namespace, each] of joining) if (this.joining.get(namespace) === each) this.end(namespace);
+  }
+
+  private end(namespace: string): void {
+    this.joining.get(namespace)?.announce();
+    this.joining.delete(namespace);
+  }
+}
