@@ -122,8 +122,8 @@ export class Cache {
   }
 
   /**
-   * Records what the server answered to a read that was sent when the cache had `known`. An older state of the same object proves
-   * that the server was restored from a backup. Returns the newest state.
+   * Records the answer to a read that was sent when the cache had `known`. An older state of the same object proves that
+   * the server was restored from a backup. Returns the newest state.
    */
   recordRead<T extends ClusterObject>(object: T, known: T): T {
     if (object.metadata.uid !== known.metadata.uid || versionOf(object) >= versionOf(known))

@@ -6,7 +6,7 @@ import type { Lease } from './lease-lock';
 interface Options {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Of this process, in the Lease. */
+  /** The name of this process in the Lease. */
   readonly identity: string;
   /** Milliseconds. */
   readonly leaseDuration: number;
@@ -18,8 +18,8 @@ interface Options {
 export const RELEASED = 1;
 
 /**
- * What a candidate has seen of the Lease. Silence proves that there is no leader only when it lasts: whatever the Lease
- * says, it has to say it for a lease duration. A Lease that its holder has released is free at once.
+ * The states of the Lease that a candidate has seen. A missing holder proves nothing until the Lease has stayed so for a
+ * lease duration. A Lease that its holder has released is free at once.
  */
 export class ObservedLease {
   private seen:

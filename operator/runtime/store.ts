@@ -119,7 +119,7 @@ export class Store<T extends ClusterObject> {
     this.latestVersion = Infinity;
   }
 
-  /** Whether a bookmark of this version shows that the server was restored to before what it has shown. */
+  /** Whether a bookmark of this version shows that the server was restored: it has shown a newer one. */
   isOlder(version: string): boolean {
     return Number(version) < this.latestVersion;
   }

@@ -75,9 +75,9 @@ class Operator {
   readonly clock = new ManualClock();
   readonly cluster: FakeApiClient;
   readonly cache: Cache;
-  /** Each reconcile, with what the cache had of its namespace. */
+  /** Each reconcile, with the cached objects of its namespace. */
   readonly reconciled: string[] = [];
-  /** What the cache still had of the namespace when a handler was told of an object that went. */
+  /** The cached objects of the namespace at the time of each report of a deletion. */
   readonly leftAtDeletion: string[][] = [];
   private readonly streams = new Map<string, PassThrough>();
   private readonly isSelecting: boolean;
