@@ -1,15 +1,29 @@
 #!/usr/bin/env node
-import { messageOf } from '../operator/base/errors';
+import { callsOf, errorOf } from '../operator/base/errors';
 import { EXIT_DELAY } from '../operator/base/limits';
 import { processEnvironment } from './environment';
 import { exitCodes } from './exit-codes';
 import { type ProgramName, runProgram } from './program';
 
+/** Calls of a fault that are shown. */
+const MOST_CALLS = 5;
+
 /** Runs a command in this process. @returns its exit code */
-export function main(name: ProgramName, args: readonly string[]): Promise<number> {
+export async function main(name: ProgramName, args: readonly string[]): Promise<number> {
   const interrupt = new AbortController();
   process.once('SIGINT', () => interrupt.abort(new Error('interrupted')));
-  return runProgram(name, args, processEnvironment(interrupt.signal));
+  try {
+    return await runProgram(name, args, processEnvironment(interrupt.signal));
+  } catch (error) {
+    process.stderr.write(`${name}: a fault of the program, please report it: ${faultText(error)}\n`);
+    return exitCodes.failure;
+  }
+}
+
+/** Where a fault was. Not its text, which may quote a value that the program has read. */
+export function faultText(thrown: unknown): string {
+  const fault = errorOf(thrown);
+  return [fault.name, ...callsOf(fault).slice(0, MOST_CALLS)].join('\n');
 }
 
 /** Connections and timers that are left do not keep the process. */
@@ -18,8 +32,4 @@ function endProcess(code: number): void {
   setTimeout(() => process.exit(), EXIT_DELAY).unref();
 }
 
-if (require.main === module)
-  main('kubectl hub', process.argv.slice(2)).then(endProcess, (error: unknown) => {
-    process.stderr.write(`kubectl hub: a fault of the program, please report it: ${messageOf(error)}\n`);
-    endProcess(exitCodes.failure);
-  });
+if (require.main === module) void main('kubectl hub', process.argv.slice(2)).then(endProcess);

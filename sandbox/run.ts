@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -10,6 +9,7 @@ import { ResourceStates, type ResourceState } from './resource-states';
 import { type Sandbox, startSandbox } from './index';
 import { untilInterrupted } from './interrupt';
 import { bundleOperator, repository } from './image/bundle';
+import { lastLines } from './last-lines';
 import { installOperator, type OperatorProcess, sandboxKubectl, startOperator } from './operator-process';
 import { freePort } from './ports';
 import { defaultProgress, type Report, runSteps } from './progress';
@@ -165,12 +165,8 @@ async function operatorEnded({ process: { exited, logFile } }: OperatorProcess):
   throw new SandboxError(
     `The operator ended with exit code ${code}.`,
     'The last lines of its log are below. The logs and data of this run are kept until the next start.',
-    { logFile, lines: await lastLines(logFile) },
+    { logFile, lines: await lastLines(logFile, LAST_LINES) },
   );
-}
-
-async function lastLines(file: string): Promise<string[]> {
-  return (await readFile(file, 'utf8')).trimEnd().split('\n').slice(-LAST_LINES);
 }
 
 async function show(

@@ -1,5 +1,6 @@
 import pino, { type DestinationStream, type LoggerOptions } from 'pino';
-import { messageOf } from './errors';
+import { callsOf, messageOf, OperationalError } from './errors';
+import { truncate } from './truncate';
 
 /**
  * The logger of all modules: data in fields, then a constant message that names its object ("released finalizer").
@@ -29,31 +30,78 @@ export function createLogger(level: LogLevel, destination = standardOutput()): L
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    serializers: { error: (error: unknown) => serializeError(error) },
+    formatters: { level: (label) => ({ level: label }), log: (fields) => bounded(fields) },
+    hooks: {
+      logMethod([fields, message], write) {
+        write.call(this, fields, truncate(String(message), LONGEST_TEXT));
+      },
+    },
   };
   return pino(options, destination);
 }
 
-/** Longest chain of causes that is logged; a longer one is a cycle. */
-const LONGEST_CHAIN = 5;
-
 /**
- * The fields of an error, and those of its causes, that are logged. They are listed by name, because an error of an
- * HTTP library also contains its request, with the bearer token in the headers.
+ * Characters of all fields of a line, which may quote any input of the operator: errors of libraries do. Their
+ * names and the brackets are not counted.
  */
-function serializeError(thrown: unknown, depth = 1): unknown {
-  if (!(thrown instanceof Error)) return messageOf(thrown);
-  const { cause, code, message, name, reason, stack, status } = thrown as Error & Record<string, unknown>;
-  return {
-    name,
-    message,
-    ...(depth === 1 && { stack }),
-    ...(isPlain(code) && { code }),
-    ...(isPlain(status) && { status }),
-    ...(isPlain(reason) && { reason }),
-    ...(cause !== undefined && depth < LONGEST_CHAIN && { cause: serializeError(cause, depth + 1) }),
+const LONGEST_LINE = 2_000;
+const LONGEST_TEXT = 1_000;
+/** Characters of the message of a bug. */
+const LONGEST_BUG = 400;
+/** Characters of the calls that led to an error. */
+const LONGEST_CALLS = 800;
+/** Longest chain of causes that is logged; a longer one is a cycle. Fields of fields are not nested deeper either. */
+const LONGEST_CHAIN = 5;
+/** Entries of a list or an object that are logged. */
+const MOST_ENTRIES = 40;
+
+/** The fields as they are written: all texts together take at most {@link LONGEST_LINE} characters. */
+function bounded(fields: object): Record<string, unknown> {
+  let left = LONGEST_LINE;
+  const text = (value: string, longest = LONGEST_TEXT): string => {
+    const shown = left > 0 ? truncate(value, Math.min(longest, left)) : '';
+    left -= shown.length;
+    return shown;
   };
+  const entries = (object: object, depth: number) =>
+    Object.fromEntries(
+      Object.entries(object)
+        .slice(0, MOST_ENTRIES)
+        .map(([key, value]) => [truncate(key, 100), written(value, depth + 1)]),
+    );
+  const written = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') return text(value);
+    if (value instanceof Error) return errorFields(value, depth);
+    if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+    if (depth > LONGEST_CHAIN) return undefined;
+    if (Array.isArray(value)) return value.slice(0, MOST_ENTRIES).map((item) => written(item, depth + 1));
+    return entries(value, depth);
+  };
+  /**
+   * The fields of an error, and those of its causes, that are logged. They are listed by name, because an error of an
+   * HTTP library also contains its request, with the bearer token in the headers.
+   */
+  const errorFields = (error: Error, depth: number): unknown => {
+    const { cause, code, name, reason, status } = error as Error & Record<string, unknown>;
+    const errors = error instanceof AggregateError ? (error.errors as readonly unknown[]) : undefined;
+    return {
+      name: text(name, 100),
+      message: text(error.message, error instanceof OperationalError ? LONGEST_TEXT : LONGEST_BUG),
+      ...(isPlain(code) && { code: written(code, depth) }),
+      ...(isPlain(status) && { status: written(status, depth) }),
+      ...(isPlain(reason) && { reason: written(reason, depth) }),
+      ...(depth === 1 && { stack: text(callsOf(error).join('\n'), LONGEST_CALLS) }),
+      ...(cause !== undefined && depth < LONGEST_CHAIN && { cause: thrown(cause, depth + 1) }),
+      ...(errors &&
+        depth < LONGEST_CHAIN && {
+          errors: errors.slice(0, LONGEST_CHAIN).map((each) => thrown(each, depth + 1)),
+        }),
+    };
+  };
+  const thrown = (value: unknown, depth: number): unknown =>
+    value instanceof Error ? errorFields(value, depth) : text(messageOf(value));
+  const { error, ...others } = fields as Readonly<Record<string, unknown>>;
+  return { ...entries(others, 0), ...(error !== undefined && { error: thrown(error, 1) }) };
 }
 
 const isPlain = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, timestamp } from '../base/clock';
 import { DeadlineExceeded, withDeadline } from '../base/deadline';
-import { errorOf, OperationalError, Stopping } from '../base/errors';
+import { errorOf, OperationalError, shownMessage, Stopping } from '../base/errors';
 import type { Condition } from '../kinds/condition';
 import type { ReadyReason } from '../kinds/reasons';
 import type { CustomResource } from '../kinds/resource';
@@ -214,7 +214,7 @@ export class Reconciler<R extends CustomResource> {
         {
           type: 'Warning',
           reason: 'CleanupFailed',
-          message: `The object could not be removed from the hub: ${error.message}`,
+          message: `The object could not be removed from the hub: ${shownMessage(error)}`,
         },
       ];
     });
@@ -414,7 +414,7 @@ function failureOf(error: Error): { readonly reason: ReadyReason; readonly messa
   }
   if (isWebhookFailure(error)) return { reason: 'ApiServerError', message };
   if (isForbidden(error)) return { reason: 'Forbidden', message };
-  return { reason: 'InternalError', message };
+  return { reason: 'InternalError', message: shownMessage(error) };
 }
 
 function resultOf(outcome: Outcome): Result {

@@ -67,6 +67,47 @@ describe('createLogger', () => {
     }
   });
 
+  describe('bounds what may quote the input of the operator', () => {
+    const secret = 'hunter2!'.repeat(200_000);
+    const failing = (message: string, options?: ErrorOptions) => new SyntaxError(message, options);
+    const nested = (depth: number): Error =>
+      failing(secret, depth > 0 ? { cause: nested(depth - 1) } : undefined);
+
+    test.each([
+      ['the message of an error, which its stack has as well', { error: failing(secret) }],
+      ['its causes', { error: nested(20) }],
+      ['errors of an AggregateError', { error: new AggregateError([nested(3), nested(3), secret], secret) }],
+      ['code, status and reason', { error: Object.assign(failing('x'), { code: secret, reason: secret }) }],
+      ['a stack of its own', { error: Object.assign(failing('x'), { stack: secret }) }],
+      ['the name of an error', { error: Object.assign(failing('x'), { name: secret }) }],
+      ['a thrown text', { error: secret }],
+      ['an error under another key', { reason: failing(secret), list: [failing(secret)] }],
+      ['texts of fields', { message: secret, nested: { list: [secret, { more: secret }] } }],
+      ['many texts', { list: Array.from({ length: 10_000 }, () => 'hunter2!') }],
+      ['keys', { fields: { [secret]: 1 } }],
+    ])('%s', (_, fields) => {
+      const line = JSON.stringify(logged(fields));
+      expect(line.length).toBeLessThan(3_500);
+      expect(line.split('hunter2!').length * 8).toBeLessThan(2_100);
+    });
+
+    test('the message of a line', () => {
+      const lines: string[] = [];
+      createLogger('debug', { write: (line) => void lines.push(line) }).info({}, secret);
+      expect(lines[0]!.length).toBeLessThan(1_200);
+    });
+
+    test('keeps the class of a bug, and the calls that led to it', () => {
+      const { error } = logged({ error: nested(2) }) as { error: Record<string, unknown> };
+      expect(error).toMatchObject({
+        name: 'SyntaxError',
+        message: expect.stringMatching(/^hunter2!.*…$/),
+        stack: expect.stringMatching(/^ {4}at failing .*log\.test\.ts:\d+/),
+        cause: { name: 'SyntaxError', cause: { name: 'SyntaxError' } },
+      });
+    });
+  });
+
   test('prints the text of what is no Error', () => {
     expect(logged({ error: 'broken' })['error']).toBe('broken');
     expect(logged({ error: { secret: 'sesame' } })['error']).toBe('[object Object]');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock';
-import { messageOf } from '../../base/errors';
+import { shownMessage } from '../../base/errors';
 import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../../base/limits';
 import type { Logger } from '../../base/log';
 import { HubBanned, TokenRejected } from '../connection/errors';
@@ -72,6 +72,6 @@ async function reload(
     log.warn({ ...fields, error }, 'failed to reload component');
     // Neither is solved within seconds, and each attempt with a rejected token counts toward a ban.
     const final = error instanceof TokenRejected || error instanceof HubBanned;
-    return { ok: false, reason: 'ReloadFailed', message: messageOf(error), reloadId, final };
+    return { ok: false, reason: 'ReloadFailed', message: shownMessage(error), reloadId, final };
   }
 }

@@ -27,6 +27,8 @@ export function redactor(values: Iterable<string>): Redact {
  */
 export class RememberedSecrets {
   private forms = new SecretForms();
+  /** Bytes of the values with which this generation began: those of now never make their predecessors forgotten. */
+  private base: number | undefined;
   private former: SecretForms | undefined;
 
   /** Masks all values that are remembered. */
@@ -45,11 +47,13 @@ export class RememberedSecrets {
 
   /** @param values all of now */
   remember(values: Iterable<string>): void {
-    if (this.forms.size > this.most) {
+    if (this.forms.size > (this.base ?? 0) + this.most) {
       this.former = this.forms;
       this.forms = new SecretForms();
+      this.base = undefined;
     }
     for (const value of values) this.forms.add(value);
+    this.base ??= this.forms.size;
   }
 }
 

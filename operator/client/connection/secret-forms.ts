@@ -37,6 +37,8 @@ export class SecretForms {
   /** The lengths of all forms, by the largest power of two that is not greater. */
   private readonly lengths = new Map<number, Lengths>();
 
+  private longest = 0;
+
   constructor(values: Iterable<string> = []) {
     for (const value of values) this.add(value);
   }
@@ -67,7 +69,8 @@ export class SecretForms {
       const common = this.commonBeginning(hashes, first, at, text.length);
       if (common === 0) continue;
       const cut = cuts?.[at + common] ?? Infinity;
-      let end = Math.max(covered, cut < at + 2 * common ? cut : 0);
+      const isCut = cut < at + Math.min(2 * common, this.longest);
+      let end = Math.max(covered, isCut ? cut : 0);
       for (let power = common; power >= first && end < at + 2 * power; power /= 2) {
         for (const length of this.lengths.get(power)?.descending ?? []) {
           if (at + length <= end) break;
@@ -98,6 +101,7 @@ export class SecretForms {
   private addForm(form: string): void {
     if (form.length < MIN_SECRET_LENGTH) return;
     this.starts.add(form);
+    this.longest = Math.max(this.longest, form.length);
     const power = this.whole.addText(form, this.beginnings, MIN_SECRET_LENGTH);
     const lengths = this.lengths.get(power) ?? new Lengths();
     this.lengths.set(power, lengths);

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock';
+import { shownMessage } from '../../base/errors';
 import type { HubCommunityRepositorySpec, ResourceMetadata } from '../../kinds';
 import { readArchive } from './archive';
 import { type Download, downloadArchive, downloadAttachment, DownloadFailed } from './download';
@@ -122,7 +123,10 @@ export class Preparations {
     if (!error || signal.aborted) return;
     const known = error instanceof RepositoryRefused || error instanceof DownloadFailed;
     // A bug in the reading of an archive must not end the operator, nor be repeated for ever.
-    this.fail(entry, known ? error : new RepositoryRefused(`The archive cannot be read: ${error.message}.`));
+    this.fail(
+      entry,
+      known ? error : new RepositoryRefused(`The archive cannot be read. ${shownMessage(error)}`),
+    );
   }
 
   private fail(entry: Entry, error: Failure) {

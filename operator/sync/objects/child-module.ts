@@ -1,3 +1,5 @@
+import { OperationalError } from '../../base/errors';
+import type { HubClient } from '../../client/hub-client';
 import { HubBanned, HubNotRunning, HubUnreachable, TokenRejected } from '../../client/connection/errors';
 import type { Hub } from '../../kinds';
 import { HAND_OVER_GRACE, HUB_REPORT_WAIT, POD_NOT_READY_REQUEUE } from '../../base/limits';
@@ -10,7 +12,7 @@ import { HubCleanup } from '../hub-workload/hub-cleanup';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import type { Child, ChildModule } from './child';
 import { HouseholdNotices } from './household-notices';
-import { redactedOutcome, redactorOf } from './redaction';
+import { redactedBug, redactedOutcome, redactorOf } from './redaction';
 import { removeObject } from './removal';
 import type { Services } from '../services';
 
@@ -54,6 +56,7 @@ export function childModule<R extends Child>(
         // Only a reconcile of the Hub can solve this, and its own connection may not show the error for a while.
         if (error instanceof HubBanned || error instanceof TokenRejected)
           services.requeue('Hub', namespace, resource.spec.hubRef.name);
+        throwIfBug(resource, client, error);
         return redacted(hubErrorOutcome(error, 'object'));
       }
     },
@@ -72,7 +75,11 @@ export function childModule<R extends Child>(
       try {
         removed = await cleanup.remove(namespace, resource.spec.hubRef.name, {
           object,
-          run: (client) => removeObject(services, module, resource, client, context),
+          run: (client) =>
+            removeObject(services, module, resource, client, context).catch((error: unknown) => {
+              throwIfBug(resource, client, error);
+              throw error;
+            }),
           forget: (client) => module.forget(resource, client),
         });
         return removed;
@@ -90,6 +97,12 @@ export function childModule<R extends Child>(
   /** What would be begun now, the restart would cut. */
   function isHeld(resource: R, { hub, client }: Usable, { dryRun }: ReconcileContext): boolean {
     return hubs.isHeld(hub) && !dryRun && !module.isWorking?.(resource, client);
+  }
+
+  /** The log has no secret of a bug either. */
+  function throwIfBug(resource: R, client: HubClient, error: unknown): void {
+    if (error instanceof OperationalError) return;
+    throw redactedBug(error, redactorOf(module, resource, client));
   }
 
   async function handOver(resource: R, hub: Hub | undefined): Promise<Removed> {

@@ -1,3 +1,4 @@
+import { callsOf, errorOf } from '../../base/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { Redact } from '../../client/connection/redact';
 import type { EventSpec } from '../../runtime/event-spec';
@@ -20,6 +21,20 @@ export function redactedOutcome<O extends Outcome>(outcome: O, redact: Redact): 
     ...(conditions && { conditions: redactedConditions(conditions, redact) }),
     ...(typeof title === 'string' && { status: { ...status, title: redact(title) } }),
   };
+}
+
+/** Causes of causes that are kept; a longer chain is a cycle. */
+const LONGEST_CHAIN = 5;
+
+/** A bug as it is logged: its message, and those of its causes, may quote a value of a Secret. */
+export function redactedBug(thrown: unknown, redact: Redact, depth = 1): Error {
+  const error = errorOf(thrown);
+  const { cause, name } = error;
+  const message = redact(error.message);
+  const stack = [message, ...callsOf(error)].join('\n');
+  const masked = cause !== undefined &&
+    depth < LONGEST_CHAIN && { cause: redactedBug(cause, redact, depth + 1) };
+  return Object.assign(new Error(message), { name, stack, ...masked });
 }
 
 export const redactedEvents = (events: readonly EventSpec[], redact: Redact): readonly EventSpec[] =>

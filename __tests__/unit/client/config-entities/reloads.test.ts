@@ -4,6 +4,7 @@ import {
   HubUnreachable,
   TokenRejected,
 } from '../../../../operator/client/connection/errors';
+import { BUG_MESSAGE } from '../../../../operator/base/errors';
 import type { ReloadResult } from '../../../../operator/client/config-entities/reload-retry';
 import { MAX_WAIT, QUIET_PERIOD, Reloads } from '../../../../operator/client/config-entities/reloads';
 import type { Logger } from '../../../../operator/base/log';
@@ -74,7 +75,7 @@ describe('Reloads: one reload', () => {
       'an exception',
       [new TypeError('bug'), new TypeError('bug'), new TypeError('bug')],
       3,
-      { ok: false, message: 'bug' },
+      { ok: false, message: BUG_MESSAGE },
     ],
   ])('after %s', async (_what, failures, attempts, expected) => {
     const { clock, calls, logged, reloads } = stage({ failures });

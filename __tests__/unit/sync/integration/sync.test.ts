@@ -45,6 +45,20 @@ describe('IntegrationSync', () => {
       expect(house.status('one').appliedHash).not.toBe(before);
     });
 
+    test('has no value of a long Secret that changes all the time, and no copies of its values are kept', async () => {
+      demo({ supports_reconfigure: true });
+      house.apply('one', {
+        configuration: { host: { secretKeyRef: { name: 'login', key: 'password' } } },
+      });
+      const long = 'x'.repeat(900 * 1_024);
+      for (let i = 0; i < 30; i++) {
+        house.secrets['login'] = { password: `p${i}${long}` };
+        await house.settle('one');
+      }
+      hub.set(house.status('one').entryID!, { state: 'setup_error', reason: `no login: p0${long} p29xx…` });
+      expect((await house.settle('one')).message).toContain('no login: *** ***…');
+    });
+
     test('has no value of a Secret, also not one that was replaced', async () => {
       house.secrets['login'] = { password: 'old secret' };
       demo({ supports_reconfigure: true });
