@@ -69,7 +69,7 @@ export const measured = ({ rest: { clockOffset } }: Pick<HubClient, 'rest'>) =>
 export class FlowOperation extends Operation<OperationResult> {
   /** The flow that was started last, or is about to start, for status to record. */
   flow: PendingFlow | undefined;
-  /** Of the hub's presence in which it starts. */
+  /** The epoch of the hub's presence in which it starts. */
   readonly epoch: number;
   private admit: (() => void) | undefined;
 
