@@ -28,7 +28,11 @@ export interface Resource {
 
 /** A PersistentVolumeClaim or a PersistentVolume. */
 interface Storage {
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly ownerReferences?: readonly { readonly uid: string }[];
+  };
   readonly spec: { readonly volumeName?: string; readonly persistentVolumeReclaimPolicy?: string };
   readonly status?: { readonly capacity?: { readonly storage?: string } };
 }
@@ -81,6 +85,8 @@ export function dataOf(hub: Resource, claims: readonly Storage[], volumes: reado
   const shown = `the claim ${claimName}${size === undefined ? '' : ` (${size})`}`;
   if (storage?.existingClaim) return { hub, fate: 'kept', text: `${shown} stays (storage.existingClaim)` };
   if (storage?.retain) return { hub, fate: 'kept', text: `${shown} stays (storage.retain)` };
+  if (claim && !claim.metadata.ownerReferences?.some(({ uid }) => uid === hub.metadata.uid))
+    return { hub, fate: 'kept', text: `${shown} stays (the Hub does not own it)` };
   const volume = volumes.find(({ metadata }) => metadata.name === claim?.spec.volumeName);
   const loss =
     volume?.spec.persistentVolumeReclaimPolicy === 'Retain'

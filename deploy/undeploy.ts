@@ -1,6 +1,6 @@
 import { NAMESPACE, OPERATOR } from '../manifests/names';
 import { API_GROUP } from '../operator/kinds/group';
-import { objectNames } from '../operator/kinds/object-names';
+import { MOST_DELIVERIES, objectNames } from '../operator/kinds/object-names';
 import {
   CommandError,
   confirm,
@@ -91,26 +91,26 @@ To keep a volume, answer no, and set storage.retain first:
 }
 
 /**
- * Removes the owner references to a Hub from the objects that its storage keeps. The operator does so too; without it,
- * the garbage collector would delete the volume (rules.md, "Storage").
+ * Removes the owner references to a Hub from the objects that outlive it with its volume. The operator does so too; without it,
+ * the garbage collector would delete them (rules.md, "Storage").
  */
 function keepVolume({ metadata: { name, namespace, uid }, spec }: Resource): void {
-  const { volumeClaim, admin } = objectNames(name);
-  const { retain, existingClaim } = spec?.storage ?? {};
+  const { volumeClaim, admin, delivery } = objectNames(name);
+  const { existingClaim = volumeClaim } = spec?.storage ?? {};
   const kept = [
-    ...(retain || existingClaim === volumeClaim ? [`persistentvolumeclaim/${volumeClaim}`] : []),
-    ...(retain ? [`secret/${admin}`] : []),
+    ...(existingClaim === volumeClaim ? [`persistentvolumeclaim/${volumeClaim}`] : []),
+    `secret/${admin}`,
+    ...Array.from({ length: MOST_DELIVERIES }, (_, index) => `configmap/${delivery(index)}`),
   ];
-  for (const object of kept) {
-    const where = [object, `--namespace=${namespace}`];
-    const [found] = listObjects<Resource>(where);
-    const index = found?.metadata.ownerReferences?.findIndex((owner) => owner.uid === uid) ?? -1;
+  for (const { kind, metadata } of listObjects<Resource>([...kept, `--namespace=${namespace}`])) {
+    const index = metadata.ownerReferences?.findIndex((owner) => owner.uid === uid) ?? -1;
     const path = `/metadata/ownerReferences/${index}`;
     const patch = [
       { op: 'test', path: `${path}/uid`, value: uid },
       { op: 'remove', path },
     ];
-    if (index >= 0) mustKubectl(['patch', ...where, '--type=json', `--patch=${JSON.stringify(patch)}`]);
+    const what = [`${kind}/${metadata.name}`, `--namespace=${namespace}`];
+    if (index >= 0) mustKubectl(['patch', ...what, '--type=json', `--patch=${JSON.stringify(patch)}`]);
   }
 }
 

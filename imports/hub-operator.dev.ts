@@ -860,7 +860,7 @@ export interface HubSpecStorage {
   readonly existingClaim?: string;
 
   /**
-   * True: the volume and the generated credentials are kept when the Hub is deleted, and a new Hub of the same name uses them. It can be changed at any time. Default false.
+   * True: the volume and the generated credentials are kept when the Hub is deleted, and a new Hub of the same name uses them. It can be set at any time, and once it was true the volume stays: false then keeps it as well (event `ClaimKept` with the command that deletes it). Default false.
    *
    * @schema HubSpecStorage#retain
    */

@@ -3,100 +3,29 @@ import { NAMESPACE, OPERATOR } from '../../manifests/names';
 import { readManifests } from '../../manifests/read-manifests';
 import { API_GROUP } from '../../operator/kinds/group';
 import { freshNamespace, kubectl, mustKubectl, until } from '../cluster';
+import {
+  ACCOUNT,
+  allowed,
+  claim,
+  configMap,
+  container,
+  hubPod,
+  type Manifest,
+  ours,
+  pod,
+  podOf,
+  refused,
+  requestsIn,
+  secret,
+  set,
+  without,
+  withoutTask,
+} from './operator-account';
 
 /** The admission policy of `dist/` in the API server, asked by the operator's account as who stole its token would ask. */
 
-interface Manifest {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly [field: string]: unknown };
-  readonly [field: string]: unknown;
-}
-
-const ACCOUNT = `system:serviceaccount:${NAMESPACE}:${OPERATOR}`;
-const FORBIDDEN = 'the account of the operator';
-
-const ours = (kind: string, name: string) => ({
-  labels: { 'app.kubernetes.io/managed-by': OPERATOR, [`${API_GROUP}/owner`]: `${kind}.${name}` },
-  ownerReferences: [
-    {
-      apiVersion: `${API_GROUP}/v1`,
-      kind,
-      name,
-      uid: '00000000-0000-4000-8000-000000000000',
-      controller: true,
-    },
-  ],
-});
-
-const configMap: Manifest = {
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name: 'my-home-configuration', ...ours('Hub', 'my-home') },
-};
-const secret = { ...configMap, kind: 'Secret', metadata: { ...configMap.metadata, name: 'my-home-secrets' } };
-const claim: Manifest = {
-  ...configMap,
-  kind: 'PersistentVolumeClaim',
-  metadata: { name: 'my-home-config', labels: ours('Hub', 'my-home').labels },
-  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-};
-const container = { name: 'install', image: 'hub', command: ['python3', '-c', ''] };
-const installer = {
-  restartPolicy: 'Never',
-  automountServiceAccountToken: false,
-  containers: [container],
-  volumes: [
-    { name: 'config', persistentVolumeClaim: { claimName: 'my-home-config' } },
-    { name: 'parts', projected: { sources: [{ secret: { name: 'my-home-part-0' } }] } },
-  ],
-};
-const pod = (spec: object = {}): Manifest => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: {
-    name: 'my-home-community-0',
-    ...ours('HubCommunityRepository', 'my-theme'),
-    annotations: { [`${API_GROUP}/installation`]: '{}' },
-  },
-  spec: { ...installer, ...spec },
-});
-const withoutTask: Manifest = {
-  ...pod(),
-  metadata: { name: 'my-home-community-0', ...ours('HubCommunityRepository', 'my-theme') },
-};
-/** The parts that the operator gives to the pod of every hub. */
-const hubPod = {
-  automountServiceAccountToken: false,
-  initContainers: ['prepare-config', 'unban-operator-ip'].map((name) => ({ ...container, name })),
-  containers: [{ name: 'hub', image: 'hub' }],
-  volumes: [{ name: 'config', persistentVolumeClaim: { claimName: 'my-home-config' } }],
-};
-const podOf = (spec: object) => ({
-  template: { metadata: { labels: { app: 'hub' } }, spec: { ...hubPod, ...spec } },
-});
-const set = (spec: object = {}, owner = ours('Hub', 'my-home')): Manifest => ({
-  apiVersion: 'apps/v1',
-  kind: 'StatefulSet',
-  metadata: { name: 'my-home', ...owner },
-  spec: {
-    replicas: 1,
-    serviceName: 'my-home',
-    selector: { matchLabels: { app: 'hub' } },
-    ...podOf({}),
-    ...spec,
-  },
-});
-const without = (manifest: Manifest, ...fields: string[]): Manifest => ({
-  ...manifest,
-  metadata: Object.fromEntries(
-    Object.entries(manifest.metadata).filter(([field]) => !fields.includes(field)),
-  ) as Manifest['metadata'],
-});
-
-const NO_TOKEN = 'gives the pod of a hub no token of a ServiceAccount';
-const NOT_OF_NODE =
-  'gives the pod of a hub folders, processes or devices of the node only in a namespace with';
+const NO_TOKEN = 'gives the pod of a hub no token and no certificate of a ServiceAccount';
+const NOT_OF_NODE = 'gives a pod more than the level baseline of Pod Security only in a namespace with';
 const [hubContainer] = hubPod.containers;
 const ofNode = {
   processes: { hostPID: true },
@@ -115,24 +44,7 @@ const ofNode = {
 };
 
 let namespace: string;
-
-const asOperator = (args: readonly string[], where: string | undefined, input?: object) =>
-  kubectl([...args, `--as=${ACCOUNT}`], {
-    ...(where !== undefined && { namespace: where }),
-    ...(input && { input: JSON.stringify(input) }),
-  });
-/** As a dry run: the policy is asked all the same, and nothing is left. */
-const create = (manifest: Manifest, where = namespace) =>
-  asOperator(['create', '--dry-run=server', '-f', '-'], where, manifest);
-const patch = (what: readonly string[], body: object, where: string | undefined = namespace) =>
-  asOperator(['patch', ...what, '--dry-run=server', '--type=merge', '-p', JSON.stringify(body)], where);
-const remove = (...what: string[]) => asOperator(['delete', ...what, '--dry-run=server'], namespace);
-
-const allowed = { code: 0, stderr: '' };
-const refused = (words: string) => ({
-  code: 1,
-  stderr: expect.stringContaining(`${FORBIDDEN} ${words}`) as string,
-});
+const { create, patch, remove } = requestsIn(() => namespace);
 
 beforeAll(async () => {
   namespace = await freshNamespace('policy');
@@ -455,7 +367,7 @@ describe('the account of the operator changes', () => {
   });
 
   test('no claim is deleted', async () => {
-    expect(await remove('pvc', 'volume')).toMatchObject(refused('deletes no claims'));
+    expect(await remove('pvc', 'volume')).toMatchObject(refused('deletes no claims and no logins'));
   });
 });
 

@@ -13,6 +13,12 @@ export const WEBHOOK = {
   path: '/validate',
 } as const;
 
+/**
+ * ConfigMaps that a hub's pod mounts with `delivery: File`. All of them are in every pod template, so that neither a first nor a
+ * further one restarts the hub. A kubelet watches each of them for each pod: so no more than a house can need.
+ */
+export const MOST_DELIVERIES = 8;
+
 /** The names of the objects in the cluster that belong to one hub, all in the namespace of the Hub. */
 export function objectNames(hub: string) {
   return {

@@ -655,6 +655,13 @@ export const eventReasons = {
       'The hub runs, and its volume is not as `spec.storage` says, or is about to go. The message says why.',
     action: 'Read the condition `StorageReady`.',
   },
+  ClaimKept: {
+    kinds: hub,
+    type: 'Warning',
+    meaning:
+      'The Hub was deleted, and its volume stays although `storage.retain` is false: the claim was retained before, by this Hub or a former one of its name.',
+    action: 'Run the command in the message if the data is not needed.',
+  },
   LeftBehind: {
     kinds: hub,
     type: 'Warning',

@@ -10,13 +10,17 @@ import { hasFieldsOf } from './has-fields-of';
 import { type ObjectKey, objectKey, objectKeyOf } from './object-key';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import { Replacement } from './replacement';
-import { controllerOf, FIELD_MANAGER, ownerReferenceTo, ObjectOwnership } from './object-ownership';
+import { controllerOf, FIELD_MANAGER, ownerReferenceTo, ObjectOwnership, refersTo } from './object-ownership';
 
 export interface ApplyOptions {
   /** The resource that the object belongs to. */
   readonly owner: CustomResource;
-  /** False: the object outlives its owner (`retain`) and is recognised by its labels. */
-  readonly ownerReference?: boolean;
+  /**
+   * `always` is the default. `never`: the object outlives its owner (`retain`) and is recognised by its labels.
+   * `at creation`: an object that exists keeps its reference to the owner and gets none, since the garbage collector would
+   * delete it in the place of a client that may not (security.md, "What a stolen token of the operator is worth").
+   */
+  readonly ownerReference?: 'always' | 'at creation' | 'never';
   /** A resource that the object may have belonged to before: it is taken over from that one. */
   readonly formerOwner?: CustomResource;
   /** A resource that keeps the object in the cluster when its owner is deleted. */
@@ -74,12 +78,12 @@ export class Applier {
     desired: Manifest,
     options: ApplyOptions,
   ): Promise<T> {
-    const body = this.withOwnership(desired, options);
-    const { name, namespace = '' } = body.metadata;
+    const { name, namespace = '' } = desired.metadata;
     const present = await this.read<T>(type, namespace, name);
     if (present) this.assertOurs(type, present, options);
+    const body = this.withOwnership(desired, options, present);
     if (present && (await this.isApplied(type, present, body))) return present;
-    const applied = await this.sendToLatest<T>(type, body, present, options).catch((error: unknown) =>
+    const applied = await this.sendToLatest<T>(type, desired, present, options).catch((error: unknown) =>
       this.replaceImmutable<T>(type, body, options, error),
     );
     // The server may write a value in its own way, such as a quantity: its answer is the form of the desired object.
@@ -90,10 +94,10 @@ export class Applier {
 
   /** Has the API server validate the write of {@link apply} as a dry run. */
   async dryRun(type: ResourceType, desired: Manifest, options: ApplyOptions): Promise<void> {
-    const body = this.withOwnership(desired, options);
-    const { namespace, name } = body.metadata;
+    const { namespace, name } = desired.metadata;
     const present = await this.find(type, namespace!, name);
     if (present) this.assertOurs(type, present, options);
+    const body = this.withOwnership(desired, options, present);
     await this.send(pathOf(type, namespace, name), body, present, { dryRun: 'All' });
   }
 
@@ -102,7 +106,8 @@ export class Applier {
    * about changes by others since, which {@link apply} corrects: it compares the fields as well.
    */
   matchesLastApplied(present: ClusterObject, desired: Manifest, options: ApplyOptions): boolean {
-    return this.lastAppliedHashOf(present) === this.lastAppliedHashOf(this.withOwnership(desired, options));
+    const body = this.withOwnership(desired, options, present);
+    return this.lastAppliedHashOf(present) === this.lastAppliedHashOf(body);
   }
 
   /** Deletes an object that {@link apply} created for this owner. An object of another owner stays. */
@@ -169,22 +174,38 @@ export class Applier {
   /** The cache may still contain an object that is deleted or recreated meanwhile. */
   private async sendToLatest<T extends ClusterObject>(
     type: ResourceType,
-    body: ClusterObject,
+    desired: Manifest,
     cached: T | undefined,
     options: ApplyOptions,
   ): Promise<T> {
-    const { name, namespace = '' } = body.metadata;
+    const { name, namespace = '' } = desired.metadata;
     const path = pathOf(type, namespace, name);
     try {
-      return await this.send<T>(path, body, cached);
+      return await this.send<T>(path, this.bodyOn(cached, desired, options), cached);
     } catch (error) {
       // The API server rejects an apply with the uid of a deleted object as a conflict.
       if (!cached || !isConflict(error)) throw error;
       const latest = await this.find<T>(type, namespace, name);
       if (latest?.metadata.uid === cached.metadata.uid) throw error;
       if (latest) this.assertOurs(type, latest, options);
-      return this.send<T>(path, body, latest);
+      return this.send<T>(path, this.bodyOn(latest, desired, options), latest);
     }
+  }
+
+  /**
+   * A reference that is kept `at creation` is sent only to the version that has it: one that was removed meanwhile would
+   * be added again.
+   */
+  private bodyOn(
+    present: ClusterObject | undefined,
+    desired: Manifest,
+    options: ApplyOptions,
+  ): ClusterObject {
+    const body = this.withOwnership(desired, options, present);
+    const { resourceVersion } = present?.metadata ?? {};
+    if (!resourceVersion || options.ownerReference !== 'at creation' || !refersTo(body, options.owner))
+      return body;
+    return { ...body, metadata: { ...body.metadata, resourceVersion } };
   }
 
   /** @throws ObjectRejected */
@@ -237,10 +258,14 @@ export class Applier {
 
   private withOwnership(
     desired: Manifest,
-    { owner, ownerReference = true, keptBy }: ApplyOptions,
+    { owner, ownerReference = 'always', keptBy }: ApplyOptions,
+    present: ClusterObject | undefined,
   ): ClusterObject {
+    const isOwned =
+      ownerReference === 'always' ||
+      (ownerReference === 'at creation' && (present === undefined || refersTo(present, owner)));
     const references = [
-      ...(ownerReference ? [ownerReferenceTo(owner)] : []),
+      ...(isOwned ? [ownerReferenceTo(owner)] : []),
       ...(keptBy ? [{ ...ownerReferenceTo(keptBy), controller: false }] : []),
     ];
     const metadata = {

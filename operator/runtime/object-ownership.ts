@@ -50,6 +50,10 @@ export class ObjectOwnership {
 export const controllerOf = ({ metadata }: ClusterObject): OwnerReference | undefined =>
   metadata.ownerReferences?.find(({ controller }) => controller);
 
+/** Whether the object has an owner reference to this resource: the garbage collector deletes it with it. */
+export const refersTo = ({ metadata }: ClusterObject, owner: CustomResource): boolean =>
+  metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? false;
+
 export function ownerReferenceTo(owner: CustomResource): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   // No blockOwnerDeletion: it requires the permission to update finalizers of the owner.

@@ -3,15 +3,16 @@ import { join } from 'node:path';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { configuration, Home, type StoredCondition } from '../../cluster/home';
 import { idleHub, nowhere } from '../../cluster/idle-hub';
-import { startTestOperator } from '../../cluster/operator';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 // The volume of a hub, over the lives of Hubs and claims.
 
 let home: Home;
+let operator: TestOperator;
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('storage'));
-  await startTestOperator(home.namespace);
+  operator = await startTestOperator(home.namespace);
 });
 
 const storageReady = (name: string, expected: Partial<StoredCondition>) =>
@@ -65,24 +66,30 @@ describe('storage of a Hub', () => {
     expect(await home.exists('hubconfiguration', 'cottage')).toBe(true);
   });
 
-  test('retain is switched both ways; a retained volume outlives the Hub and is found again', async () => {
+  test('retain is set at any time and not taken back: a retained volume outlives each Hub, which says so', async () => {
     await home.apply(idleHub('lodge', { storage: { size: '1Gi' } }), configuration('lodge'));
     await storageReady('lodge', { reason: 'Bound', status: 'True' });
     expect(await ownersOf('lodge-config')).toEqual(['lodge']);
     await home.change('hub', 'lodge', { storage: { retain: true } });
     await until('it has no owner', async () => (await ownersOf('lodge-config')).length === 0);
-    await home.change('hub', 'lodge', { storage: { retain: false } });
-    await until('the Hub owns it', async () => (await ownersOf('lodge-config')).length === 1);
-    await home.change('hub', 'lodge', { storage: { retain: true } });
-    await until('it has no owner', async () => (await ownersOf('lodge-config')).length === 0);
+    const { uid } = (await claim('lodge-config')).metadata;
     await writeFile(join(await home.volumeOf('lodge'), 'kept.txt'), 'a year of history');
-
     await home.delete('hub', 'lodge');
     await isGone('statefulset', 'lodge');
-    expect((await claim('lodge-config')).metadata).not.toHaveProperty('deletionTimestamp');
+    expect((await operator.events('Hub', 'lodge')).join()).not.toContain('ClaimKept');
+
     await home.apply(idleHub('lodge', { storage: { size: '1Gi', retain: false } }));
-    await until('the new Hub owns it', async () => (await ownersOf('lodge-config')).length === 1);
+    await until('the new Hub uses it', () => home.exists('statefulset', 'lodge'));
+    await storageReady('lodge', { reason: 'Bound', status: 'True' });
     expect(await readFile(join(await home.volumeOf('lodge'), 'kept.txt'), 'utf8')).toBe('a year of history');
+    await home.delete('hub', 'lodge');
+    await isGone('statefulset', 'lodge');
+    expect((await operator.events('Hub', 'lodge')).join()).toContain(
+      `ClaimKept: The volume stays although storage.retain is false, because it was retained before: no claim gets an owner again. To delete it with all data of the hub: kubectl -n ${home.namespace} delete persistentvolumeclaim/lodge-config`,
+    );
+    const { metadata } = await claim('lodge-config');
+    expect(metadata).toMatchObject({ uid });
+    expect(metadata).not.toHaveProperty('deletionTimestamp');
   });
 
   test('a larger size expands the volume; a smaller one is refused loudly and changes nothing', async () => {

@@ -1,4 +1,4 @@
-import { Applier, type Manifest } from '../../../operator/runtime/apply';
+import { Applier, type ApplyOptions, type Manifest } from '../../../operator/runtime/apply';
 import { NameConflict } from '../../../operator/runtime/apply-errors';
 import { FIELD_MANAGER } from '../../../operator/runtime/object-ownership';
 import { type ClusterObject, pathOf, type ResourceType } from '../../../operator/runtime/objects';
@@ -74,7 +74,7 @@ const caughtUp = (type: ResourceType, name: string) =>
     return present !== undefined && cached?.metadata.resourceVersion === present.metadata.resourceVersion;
   });
 
-const apply = (manifest: Manifest, ownerReference = true) =>
+const apply = (manifest: Manifest, ownerReference: ApplyOptions['ownerReference'] = 'always') =>
   applier.apply<ConfigMap>(builtin.ConfigMap, manifest, { owner, ownerReference });
 
 describe('Applier', () => {
@@ -281,8 +281,13 @@ describe('Applier', () => {
       kind: 'ConfigMap',
       metadata,
     });
-    expect(owners(await apply(configMap(name, {}), false))).toEqual([uid]);
-    expect(owners(await apply(configMap(name, {}), true))).toEqual([uid, owner.metadata.uid].sort());
+    const both = [uid, owner.metadata.uid].sort();
+    expect(owners(await apply(configMap(name, { a: '1' }), 'at creation'))).toEqual(both);
+    expect(owners(await apply(configMap(name, {}), 'never'))).toEqual([uid]);
+    expect(owners(await apply(configMap(name, { a: '1' }), 'at creation'))).toEqual([uid]);
+    expect(owners(await apply(configMap(name, {}), 'always'))).toEqual(both);
+    const created = await apply(configMap('created', {}), 'at creation');
+    expect(owners(created)).toEqual([owner.metadata.uid]);
   });
 
   test('fields are ours under one name, and a wrong field is refused', async () => {

@@ -9,7 +9,7 @@ const resource = (kind: string, name: string, spec: Resource['spec'], namespace 
   ...(spec && { spec }),
 });
 const claim = (name: string) => ({
-  metadata: { name, namespace: 'home' },
+  metadata: { name, namespace: 'home', ownerReferences: [{ uid: 'villa' }] },
   spec: { volumeName: `volume-of-${name}` },
   status: { capacity: { storage: '8Gi' } },
 });
@@ -45,6 +45,14 @@ describe('dataOf', () => {
   test.each(cases)('of a Hub: %s', (_, spec, fate, text) => {
     const hub = resource('Hub', 'villa', spec);
     expect(dataOf(hub, [claim('villa-config'), claim('mine')], [])).toEqual({ hub, fate, text });
+  });
+
+  test('a claim without an owner stays, as one that was retained before', () => {
+    const free = { ...claim('villa-config'), metadata: { name: 'villa-config', namespace: 'home' } };
+    expect(dataOf(resource('Hub', 'villa', {}), [free], [])).toMatchObject({
+      fate: 'kept',
+      text: 'the claim villa-config (8Gi) stays (the Hub does not own it)',
+    });
   });
 
   test('a claim of another namespace is not its own', () => {

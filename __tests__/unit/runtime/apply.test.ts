@@ -293,6 +293,78 @@ describe('Applier', () => {
     });
   });
 
+  describe('a reference to the owner at creation', () => {
+    const atCreation = { ownerReference: 'at creation' } as const;
+    const ownersIn = (object: unknown) =>
+      (object as ClusterObject).metadata.ownerReferences?.map(({ uid }) => uid);
+
+    test('is in a new object, and stays there without another write', async () => {
+      const { cluster, apply, state } = setup();
+      await apply({ a: '1' }, { ownerReference: 'always' }); // as a former version did
+      expect(ownersIn(state.present)).toEqual(['uid-a']);
+      await apply({ a: '1' }, atCreation);
+      expect(cluster.writes).toHaveLength(1);
+      await apply({ a: '2' }, atCreation);
+      expect(ownersIn(cluster.writes[1]!.body)).toEqual(['uid-a']);
+      const created = setup();
+      await created.apply({}, atCreation);
+      expect(ownersIn(created.state.present)).toEqual(['uid-a']);
+    });
+
+    test('is not added to an object that has none', async () => {
+      const { cluster, apply } = setup();
+      await apply({ a: '1' }, { ownerReference: 'never' });
+      await apply({ a: '1' }, atCreation);
+      expect(cluster.writes).toHaveLength(1);
+      await apply({ a: '2' }, atCreation);
+      expect(cluster.writes.map(({ body }) => ownersIn(body))).toEqual([undefined, undefined]);
+    });
+
+    test('is sent only to the version that has it', async () => {
+      const { cluster, apply } = setup();
+      await apply({ a: '1' }, atCreation);
+      await apply({ a: '2' }, atCreation);
+      const versions = cluster.writes.map(({ body }) => (body as ClusterObject).metadata.resourceVersion);
+      expect(versions).toEqual([undefined, '1']);
+    });
+  });
+
+  describe('a removal', () => {
+    /** The API server has recreated the object since the read, as a client with the uid of the former one learns. */
+    const recreated = async () => {
+      const bench = setup();
+      await bench.apply({ a: '1' });
+      const serve = bench.cluster.handler;
+      const newer = { name: 'c', namespace: 'home', uid: 'uid-new' };
+      bench.cluster.handler = (request) => {
+        const { preconditions } = (request.body ?? {}) as { preconditions?: { uid?: string } };
+        if (request.method !== 'DELETE') return serve(request);
+        bench.state.present = { metadata: newer };
+        if (preconditions?.uid !== undefined && preconditions.uid !== newer.uid) throw conflict();
+        bench.state.present = undefined;
+        return {};
+      };
+      return bench;
+    };
+
+    test('leaves an object that was recreated since it was read', async () => {
+      const { applier, state, cluster } = await recreated();
+      await applier.remove(builtin.ConfigMap, owner, 'c');
+      expect(state.present?.metadata.uid).toBe('uid-new');
+      expect(cluster.writes.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
+    });
+
+    test('deletes the object that was read', async () => {
+      const { applier, apply, cluster } = setup();
+      await apply({});
+      await applier.remove(builtin.ConfigMap, owner, 'c');
+      expect(cluster.writes.at(-1)).toMatchObject({
+        method: 'DELETE',
+        body: { preconditions: { uid: 'uid-c' } },
+      });
+    });
+  });
+
   test.each([
     [400, [], true, false],
     [422, [], true, false],

@@ -35,7 +35,8 @@ export const storage = {
     retain: flagWithDefault(
       false,
       'True: the volume and the generated credentials are kept when the Hub is deleted, and a new Hub of the same name ' +
-        'uses them. It can be changed at any time. Default false.',
+        'uses them. It can be set at any time, and once it was true the volume stays: false then keeps it as well (event ' +
+        '`ClaimKept` with the command that deletes it). Default false.',
     ),
     existingClaim: objectName(
       'Use this PersistentVolumeClaim instead of creating one. It is never deleted, nor are the generated credentials of ' +

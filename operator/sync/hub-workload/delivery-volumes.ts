@@ -91,7 +91,7 @@ async function keepAside(
       copyOf(found, { namespace, name: names.keptDelivery(index, content.slice(0, 8)) }),
       {
         owner: hub,
-        ownerReference: false,
+        ownerReference: 'never',
       },
     );
   await applier.remove(builtin.ConfigMap, hub, names.delivery(index));
@@ -106,7 +106,7 @@ async function bringBack(services: VolumeServices, hub: Hub, { object, index }: 
   if (!found || (await applier.find(builtin.ConfigMap, namespace, target))) return;
   await applier.apply(builtin.ConfigMap, copyOf(found, { namespace, name: target }), {
     owner: hub,
-    ownerReference: !keepsVolume(services, hub),
+    ownerReference: keepsVolume(services, hub) ? 'never' : 'at creation',
   });
   await applier.remove(builtin.ConfigMap, hub, object.metadata.name);
 }

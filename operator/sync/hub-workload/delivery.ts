@@ -1,16 +1,10 @@
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from '../../client/connection/config-entity';
 import type { Hub } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
+import { MOST_DELIVERIES, objectNames } from '../../kinds/object-names';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { isForOtherVolume } from './hub-volume';
-
-/**
- * ConfigMaps that a hub's pod mounts with `delivery: File`. All of them are in every pod template, so that neither a first nor a
- * further one restarts the hub. A kubelet watches each of them for each pod: so no more than a house can need.
- */
-export const MOST_DELIVERIES = 8;
 
 /** The numbers of the ConfigMaps, from 0. */
 export const DELIVERIES: readonly number[] = Array.from({ length: MOST_DELIVERIES }, (_, index) => index);

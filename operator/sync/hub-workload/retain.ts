@@ -9,7 +9,7 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { DELIVERIES, deliveryMetadata } from './delivery';
-import { ensureOwnerReference } from './owner-reference';
+import { removeOwnerReference } from './owner-reference';
 
 type RetainServices = Pick<Services, 'applier' | 'cache' | 'cluster'>;
 
@@ -18,7 +18,7 @@ const REJECTED_RETRY_INTERVAL = 30_000;
 /**
  * The cleanup of a deleted Hub: removes its owner references from the volume, the credentials and the delivered files that its last spec retains
  * or another Hub names, or the garbage collector would delete them. `storage.retain` may have been set while the Hub was
- * suspended, or while no operator ran (rules.md, "Storage").
+ * suspended, or while no operator ran (rules.md, "Storage"). An event names what stays although the spec does not retain it.
  */
 export async function releaseRetained(
   services: RetainServices,
@@ -28,11 +28,13 @@ export async function releaseRetained(
   const { storage, external } = defaulted(definition.spec, hub.spec);
   if (external) return [];
   const { volumeClaim } = objectNames(hub.metadata.name);
-  const keepsClaim = keepsOwnClaim(services, hub) || storage.existingClaim === volumeClaim;
+  const isRetained = retainsOwnClaim(services, hub) || storage.existingClaim === volumeClaim;
   try {
-    if (keepsClaim) await releaseClaim(services, hub);
-    if (keepsVolume(services, hub)) await releaseLoginAndDelivered(services, hub);
-    return [];
+    if (isRetained) await releaseClaim(services, hub);
+    const isLeft = !isRetained && (await hasLeftClaim(services, hub));
+    if (!isLeft && !keepsVolume(services, hub)) return [];
+    const released = await releaseLoginAndDelivered(services, hub);
+    return isLeft ? [claimKept(hub, [`persistentvolumeclaim/${volumeClaim}`, ...released])] : [];
   } catch (error) {
     if (!(error instanceof ApiError) || isTransient(error)) throw error;
     // The deletion waits: without it the data would be lost.
@@ -41,6 +43,13 @@ export async function releaseRetained(
     const message = `The Hub waits, because its volume and credentials could not be released and would be deleted with it: ${error.message}`;
     return waiting(reason, message, REJECTED_RETRY_INTERVAL);
   }
+}
+
+function claimKept({ metadata: { namespace } }: Hub, objects: readonly string[]): EventSpec {
+  const message =
+    'The volume stays although storage.retain is false, because it was retained before: no claim gets an owner again. ' +
+    `To delete it with all data of the hub: kubectl -n ${namespace} delete ${objects.join(' ')}`;
+  return { type: 'Warning', reason: 'ClaimKept', message };
 }
 
 /**
@@ -59,11 +68,16 @@ export async function releaseNamedClaim(services: RetainServices, hub: Hub): Pro
 
 /** Whether the volume of a Hub outlives it: the objects in the hub come back with it, and the login must not be lost. */
 export function keepsVolume(services: Pick<Services, 'cache'>, hub: Hub): boolean {
-  return hub.spec.storage?.existingClaim !== undefined || keepsOwnClaim(services, hub);
+  if (hub.spec.storage?.existingClaim !== undefined || retainsOwnClaim(services, hub)) return true;
+  const { namespace, name } = hub.metadata;
+  const { kind } = builtin.PersistentVolumeClaim;
+  // The cache has only claims of the operator.
+  const claim = services.cache.get<ClusterObject>(kind, namespace, objectNames(name).volumeClaim);
+  return claim !== undefined && isLeft(claim);
 }
 
-/** Whether the claim that the operator creates for a Hub outlives it: by its spec, or as the volume of another Hub. */
-export function keepsOwnClaim({ cache }: Pick<Services, 'cache'>, { spec, metadata }: Hub): boolean {
+/** Whether the claim that the operator creates for a Hub has to outlive it: by its spec, or as the volume of another Hub. */
+export function retainsOwnClaim({ cache }: Pick<Services, 'cache'>, { spec, metadata }: Hub): boolean {
   if (spec.storage?.retain) return true;
   const { volumeClaim } = objectNames(metadata.name);
   return [...cache.list<Hub>('Hub', metadata.namespace)].some(
@@ -71,19 +85,48 @@ export function keepsOwnClaim({ cache }: Pick<Services, 'cache'>, { spec, metada
   );
 }
 
-const releaseClaim = (services: RetainServices, hub: Hub): Promise<void> =>
-  release(services, hub, builtin.PersistentVolumeClaim, objectNames(hub.metadata.name).volumeClaim);
-
-/** Delivered definitions are kept as those on the volume are: some were made by people, and adopted. */
-async function releaseLoginAndDelivered(services: RetainServices, hub: Hub): Promise<void> {
+/** Whether there is a claim of the Hub that is {@link isLeft}. */
+async function hasLeftClaim({ applier }: RetainServices, hub: Hub): Promise<boolean> {
   const { namespace, name } = hub.metadata;
-  await release(services, hub, builtin.Secret, objectNames(name).admin);
-  for (const index of DELIVERIES)
-    if (deliveryMetadata(services, { namespace, name }, index))
-      await release(services, hub, builtin.ConfigMap, objectNames(name).delivery(index));
+  const { volumeClaim } = objectNames(name);
+  const claim = await applier.find<ClusterObject>(builtin.PersistentVolumeClaim, namespace, volumeClaim);
+  return claim !== undefined && isLeft(claim) && applier.isOurs(claim, hub);
 }
 
-async function release(services: RetainServices, hub: Hub, type: ResourceType, name: string): Promise<void> {
+/** Whether a claim was retained before, by this Hub or a former one of its name: it has no owner, and gets none any more. */
+const isLeft = ({ metadata: { deletionTimestamp, ownerReferences = [] } }: ClusterObject): boolean =>
+  !deletionTimestamp && ownerReferences.length === 0;
+
+const releaseClaim = (services: RetainServices, hub: Hub): Promise<unknown> =>
+  release(services, hub, builtin.PersistentVolumeClaim, objectNames(hub.metadata.name).volumeClaim);
+
+/**
+ * Delivered definitions are kept as those on the volume are: some were made by people, and adopted. Resolves with the objects
+ * of the operator that stay, as kubectl names them.
+ */
+async function releaseLoginAndDelivered(services: RetainServices, hub: Hub): Promise<readonly string[]> {
+  const { namespace, name } = hub.metadata;
+  const names = objectNames(name);
+  const delivered = DELIVERIES.filter((index) => deliveryMetadata(services, { namespace, name }, index));
+  const objects = [
+    [builtin.Secret, names.admin] as const,
+    ...delivered.map((index) => [builtin.ConfigMap, names.delivery(index)] as const),
+  ];
+  const released: string[] = [];
+  for (const [type, object] of objects)
+    if (await release(services, hub, type, object)) released.push(`${type.kind.toLowerCase()}/${object}`);
+  return released;
+}
+
+/** Resolves with whether there is such an object of the operator. */
+async function release(
+  services: RetainServices,
+  hub: Hub,
+  type: ResourceType,
+  name: string,
+): Promise<boolean> {
   const object = await services.applier.find<ClusterObject>(type, hub.metadata.namespace, name);
-  if (object) await ensureOwnerReference(services, hub, type, object, false);
+  if (!object) return false;
+  await removeOwnerReference(services, hub, type, object);
+  return services.applier.isOurs(object, hub);
 }

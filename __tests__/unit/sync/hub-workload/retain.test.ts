@@ -1,7 +1,7 @@
 import type { ApiRequest } from '../../../../operator/runtime/api-client';
 import { ApiError } from '../../../../operator/runtime/api-errors';
 import type { Hub } from '../../../../operator/kinds';
-import { releaseNamedClaim, releaseRetained } from '../../../../operator/sync/hub-workload/retain';
+import { keepsVolume, releaseNamedClaim, releaseRetained } from '../../../../operator/sync/hub-workload/retain';
 import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
 import { aHub, services } from '../fixtures';
@@ -14,6 +14,7 @@ const deleted = (
   failure?: ApiError,
   others: readonly Hub[] = [],
   delivered: readonly string[] = [],
+  claim: ClaimMetadata = {},
 ) =>
   released(
     (given, hub) => releaseRetained(given, hub, { log: silentLog }),
@@ -21,7 +22,14 @@ const deleted = (
     failure,
     others,
     delivered,
+    claim,
   );
+
+interface ClaimMetadata {
+  readonly ownerReferences?: undefined;
+  readonly deletionTimestamp?: string;
+  readonly isOurs?: boolean;
+}
 
 async function released<T>(
   release: (given: Services, hub: Hub) => Promise<T>,
@@ -29,6 +37,7 @@ async function released<T>(
   failure: ApiError | undefined,
   others: readonly Hub[],
   delivered: readonly string[],
+  claimMetadata: ClaimMetadata = {},
 ) {
   const hub = aHub({ spec: { storage } });
   const owner = {
@@ -48,6 +57,7 @@ async function released<T>(
         delivered.includes(name) ? { metadata: { name } } : undefined) as never,
     },
     applier: {
+      isOurs: (object) => object.metadata.name !== 'villa-config' || claimMetadata.isOurs !== false,
       find: (_: unknown, namespace: string, name: string) =>
         Promise.resolve({
           metadata: {
@@ -56,6 +66,7 @@ async function released<T>(
             uid: `uid-of-${name}`,
             resourceVersion: '7',
             ownerReferences: [other, owner],
+            ...(name === 'villa-config' && claimMetadata),
           },
         } as never),
     },
@@ -122,6 +133,35 @@ describe('releaseRetained', () => {
     ]);
   });
 
+  describe('with a claim that has no owner any more', () => {
+    const free = { ownerReferences: undefined };
+
+    test('names it, and with which command all that stays is deleted', async () => {
+      const { result, requests } = await deleted({}, undefined, [], ['villa-delivery-2'], free);
+      expect(result).toEqual([
+        {
+          type: 'Warning',
+          reason: 'ClaimKept',
+          message:
+            'The volume stays although storage.retain is false, because it was retained before: no claim gets an owner again. ' +
+            'To delete it with all data of the hub: kubectl -n home delete persistentvolumeclaim/villa-config secret/villa-admin configmap/villa-delivery-2',
+        },
+      ]);
+      // The login outlives the Hub wherever its volume does.
+      expect(requests.map(({ path }) => path.split('/').at(-1))).toEqual(['villa-admin', 'villa-delivery-2']);
+    });
+
+    test.each<[string, object, ClaimMetadata]>([
+      ['that the spec retains', { retain: true }, free],
+      ['beside a volume that was given', { existingClaim: 'villa-config' }, free],
+      ['that is being deleted', {}, { ...free, deletionTimestamp: '2026-01-01T00:00:00Z' }],
+      ['of a person', {}, { ...free, isOurs: false }],
+      ['that has an owner', {}, {}],
+    ])('says nothing of one %s', async (_, storage, claim) => {
+      expect((await deleted(storage, undefined, [], [], claim)).result).toEqual([]);
+    });
+  });
+
   test('holds the deletion back while the API server rejects it', async () => {
     const { result } = await deleted({ retain: true }, new ApiError(403, 'Forbidden', 'not allowed'));
     expect(result).toMatchObject({
@@ -137,6 +177,15 @@ describe('releaseRetained', () => {
       'changed',
     );
   });
+});
+
+test('keepsVolume says so of a claim that was retained before', () => {
+  const keeps = (claim: object | undefined) =>
+    keepsVolume(services({ cache: { get: () => claim as never, list: function* () {} } }), aHub());
+  expect(keeps({ metadata: {} })).toBe(true);
+  expect(keeps({ metadata: { ownerReferences: [other] } })).toBe(false);
+  expect(keeps({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })).toBe(false);
+  expect(keeps(undefined)).toBe(false);
 });
 
 test('releaseNamedClaim releases what is delivered as files with the claim of the other Hub', async () => {

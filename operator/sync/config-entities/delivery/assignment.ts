@@ -1,4 +1,4 @@
-import { MOST_DELIVERIES } from '../../hub-workload/delivery';
+import { MOST_DELIVERIES } from '../../../kinds/object-names';
 
 /**
  * Bytes of the definitions in one ConfigMap that new ones are added up to, and the most that it holds: a definition that grows

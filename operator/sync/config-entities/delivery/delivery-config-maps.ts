@@ -204,7 +204,7 @@ export class DeliveryConfigMaps {
         data,
       },
       // Kept with the volume. A deletion in the foreground asks no finalizer.
-      { owner: hub, ownerReference: !keepsVolume(this.services, hub) },
+      { owner: hub, ownerReference: keepsVolume(this.services, hub) ? 'never' : 'at creation' },
     );
     this.applied.set(index, hash);
     this.written.set(index, this.versionOf(hub, written));

@@ -43,7 +43,7 @@ import {
   rejectedSettingMessage,
 } from './bootstrap-runner';
 import { coreDifference, ensureAnalytics, ensureCoreSettings } from './core-settings';
-import { ensureCredentialsOwner } from './credentials';
+import { releaseCredentials } from './credentials';
 import { resolveAccess, revokeOtherTokens, TokenRenewal } from '../../hub-access/token';
 
 /** A hub whose pod is ready, and its client. */
@@ -114,7 +114,7 @@ export class Connector {
 
   private async locate(context: Context): Promise<Located | Outcome> {
     const { hub, spec, url } = context;
-    await ensureCredentialsOwner(this.services, hub);
+    await releaseCredentials(this.services, hub);
     if (spec.backup && !conditionOf(hub, 'BackupConfigured'))
       context.conditions['BackupConfigured'] = noToken;
     const problem = await this.podProblem(hub);

@@ -9,7 +9,7 @@ import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../../../runtime/object-ownersh
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { createGeneratedSecret } from '../../hub-workload/generated-secret';
-import { ensureOwnerReference } from '../../hub-workload/owner-reference';
+import { removeOwnerReference } from '../../hub-workload/owner-reference';
 import { keepsVolume } from '../../hub-workload/retain';
 import type { MissingValue } from '../../hub-access/secret-value';
 import type { LoginFailed } from '../../../client/connection/errors';
@@ -86,18 +86,18 @@ async function readCredentials(
 }
 
 /**
- * Sets or removes the owner reference of generated credentials: they outlive the Hub where its volume does, which cannot be
- * used without them. A Secret of the user is never changed.
+ * Releases generated credentials of a Hub whose volume outlives it: the volume cannot be used without them. A Secret of the
+ * user is never changed.
  */
-export async function ensureCredentialsOwner(
+export async function releaseCredentials(
   { cache, applier, cluster }: CredentialServices,
   hub: Hub,
 ): Promise<void> {
   const { namespace, name } = hub.metadata;
   const secret = cache.get<ClusterObject>(builtin.Secret.kind, namespace, objectNames(name).admin);
-  if (!secret || !applier.isOurs(secret, hub)) return;
+  if (!secret || !applier.isOurs(secret, hub) || !keepsVolume({ cache }, hub)) return;
   try {
-    await ensureOwnerReference({ cluster }, hub, builtin.Secret, secret, !keepsVolume({ cache }, hub));
+    await removeOwnerReference({ cluster }, hub, builtin.Secret, secret);
   } catch (error) {
     // The Secret was changed in the meantime, which requeues the Hub.
     if (!isConflict(error)) throw error;

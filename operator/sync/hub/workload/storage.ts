@@ -9,9 +9,9 @@ import type { Services } from '../../services';
 import { type HubContext, requeueAfter, type WithClaim, type WorkloadStep } from '../steps';
 import { latestWarning } from '../warning-events';
 import { type Claim, claimName } from '../../hub-workload/owned-objects';
-import { ensureOwnerReference } from '../../hub-workload/owner-reference';
 import { keptNotice, separateDelivered } from '../../hub-workload/delivery-volumes';
-import { keepsOwnClaim, releaseNamedClaim } from '../../hub-workload/retain';
+import { removeOwnerReference } from '../../hub-workload/owner-reference';
+import { releaseNamedClaim, retainsOwnClaim } from '../../hub-workload/retain';
 import { ClaimConflicts } from './claim-conflict';
 import { parseQuantity } from './quantity';
 
@@ -49,7 +49,7 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
       if (notice !== undefined) context.notices.push(notice);
       // `existingClaim` may name the claim that this Hub has created before: from then on it is the user's.
       if (claim && context.spec.storage.existingClaim && !reconcile.dryRun)
-        await ensureOwnerReference(services, hub, builtin.PersistentVolumeClaim, claim, false);
+        await removeOwnerReference(services, hub, builtin.PersistentVolumeClaim, claim);
       conditions['StorageReady'] = condition;
       // Only our own claims are watched.
       if (condition.status !== 'True') requeueAfter(context, DEPENDENCY_REQUEUE);
@@ -106,7 +106,7 @@ async function applyClaim(
         metadata: { name: objectNames(hub.metadata.name).volumeClaim, namespace: hub.metadata.namespace },
         spec,
       },
-      { owner: hub, ownerReference: !keepsOwnClaim(services, hub) },
+      { owner: hub, ownerReference: retainsOwnClaim(services, hub) ? 'never' : 'at creation' },
     );
   try {
     const claim = await apply(claimSpec(desired, present));

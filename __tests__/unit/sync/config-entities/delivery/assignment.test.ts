@@ -3,7 +3,7 @@ import {
   LARGEST_SIZE,
   USUAL_SIZE,
 } from '../../../../../operator/sync/config-entities/delivery/assignment';
-import { MOST_DELIVERIES } from '../../../../../operator/sync/hub-workload/delivery';
+import { MOST_DELIVERIES } from '../../../../../operator/kinds/object-names';
 
 const sizes = (...first: readonly number[]) =>
   Array.from({ length: MOST_DELIVERIES }, (_, index) => first[index] ?? 0);

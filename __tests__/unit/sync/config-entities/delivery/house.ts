@@ -330,7 +330,7 @@ export class House {
         isOurs: () => true,
         find: (async (_type: unknown, _namespace: string, name: string) =>
           this.configMaps.get(name)) as never,
-        apply: (async (_type: unknown, object: StoredMap, { ownerReference = true }: ApplyOptions) => {
+        apply: (async (_type: unknown, object: StoredMap, { ownerReference }: ApplyOptions) => {
           if (gone()) return stop();
           const { applyError } = this;
           this.isApplying = true;
@@ -340,9 +340,9 @@ export class House {
           const size = Object.values(object.data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
           if (size > LARGEST_CONFIG_MAP) throw new Error(`${size} bytes are too many for a ConfigMap`);
           const { name } = object.metadata;
-          if (ownerReference) this.owned.add(name);
-          else this.owned.delete(name);
           const present = this.configMaps.get(name);
+          if (ownerReference === 'never') this.owned.delete(name);
+          else if (!present) this.owned.add(name);
           const written = {
             ...object,
             metadata: { ...object.metadata, resourceVersion: `${++this.version}` },

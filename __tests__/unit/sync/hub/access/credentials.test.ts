@@ -1,20 +1,23 @@
 import type { ApiRequest } from '../../../../../operator/runtime/api-client';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import {
-  ensureCredentialsOwner,
+  releaseCredentials,
   ownerCredentials,
 } from '../../../../../operator/sync/hub/access/credentials';
 import { aHub, aHubContext, services } from '../../fixtures';
 
 /** Whether the Hub owns its generated credentials after a reconcile, as the last request to the cluster says. */
-async function isOwned(storage: object, isOwnedBefore: boolean): Promise<boolean> {
+async function isOwned(storage: object, isOwnedBefore: boolean, claim?: object): Promise<boolean> {
   const hub = aHub({ spec: { storage } });
   const ownerReferences = isOwnedBefore ? [{ uid: hub.metadata.uid }] : [];
   const secret = { metadata: { namespace: 'home', name: 'villa-admin', ownerReferences } };
   let owned = isOwnedBefore;
   const given = services({
     applier: { isOurs: () => true },
-    cache: { get: () => secret as never, list: function* () {} },
+    cache: {
+      get: (kind: string) => (kind === 'Secret' ? secret : claim) as never,
+      list: function* () {},
+    },
     cluster: {
       request: <T>({ body }: ApiRequest) => {
         owned = (body as typeof secret).metadata.ownerReferences.length > 0;
@@ -22,7 +25,7 @@ async function isOwned(storage: object, isOwnedBefore: boolean): Promise<boolean
       },
     },
   });
-  await ensureCredentialsOwner(given, hub);
+  await releaseCredentials(given, hub);
   return owned;
 }
 
@@ -54,13 +57,24 @@ describe('ownerCredentials', () => {
   });
 });
 
-describe('ensureCredentialsOwner', () => {
+describe('releaseCredentials', () => {
   test.each([
-    ['go with the Hub, as its volume does', {}, true],
-    ['stay where the volume is retained', { retain: true }, false],
-    ['stay where the volume is one that was given', { existingClaim: 'attic' }, false],
-  ])('%s', async (_, storage, owned) => {
-    expect(await isOwned(storage, true)).toBe(owned);
-    expect(await isOwned(storage, false)).toBe(owned);
+    ['stay where the volume is retained', { retain: true }],
+    ['stay where the volume is one that was given', { existingClaim: 'attic' }],
+  ])('%s', async (_, storage) => {
+    expect(await isOwned(storage, true)).toBe(false);
+    expect(await isOwned(storage, false)).toBe(false);
+  });
+
+  test('go with the Hub, as its volume does, unless they were released before', async () => {
+    const claim = { metadata: { ownerReferences: [{ uid: 'uid-of-villa' }] } };
+    expect(await isOwned({}, true, claim)).toBe(true);
+    expect(await isOwned({}, true)).toBe(true);
+    expect(await isOwned({}, false, claim)).toBe(false);
+  });
+
+  test('stay with a volume that was retained before', async () => {
+    expect(await isOwned({}, true, { metadata: {} })).toBe(false);
+    expect(await isOwned({}, true, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })).toBe(true);
   });
 });

@@ -89,7 +89,7 @@ describe('ensureStorage', () => {
     const { applied, step } = rigid(claim());
     const context = aHubContext(aHub({ spec: { storage: { size: '8Gi', retain: true } } }));
     expect(await step.run(context)).toMatchObject({ claim: { metadata: { name: 'villa-config' } } });
-    expect(applied).toMatchObject([{ options: { ownerReference: false } }]);
+    expect(applied).toMatchObject([{ options: { ownerReference: 'never' } }]);
     expect(context.conditions['StorageReady']).toMatchObject({
       status: 'False',
       reason: 'Mismatch',
@@ -99,8 +99,8 @@ describe('ensureStorage', () => {
 
   test('does not own a claim that another Hub names', async () => {
     for (const [existingClaim, ownerReference] of [
-      ['villa-config', false],
-      ['attic', true],
+      ['villa-config', 'never'],
+      ['attic', 'at creation'],
     ] as const) {
       const lodger = aHub({
         metadata: { name: 'lodger', uid: 'lodger' },
@@ -129,6 +129,7 @@ describe('ensureStorage', () => {
               ownerReferences: [{ uid: name.startsWith('house') ? 'house' : 'shed' }],
             },
           } as never),
+        isOurs: () => true,
         labels: () => ({}),
       },
       cache: {

@@ -1,0 +1,69 @@
+import { kinds } from '../../operator/kinds';
+import { finalizerOf, operatorAnnotations } from '../../operator/kinds/annotations';
+import { API_GROUP } from '../../operator/kinds/group';
+import { listOf, type Validation } from './validation';
+
+export const RAN_VERSION = operatorAnnotations.ranVersion;
+
+/** Whether the API server may set it on a new object. */
+const FINALIZERS_OF_SERVER = ['kubernetes.io/pvc-protection'];
+
+const foreignFinalizers = (object: string): string =>
+  `${object}.metadata.?finalizers.orValue([]).filter(finalizer, !(finalizer in ${listOf(kinds.map(({ kind }) => finalizerOf(kind)))}))`;
+
+/** Each is evaluated only where a validation reads it. */
+export const metadataVariables = {
+  isUpdate: `request.operation == 'UPDATE'`,
+  // Such the operator does not create, and has no verb to delete.
+  isGiven: `variables.kind in ['ours', 'validatingwebhookconfigurations']`,
+  // By the name alone: what another field says could be changed in the same request.
+  outlives: `
+variables.kind == 'persistentvolumeclaims'
+|| (variables.kind == 'configmaps' && request.name.matches('.-delivery-[0-9]+$'))
+|| (variables.kind == 'secrets' && request.name.endsWith('-admin'))`,
+  owners: `variables.after.metadata.?ownerReferences.orValue([])`,
+  formerOwners: `variables.isUpdate ? variables.before.metadata.?ownerReferences.orValue([]) : []`,
+} as const;
+
+/**
+ * A verb that the operator's role has not is had through metadata as well: the garbage collector deletes what has an owner that
+ * does not exist, and other controllers act on labels and annotations.
+ */
+export const metadataValidations: readonly Validation[] = [
+  {
+    expression: `
+!variables.isGiven || !variables.isUpdate
+|| (['labels', 'annotations', 'ownerReferences'].all(field,
+    variables.after.metadata[?field] == variables.before.metadata[?field])
+  && ${foreignFinalizers('variables.after')} == ${foreignFinalizers('variables.before')})`,
+    message: 'changes no metadata of its resources but its own finalizers',
+  },
+  {
+    expression: `
+request.operation == 'DELETE' || variables.isGiven
+|| variables.owners.all(owner, owner in variables.formerOwners
+  || (owner.apiVersion.startsWith('${API_GROUP}/') && !(variables.isUpdate && variables.outlives)))`,
+    message:
+      'gives an object only owners that are its resources, and a claim, a login or delivered definitions none that they have not had since their creation',
+  },
+  {
+    expression: `
+request.operation == 'DELETE' || variables.isGiven
+|| (variables.isUpdate
+  ? variables.after.metadata.?finalizers == variables.before.metadata.?finalizers
+  : variables.after.metadata.?finalizers.orValue([]).all(finalizer, finalizer in ${listOf(FINALIZERS_OF_SERVER)}))`,
+    message: 'changes no finalizers but its own on its resources',
+  },
+  {
+    expression: `
+!variables.isUpdate || !variables.outlives
+|| ['labels', 'annotations'].all(field,
+  variables.after.metadata[?field].orValue({}).all(name,
+    name.startsWith('${API_GROUP}/') || name == 'app.kubernetes.io/managed-by'
+    || variables.before.metadata[?field][?name] == variables.after.metadata[?field][?name])
+  && variables.before.metadata[?field].orValue({}).all(name,
+    name.startsWith('${API_GROUP}/') || name in variables.after.metadata[?field].orValue({})))`,
+    message:
+      'changes only its own labels and annotations of claims, logins and delivered definitions: other controllers delete by theirs',
+  },
+];
