@@ -13,7 +13,7 @@ import {
   secret,
 } from './operator-account';
 
-/** What others do for who may write the metadata of an object: the garbage collector, tools of GitOps, cleaners. */
+/** Metadata by which others delete an object: the garbage collector, tools of GitOps, cleaners. */
 
 let namespace: string;
 const { create, patch, remove } = requestsIn(() => namespace);
@@ -34,7 +34,7 @@ const survivors: readonly (readonly [string, Manifest])[] = [
 ];
 const asName = (what: string) => what.split('/');
 
-/** Of a Hub that exists: else the garbage collector deletes what it owns. */
+/** The uid of a Hub that exists: the garbage collector deletes an object whose owner does not. */
 let hubUID: string;
 const ofHub = () => [{ ...ownerReferences[0], uid: hubUID }];
 
@@ -187,7 +187,7 @@ describe('resources of people', () => {
     expect(await patch(['hubfloor', 'ground'], { metadata: { finalizers } })).toMatchObject(allowed);
   });
 
-  test('nobody marks one as being deleted', async () => {
+  test('none is marked as being deleted', async () => {
     const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
     await patch(['hub', 'my-home'], { metadata });
     const { stdout } = await patch(['hub', 'my-home', '-o', 'json'], { metadata });

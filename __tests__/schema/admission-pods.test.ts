@@ -72,7 +72,7 @@ const CAPABILITIES = [
   ...['NET_BROADCAST', 'PERFMON', 'SYSLOG', 'SYS_ADMIN', 'SYS_BOOT', 'SYS_MODULE', 'SYS_NICE', 'SYS_PACCT'],
   ...['SYS_PTRACE', 'SYS_RAWIO', 'SYS_RESOURCE', 'SYS_TIME', 'SYS_TTY_CONFIG', 'WAKE_ALARM'],
 ];
-/** Of a securityContext, in a container as in a pod. */
+/** Fields of a securityContext, in a container as in a pod. */
 const ofBoth: [string, Fields][] = [
   ['seccompProfile', { seccompProfile: { type: 'Unconfined' } }],
   ['appArmorProfile', { appArmorProfile: { type: 'Unconfined' } }],
@@ -91,7 +91,7 @@ const ofContainer: [string, Fields][] = [
   ['hostPort', { ports: [{ containerPort: 443, hostPort: 443 }] }],
   ...ofHandlers,
 ];
-/** What is added to the pod of each of both. */
+/** Fields that are added to the pod of a hub and to the installer. */
 const ofPod: [string, Fields][] = [
   ['hostPID', { hostPID: true }],
   ['hostIPC', { hostIPC: true }],
@@ -126,7 +126,7 @@ const annotation = (name: string, value: string): Fields => ({
   },
 });
 
-/** What is refused: its name, the object, and the words. */
+/** Refused objects: a name, the object, and the words of the refusal. */
 const cases: readonly (readonly [string, Manifest, string])[] = [
   ...Object.entries(places).flatMap(([place, build]) =>
     ofContainer
@@ -200,7 +200,7 @@ const cases: readonly (readonly [string, Manifest, string])[] = [
       ],
     ] as const
   ).map(([what, spec]) => [`${what} of the installer`, pod(spec), NOT_INSTALLER] as const),
-  // Of a StatefulSet.
+  // Fields of a StatefulSet.
   ['ordinals', set({ ordinals: { start: 1 } }), 'creates only StatefulSets of one replica'],
 ];
 
@@ -220,7 +220,7 @@ describe('the account of the operator creates no pod with', () => {
 });
 
 describe('the account of the operator creates', () => {
-  /** What a person may ask for in `spec.podTemplate` of a Hub. */
+  /** Fields that a person may ask for in `spec.podTemplate` of a Hub. */
   const asked: readonly (readonly [string, Manifest])[] = [
     ...Object.entries({
       'profiles of the node': {

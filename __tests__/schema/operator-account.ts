@@ -112,8 +112,8 @@ export function requestsIn(namespace: () => string) {
 }
 
 /**
- * What the API server says against each of these new objects; undefined: it is created. All in one command, since a process for
- * each would take minutes.
+ * The refusals of these new objects; undefined: the object is created. All in one command, since a process for each would take
+ * minutes.
  */
 export async function refusals(
   namespace: string,

@@ -1,6 +1,6 @@
 /**
- * What a pod has at the level `baseline` of Pod Security (https://kubernetes.io/docs/concepts/security/pod-security-standards/),
- * and a hub needs. Fields that no list names are refused, also those that a later Kubernetes adds.
+ * The fields of a pod at the level `baseline` of Pod Security (https://kubernetes.io/docs/concepts/security/pod-security-standards/)
+ * that a hub can use. Fields that no list names are refused, also those that a later Kubernetes adds.
  */
 
 /** Not in it: `hostPID`, `hostIPC`, `ephemeralContainers`. `hostNetwork` is a field of a Hub's spec. */
@@ -21,7 +21,7 @@ export const CONTAINER_FIELDS = [
   ...['terminationMessagePolicy', 'tty', 'volumeDevices', 'volumeMounts', 'workingDir'],
 ];
 
-/** Of a pod and of a container. Not in it: `windowsOptions`, since no hub runs there. */
+/** Fields of the securityContext of a pod or container. Not in it: `windowsOptions`, since no hub runs on Windows. */
 export const SECURITY_CONTEXT_FIELDS = [
   ...['allowPrivilegeEscalation', 'appArmorProfile', 'capabilities', 'fsGroup', 'fsGroupChangePolicy'],
   ...['privileged', 'procMount', 'readOnlyRootFilesystem', 'runAsGroup', 'runAsNonRoot', 'runAsUser'],
@@ -29,13 +29,13 @@ export const SECURITY_CONTEXT_FIELDS = [
   ...['supplementalGroupsPolicy', 'sysctls'],
 ];
 
-/** Those of the level baseline, and NET_RAW, which containers have by default. */
+/** The capabilities of the level baseline, and NET_RAW, which containers have by default. */
 export const CAPABILITIES = [
   ...['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD', 'NET_BIND_SERVICE'],
   ...['NET_RAW', 'SETFCAP', 'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
 ];
 
-/** Of the seccomp and AppArmor profiles. */
+/** The types of seccomp and AppArmor profiles. */
 export const PROFILES = ['RuntimeDefault', 'Localhost'];
 
 export const SELINUX_TYPES = ['container_t', 'container_init_t', 'container_kvm_t', 'container_engine_t'];
@@ -70,7 +70,7 @@ export const INSTALLER_CONTAINER_FIELDS = [
   ...['terminationMessagePath', 'terminationMessagePolicy', 'volumeMounts'],
 ];
 
-/** Of a StatefulSet. */
+/** The fields of a StatefulSet that the operator sets, and those that the API server adds. */
 export const STATEFUL_SET_FIELDS = [
   ...['minReadySeconds', 'persistentVolumeClaimRetentionPolicy', 'podManagementPolicy', 'replicas'],
   ...['revisionHistoryLimit', 'selector', 'serviceName', 'template', 'updateStrategy'],

@@ -2,7 +2,7 @@
 export interface Validation {
   readonly expression: string;
   readonly message: string;
-  /** A list of texts: what the object has of it follows the message. */
+  /** CEL for a list of texts, which follow the message. */
   readonly found?: string;
 }
 

@@ -258,4 +258,3 @@ describe('the generated credentials', () => {
     expect(await home.exists('pvc', 'h-config')).toBe(true);
   });
 });
-});

@@ -1,9 +1,6 @@
 import type { ApiRequest } from '../../../../../operator/runtime/api-client';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
-import {
-  releaseCredentials,
-  ownerCredentials,
-} from '../../../../../operator/sync/hub/access/credentials';
+import { releaseCredentials, ownerCredentials } from '../../../../../operator/sync/hub/access/credentials';
 import { aHub, aHubContext, services } from '../../fixtures';
 
 /** Whether the Hub owns its generated credentials after a reconcile, as the last request to the cluster says. */
