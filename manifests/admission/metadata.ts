@@ -19,7 +19,7 @@ export const metadataVariables = {
   // By the name alone: what another field says could be changed in the same request.
   outlives: `
 variables.kind == 'persistentvolumeclaims'
-|| (variables.kind == 'configmaps' && request.name.matches('.-delivery-[0-9]+$'))
+|| (variables.kind == 'configmaps' && request.name.matches('.-delivery-[0-9]+(-[0-9a-f]{8})?$'))
 || (variables.kind == 'secrets' && request.name.endsWith('-admin'))`,
   owners: `variables.after.metadata.?ownerReferences.orValue([])`,
   formerOwners: `variables.isUpdate ? variables.before.metadata.?ownerReferences.orValue([]) : []`,
