@@ -190,7 +190,7 @@ describe('ensureStorage', () => {
           ) => {
             asked.push(`apply ${name.replace(/[0-9a-f]{8}$/, '')}`);
             if (name.startsWith('villa-delivery')) {
-              expect(ownerReference).toBe(false);
+              expect(ownerReference).toBe('never');
               put(name, content);
             }
             return Promise.resolve(claim());
