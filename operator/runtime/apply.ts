@@ -171,7 +171,7 @@ export class Applier {
     this.verified.set(objectKey(type.kind, namespace, name), { hash, uid, resourceVersion });
   }
 
-  /** The cache may still contain an object that is deleted or recreated meanwhile. */
+  /** The cache may still contain an object that is deleted or recreated meanwhile, or a former version. */
   private async sendToLatest<T extends ClusterObject>(
     type: ResourceType,
     desired: Manifest,
@@ -180,13 +180,15 @@ export class Applier {
   ): Promise<T> {
     const { name, namespace = '' } = desired.metadata;
     const path = pathOf(type, namespace, name);
+    const body = this.bodyOn(cached, desired, options);
     try {
-      return await this.send<T>(path, this.bodyOn(cached, desired, options), cached);
+      return await this.send<T>(path, body, cached);
     } catch (error) {
       // The API server rejects an apply with the uid of a deleted object as a conflict.
       if (!cached || !isConflict(error)) throw error;
       const latest = await this.find<T>(type, namespace, name);
-      if (latest?.metadata.uid === cached.metadata.uid) throw error;
+      const isSame = latest?.metadata.uid === cached.metadata.uid;
+      if (isSame && body.metadata.resourceVersion === undefined) throw error;
       if (latest) this.assertOurs(type, latest, options);
       return this.send<T>(path, this.bodyOn(latest, desired, options), latest);
     }

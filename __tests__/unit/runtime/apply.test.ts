@@ -327,6 +327,23 @@ describe('Applier', () => {
       const versions = cluster.writes.map(({ body }) => (body as ClusterObject).metadata.resourceVersion);
       expect(versions).toEqual([undefined, '1']);
     });
+
+    test('is not sent to a later version that has lost it', async () => {
+      const { cluster, apply, state, objects } = setup();
+      await apply({ a: '1' }, atCreation);
+      // The watch has not delivered the change of another client yet.
+      const { ownerReferences: _, ...metadata } = state.present!.metadata;
+      state.present = { ...state.present!, metadata: { ...metadata, resourceVersion: '7' } };
+      expect(ownersIn(objects.get(key))).toEqual(['uid-a']);
+      const serve = cluster.handler;
+      cluster.handler = (request) => {
+        const { resourceVersion } = (request.body as ClusterObject | undefined)?.metadata ?? {};
+        if (resourceVersion !== undefined && resourceVersion !== '7') throw conflict();
+        return serve(request);
+      };
+      await apply({ a: '2' }, atCreation);
+      expect(cluster.writes.map(({ body }) => ownersIn(body))).toEqual([['uid-a'], ['uid-a'], undefined]);
+    });
   });
 
   describe('a removal', () => {
