@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock';
 import type { Logger } from '../base/log';
+import { Rate } from '../base/timer';
 import { Informer, type InformerOptions } from './informer';
 import { NamespaceSelection } from './namespace-selection';
 import { objectKey } from './object-key';
@@ -30,6 +31,9 @@ export interface CacheOptions {
 /** Milliseconds. A watch that is idle for longer is stuck: idle timeout and backoff are both less than half of it. */
 const STUCK = 2 * WATCH_IDLE_TIMEOUT;
 
+/** Milliseconds. A server that lags behind others sends old bookmarks again and again. */
+const OLD_BOOKMARK_PAUSE = 30 * 60_000;
+
 export const hubKey = (namespace: string, hubName: string): string => `${namespace}/${hubName}`;
 
 /** The cache of the cluster's objects: one informer per watched kind and namespace (rules.md, "Watches and cache"). */
@@ -38,14 +42,17 @@ export class Cache {
   private readonly selection: NamespaceSelection | undefined;
   /** Resolves when all kinds have been listed again from a server that was restored from a backup. */
   private restoring: Promise<void> | undefined;
+  private readonly oldBookmarks: Rate;
 
   constructor(private readonly options: CacheOptions) {
     const { namespaceSelector: labelSelector } = options;
+    this.oldBookmarks = new Rate(options.clock, OLD_BOOKMARK_PAUSE);
     if (!labelSelector) return;
     this.selection = new NamespaceSelection({
       ...options,
       labelSelector,
       onRestore: () => this.relistRestored(),
+      onOldBookmark: () => this.examine(),
       relist: () => this.relist(),
       drop: (namespace) => this.drop(namespace),
     });
@@ -65,6 +72,7 @@ export class Cache {
         ...(namespace && { namespace }),
         ...(selection && { selects: (of: string) => selection.selects(of) }),
         onRestore: () => this.relistRestored(),
+        onOldBookmark: () => this.examine(),
       };
       return new Informer<T>(options);
     });
@@ -171,6 +179,15 @@ export class Cache {
   /** Lists all kinds again. Resolves when each list has arrived. */
   private async relist(): Promise<void> {
     await Promise.all(this.watched().map((informer) => informer.relist()));
+  }
+
+  /**
+   * A bookmark is older than the cache. Several API servers, or members of etcd, are not equally far, so that this proves
+   * nothing. A list does, of one kind or another.
+   */
+  private examine(): void {
+    if (this.restoring || this.oldBookmarks.add() > 1) return;
+    for (const informer of this.all()) void informer.relist();
   }
 
   private relistRestored(): void {

@@ -33,8 +33,10 @@ export interface InformerOptions<T extends ClusterObject> extends NormalizeOptio
   readonly onChange: (change: Change<T>) => void;
   /** Called for each failure of the list or the watch, for metrics. */
   readonly onFailure?: (type: ResourceType, error: unknown) => void;
-  /** Called when a bookmark shows that the server was restored from a backup. */
+  /** Called when a list proves that the server was restored from a backup. */
   readonly onRestore?: () => void;
+  /** Called when a bookmark is older than the cache: the server was restored, or lags behind the one that was asked before. */
+  readonly onOldBookmark?: () => void;
 }
 
 interface Page<T> {
@@ -126,6 +128,7 @@ export class Informer<T extends ClusterObject> {
   /** Like {@link relist}, of a server that was restored from a backup. */
   relistRestored(): Promise<void> {
     this.store.distrust();
+    this.isSynced = false;
     return this.relist();
   }
 
@@ -135,6 +138,7 @@ export class Informer<T extends ClusterObject> {
     return () => this.notify(changes);
   }
 
+  /** Whether a list has arrived, and none since is due because the server was restored. */
   get synced(): boolean {
     return this.isSynced;
   }
@@ -269,12 +273,15 @@ export class Informer<T extends ClusterObject> {
     this.lastActivity = this.options.clock.monotonic();
     // A namespace may have lost its label while the list arrived.
     const selected = [...items].filter((item) => this.selects(item));
-    const changes = this.store.replace(selected, version);
+    const isRestored = this.store.provesRestore(selected, version);
+    const changes = this.store.replace(selected, version, isRestored);
+    const requests = this.onReplaced.splice(0);
     this.isSynced = true;
     this.lastErrorText = undefined;
+    if (isRestored) this.options.onRestore?.(); // may request another list, and before the changes are handled
     this.notify(changes);
     this.announceSync();
-    for (const resolve of this.onReplaced.splice(0)) resolve();
+    for (const resolve of requests) resolve();
   }
 
   /** Opens a watch that begins with the whole list, which replaces the content of the store when it is complete. */
@@ -339,7 +346,7 @@ export class Informer<T extends ClusterObject> {
 
   private take(type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK', object: T): void {
     const from = object.metadata.resourceVersion!;
-    if (type === 'BOOKMARK' && this.store.isOlder(from)) return this.options.onRestore?.();
+    if (type === 'BOOKMARK' && this.store.isOlder(from)) return this.options.onOldBookmark?.();
     if (type === 'DELETED') this.notify(this.store.remove(this.normalize(object)));
     else if (type !== 'BOOKMARK' && this.selects(object)) this.notify(this.store.put(this.normalize(object)));
     this.store.observeVersion(from);

@@ -6,7 +6,7 @@ import { builtin } from './types';
 
 interface Options extends Pick<
   InformerOptions<ClusterObject>,
-  'clock' | 'cluster' | 'freeze' | 'log' | 'onFailure' | 'onRestore'
+  'clock' | 'cluster' | 'freeze' | 'log' | 'onFailure' | 'onOldBookmark' | 'onRestore'
 > {
   readonly labelSelector: string;
   /** Lists all kinds again. Resolves when each list has arrived. */
@@ -22,6 +22,9 @@ interface Joining {
 
 /** Milliseconds. Namespaces that are labelled together cause one list of each kind. */
 const SELECTION_PAUSE = 200;
+/** Lists for a namespace whose label comes and goes, as when two tools fight for it, take at most a tenth of the time. */
+const PAUSE_PER_LIST = 9;
+const LONGEST_PAUSE = 60_000;
 
 /** The namespaces with a label, which come and go while the operator runs (rules.md, "Watches and cache"). */
 export class NamespaceSelection {
@@ -29,11 +32,14 @@ export class NamespaceSelection {
   /** Namespaces that have got the label, and of which some kinds may not be listed yet. */
   private readonly joining = new Map<string, Joining>();
   private readonly pause: Timer;
+  private isListing = false;
+  /** When all kinds may be listed again, by the monotonic clock. */
+  private notBefore = -Infinity;
   /** The first lists of all kinds, which begin then, have the namespaces of the first list. */
   private hasBegun = false;
 
   constructor(private readonly options: Options) {
-    const { clock, cluster, freeze, labelSelector, log, onFailure, onRestore } = options;
+    const { clock, cluster, freeze, labelSelector, log, onFailure, onOldBookmark, onRestore } = options;
     this.pause = new Timer(clock);
     this.informer = new Informer({
       clock,
@@ -43,6 +49,7 @@ export class NamespaceSelection {
       ...(freeze !== undefined && { freeze }),
       ...(onFailure && { onFailure }),
       ...(onRestore && { onRestore }),
+      ...(onOldBookmark && { onOldBookmark }),
       type: builtin.Namespace,
       metadataOnly: true,
       onChange: ({ type, object }) => {
@@ -67,7 +74,14 @@ export class NamespaceSelection {
     let announce!: () => void;
     const complete = new Promise<void>((resolve) => (announce = resolve));
     this.joining.set(namespace, { complete, announce });
-    this.pause.set(SELECTION_PAUSE, () => void this.listAll());
+    this.schedule();
+  }
+
+  /** Lists that have begun are not begun again: where namespaces come faster than lists end, none would end. */
+  private schedule(): void {
+    if (this.isListing || this.pause.pending) return;
+    const delay = Math.max(SELECTION_PAUSE, this.notBefore - this.options.clock.monotonic());
+    this.pause.set(delay, () => void this.listAll());
   }
 
   private leave(namespace: string): void {
@@ -76,9 +90,17 @@ export class NamespaceSelection {
   }
 
   private async listAll(): Promise<void> {
+    const { clock, relist } = this.options;
     const joining = [...this.joining];
-    await this.options.relist();
+    if (joining.length === 0) return; // they have lost the label again
+    this.isListing = true;
+    const began = clock.monotonic();
+    await relist();
+    const now = clock.monotonic();
+    this.notBefore = now + Math.min(PAUSE_PER_LIST * (now - began), LONGEST_PAUSE);
+    this.isListing = false;
     for (const [namespace, each] of joining) if (this.joining.get(namespace) === each) this.end(namespace);
+    if (this.joining.size > 0) this.schedule();
   }
 
   private end(namespace: string): void {

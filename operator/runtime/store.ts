@@ -119,9 +119,22 @@ export class Store<T extends ClusterObject> {
     this.latestVersion = Infinity;
   }
 
-  /** Whether a bookmark of this version shows that the server was restored: it has shown a newer one. */
+  /** Whether the server has shown a newer version: it was restored, or what answers now lags behind. */
   isOlder(version: string): boolean {
     return Number(version) < this.latestVersion;
+  }
+
+  /**
+   * Whether a list, which is never served from a server that lags, proves that the server was restored from a backup: it is older than
+   * a recorded version, or has an object in a state before one of which it should have known.
+   */
+  provesRestore(list: readonly T[], version: string): boolean {
+    const readAt = Number(version);
+    const isBefore = (object: T) => {
+      const known = this.objects.get(objectKeyOf(object));
+      return known !== undefined && versionOf(object) < versionOf(known) && versionOf(known) <= readAt;
+    };
+    return this.isOlder(version) || list.some(isBefore);
   }
 
   /** Removes the objects of a namespace that is not watched any more. */
@@ -137,12 +150,10 @@ export class Store<T extends ClusterObject> {
 
   /**
    * Replaces the content by a whole list of version `version`. Missing objects were deleted. Entries that are newer
-   * than the list stay: they are answers to writes. A list that is older than a recorded version means that the server
-   * was restored from a backup: then it replaces all entries.
+   * than the list stay: they are answers to writes. A list of a server that was restored from a backup replaces all entries.
    */
-  replace(list: readonly T[], version: string): Change<T>[] {
+  replace(list: readonly T[], version: string, restored = this.provesRestore(list, version)): Change<T>[] {
     const readAt = Number(version);
-    const restored = readAt < this.latestVersion;
     this.latestVersion = readAt;
     const listed = new Set(list.map(objectKeyOf));
     const changes: Change<T>[] = [];

@@ -176,6 +176,7 @@ const bookmark = (resourceVersion: string, annotations = {}) => ({
   type: 'BOOKMARK',
   object: { metadata: { resourceVersion, annotations } },
 });
+const gone = { type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'too old' } };
 const end = (resourceVersion: string) => bookmark(resourceVersion, { 'k8s.io/initial-events-end': 'true' });
 
 describe('a namespace that gets the label', () => {
@@ -229,6 +230,33 @@ describe('a namespace that gets the label', () => {
     operator.reconciled.length = 0;
     await operator.say('widgets', aWidget('home', '14'));
     expect(operator.reconciled).toEqual([]);
+  });
+
+  test('does not begin lists again that others have begun, of which none would end', async () => {
+    const lists = () =>
+      operator.cluster.requests.filter(
+        ({ path, query }) => path.endsWith('/widgets') && query?.['sendInitialEvents'],
+      ).length;
+    const before = lists();
+    for (let index = 0; index < 20; index++) {
+      await operator.say('namespaces', named('ADDED', `new-${index}`, String(20 + index)));
+      await operator.clock.advance(300);
+    }
+    expect(lists()).toBe(before);
+    await operator.say('widgets', aWidget('other', '4'), aWidget('home', '4'), end('41'));
+    await operator.say('configmaps', aMap('other', '5'), end('41'));
+    expect(operator.reconciled).toEqual(['Widget/home/widget widget@4']);
+    // The lists took 6 s: the next ones begin after nine times as long.
+    await operator.clock.advance(50_000);
+    expect(lists()).toBe(before);
+    await operator.clock.advance(5_000);
+    expect(lists()).toBe(before + 1);
+    const all = [aWidget('other', '4'), aWidget('home', '4'), aWidget('new-19', '40')];
+    await operator.say('widgets', ...all, end('42'));
+    await operator.say('configmaps', end('42'));
+    expect(operator.reconciled).toContain('Widget/new-19/widget widget@40');
+    await operator.clock.advance(200_000);
+    expect(lists()).toBe(before + 1);
   });
 
   test('is forgotten when it loses the label before it is listed', async () => {
@@ -287,21 +315,56 @@ describe('a server that was restored from a backup', () => {
   test.each([
     [
       'a read of an object is older than the cache',
+      2,
       () => operator.cache.recordRead(aWidget('home', '500').object, known()),
     ],
-    ['a bookmark is older than the watch', () => operator.say('configmaps', bookmark('700'))],
-  ])('is listed again, every kind, when %s', async (_, prove) => {
+    [
+      'a list is older than the watch',
+      3,
+      async () => {
+        await operator.say('configmaps', gone);
+        await operator.clock.advance(1_000);
+        await operator.say('configmaps', aMap('home', '501'), end('700'));
+      },
+    ],
+    [
+      'a list has an object in a state before one that it should know',
+      4,
+      async () => {
+        await operator.say('configmaps', bookmark('700'));
+        await operator.say('configmaps', aMap('home', '501'), end('1900'));
+      },
+    ],
+  ])('is listed again, every kind, when %s', async (_, count, prove) => {
     const before = lists();
     await prove();
     await operator.clock.advance(1_000);
-    expect(lists()).toBe(before + 2);
+    expect(lists()).toBe(before + count);
+    expect(operator.cache.unsynced().map(({ kind }) => kind)).toEqual(['Widget', 'ConfigMap']);
+    operator.reconciled.length = 0;
     // By now the server has made more versions than before the restore.
     await operator.say('widgets', aWidget('home', '500'), end('2000'));
-    expect(operator.of('home')).toEqual(['widget@500', 'map@1001']);
+    expect(operator.of('home')[0]).toBe('widget@500');
+    expect(operator.reconciled).toEqual([]);
     await operator.say('configmaps', end('2000'));
     expect(operator.of('home')).toEqual(['widget@500']);
+    expect(operator.cache.unsynced()).toEqual([]);
     await operator.say('widgets', bookmark('2001'));
-    expect(lists()).toBe(before + 2);
+    expect(lists()).toBe(before + count);
+  });
+
+  test('is not concluded from the bookmarks of a server that lags behind others, which are examined twice an hour', async () => {
+    const before = lists();
+    for (let minute = 0; minute < 90; minute++) {
+      await operator.say('configmaps', bookmark(String(900 + minute)));
+      // A list is never served from a server that lags.
+      await operator.say('widgets', aWidget('home', '1000'), end('1100'));
+      await operator.say('configmaps', aMap('home', '1001'), end('1100'));
+      expect(operator.cache.waitForNamespace('home')).toBeUndefined();
+      await operator.clock.advance(60_000);
+    }
+    expect(lists()).toBe(before + 3 * 2);
+    expect(operator.of('home')).toEqual(['widget@1000', 'map@1001']);
   });
 
   test('is not reconciled by a part of the lists, and not listed again by a second sign', async () => {
