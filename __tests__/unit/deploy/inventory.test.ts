@@ -48,11 +48,15 @@ describe('dataOf', () => {
   });
 
   test('a claim without an owner stays, as one that was retained before', () => {
-    const free = { ...claim('villa-config'), metadata: { name: 'villa-config', namespace: 'home' } };
-    expect(dataOf(resource('Hub', 'villa', {}), [free], [])).toMatchObject({
-      fate: 'kept',
-      text: 'the claim villa-config (8Gi) stays (the Hub does not own it)',
-    });
+    for (const ownerReferences of [[], [{ uid: 'another' }]]) {
+      const metadata = { name: 'villa-config', namespace: 'home', ownerReferences };
+      expect(
+        dataOf(resource('Hub', 'villa', {}), [{ ...claim('villa-config'), metadata }], []),
+      ).toMatchObject({
+        fate: 'kept',
+        text: 'the claim villa-config (8Gi) stays (the Hub does not own it)',
+      });
+    }
   });
 
   test('a claim of another namespace is not its own', () => {

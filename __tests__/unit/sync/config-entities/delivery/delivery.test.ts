@@ -692,6 +692,10 @@ test('the ConfigMaps belong to the Hub, unless its volume is kept', async () => 
   house.retain = true;
   await house.report();
   expect([...house.owned]).toEqual([]);
+  // A ConfigMap that has lost its owner gets none again.
+  house.retain = false;
+  await house.report();
+  expect([...house.owned]).toEqual([]);
   house.start();
   await allReady(1);
   expect(house.delivered).toContain('a');

@@ -342,7 +342,7 @@ export class House {
           const { name } = object.metadata;
           const present = this.configMaps.get(name);
           if (ownerReference === 'never') this.owned.delete(name);
-          else if (!present) this.owned.add(name);
+          else if (!present || ownerReference !== 'at creation') this.owned.add(name);
           const written = {
             ...object,
             metadata: { ...object.metadata, resourceVersion: `${++this.version}` },
