@@ -39,8 +39,10 @@ export async function withDeadline<T>(
   }
 }
 
-function rejectionOf(signal: AbortSignal): Promise<never> {
+/** Rejects with the reason of the signal when that aborts. */
+export function rejectionOf(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
+    if (signal.aborted) return reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 }

@@ -98,10 +98,8 @@ export const UNKNOWN_ERROR_ATTEMPTS = 3;
 
 // --- Finalizers: rules.md, "Finalizers" ---
 
-/** The one attempt at a hub that does not answer takes at most this long. */
+/** A hub that answers nothing for this long is not waited for. */
 export const FINALIZER_TRY = 5 * SECOND;
-/** The last part of that time is for the question whether the hub answers at all. */
-export const FINALIZER_ANSWER = 2 * SECOND;
 /** Resources may be applied this long after their Hub: only then do objects without one count as left behind. */
 export const LEFT_BEHIND_GRACE = MINUTE;
 /** A removal of such objects that failed is tried again after this time. */

@@ -90,6 +90,8 @@ export class Controller {
     const key = objectKeyOf(object);
     const priority = change.type === 'added' && isSettled(object) ? 'resync' : 'change';
     try {
+      const isDeletion = change.type === 'modified' && !change.previous.metadata.deletionTimestamp;
+      if (isDeletion && object.metadata.deletionTimestamp) this.announceDeletion(object);
       this.index(definition, key, change, priority);
     } finally {
       // Also when the definition throws on this resource: its reconcile reports the error.
@@ -183,6 +185,10 @@ export class Controller {
     });
   }
 
+  private announceDeletion(resource: CustomResource): void {
+    this.options.kinds.get(resource.kind)?.reconciler.announceDeletion(resource);
+  }
+
   private handleResult(key: ObjectKey, kind: string, result: Result): void {
     const { metrics } = this.options;
     switch (result.type) {
@@ -231,15 +237,16 @@ export class Controller {
   }
 
   /**
-   * The partition of a hub and its children: a hung hub delays no other. The Hub itself does not wait for its children.
+   * The partition of a hub and its children: a hung hub delays no other. The Hub itself does not wait for its children, and
+   * removals do not wait for reconciles.
    */
   private partitionOf(key: ObjectKey): string {
     const { kind, namespace } = parseObjectKey(key);
     if (kind === hub.kind) return key;
     const resource = this.options.read(key);
-    return resource
-      ? hubKey(namespace, this.options.kinds.get(kind)!.definition.hubName(resource))
-      : namespace;
+    if (!resource) return namespace;
+    const partition = hubKey(namespace, this.options.kinds.get(kind)!.definition.hubName(resource));
+    return resource.metadata.deletionTimestamp ? `${partition} deletions` : partition;
   }
 
   private index(

@@ -114,6 +114,12 @@ export class Reconciler<R extends CustomResource> {
     return age > RECONCILE_TIMEOUT ? age : 0;
   }
 
+  /** The resource is deleted. Its removal is reconciled after the reconcile that runs. */
+  announceDeletion(resource: R): void {
+    const { finalizer, module } = this.options;
+    if (finalizer.isOn(resource)) module.announceDeletion?.(resource);
+  }
+
   /** Never rejects: an error is part of the result. */
   async reconcile(key: ObjectKey): Promise<Result> {
     const log = this.options.log.child({ ...parseObjectKey(key), reconcileID: randomUUID() });

@@ -19,6 +19,8 @@ export interface SyncModule<R extends CustomResource> {
    * @param successor the next resource with the same object, which has nothing of its own in the hub
    */
   remove?(resource: R, context: ReconcileContext, successor?: R): Promise<Removed>;
+  /** Called as soon as a resource with the finalizer is seen to be deleted, also while it is reconciled. */
+  announceDeletion?(resource: R): void;
   /** Ends what runs for a resource that is suspended or in dry-run before its next request. Called at each of its reconciles. */
   hold?(resource: R): void;
 }

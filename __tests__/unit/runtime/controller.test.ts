@@ -51,6 +51,8 @@ class Desk {
   readonly metrics = new Metrics('test');
   readonly store = new Store<CustomResource>();
   readonly passes: string[] = [];
+  /** Resources whose deletion was announced. */
+  readonly deletions: string[] = [];
   reconcile: (key: string) => Promise<Result> = () => Promise.resolve(done);
   oldestAbandoned = 0;
   readonly controller: Controller;
@@ -63,6 +65,7 @@ class Desk {
         return this.reconcile(key);
       },
       oldestAbandoned: () => this.oldestAbandoned,
+      announceDeletion: ({ metadata }: CustomResource) => void this.deletions.push(metadata.name),
     } as unknown as Reconciler<CustomResource>;
     this.controller = new Controller({
       clock: this.clock,
@@ -506,6 +509,19 @@ describe('Controller', () => {
     expect(desk.since()).toEqual(['home/a', 'home/b', 'home/c', 'home/d']);
     desk.controller.requeue('Hub', 'home', 'villa');
     expect(desk.since()).toEqual(['Hub/home/villa']);
+  });
+
+  test('a deletion is announced once, and does not wait behind reconciles that take all slots of the hub', async () => {
+    const desk = new Desk();
+    desk.reconcile = () => new Promise(() => undefined);
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await desk.see(name, { spec: { hub: 'villa' } });
+    expect(desk.since()).toEqual(['home/a', 'home/b', 'home/c', 'home/d']);
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+    await desk.see('f', { spec: { hub: 'villa' }, metadata });
+    await desk.see('a', { spec: { hub: 'villa' }, metadata });
+    await desk.see('a', { spec: { hub: 'villa' }, metadata: { ...metadata, labels: { some: 'label' } } });
+    expect(desk.since()).toEqual(['home/f']);
+    expect(desk.deletions).toEqual(['f', 'a']);
   });
 
   test('waiting keys are counted by kind', async () => {

@@ -58,7 +58,7 @@ export class Completion<R extends Child, S extends ConfigEntitySpec> {
   ): Promise<RegistryEntity | 'in progress'> {
     const ids = formerIds(resource);
     if (ids.length === 0) return entity;
-    if (!(await this.operations.ensureRemoved(resource, client, ids))) return 'in progress';
+    if (!this.operations.ensureRemoved(resource, client, ids)) return 'in progress';
     const former = cached.formerEntityId;
     cached.formerEntityId = undefined;
     if (former === undefined || !/^_\d+$/.test(entity.entity_id.replace(former, ''))) return entity;

@@ -81,9 +81,6 @@ const RESULT_RETENTION = 5_000;
 
 /** The cache of all resources of one hub. */
 export class EntityCache extends PerResource<CachedEntity> {
-  /** When the hub last completed a write or a removal. */
-  answeredAt = 0;
-
   constructor(private readonly clock: Clock) {
     super(() => ({ observed: { source: 'status', at: clock.monotonic() } }));
   }

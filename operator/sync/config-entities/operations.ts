@@ -155,7 +155,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     if (!isDelivered && cached.removal?.kind !== kind) return true;
     const shouldReturn = () => this.claims.ownerOf(id, resource, client) === undefined;
     const run = () => delivery.returnToHubFile(type, id, shouldReturn);
-    const removal = { clock, client, run, onEnd: () => this.requeue(resource), answeredAt: cache.answeredAt };
+    const removal = { clock, run, onEnd: () => this.requeue(resource) };
     return ensureRemoved(cached, { kind, ids: [id] }, removal);
   }
 
@@ -165,7 +165,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
    *
    * @throws the error that the removal ended with, such as HubUnreachable
    */
-  async ensureRemoved(resource: R, client: HubClient, ids: readonly string[]): Promise<boolean> {
+  ensureRemoved(resource: R, client: HubClient, ids: readonly string[]): boolean {
     const { clock } = this.services;
     const { type } = this.entityType;
     const { cache, delivery } = this.contexts.of(client, resource);
@@ -175,11 +175,9 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
         const shouldRemove = () => !this.isOwned(id, resource, client);
         if (shouldRemove()) await unmark(client, type, id);
         await delivery.remove(type, id, { shouldRemove, reload });
-        cache.answeredAt = clock.monotonic();
       }
     };
-    const { answeredAt } = cache;
-    const removal = { clock, client, run, onEnd: () => this.requeue(resource), answeredAt };
+    const removal = { clock, run, onEnd: () => this.requeue(resource) };
     return ensureRemoved(cache.get(resource.metadata.uid), { kind: type, ids }, removal);
   }
 
@@ -211,7 +209,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
 
   /** Sends the payload that is desired when the write leaves the queue: many edits meanwhile are one write. */
   private async writeLatest(
-    { cached, resource, client, id }: EntityWork<R, S>,
+    { cached, resource, id }: EntityWork<R, S>,
     kept: EntityPayload,
     operation: EntityOperation,
     write: Writer,
@@ -232,7 +230,6 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     cached.failure = undefined;
     recordObserved(cached, 'write', operation.hash, now);
     if (operation.correction !== undefined) this.drift.count(cached, operation.correction);
-    this.contexts.of(client, resource).cache.answeredAt = now;
     return written;
   }
 

@@ -185,7 +185,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     // The ConfigMap tells of it no more long before the hub is without it.
     const status = this.claims.unrecorded(resource, client);
     if (status) return waiting(reason, `The ${type} ${id} is about to be removed.`, 0, { status });
-    if (ids.length > 0 && !(await this.operations.ensureRemoved(resource, client, ids)))
+    if (ids.length > 0 && !this.operations.ensureRemoved(resource, client, ids))
       return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
     if (id === undefined || ids.includes(id)) return [];
     try {

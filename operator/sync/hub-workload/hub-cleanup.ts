@@ -1,17 +1,21 @@
-import { HubError, HubUnreachable } from '../../client/connection/errors';
+import { HubUnreachable } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
-import { withDeadline } from '../../base/deadline';
-import { FINALIZER_ANSWER, FINALIZER_SKIP, FINALIZER_TRY } from '../../base/limits';
+import { CombinedSignal, rejectionOf, withDeadline } from '../../base/deadline';
+import { FINALIZER_TRY } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Waiting, waiting } from '../../runtime/outcome';
 import { sentence } from '../../base/sentence';
+import type { Hub } from '../../kinds';
 import type { HubClients } from '../hub-access/hub-clients';
+import { AnswerWatch } from './answer-watch';
 import { keepsVolume } from './retain';
 import { PerHub } from '../hub-access/per-hub';
 import type { Services } from '../services';
 
 /** What a deleted resource has in its hub. */
 export interface Removal {
+  /** The uid of the resource. */
+  readonly uid: string;
   /** As far as status says, such as `automation porch`; undefined: nothing. */
   readonly object: string | undefined;
   /** Removes it. Resolves with events to emit, or with Waiting while it is in progress. */
@@ -22,23 +26,51 @@ export interface Removal {
 
 /**
  * The cleanup before a finalizer is released: repeated while the hub answers. A deleted resource never waits for a hub that
- * does not: after one short attempt an event names the object (rules.md, "Finalizers").
+ * does not: after 5 s an event names the object (rules.md, "Finalizers").
  */
 export class HubCleanup {
-  /** Hubs that did not respond during a cleanup, with the time until which further cleanups are skipped. */
-  private readonly skippedUntil: PerHub<number>;
+  private readonly watches: PerHub<AnswerWatch>;
+  /** Reconciles and removals that run, by the uid of the resource. */
+  private readonly running = new Map<string, CombinedSignal>();
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock'>,
-    private readonly hubs: Pick<HubClients, 'find' | 'contact'>,
+    private readonly hubs: Pick<HubClients, 'find' | 'contact' | 'existing'>,
   ) {
-    this.skippedUntil = new PerHub(services.cache);
+    this.watches = new PerHub(services.cache);
+  }
+
+  /** A resource is deleted. From now on the hub has 5 s to answer, also if a reconcile of the resource waits for it. */
+  announce(uid: string, namespace: string, name: string): void {
+    const hub = this.hubs.find(namespace, name);
+    const client = this.hubs.existing(namespace, name);
+    if (hub && client) this.watchOf(hub).begin(uid, client);
+  }
+
+  /**
+   * Runs a reconcile or a removal of a resource. One that waits for the hub is given up, with its signal aborted, when the
+   * resource is deleted and the hub is found not to answer.
+   *
+   * @throws HubUnreachable it was given up
+   */
+  async whileAnswering<T>(
+    uid: string,
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const given = new CombinedSignal(signal);
+    this.running.set(uid, given);
+    try {
+      return await Promise.race([work(given.signal), rejectionOf(given.signal)]);
+    } finally {
+      this.running.delete(uid);
+      given.dispose();
+    }
   }
 
   /** @throws what `removal` throws, but for a hub that does not respond */
   async remove(namespace: string, name: string, removal: Removal): Promise<readonly EventSpec[] | Waiting> {
-    const { clock } = this.services;
-    const { object } = removal;
+    const { object, uid } = removal;
     const cleanupSkipped = (why: string): EventSpec => ({
       type: 'Warning',
       reason: 'CleanupSkipped',
@@ -58,32 +90,45 @@ export class HubCleanup {
       removal.forget(client);
       return [cleanupSkipped(why)];
     };
-    if ((this.skippedUntil.get(hub) ?? 0) > clock.monotonic())
-      return skip(`The hub of the Hub ${name} did not respond a moment ago.`);
+    const watch = this.watchOf(hub);
+    if (watch.isSkipped) return skip(`The hub of the Hub ${name} did not respond a moment ago.`);
+    watch.begin(uid, client);
     try {
-      const delay = FINALIZER_TRY - FINALIZER_ANSWER;
-      return await withDeadline({ clock, delay, error: tooLate }, () => removal.run(client));
+      const removed = await this.whileAnswering(uid, undefined, (signal) =>
+        this.attempt(signal, removal, client),
+      );
+      if (!('type' in removed)) watch.end(uid);
+      return removed;
     } catch (error) {
+      if (error instanceof HubUnreachable && (await watch.answers(client)))
+        return stillRemoving(object, error);
+      watch.end(uid);
       if (!(error instanceof HubUnreachable)) throw error;
-      if (await answers(client)) return stillRemoving(object, error);
-      this.skippedUntil.set(hub, clock.monotonic() + FINALIZER_SKIP);
       return skip(error.message);
     }
+  }
+
+  /** One request of a removal may take longer than the others, while the hub answers. */
+  private attempt(signal: AbortSignal, removal: Removal, client: HubClient) {
+    return withDeadline({ clock: this.services.clock, delay: FINALIZER_TRY, signal, error: tooLate }, () =>
+      removal.run(client),
+    );
+  }
+
+  private watchOf(hub: Hub): AnswerWatch {
+    let watch = this.watches.get(hub);
+    if (!watch) {
+      const giveUp = (uids: readonly string[]) => {
+        for (const uid of uids) this.running.get(uid)?.abort(tooLate());
+      };
+      watch = new AnswerWatch(this.services.clock, giveUp);
+      this.watches.set(hub, watch);
+    }
+    return watch;
   }
 }
 
 const tooLate = (): Error => new HubUnreachable(`the hub did not respond within ${FINALIZER_TRY / 1_000} s`);
-
-/** One request without an answer, or a long one, says nothing about the hub: it may only be busy. */
-async function answers({ rest }: HubClient): Promise<boolean> {
-  try {
-    await rest.get('/manifest.json', { token: null, timeout: FINALIZER_ANSWER });
-    return true;
-  } catch (error) {
-    if (error instanceof HubError) return false;
-    throw error;
-  }
-}
 
 function stillRemoving(object: string | undefined, { message }: HubUnreachable): Waiting {
   const words = `The ${object ?? 'object'} is not removed from the hub yet: ${message}. The hub answers other requests, so it is tried again.`;

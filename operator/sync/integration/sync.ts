@@ -194,7 +194,7 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     const ids = [...(isOrphan ? [] : [made, former]), ...(shouldDelete(resource) ? [entryID] : [])];
     const { clock } = this.services;
     for (const id of new Set(ids))
-      if (id !== undefined && !(await removeEntry({ client, clock, hub, resource }, id)))
+      if (id !== undefined && !removeEntry({ client, clock, hub, resource }, id))
         return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
     return left.length > 0 ? [leftEntries(left)] : [];
   }

@@ -43,7 +43,9 @@ export function childModule<R extends Child>(
         redactedOutcome(outcome, redactorOf(module, resource, client));
       if (isHeld(resource, reached, context)) return aboutToRestart;
       try {
-        const outcome = await whileRunning(client, resource, () => module.sync(resource, client, context));
+        const outcome = await cleanup.whileAnswering(resource.metadata.uid, context.signal, (signal) =>
+          whileRunning(client, resource, () => module.sync(resource, client, { ...context, signal })),
+        );
         // A write that is in progress may get no answer either.
         if (outcome.type !== 'Waiting') lostHubs.forget(resource);
         const shown = redacted(outcome);
@@ -74,6 +76,7 @@ export function childModule<R extends Child>(
       let removed: Removed = [];
       try {
         removed = await cleanup.remove(namespace, resource.spec.hubRef.name, {
+          uid: resource.metadata.uid,
           object,
           run: (client) =>
             removeObject(services, module, resource, client, context).catch((error: unknown) => {
@@ -86,6 +89,10 @@ export function childModule<R extends Child>(
       } finally {
         if (!('type' in removed)) removals.forget(resource);
       }
+    },
+
+    announceDeletion({ metadata: { namespace, uid }, spec: { hubRef } }) {
+      cleanup.announce(uid, namespace, hubRef.name);
     },
 
     hold(resource) {

@@ -1,6 +1,5 @@
 import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../base/clock';
-import { FINALIZER_TRY } from '../../base/limits';
 import { HubFailed, HubRejected } from '../../client/connection/errors';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Waiting } from '../../runtime/outcome';
@@ -85,38 +84,23 @@ export interface Removable {
  * Starts the removal of these objects, and takes its result at a later call. False: not done yet, since the hub unloads the
  * object or works on others.
  *
- * @throws the error that the removal ended with; HubUnreachable if the hub no longer answers
+ * @throws the error that the removal ended with
  */
-export async function ensureRemoved(
+export function ensureRemoved(
   cached: Removable,
   { kind, ids }: Pick<Removal, 'kind' | 'ids'>,
   {
     clock,
-    client,
     run,
     onEnd,
-    answeredAt = 0,
-  }: {
-    readonly clock: Clock;
-    readonly client: Pick<HubClient, 'rest'>;
-    readonly run: () => Promise<void>;
-    readonly onEnd: () => void;
-    /** When the hub last completed such a request, by the monotonic clock. */
-    readonly answeredAt?: number;
-  },
-): Promise<boolean> {
+  }: { readonly clock: Clock; readonly run: () => Promise<void>; readonly onEnd: () => void },
+): boolean {
   const present = cached.removal;
   if (present?.kind !== kind || present.ids.join() !== ids.join()) {
     cached.removal = new Removal(clock, kind, ids).start(run, onEnd);
     return false;
   }
-  if (!present.end) {
-    // A hub that answers this request is only busy.
-    const silentFor = clock.monotonic() - Math.max(present.startedAt, answeredAt);
-    if (silentFor >= FINALIZER_TRY)
-      await client.rest.get('/manifest.json', { token: null, timeout: FINALIZER_TRY });
-    return false;
-  }
+  if (!present.end) return false;
   cached.removal = undefined;
   if (present.error) throw present.error;
   return true;

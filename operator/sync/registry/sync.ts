@@ -261,6 +261,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
       return error ? { ...rejected(entryType, error), after } : inProgress(entryType, resource, after);
     }
     cached.rejection = undefined;
+    reconcile.context.signal.throwIfAborted();
     try {
       return await write();
     } catch (error) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hub } from '../../../../operator/kinds';
 import { HUB_LABEL } from '../../../../operator/kinds/annotations';
 import { HubUnreachable } from '../../../../operator/client/connection/errors';
@@ -10,6 +11,7 @@ import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
 import { CONFIG, FakeHub } from '../../client/fake-hub';
 import { ManualClock } from '../../manual-clock';
+import { until } from '../../until';
 import { secretReader, services } from '../fixtures';
 
 let secrets: Map<string, ReadonlyMap<string, string>>;
@@ -237,18 +239,124 @@ describe('childModule', () => {
     expect(await remove()).toEqual(left('No answer within 30 s'));
   });
 
-  test('repeats a removal that takes longer than a few seconds, and ends it at once when the hub is silent', async () => {
-    server = await FakeHub.start();
-    hubUrl = server.url;
-    hang = true;
-    const busy = remove();
-    await clock.advance(3_000);
-    expect(await busy).toMatchObject({ type: 'Waiting', reason: 'Removing' });
-    server.routes.set('GET /manifest.json', () => undefined);
-    const silent = remove();
-    await clock.advance(3_000);
-    await clock.advance(2_000);
-    expect(await silent).toEqual(left('The hub did not respond within 5 s'));
+  describe('while a hub hangs', () => {
+    const uids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const resourceOf = (id: string) =>
+      ({ ...childOf('villa'), metadata: { namespace: 'home', name: id, uid: id } }) as Child;
+    const removeAll = () => uids.map((id) => module.remove!(resourceOf(id), {} as ReconcileContext));
+    const hangs = () => server!.routes.set('GET /manifest.json', () => undefined);
+    /** Milliseconds until all have ended. */
+    async function ended(all: readonly Promise<unknown>[]): Promise<number> {
+      const began = clock.monotonic();
+      let isOver = false;
+      void Promise.all(all).then(() => (isOver = true));
+      while (!isOver) {
+        await clock.advance(100);
+        await sleep(2);
+      }
+      return clock.monotonic() - began;
+    }
+
+    beforeEach(async () => {
+      server = await FakeHub.start();
+      server.token = 'the-token';
+      hubUrl = server.url;
+      hang = true;
+    });
+
+    test('all that is deleted at once goes within 5 s, after one question, and all later ones go at once', async () => {
+      hangs();
+      const all = removeAll();
+      expect(await ended(all)).toBeLessThanOrEqual(5_200);
+      for (const each of all) expect(await each).toEqual(left('The hub did not respond within 5 s'));
+      expect(removed).toBe(6);
+      expect(server!.asked('/manifest.json')).toHaveLength(1);
+      await clock.advance(24_000);
+      expect(await Promise.all(removeAll())).toMatchObject(uids.map(() => [{ reason: 'CleanupSkipped' }]));
+      expect(removed).toBe(6);
+      expect(server!.asked('/manifest.json')).toHaveLength(1);
+    });
+
+    test('the time begins with the deletion, also while the removal waits for a successor', async () => {
+      await hubs.contact(hubs.find('home', 'villa')!);
+      hangs();
+      module.announceDeletion!(resourceOf('a'));
+      await ended([clock.sleep(4_000)]);
+      expect(await ended([module.remove!(resourceOf('a'), {} as ReconcileContext)])).toBeLessThanOrEqual(
+        1_200,
+      );
+    });
+
+    test('a removal that takes the hub longer than 5 s goes on while it answers, and ends 5 s after its last answer', async () => {
+      const first = module.remove!(resourceOf('a'), {} as ReconcileContext);
+      await ended([first]);
+      expect(await first).toMatchObject({ type: 'Waiting', reason: 'Removing' });
+      const second = module.remove!(resourceOf('a'), {} as ReconcileContext);
+      await ended([clock.sleep(2_500)]);
+      hangs();
+      await ended([second]);
+      expect(await ended([module.remove!(resourceOf('a'), {} as ReconcileContext)])).toBeLessThanOrEqual(
+        4_500,
+      );
+    });
+
+    test('the hub is asked no more once nothing is being removed', async () => {
+      hang = false;
+      expect(await Promise.all(removeAll())).toEqual(uids.map(() => []));
+      await ended([clock.sleep(20_000)]);
+      expect(server!.asked('/manifest.json').length).toBeLessThanOrEqual(2);
+      hang = true;
+      void module.remove!(resourceOf('a'), {} as ReconcileContext);
+      await ended([clock.sleep(20_000)]);
+      const { length } = server!.asked('/manifest.json');
+      await ended([clock.sleep(20_000)]);
+      expect(server!.asked('/manifest.json')).toHaveLength(length);
+    });
+
+    describe('a reconcile of the deleted resource that waits for it', () => {
+      let signal: AbortSignal | undefined;
+      let synced: Promise<unknown>;
+
+      beforeEach(() => {
+        module = childModule<Child>(given, hubs, {
+          sync: (_resource, _client, context) => {
+            signal = context.signal;
+            return new Promise(() => undefined);
+          },
+          remove: () => {
+            removed++;
+            return Promise.resolve([]);
+          },
+          forget: () => undefined,
+          objectOf: () => object,
+        });
+        synced = module.sync(resourceOf('a'), { log: silentLog } as ReconcileContext);
+      });
+
+      test('is given up after 5 s and sends nothing more, and the resource goes at once', async () => {
+        await until(() => signal !== undefined);
+        hangs();
+        module.announceDeletion!(resourceOf('a'));
+        expect(await ended([synced])).toBeLessThanOrEqual(5_200);
+        expect(await synced).toMatchObject({ type: 'Waiting', reason: 'HubUnreachable', unreported: true });
+        expect(signal!.aborted).toBe(true);
+        expect(await module.remove!(resourceOf('a'), {} as ReconcileContext)).toMatchObject([
+          { reason: 'CleanupSkipped' },
+        ]);
+        expect(removed).toBe(0);
+      });
+
+      test('goes on while the hub answers, and so does that of a resource that is not deleted', async () => {
+        await until(() => signal !== undefined);
+        module.announceDeletion!(resourceOf('a'));
+        await ended([clock.sleep(6_000)]);
+        expect(signal!.aborted).toBe(false);
+        hangs();
+        module.announceDeletion!(resourceOf('b'));
+        await ended([clock.sleep(20_000)]);
+        expect(signal!.aborted).toBe(false);
+      });
+    });
   });
 
   test('forgets a resource whose removal fails or is skipped', async () => {

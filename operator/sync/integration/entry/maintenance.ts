@@ -121,7 +121,7 @@ export class EntryMaintenance {
     reconcile: IntegrationReconcile,
     entry: ConfigEntry,
   ): Promise<{ readonly outcome: Outcome } | { readonly drift: Outcome } | undefined> {
-    const { cached, client, resource, spec, status } = reconcile;
+    const { cached, client, context, resource, spec, status } = reconcile;
     const { entry_id: entryId, title, domain } = entry;
     const isEnabled = entry.disabled_by === null;
     const isTitleWrong = spec.title !== undefined && title !== spec.title;
@@ -145,6 +145,7 @@ export class EntryMaintenance {
     const difference = { change: what, drifted: isDrift, left: 'it stays so', correction };
     const left = this.drift.leave(resource, cached, difference);
     if (left) return { drift: left };
+    context.signal.throwIfAborted();
     this.drift.count(cached, key);
     if (isTitleWrong) await client.configEntries.setTitle(entryId, spec.title);
     if (isSwitched) await client.configEntries.setEnabled(entryId, spec.enabled);

@@ -10,20 +10,22 @@ import { entryHash } from './status';
 /**
  * Removes an entry, which the hub unloads before, then does `next`. False: not done yet.
  *
- * @throws the error that the removal ended with; HubUnreachable if the hub no longer answers
+ * @throws the error that the removal ended with
  */
-export async function removeEntry(
+export function removeEntry(
   { client, clock, hub, resource }: Pick<IntegrationReconcile, 'client' | 'clock' | 'hub' | 'resource'>,
   id: string,
   next: () => Promise<void> = () => Promise.resolve(),
-): Promise<boolean> {
+): boolean {
   const run = () => client.configEntries.remove(id).then(next);
-  const how = { clock, client, run, onEnd: () => hub.requeue(resource) };
-  return ensureRemoved(hub.of(resource), { kind: 'entry', ids: [id] }, how).catch((error: unknown) => {
+  const how = { clock, run, onEnd: () => hub.requeue(resource) };
+  try {
+    return ensureRemoved(hub.of(resource), { kind: 'entry', ids: [id] }, how);
+  } catch (error) {
     // The hub rejected the removal, not the spec: the removal is tried again.
     if (error instanceof HubRejected) throw new HubFailed(`cannot remove the entry ${id}: ${error.message}`);
     throw error;
-  });
+  }
 }
 
 /**
@@ -37,7 +39,7 @@ export async function finishReplacement(reconcile: IntegrationReconcile, former:
   // A hub that was restored from a backup may have only the former one.
   if (entryID !== former && entries.has(entryID)) {
     // The entities of the new entry may have been those of the former entry, which the hub does not add twice.
-    const isRemoved = await removeEntry(reconcile, former, () => client.configEntries.reload(entryID));
+    const isRemoved = removeEntry(reconcile, former, () => client.configEntries.reload(entryID));
     return isRemoved
       ? inProgress(reconcile, undefined, 0, { pendingFlow: null })
       : inProgress(reconcile, undefined, API_NOT_LOADED_REQUEUE);
@@ -46,7 +48,7 @@ export async function finishReplacement(reconcile: IntegrationReconcile, former:
   if (!isStillDue(reconcile)) return inProgress(reconcile, undefined, 0, { pendingFlow: null });
   const busy = hub.acquireDomain(resource);
   if (busy) return domainBusy(busy);
-  return (await removeEntry(reconcile, former))
+  return removeEntry(reconcile, former)
     ? begin({ ...reconcile, entries: await client.configEntries.refreshed() })
     : inProgress(reconcile, undefined, API_NOT_LOADED_REQUEUE);
 }

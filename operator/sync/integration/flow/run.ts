@@ -49,7 +49,7 @@ export async function runFlow(
   answers: FlowAnswers,
   hooks: FlowHooks,
 ): Promise<FlowEnd> {
-  hooks.signal.throwIfAborted();
+  hooks.assertDesired();
   const step = await client.flows.start(request);
   return answerFlow(client, request.kind, step, answers, hooks);
 }
