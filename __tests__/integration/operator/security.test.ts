@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { freshNamespace, until } from '../../cluster';
 import { readManifests } from '../../../manifests/read-manifests';
 import {
@@ -23,6 +24,11 @@ let operator: TestOperator;
 
 /** A value that only who may read Secrets must know. */
 const PASSWORD = 'tulip-bulb-under-the-lamp';
+/** A bundle of certificates, 700 lines, and a value of 900 KB in one line. */
+const BUNDLE = randomBytes(33_600)
+  .toString('base64')
+  .replace(/(.{64})/g, '$1\n');
+const FILE = randomBytes(900 * 768).toString('base64');
 /** A token of the cluster, as the cluster makes it. */
 const accountToken = {
   apiVersion: 'v1',
@@ -291,16 +297,39 @@ test('no other kind names a Secret', () => {
   ]);
 });
 
+test('long values of Secrets are as any others: resources of their hub are Ready, and the log stays small', async () => {
+  await home.apply(secret('long', { ca_bundle: BUNDLE, camera_file: FILE }));
+  await home.change('hubsecrets', 'keys', { secretRefs: [{ name: 'logins' }, { name: 'long' }] });
+  await until('the hub has the values', async () => (await generated('villa')).includes('camera_file'));
+  await home.ready('hubsecrets', 'keys');
+  const names = ['one', 'two', 'three'].map((name) => `long-${name}`);
+  await home.apply(
+    ...names.map((name) => automation('villa', name)),
+    area('villa', 'long-area', { name: 'Long' }),
+  );
+  for (const name of names) await home.ready('hubautomation', name);
+  await home.ready('hubarea', 'long-area');
+  expect(JSON.stringify(await home.list('hubs,hubautomations,hubareas,hubsecrets,events'))).not.toContain(
+    'InternalError',
+  );
+  const log = await operator.log();
+  expect(log.length).toBeLessThan(2 ** 20);
+  expect(Math.max(...log.split('\n').map((line) => line.length))).toBeLessThan(4_096);
+});
+
 test('no value of a Secret is told', async () => {
   const password = await home.secret('villa-admin', 'password');
   const token = await home.secret('villa-api-token', 'token');
+  const log = await operator.log();
   const resources = JSON.stringify(
     await home.list(
       'hubs,hubsecrets,hubintegrations,hubconfigurations,hubcommunityrepositories,events,configmaps',
     ),
   );
-  for (const value of [PASSWORD, password, token]) {
+  for (const value of [PASSWORD, password, token, ...BUNDLE.split('\n'), FILE.slice(0, 100)].filter(
+    Boolean,
+  )) {
     expect(resources).not.toContain(value);
-    expect(await operator.log()).not.toContain(value);
+    expect(log).not.toContain(value);
   }
 });

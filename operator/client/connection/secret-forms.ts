@@ -1,6 +1,6 @@
 import { HashSet, TextHashes } from './text-hashes';
 
-const { imul } = Math;
+const { clz32, imul, max, min } = Math;
 
 // Characters. Shorter values ("on", "1", "yes") occur everywhere: masking them would make texts unreadable, and the
 // masked places would reveal the value.
@@ -60,17 +60,17 @@ export class SecretForms {
     const cuts = nextCuts(text);
     const places: Place[] = [];
     let covered = 0;
-    let tries = Math.max(LEAST_TRIES, MOST_TRIES * text.length);
+    let tries = max(LEAST_TRIES, MOST_TRIES * text.length);
     for (const at of candidates) {
       // A form that ends within the last place adds nothing.
-      const shortest = Math.max(MIN_SECRET_LENGTH, covered - at + 1);
+      const shortest = max(MIN_SECRET_LENGTH, covered - at + 1);
       if (at + shortest > text.length) break;
-      const first = MIN_SECRET_LENGTH * 2 ** Math.floor(Math.log2(shortest / MIN_SECRET_LENGTH));
+      const first = 1 << (31 - clz32(shortest)); // the largest power of two that is not greater
       const common = this.commonBeginning(hashes, first, at, text.length);
       if (common === 0) continue;
       const cut = cuts?.[at + common] ?? Infinity;
-      const isCut = cut < at + Math.min(2 * common, this.longest);
-      let end = Math.max(covered, isCut ? cut : 0);
+      const isCut = cut < at + min(2 * common, this.longest);
+      let end = max(covered, isCut ? cut : 0);
       for (let power = common; power >= first && end < at + 2 * power; power /= 2) {
         for (const length of this.lengths.get(power)?.descending ?? []) {
           if (at + length <= end) break;
@@ -78,7 +78,7 @@ export class SecretForms {
           if (at + length <= text.length && hashes.isIn(this.whole, at, at + length)) end = at + length;
         }
       }
-      if (end <= Math.max(at, covered)) continue;
+      if (end <= max(at, covered)) continue;
       join(places, at, end);
       covered = end;
     }
@@ -101,7 +101,7 @@ export class SecretForms {
   private addForm(form: string): void {
     if (form.length < MIN_SECRET_LENGTH) return;
     this.starts.add(form);
-    this.longest = Math.max(this.longest, form.length);
+    this.longest = max(this.longest, form.length);
     const power = this.whole.addText(form, this.beginnings, MIN_SECRET_LENGTH);
     const lengths = this.lengths.get(power) ?? new Lengths();
     this.lengths.set(power, lengths);
@@ -171,7 +171,7 @@ function nextCuts(text: string): Float64Array | undefined {
 /** Adds a place that begins after all others have begun. */
 function join(places: Place[], from: number, to: number): void {
   const last = places.at(-1);
-  if (last && last[1] >= from) places[places.length - 1] = [last[0], Math.max(last[1], to)];
+  if (last && last[1] >= from) places[places.length - 1] = [last[0], max(last[1], to)];
   else places.push([from, to]);
 }
 
