@@ -15,6 +15,8 @@ export interface Device {
   readonly reauth?: 'password' | 'confirmation';
   /** The host is the unique id, so that a second flow for it ends with `already_configured`. */
   readonly hasUniqueId?: boolean;
+  /** Such a flow makes an entry, by which the hub replaces the former one. */
+  readonly replaces?: boolean;
   /** Such a flow changes the entry instead, and ends with `reconfigure_successful`. */
   readonly takesOver?: boolean;
   /** A form `pick` comes first. */

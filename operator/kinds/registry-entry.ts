@@ -52,7 +52,8 @@ export function registryEntryStatus<const Fields extends Record<string, Field>>(
     ...id,
     pendingName: text(
       `The name under which the operator is creating the ${noun}, as the hub compares names. Recorded before the ` +
-        `${noun} is created, so that an operator that is restarted recognizes it as its own.`,
+        `${noun} is created: an operator that was killed meanwhile adopts the ${noun} of that name, which a person may ` +
+        `have made, or names it if \`spec.name\` was changed.`,
     ),
   });
 }

@@ -53,7 +53,8 @@ class DeviceFlow(ConfigFlow, domain=DOMAIN):
                 return self.async_update_reload_and_abort(
                     entry, data=user_input, reason="reconfigure_successful"
                 )
-            self._abort_if_unique_id_configured()
+            if not now.get("replaces"):
+                self._abort_if_unique_id_configured()
         return self.async_create_entry(title=user_input["host"], data=user_input)
 
     async def async_step_pick(self, user_input=None):

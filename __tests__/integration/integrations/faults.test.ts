@@ -22,6 +22,12 @@ let volume: string;
 
 const DEVICES = {
   cut_user: { setupSleep: 120 }, // cut in the middle, however late this process is
+  announced: {},
+  unanswered: {},
+  unanswered_never: {},
+  answered: {},
+  answered_titled: {},
+  replaced: { password: 'right', hasUniqueId: true, replaces: true },
   slow_setup: { setupSleep: 45 },
   slow_form: { formSleep: 40, password: 'right' },
   login: { password: 'right', reauth: 'password' },
@@ -135,6 +141,104 @@ describe('a request that is cut while the hub sets the entry up', () => {
     await until('it is on disk', async () => (await entriesOnDisk('cut_user')).length === 1);
     await home.delete(KIND, 'cut-user');
     expect(await entriesOf('cut_user')).toEqual([]);
+  });
+});
+
+describe('an operator that is killed in a flow, after which a person adds a device', () => {
+  /** Applies it, and kills the operator at the first such request of a flow; the proxy does not let it, or its answer, through. */
+  async function killedAt(
+    resource: ReturnType<typeof of>,
+    moment: 'request' | 'answer',
+    isHit: (what: string) => boolean,
+  ) {
+    let killed: Promise<void> | undefined;
+    proxy.hold = (at, what) => (at === moment && isHit(what) ? (killed ??= operator.kill()) : undefined);
+    await home.apply(resource);
+    await until('the operator is killed', () => killed);
+    await killed;
+    proxy.mend();
+  }
+  const isStart = (what: string) => what === `POST ${FLOW}`;
+  const isAnswer = (what: string) => what.startsWith(`POST ${FLOW}/`);
+
+  test('makes its own entry if its flow was only announced, and leaves that of the person as it is', async () => {
+    await killedAt(of('announced', { host: 'attic' }, { title: 'Mine', adopt: 'Never' }), 'request', isStart);
+    const { pendingFlow } = await statusOf('announced');
+    expect(pendingFlow).toMatchObject({ clockOffset: expect.any(Number) as number });
+    expect(pendingFlow).not.toHaveProperty('flowID');
+    const person = await byHand('announced', { host: 'bedroom' });
+    await operator.start();
+    await loaded('announced');
+    await operator.calm();
+    const { entryID } = await statusOf('announced');
+    expect((await entriesOf('announced')).map(({ entry_id: id, title }) => [id, title])).toEqual([
+      [person, 'bedroom'],
+      [entryID, 'Mine'],
+    ]);
+    await home.delete(KIND, 'announced');
+    expect(await entriesOf('announced')).toMatchObject([{ entry_id: person, title: 'bedroom' }]);
+  });
+
+  test.each([
+    ['adopts it at most', 'unanswered', {}],
+    ['names it, and makes no other one', 'unanswered_never', { adopt: 'Never' }],
+  ] as const)('%s if the hub has lost the flow, and leaves it at the deletion', async (_, domain, spec) => {
+    const name = domain.replaceAll('_', '-');
+    await killedAt(of(domain, { host: 'attic' }, spec), 'request', isAnswer);
+    const { flowID } = (await statusOf(name))['pendingFlow'] as { flowID: string };
+    expect(await client.flows.abort('config', flowID)).toBe(true);
+    const person = await byHand(domain, { host: 'bedroom' });
+    await operator.start();
+    if ('adopt' in spec) await stalled(name, 'ConfigFlowFailed', /interrupted.*“bedroom”/);
+    else await loaded(name);
+    await operator.calm();
+    expect((await statusOf(name))['adopted']).toBe('adopt' in spec ? undefined : true);
+    expect(await entriesOf(domain)).toMatchObject([{ entry_id: person, title: 'bedroom' }]);
+    await home.delete(KIND, name);
+    expect(await entriesOf(domain)).toMatchObject([{ entry_id: person, title: 'bedroom', state: 'loaded' }]);
+  });
+
+  test('has one entry if only the response is lost', async () => {
+    await killedAt(of('answered', { host: 'attic' }), 'answer', isAnswer);
+    await operator.start();
+    await loaded('answered');
+    await operator.calm();
+    const [only, ...others] = await entriesOf('answered');
+    expect(others).toEqual([]);
+    expect(await statusOf('answered')).toMatchObject({ entryID: only!.entry_id, adopted: true });
+  });
+
+  test('has one entry with another title if only the response is lost, and takes it once a person gives it the title', async () => {
+    const resource = of('answered_titled', { host: 'attic' }, { title: 'Mine' });
+    await killedAt(resource, 'answer', isAnswer);
+    await operator.start();
+    await stalled('answered-titled', 'ConfigFlowFailed', /interrupted.*“attic”.*give it that title/);
+    await operator.calm();
+    const [only, ...others] = await entriesOf('answered_titled');
+    expect(others).toEqual([]);
+    await client.configEntries.setTitle(only!.entry_id, 'Mine');
+    await loaded('answered-titled');
+    expect(await statusOf('answered-titled')).toMatchObject({ entryID: only!.entry_id, adopted: true });
+    expect(await entriesOf('answered_titled')).toHaveLength(1);
+  });
+});
+
+describe('an entry that the hub itself replaces, since the new one has its unique id', () => {
+  test('leaves the new one, also with an answer that no form asks for', async () => {
+    const answers = (fields: Readonly<Record<string, string>>) =>
+      of('replaced', { host: 'box', ...fields }, { reconfigure: 'Recreate' });
+    await home.apply(answers({ password: 'right' }));
+    await loaded('replaced');
+    const [former] = await entriesOf('replaced');
+    await devices.replaced.change({ password: 'other' });
+    await home.apply(answers({ password: 'other', hots: 'x' }));
+    await stalled('replaced', 'ConfigFlowFailed', /configuration\.hots/);
+    await home.apply(answers({ password: 'other' }));
+    await loaded('replaced');
+    await operator.calm();
+    const [now, ...others] = await entriesOf('replaced');
+    expect(others).toEqual([]);
+    expect(now!.entry_id).not.toBe(former!.entry_id);
   });
 });
 

@@ -436,20 +436,31 @@ describe('RegistrySync', () => {
       await restarted();
       await home.ready('hubfloor', name);
       expect((await inHub('floor')).filter((entry) => entry.name === `Crash ${index}`)).toHaveLength(1);
-      await isOurs(name);
-      await deleteWithEntry('floor', name, () => named('floor', `Crash ${index}`));
+      if (_what !== 'id' || moment !== 'before') return expectRemoved(name, index);
+      // The hub keeps no mark of who made it.
+      expect(await statusOf('hubfloor', name)).toMatchObject({ adopted: true });
+      await home.delete('hubfloor', name);
+      const { floor_id: id } = (await named('floor', `Crash ${index}`))!;
+      await client.registries.floor.remove(String(id));
     });
 
-    test('knows the floor that it created under a name that was changed meanwhile', async () => {
+    async function expectRemoved(name: string, index: number): Promise<void> {
+      await isOurs(name);
+      await deleteWithEntry('floor', name, () => named('floor', `Crash ${index}`));
+    }
+
+    test('names the floor that it may have created under a name that was changed meanwhile, and creates another one', async () => {
       crashAt = (at, crossing) => at === 'before' && writesStatus('renamed', 'floorID')(crossing);
       await home.apply(floor('villa', 'renamed', { name: 'Before', level: 1 }));
       await until('the operator is killed', () => crashed);
       await home.change('hubfloor', 'renamed', { name: 'After', level: null });
       await restarted();
       await home.ready('hubfloor', 'renamed');
-      expect(await withId('floor', 'before')).toMatchObject({ name: 'After', level: null });
-      expect(await statusOf('hubfloor', 'renamed')).toMatchObject({ floorID: 'before' });
+      expect(await withId('floor', 'before')).toMatchObject({ name: 'Before', level: 1 });
+      expect(await statusOf('hubfloor', 'renamed')).toMatchObject({ floorID: 'after' });
       await isOurs('renamed');
+      expect((await operator.events('HubFloor', 'renamed')).join()).toContain('floor “Before” stays');
+      await client.registries.floor.remove('before');
     });
 
     test('creates, changes and removes an area with its references once, killed at each of these', async () => {
@@ -461,13 +472,18 @@ describe('RegistrySync', () => {
       await home.apply(
         floor('villa', 'crash-floor', { name: 'Crash floor' }),
         label('villa', 'crash-label', { name: 'Crash label' }),
-        area('villa', 'crash', { name: 'Crash area', floorName: 'Crash floor', labels: ['Crash label'] }),
+        area('villa', 'crash', {
+          name: 'Crash area',
+          floorName: 'Crash floor',
+          labels: ['Crash label'],
+          deletionPolicy: 'Delete',
+        }),
       );
       await restarted();
       await home.ready('hubarea', 'crash');
       const references = { floor_id: 'crash_floor', labels: ['crash_label'] };
       expect(await withId('area', 'crash_area')).toMatchObject(references);
-      expect(await statusOf('hubarea', 'crash')).not.toHaveProperty('adopted');
+      expect(await statusOf('hubarea', 'crash')).toMatchObject({ adopted: true });
 
       const before = (await statusOf('hubarea', 'crash'))['appliedHash'];
       const isApplied = ({ body }: Crossing) =>
@@ -488,7 +504,7 @@ describe('RegistrySync', () => {
       await expectNoEntry('area', 'crash', () => withId('area', 'crash_area'));
     });
 
-    test('removes the floor of a resource that was deleted meanwhile', async () => {
+    test('names the floor of a resource that was deleted meanwhile, and leaves it: a person may have made it', async () => {
       crashAt = (at, crossing) => at === 'before' && writesStatus('short-lived', 'floorID')(crossing);
       await home.apply(floor('villa', 'short-lived', { name: 'Short-lived' }));
       await until('the operator is killed', () => crashed);
@@ -496,7 +512,11 @@ describe('RegistrySync', () => {
       await home.delete('hubfloor', 'short-lived', { wait: false });
       await restarted();
       await until('it is gone', async () => !(await home.exists('hubfloor', 'short-lived')));
-      await expectNoEntry('floor', 'short-lived', () => named('floor', 'Short-lived'));
+      const [left] = (await inHub('floor')).filter((entry) => entry.name === 'Short-lived');
+      expect((await operator.events('HubFloor', 'short-lived')).join()).toContain(
+        'floor “Short-lived” stays',
+      );
+      await client.registries.floor.remove(String(left!['floor_id']));
     });
   });
 
@@ -543,9 +563,12 @@ describe('RegistrySync', () => {
       }
       expect(await drifts()).toBe(0);
       const all = await home.list('hubfloors,hublabels,hubareas');
-      expect(
-        all.filter(({ metadata, status }) => /^[fla]-\d+$/.test(metadata.name) && status?.['adopted']),
-      ).toEqual([]);
+      // Those that the hub had created and status did not have yet when the operator was killed: a few are created at once.
+      const adopted = all.filter(
+        ({ metadata, status }) => /^[fla]-\d+$/.test(metadata.name) && status?.['adopted'],
+      );
+      expect(adopted.length).toBeGreaterThan(0);
+      expect(adopted.length).toBeLessThan(20);
     },
     2 * BURST_TIMEOUT,
   );

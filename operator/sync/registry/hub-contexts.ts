@@ -21,6 +21,8 @@ import { Timer } from '../../base/timer';
 export interface CachedEntry extends Corrected, Paced {
   /** The entry when it was last observed to be as desired. */
   seen?: RegistryRecord | undefined;
+  /** The id of the entry that this process has created, until status has it. */
+  created?: string | undefined;
   /** The missing references, and since when they have not changed, on the monotonic clock. */
   waiting?: { readonly missing: string; readonly since: number } | undefined;
 }

@@ -96,27 +96,29 @@ export async function resolveReferences(
 export type Located =
   /** Recorded in status. */
   | { readonly type: 'Owned'; readonly id: string }
-  /** Created by an operator that stopped before it recorded the id. */
+  /** Created by this process, and not recorded yet: the write of status failed. */
   | { readonly type: 'Created'; readonly id: string }
-  /** Made by a person. */
+  /** Made by a person, or by an operator that was killed before it recorded the id. The hub keeps no mark of that. */
   | { readonly type: 'Unmanaged'; readonly id: string }
   /** The entry of another resource, whose `spec.name` is different. */
   | { readonly type: 'OfOther'; readonly id: string; readonly owner: EntryResource }
   | { readonly type: 'Absent' };
 
-/** @param others the other resources of the same kind and hub */
+/**
+ * @param others the other resources of the same kind and hub
+ * @param created id that the hub has given to the entry when this process created it
+ */
 export function locate(
   entryType: EntryType,
   resource: EntryResource,
   entries: RegistryEntries,
   others: readonly EntryResource[],
+  created?: string,
 ): Located {
   const all = [resource, ...others];
   const recorded = recordedId(entryType, resource);
   if (recorded !== undefined && ownerOf(entryType, recorded, entries, all) === resource)
     return { type: 'Owned', id: recorded };
-  const pending = pendingName(resource);
-  const created = pending === undefined ? undefined : idByName(entries, pending);
   if (created !== undefined && ownerOf(entryType, created, entries, all) === resource)
     return { type: 'Created', id: created };
   const id = idByName(entries, resource.spec.name);
@@ -181,10 +183,26 @@ function ownerOf(
 }
 
 /**
+ * The entry under the name that status announces, and that no resource has recorded: an operator that was killed or a person
+ * has created it.
+ */
+export function announcedEntry(
+  entryType: EntryType,
+  resource: EntryResource,
+  entries: RegistryEntries,
+  others: readonly EntryResource[],
+): { readonly id: string; readonly name: string } | undefined {
+  const pending = pendingName(resource);
+  const id = pending === undefined ? undefined : idByName(entries, pending);
+  const isFree = id !== undefined && ownerOf(entryType, id, entries, [resource, ...others]) === resource;
+  return isFree ? { id, name: entries.get(id)!.name } : undefined;
+}
+
+/**
  * The name under which the operator may have created an entry for the resource. A rejected entry was not created: a
  * user has made an entry of that name since.
  */
-export function pendingName(resource: EntryResource): string | undefined {
+function pendingName(resource: EntryResource): string | undefined {
   const rejected = conditionOf(resource, 'Ready')?.reason === 'RejectedByHub';
   return rejected ? undefined : (resource.status?.['pendingName'] as string | undefined);
 }

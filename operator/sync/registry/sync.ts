@@ -27,7 +27,14 @@ import {
 } from './desired';
 import type { EntryResource, EntryType } from './entry-types';
 import type { CachedEntry, HubContext, HubContexts } from './hub-contexts';
-import { locate, type Located, nameConflict, resolveReferences, type Unresolved } from './locate-entry';
+import {
+  announcedEntry,
+  locate,
+  type Located,
+  nameConflict,
+  resolveReferences,
+  type Unresolved,
+} from './locate-entry';
 
 /** A missing entry is reported after this time (milliseconds) in which no other missing entry has appeared. */
 const REFERENCE_GRACE = 2_000;
@@ -48,8 +55,8 @@ interface EntryReconcile extends EntryWork {
 
 /**
  * Reconciles floors, labels, areas or zones (rules.md, "Floors, labels and areas", "Zones"). A write is answered within a millisecond,
- * so a reconcile awaits it. The write is announced in status before it is sent, so that an operator that is killed in
- * between recognizes the entry that it created.
+ * so a reconcile awaits it. The creation is announced in status before it is sent, so that the next process names an entry
+ * that one before it may have created under another name.
  */
 export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReconcile> {
   readonly isReferenced = true;
@@ -80,7 +87,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     return (await untilLoaded(client, component)) ?? { resource, client, context, hub, cached, volume };
   }
 
-  protected override forgetObject({ resource, volume }: EntryWork): Outcome {
+  protected override forgetObject({ cached, resource, volume }: EntryWork): Outcome {
+    cached.created = undefined;
     const { entryType } = this;
     const status = forgottenStatus(entryType, ['pendingName', 'entityId', 'appliedFields'], volume);
     return inProgress(entryType, resource, 0, { status });
@@ -102,7 +110,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     cached.waiting = undefined;
     const desired = desiredEntry(entryType, resource, references.ids);
     const entries = await client.registries[entryType.type].entries();
-    const located = locate(entryType, resource, entries, this.others(resource));
+    if (recordedId(entryType, resource) !== undefined) cached.created = undefined;
+    const located = locate(entryType, resource, entries, this.others(resource), cached.created);
     if (located.type === 'OfOther') return heldBy(entryType, located.owner, resource);
     const conflict =
       located.type === 'Absent' ? await entryType.conflict?.(client, resource.spec.name) : undefined;
@@ -135,7 +144,10 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
         appliedFields: adopted ? desired.declared : recordedFields(reconcile),
         ...volumeStatus(volume),
       },
-      events: adopted ? [adoptedEvent(`${type} ${located.id}`)] : [],
+      events: [
+        ...this.unclear(resource, reconcile.entries, located.id),
+        ...(adopted ? [adoptedEvent(`${type} ${located.id}`)] : []),
+      ],
     });
   }
 
@@ -149,11 +161,13 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     const { type } = entryType;
     if (!shouldDelete(resource)) return [];
     const registry = client.registries[type];
-    const located = locate(entryType, resource, await registry.entries(), this.others(resource));
+    const entries = await registry.entries();
+    const { created } = this.contexts.of(client, resource).cached.get(resource.metadata.uid);
+    const located = locate(entryType, resource, entries, this.others(resource), created);
     const object = this.objectOf(resource);
     if (located.type !== 'Owned' && located.type !== 'Created')
       return object === undefined || (await isComplete(client))
-        ? []
+        ? this.unclear(resource, entries)
         : [cleanupSkipped(object, 'the hub is starting or in recovery mode and does not show it')];
     await registry.remove(located.id);
     this.contexts.of(client, resource).watch.requeueAfterOwnChange(type);
@@ -163,6 +177,15 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   override objectOf(resource: EntryResource): string | undefined {
     const id = recordedId(this.entryType, resource);
     return id === undefined || !shouldDelete(resource) ? undefined : `${this.entryType.type} ${id}`;
+  }
+
+  /** Names the entry that an operator may have created before it was killed, or a person. @param taken id of the entry that is adopted */
+  private unclear(resource: EntryResource, entries: RegistryEntries, taken?: string): readonly EventSpec[] {
+    const { entryType } = this;
+    const found = announcedEntry(entryType, resource, entries, this.others(resource));
+    if (!found || found.id === taken) return [];
+    const why = 'the operator was interrupted when it was about to create it, or a person made it';
+    return [cleanupSkipped(`${entryType.type} “${found.name}”`, why)];
   }
 
   /**
@@ -202,10 +225,14 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
         appliedFields: recordedFields(reconcile),
         ...volumeStatus(reconcile.volume),
       };
-      return inProgress(entryType, resource, 0, { status });
+      return inProgress(entryType, resource, 0, {
+        status,
+        events: this.unclear(resource, reconcile.entries),
+      });
     }
     return this.send(reconcile, async () => {
       const record = await client.registries[type].create(desired.fields);
+      reconcile.cached.created = idIn(entryType, record);
       if (wasThere) hub.watch.requeueAfterOwnChange(type);
       const events = drifted ? [this.drift.reportCorrected(`${change} It is created again.`)] : [];
       return { ...(await this.written(reconcile, record, { adopted: null })), events };

@@ -1,5 +1,5 @@
 import { floors } from '../../../../operator/sync/registry/entry-types';
-import { locate, nameConflict } from '../../../../operator/sync/registry/locate-entry';
+import { announcedEntry, locate, nameConflict } from '../../../../operator/sync/registry/locate-entry';
 import { anEntry, entriesNamed } from './entries';
 
 const owner = (name: string, floorID: string, spec: object = {}) =>
@@ -13,9 +13,9 @@ describe('locate', () => {
   test.each([
     ['its recorded id, with any name', { spec: { name: 'B' }, status: { floorID: 'a' } }, 'Owned', 'a'],
     [
-      'the name under which it was being created',
-      { spec: { name: 'N' }, status: { pendingName: 'b' } },
-      'Created',
+      'the name under which an operator that was killed may have created it',
+      { spec: { name: 'B' }, status: { pendingName: 'b' } },
+      'Unmanaged',
       'b',
     ],
     [
@@ -27,6 +27,16 @@ describe('locate', () => {
     ['its name', { spec: { name: 'b ' } }, 'Unmanaged', 'b'],
   ])('an entry is found by %s', (_what, fields, type, id) => {
     expect(find(fields)).toEqual({ type, id });
+  });
+
+  test('the entry that this process has created is known by its id, with any name', () => {
+    const mine = anEntry('HubFloor', 'mine', { spec: { name: 'N' }, status: { pendingName: 'b' } });
+    expect(locate(floors, mine, entries, [], 'b')).toEqual({ type: 'Created', id: 'b' });
+    expect(locate(floors, mine, entries, [], 'gone')).toEqual({ type: 'Absent' });
+  });
+
+  test('one under an announced name that is not that of the spec any more is not taken', () => {
+    expect(find({ spec: { name: 'N' }, status: { pendingName: 'b' } })).toEqual({ type: 'Absent' });
   });
 
   test('the entry of another resource is not adopted', () => {
@@ -58,6 +68,18 @@ describe('locate', () => {
     expect(find({ spec: { name: 'C' }, status: { floorID: 'c', pendingName: 'c' } })).toEqual({
       type: 'Absent',
     });
+  });
+});
+
+describe('announcedEntry', () => {
+  const entries = entriesNamed({ a: 'A', b: 'B' });
+  const announced = (name: string, others: Parameters<typeof announcedEntry>[3] = []) =>
+    announcedEntry(floors, anEntry('HubFloor', 'mine', { status: { pendingName: name } }), entries, others);
+
+  test('is the one of that name which no resource has recorded', () => {
+    expect(announced('b')).toEqual({ id: 'b', name: 'B' });
+    expect(announced('c')).toBeUndefined();
+    expect(announced('b', [owner('B', 'b')])).toBeUndefined();
   });
 });
 

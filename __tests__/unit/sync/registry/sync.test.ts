@@ -126,6 +126,75 @@ describe('RegistrySync', () => {
     expect(status('attic')).not.toHaveProperty('pendingName');
   });
 
+  describe('after an announced creation whose end is not in status', () => {
+    const entry = { name: 'Attic', floor_id: 'attic', level: null };
+    const announced = async () => {
+      resources = [floor({ spec: { level: 2 } })];
+      await reconcile('attic');
+      expect(status('attic')).toMatchObject({ pendingName: 'attic' });
+    };
+    const adopted = { type: 'Warning', reason: 'Adopted' };
+
+    test('an entry of that name may be a person’s: it is adopted, and stays at the deletion', async () => {
+      await announced();
+      entries.floor.set('attic', entry);
+      expect(await reconcile('attic')).toMatchObject({ events: [adopted] });
+      expect(status('attic')).toMatchObject({ floorID: 'attic', adopted: true });
+      expect(status('attic')).not.toHaveProperty('pendingName');
+      expect(await settle('attic')).toMatchObject({ type: 'Ready' });
+      expect(await removeFloor()).toEqual([]);
+      expect(entries.floor.has('attic')).toBe(true);
+    });
+
+    test('one that this process has created is its own, by the id that the hub has given', async () => {
+      await announced();
+      const [before] = resources;
+      expect(await reconcile('attic')).toMatchObject({ type: 'Ready' });
+      resources = [before!]; // the write of status failed
+      expect(await settle('attic')).toMatchObject({ type: 'Ready' });
+      expect(status('attic')).toMatchObject({ floorID: 'attic' });
+      expect(status('attic')).not.toHaveProperty('adopted');
+      expect(writes).toHaveLength(1);
+      resources = [before!]; // deleted before status has the id
+      entries.floor.clear();
+      await settle('attic');
+      resources = [before!];
+      await removeFloor();
+      expect(entries.floor.size).toBe(0);
+    });
+
+    test('one that a person makes after the id was recorded and the entry has gone is not', async () => {
+      await announced();
+      await settle('attic');
+      await settle('attic');
+      resources = [floor()];
+      expect(await settle('attic')).toMatchObject({ type: 'Ready' });
+      expect(status('attic')).toMatchObject({ adopted: true });
+    });
+
+    test('under a name that was changed since, an entry is named and not renamed, and another one is created', async () => {
+      await announced();
+      entries.floor.set('attic', entry);
+      resources = [{ ...resources[0]!, spec: { ...resources[0]!.spec, name: 'Roof' } }];
+      expect(await reconcile('attic')).toMatchObject({
+        events: [{ reason: 'CleanupSkipped', message: expect.stringContaining('floor “Attic” stays') }],
+      });
+      expect(await settle('attic')).toMatchObject({ type: 'Ready' });
+      expect(entries.floor.get('attic')).toEqual(entry);
+      expect(status('attic')).toMatchObject({ floorID: 'roof' });
+      expect(status('attic')).not.toHaveProperty('adopted');
+    });
+
+    test('an entry of that name stays when the resource is deleted, with an event', async () => {
+      await announced();
+      entries.floor.set('attic', entry);
+      expect(await removeFloor()).toMatchObject([
+        { reason: 'CleanupSkipped', message: expect.stringContaining('floor “Attic” stays') },
+      ]);
+      expect(writes).toEqual([]);
+    });
+  });
+
   test('a field is in status before it is set, and only what differs is sent', async () => {
     resources = [floor({ spec: { level: 2 } })];
     await settle('attic');
