@@ -563,7 +563,7 @@ describe('RegistrySync', () => {
       }
       expect(await drifts()).toBe(0);
       const all = await home.list('hubfloors,hublabels,hubareas');
-      // Those that the hub had created and status did not have yet when the operator was killed: a few are created at once.
+      // A few areas are created at once: the hub had them, and status did not have them yet, when the operator was killed.
       const adopted = all.filter(
         ({ metadata, status }) => /^[fla]-\d+$/.test(metadata.name) && status?.['adopted'],
       );
