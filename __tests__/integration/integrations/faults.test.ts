@@ -151,11 +151,14 @@ describe('an operator that is killed in a flow, after which a person adds a devi
     moment: 'request' | 'answer',
     isHit: (what: string) => boolean,
   ) {
-    let killed: Promise<void> | undefined;
-    proxy.hold = (at, what) => (at === moment && isHit(what) ? (killed ??= operator.kill()) : undefined);
+    let isKilled = false;
+    let killed: Promise<unknown> | undefined;
+    proxy.hold = (at, what) => {
+      if (at !== moment || !isHit(what)) return undefined;
+      return (killed ??= operator.kill().then(() => (isKilled = true)));
+    };
     await home.apply(resource);
-    await until('the operator is killed', () => killed);
-    await killed;
+    await until('the operator is killed', () => isKilled);
     proxy.mend();
   }
   const isStart = (what: string) => what === `POST ${FLOW}`;

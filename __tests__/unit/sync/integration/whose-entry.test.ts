@@ -343,13 +343,27 @@ describe('a flow that is to replace an entry', () => {
         hub.entries.delete(former);
         return hub.created();
       });
+    hub.calls.length = 0;
     house.apply('one', { ...recreated('b'), configuration: texts({ host: 'b', hots: 'c' }) });
     expect(await settled()).toMatchObject({
       reason: 'ConfigFlowFailed',
       message: expect.stringContaining('configuration.hots'),
     });
+    expect(hub.calls.filter((call) => /^(start|remove)/.test(call))).toEqual([
+      'start config',
+      `remove ${former}`,
+    ]);
     expect(ids()).toEqual([house.status('one').entryID]);
     expect(ids()).not.toContain(former);
+  });
+
+  test('and that the hub itself has replaced by one whose set-up was cut is not replaced again', async () => {
+    await killedInTheSetUp(recreated('b'));
+    hub.entries.delete(former);
+    hub.calls.length = 0;
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(ids()).toEqual(['cut']);
+    expect(hub.calls.filter((call) => call.startsWith('start'))).toEqual([]);
   });
 
   test('and that the hub itself has replaced before the operator was killed is adopted', async () => {
@@ -366,5 +380,19 @@ describe('a flow that is to replace an entry', () => {
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(ids()).toEqual([house.status('one').entryID]);
     expect(house.status('one').adopted).toBe(true);
+  });
+});
+
+describe('a flow whose end says that it has changed an entry', () => {
+  test('names the one that was changed while it ran, by no clock', async () => {
+    for (const id of ['same', 'changed']) hub.entries.set(id, anEntry({ entry_id: id, modified_at: 1 }));
+    hub.scriptOf = () =>
+      oneForm(['host'], () => {
+        hub.set('changed', { modified_at: 2 });
+        return { type: 'abort', reason: 'reconfigure_successful' };
+      });
+    house.apply('one', spec);
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(house.status('one')).toMatchObject({ entryID: 'changed', adopted: true });
   });
 });
