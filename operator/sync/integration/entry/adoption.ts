@@ -79,10 +79,12 @@ export function entryNamedBy(
   isOwned: (entryId: string) => boolean,
   changed: readonly string[],
 ): ConfigEntry | undefined {
-  const [only, ...others] = SUCCESS.test(key)
-    ? present.filter((each) => changed.includes(each.entry_id))
-    : /^single_instance/.test(key) || (key === 'already_configured' && title === undefined)
-      ? present
-      : [];
+  const hasChanged = SUCCESS.test(key);
+  const ofFlow = hasChanged ? present.filter((each) => changed.includes(each.entry_id)) : [];
+  // A change to equal data is none for the hub.
+  const isOfTitle = title === undefined || (hasChanged && present.every((each) => each.title === title));
+  const namesAny = hasChanged || key === 'already_configured';
+  const isOnlyOne = /^single_instance/.test(key) || (namesAny && isOfTitle);
+  const [only, ...others] = ofFlow.length > 0 ? ofFlow : isOnlyOne ? present : [];
   return only && others.length === 0 && !isOwned(only.entry_id) ? only : undefined;
 }

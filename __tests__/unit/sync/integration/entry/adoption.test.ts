@@ -47,6 +47,7 @@ describe('entryToAdopt', () => {
 
 describe('entryNamedBy', () => {
   const changed = [DOOR.entry_id];
+  const TWIN = entry('3', 'Lamp');
   test.each<
     [
       string,
@@ -58,7 +59,16 @@ describe('entryNamedBy', () => {
     ]
   >([
     ['the one that the flow changed', 'reconfigure_successful', [LAMP, DOOR], 'T', none, DOOR],
-    ['none if it changed none', 'reconfigure_successful', [LAMP], undefined, none, undefined],
+    ['the only one if it was equal before', 'reconfigure_successful', [LAMP], undefined, none, LAMP],
+    ['none of another title if it was equal before', 'reconfigure_successful', [LAMP], 'T', none, undefined],
+    [
+      'none of two of which none was changed',
+      'reconfigure_successful',
+      [LAMP, TWIN],
+      undefined,
+      none,
+      undefined,
+    ],
     [
       'none that it changed and that a resource owns',
       'reauth_successful',
