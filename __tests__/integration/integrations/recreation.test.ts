@@ -51,7 +51,7 @@ async function killedAt(isIt: (what: string) => boolean, act: () => Promise<unkn
 }
 
 describe('reconfigure: Recreate', () => {
-  test('an operator that is killed in the new flow, or in the removal of the former entry, leaves one entry', async () => {
+  test('an operator that is killed in the new flow leaves what a person has to decide, and in the removal of the former entry one entry', async () => {
     await home.apply(integration('villa', 'changed', STEPS, chosen('lamp')));
     await home.ready(KIND, 'changed', { reason: 'EntryLoaded' });
     const [first] = await ids();
@@ -68,10 +68,17 @@ describe('reconfigure: Recreate', () => {
       pendingFlow: { entryIDs: [first] },
     });
     await operator.start();
-    await until('the second entry is taken', async () => (await statusOf('changed'))['entryID'] === second);
-    await until('the first one is gone', async () => (await ids()).join() === second);
+    const { message } = await home.ready(KIND, 'changed', { status: 'False', reason: 'ConfigFlowFailed' });
+    expect(message).toMatch(/was interrupted.*“Door”.*remove it in the hub/);
+    await operator.calm();
+    expect(await ids()).toEqual([first, second]);
+    // A person removes it, and the flow runs again.
+    await client.configEntries.remove(second!);
     await home.ready(KIND, 'changed', { reason: 'EntryLoaded' });
-    expect(await entries()).toMatchObject([{ entry_id: second, title: 'Door' }]);
+    await until('the first one is gone', async () => !(await ids()).includes(first!));
+    const [taken] = await ids();
+    expect(await entries()).toMatchObject([{ entry_id: await entryIdOf('changed'), title: 'Door' }]);
+    await until('it is done', async () => (await statusOf('changed'))['pendingFlow'] === undefined);
     expect(await statusOf('changed')).not.toHaveProperty('pendingFlow');
     await home.event('HubIntegration', 'changed', /^Warning EntryRecreated: .*“Door”/);
 
@@ -82,7 +89,7 @@ describe('reconfigure: Recreate', () => {
     );
     const [third, ...others] = await ids();
     expect(others).toEqual([]);
-    expect(third).not.toBe(second);
+    expect(third).not.toBe(taken);
     await operator.start();
     await until(
       'the removal has ended',
