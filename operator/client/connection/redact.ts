@@ -1,7 +1,11 @@
+import { truncate } from '../../base/truncate';
 import { SecretForms } from './secret-forms';
 
-/** Masks the secrets in a text. Takes any text, and never throws. */
+/** Masks the secrets in a text. Takes any text, of which a very long one loses its end, and never throws. */
 export type Redact = (text: string) => string;
+
+/** Characters of a text that are looked at. No text that is shown has more, and each takes up to 50 bytes meanwhile. */
+const LONGEST_TEXT = 2 ** 18;
 
 const MASK = '***';
 
@@ -80,7 +84,9 @@ function neverThrowing(redact: Redact): Redact {
   };
 }
 
-function masked(text: string, forms: SecretForms): string {
+function masked(whole: string, forms: SecretForms): string {
+  // The mark at the cut has the beginning of a value before it masked as well.
+  const text = truncate(whole, LONGEST_TEXT);
   let result = '';
   let end = 0;
   for (const [from, to] of forms.placesIn(text)) {
