@@ -70,7 +70,7 @@ export class HubClient {
     this.authBackoff = authBackoff;
     this.rest = new RestClient({ ...options, authBackoff, redact: (text) => this.redact(text) });
     this.connection = new HubConnection({ rest: this.rest, token, authBackoff, clock, log });
-    this.presence = new HubPresence(this.connection);
+    this.presence = new HubPresence(this.connection, clock);
     const ownReloads = new OwnReloadTracker(clock);
     this.entityRegistry = new EntityRegistry(this.connection);
     this.registries = Object.fromEntries(

@@ -1,5 +1,9 @@
+import type { Clock } from '../base/clock';
 import type { HubConnection } from './connection/connection';
 import { HubError } from './connection/errors';
+
+/** Milliseconds for which a hub that has not started is not asked again: hundreds of resources may wait for one that stays so. */
+const NOT_RUNNING_PAUSE = 2_000;
 
 /**
  * Whether the hub serves requests as it should: it has started completely, and was not restarted meanwhile. While it stops
@@ -9,11 +13,17 @@ export class HubPresence {
   private lost = 0;
   /** Whether the hub of the present connection has started; undefined: it was not asked, or had not. */
   private started: Promise<boolean> | undefined;
+  /** A hub that had not started is asked again then, on the monotonic clock. */
+  private askAgainAt = -Infinity;
 
-  constructor(private readonly connection: Pick<HubConnection, 'command' | 'onLost'>) {
+  constructor(
+    private readonly connection: Pick<HubConnection, 'command' | 'onLost'>,
+    private readonly clock: Pick<Clock, 'monotonic'>,
+  ) {
     connection.onLost(() => {
       this.lost += 1;
       this.started = undefined;
+      this.askAgainAt = -Infinity;
     });
   }
 
@@ -22,8 +32,9 @@ export class HubPresence {
     return this.lost;
   }
 
-  /** Whether the hub has started completely. It is asked once per connection. @throws HubError it does not answer */
+  /** Whether the hub has started completely. It is asked until it has, then once per connection. @throws HubError it does not answer */
   async isRunning(): Promise<boolean> {
+    if (this.clock.monotonic() < this.askAgainAt) return false;
     const asked = (this.started ??= this.ask());
     const forget = () => {
       if (this.started === asked) this.started = undefined;
@@ -32,7 +43,10 @@ export class HubPresence {
       forget();
       throw error;
     });
-    if (!isRunning) forget();
+    if (!isRunning && this.started === asked) {
+      forget();
+      this.askAgainAt = this.clock.monotonic() + NOT_RUNNING_PAUSE;
+    }
     return isRunning;
   }
 

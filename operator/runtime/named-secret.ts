@@ -95,14 +95,36 @@ export function reservation(
   // The own Hub may come later than the resource.
   if (use !== 'ExternalToken' && generatedSecrets(hub, false).includes(name)) return OWN;
   for (const each of hubs) {
+    const { generated, named } = secretsOf(each);
     const other = each.metadata.name;
-    const isLogin = use === 'OwnerLogin' && name === objectNames(other).admin;
-    const isGenerated = generatedSecrets(other, each.spec.external !== undefined).includes(name);
-    if (other !== hub && isGenerated && !isLogin) return `is that of the Hub ${other}: ${ELSEWHERE}`;
-    const named = use === undefined && secretsInSpec(each).find((secret) => secret.name === name);
-    if (named) return `is that of the Hub ${other}, which names it in ${named.field}: ${ELSEWHERE}`;
+    const isOther = other !== hub && generated.has(name);
+    const isLogin = use === 'OwnerLogin' && isOther && name === objectNames(other).admin;
+    if (isOther && !isLogin) return `is that of the Hub ${other}: ${ELSEWHERE}`;
+    const field = use === undefined && named.get(name);
+    if (field) return `is that of the Hub ${other}, which names it in ${field}: ${ELSEWHERE}`;
   }
   return undefined;
+}
+
+interface HubSecretNames {
+  readonly generated: ReadonlySet<string>;
+  /** The field that names each. */
+  readonly named: ReadonlyMap<string, string>;
+}
+
+/** By the object of the cache, which another version replaces: each read of a Secret looks at all Hubs of the namespace. */
+const secretNames = new WeakMap<Hub, HubSecretNames>();
+
+function secretsOf(hub: Hub): HubSecretNames {
+  const known = secretNames.get(hub);
+  if (known) return known;
+  const fields = secretsInSpec(hub).map(({ name, field }) => [name, field] as const);
+  const names = {
+    generated: new Set(generatedSecrets(hub.metadata.name, hub.spec.external !== undefined)),
+    named: new Map(fields.reverse()), // of several fields the first one is shown
+  };
+  secretNames.set(hub, names);
+  return names;
 }
 
 const ELSEWHERE = 'store the value that the hub needs in another Secret.';

@@ -7,12 +7,14 @@ import { CONFIG, FakeHub } from './fake-hub';
 let hub: FakeHub;
 let client: HubClient;
 let config: object;
+let clock: ManualClock;
 
 beforeEach(async () => {
   hub = await FakeHub.start();
   config = CONFIG;
   hub.onCommand = (command) => command.succeed(command.message.type === 'get_config' ? config : null);
-  client = new HubClient({ url: hub.url, token: 'good-token', clock: new ManualClock(), log: silentLog });
+  clock = new ManualClock();
+  client = new HubClient({ url: hub.url, token: 'good-token', clock, log: silentLog });
 });
 
 afterEach(async () => {
@@ -39,6 +41,25 @@ describe('HubPresence', () => {
     await cut();
     config = { ...CONFIG, state: 'STARTING' };
     expect(await client.presence.isRunning()).toBe(false);
+    config = CONFIG;
+    await clock.advance(2_000);
+    expect(await client.presence.isRunning()).toBe(true);
+  });
+
+  test('asks a hub that stays in safe mode every 2 s, for all of its resources', async () => {
+    config = { ...CONFIG, safe_mode: true };
+    for (let second = 0; second < 10; second++) {
+      for (let resource = 0; resource < 50; resource++)
+        expect(await client.presence.isRunning()).toBe(false);
+      await clock.advance(1_000);
+    }
+    expect(asked()).toBe(5);
+  });
+
+  test('asks at once on another connection', async () => {
+    config = { ...CONFIG, state: 'STOPPING' };
+    expect(await client.presence.isRunning()).toBe(false);
+    await cut();
     config = CONFIG;
     expect(await client.presence.isRunning()).toBe(true);
   });

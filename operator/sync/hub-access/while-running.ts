@@ -16,8 +16,8 @@ export async function whileRunning(
   resource: CustomResource,
   reconcile: () => Promise<Outcome>,
 ): Promise<Outcome> {
+  const { epoch } = presence; // before the hub is asked: it may be another process as soon as it has answered
   if (!(await presence.isRunning())) throw new HubNotRunning();
-  const { epoch } = presence;
   try {
     const outcome = await reconcile();
     if (!isNewFailure(resource, outcome) || (await presence.hasRunSince(epoch))) return outcome;

@@ -44,6 +44,15 @@ describe('whileRunning', () => {
     },
   );
 
+  test('takes a restart right after the answer that the hub runs for the cause as well', async () => {
+    const isRunning = jest.spyOn(presence, 'isRunning').mockImplementation(() => {
+      presence.restart();
+      return Promise.resolve(true);
+    });
+    await expect(run(new HubRejected('404', 'not found'), { isCut: false })).rejects.toThrow(HubNotRunning);
+    isRunning.mockRestore();
+  });
+
   test.each([new HubUnreachable('connection refused'), new TokenRejected('HTTP 401'), new Error('a fault')])(
     'leaves %s as it is',
     async (error) => {
