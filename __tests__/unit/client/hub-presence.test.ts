@@ -49,8 +49,7 @@ describe('HubPresence', () => {
   test('asks a hub that stays in safe mode every 2 s, for all of its resources', async () => {
     config = { ...CONFIG, safe_mode: true };
     for (let second = 0; second < 10; second++) {
-      for (let resource = 0; resource < 50; resource++)
-        expect(await client.presence.isRunning()).toBe(false);
+      for (let resource = 0; resource < 50; resource++) expect(await client.presence.isRunning()).toBe(false);
       await clock.advance(1_000);
     }
     expect(asked()).toBe(5);
