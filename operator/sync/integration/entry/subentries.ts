@@ -119,6 +119,8 @@ export class SubentryUpdate {
       return this.create(desired, undefined);
     }
     if (!isSuccess(end)) return problemOf(end);
+    // A flow that found the former one has changed it instead of making another.
+    if (end.type === 'aborted') return this.finish(desired, end);
     const isNew = (each: ConfigSubentry) =>
       each.subentry_type === type && !subentryIDs.includes(each.subentry_id);
     const [made, ...others] = (await this.present()).filter(isNew);
@@ -127,7 +129,6 @@ export class SubentryUpdate {
     if (others.length > 0)
       return { kind: 'lost', text: `the hub does not say which one of the new ${type}s the flow has made` };
     if (made) await this.setTitle(desired, made.subentry_id);
-    // A flow that found the former one has changed it instead of making another.
     if (made && replaced !== undefined)
       await client.configEntries.removeSubentry(this.entry.entry_id, replaced);
     return this.finish(desired, end);

@@ -1,0 +1,41 @@
+import { type FakeHub, oneForm } from './fake-hub';
+import { House, texts } from './house';
+
+// A flow that was to make a subentry and has changed the former one instead (rules.md, "Integrations").
+
+let house: House;
+let hub: FakeHub;
+
+beforeEach(() => {
+  house = new House();
+  hub = house.hub;
+});
+
+async function settled() {
+  let outcome = await house.settle('one');
+  for (let pass = 0; pass < 5; pass++) {
+    await house.clock.advance(2_000);
+    outcome = await house.settle('one');
+  }
+  return outcome;
+}
+
+test('a subentry that a person makes meanwhile is not renamed, and takes no place of the former one', async () => {
+  const types = { lamp: { supports_reconfigure: false } };
+  let isChange = false;
+  hub.scriptOf = (request) =>
+    request.kind === 'subentries'
+      ? oneForm(['state'], () => {
+          hub.addSubentry('lamp', isChange ? 'Of a person' : 'Lamp');
+          return isChange ? { type: 'abort', reason: 'reconfigure_successful' } : { type: 'create_entry' };
+        })
+      : oneForm(['host'], () => hub.created({ supported_subentry_types: types }));
+  const lamp = (state: string) => [{ type: 'lamp', title: 'Lamp', values: texts({ state }) }];
+  const spec = { configuration: texts({ host: 'a' }), reconfigure: 'Recreate' as const };
+  house.apply('one', { ...spec, subentries: lamp('1') });
+  expect(await settled()).toMatchObject({ type: 'Ready' });
+  isChange = true;
+  house.apply('one', { ...spec, subentries: lamp('2') });
+  expect(await settled()).toMatchObject({ type: 'Ready' });
+  expect(hub.subentries.map(({ title }) => title)).toEqual(['Lamp', 'Of a person']);
+});
