@@ -48,6 +48,8 @@ export class Cluster {
     readonly namespace: string,
     /** The options, for a program that is started for the same cluster. */
     readonly options: ClusterOptions = {},
+    /** Whether this process runs in a pod of the cluster, where the names of its Services lead to them. */
+    readonly isInside = false,
   ) {}
 
   /** @throws CommandError the kubeconfig cannot be used */
@@ -62,6 +64,7 @@ export class Cluster {
         new ApiClient(config, { clock, connections: CONNECTIONS }),
         options.namespace ?? (namespace || 'default'),
         options,
+        runsInside(config.getCurrentCluster()?.server, process.env),
       );
     } catch (error) {
       if (error instanceof CommandError) throw error;
@@ -137,6 +140,15 @@ export class Cluster {
       `there is no ${kind} ${name} in the namespace ${this.namespace}: name another one, or choose the namespace with -n`,
     );
   }
+}
+
+/** In a pod, a kubeconfig may name another cluster than that of the pod. */
+export function runsInside(
+  server: string | undefined,
+  { KUBERNETES_SERVICE_HOST: host }: Readonly<Record<string, string | undefined>>,
+): boolean {
+  if (!host || server === undefined || !URL.canParse(server)) return false;
+  return [host, `[${host}]`].includes(new URL(server).hostname);
 }
 
 function useContext(config: KubeConfig, context: string): void {

@@ -9,3 +9,13 @@ export function parseDuration(text: string): number {
     throw new InvalidArgumentError('Write it like 90s, 5m or 1h30m.');
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!, 0);
 }
+
+/** A parser of whole numbers from `least` on. */
+export function countFrom(least: number): (text: string) => number {
+  return (text) => {
+    const count = Number(text);
+    if (!/^\d{1,9}$/.test(text) || count < least)
+      throw new InvalidArgumentError(`Write a whole number from ${least} on.`);
+    return count;
+  };
+}

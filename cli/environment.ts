@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { type Clock, systemClock } from '../operator/base/clock';
 import { Cluster, type ClusterOptions } from './cluster';
 import type { HubFacts } from './doctor/hub-facts';
+import type { Occupation } from './reconcile/occupation';
 import { Terminal } from './terminal';
 
 /** The surroundings of a command, which tests replace. */
@@ -14,6 +15,8 @@ export interface Environment {
   readStandardInput(this: void): Promise<string>;
   /** Reads the state of the hub of a Hub resource. @throws CommandError, HubError */
   readHub(this: void, cluster: Cluster, name: string): Promise<HubFacts>;
+  /** Asks the hub of a Hub resource what a restart would end. @throws CommandError, HubError */
+  readOccupation(this: void, cluster: Cluster, name: string): Promise<Occupation | undefined>;
 }
 
 /** The surroundings of the process. */
@@ -30,6 +33,12 @@ export function processEnvironment(signal: AbortSignal): Environment {
       const { readFacts } = await import('./doctor/hub-facts');
       const hub = await openHub(cluster, name, systemClock);
       return readFacts(hub.client).finally(() => hub.close());
+    },
+    readOccupation: async (cluster, name) => {
+      const { openHub } = await import('./hub/access');
+      const { readOccupation } = await import('./reconcile/occupation');
+      const hub = await openHub(cluster, name, systemClock);
+      return readOccupation(hub.client).finally(() => hub.close());
     },
   };
 }

@@ -61,6 +61,13 @@ export function oneLine(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
 }
 
+/** A line of a log with its indentation, without escape sequences and control characters, by which it could change the terminal. */
+export function logLine(text: string): string {
+  return text
+    .replace(/(\u001b\[|\u009b)[0-?]*[ -/]*[@-~]/g, '')
+    .replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, '');
+}
+
 /** Rows under a head, in columns that are as wide as their longest value; the last column is as long as it is. */
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows];

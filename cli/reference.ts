@@ -32,6 +32,7 @@ const noEnvironment = {
   },
   readStandardInput: none,
   readHub: none,
+  readOccupation: none,
 };
 
 function section(command: Command): string[] {
@@ -54,8 +55,8 @@ function section(command: Command): string[] {
 const shown = (argument: Argument): string =>
   `${argument.name().toUpperCase()}${argument.variadic ? '…' : ''}`;
 
-const defaultOf = ({ defaultValue }: Option): string | undefined =>
-  typeof defaultValue === 'string' ? defaultValue : undefined;
+const defaultOf = ({ defaultValue, defaultValueDescription: description }: Option): string | undefined =>
+  description ?? (typeof defaultValue === 'string' ? defaultValue : undefined);
 
 function described(text: string, choices?: readonly string[], preset?: string): string {
   const parts = [

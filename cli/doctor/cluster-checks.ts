@@ -122,6 +122,14 @@ interface Right {
   readonly verb: string;
 }
 
+/** What kubectl needs to forward a port to a pod of a Service. */
+const portForwardRights: readonly Right[] = [
+  { group: '', resource: 'services', verb: 'get' },
+  { group: '', resource: 'pods', verb: 'get' },
+  { group: '', resource: 'pods', verb: 'list' },
+  { group: '', resource: 'pods', subresource: 'portforward', verb: 'create' },
+];
+
 /** The user of this command has the rights that the commands need. */
 export async function checkUserRights(cluster: Cluster): Promise<Finding[]> {
   const needed: readonly Right[] = [
@@ -130,6 +138,7 @@ export async function checkUserRights(cluster: Cluster): Promise<Finding[]> {
     ),
     { group: '', resource: 'secrets', verb: 'get' },
     { group: '', resource: 'pods', subresource: 'log', verb: 'get' },
+    ...(cluster.isInside ? [] : portForwardRights),
     { group: 'apps', resource: 'statefulsets', verb: 'patch' },
   ];
   return rightsFindings('your rights', 'You may not', needed, (right) =>

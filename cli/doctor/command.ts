@@ -8,6 +8,7 @@ import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
 import type { Environment } from '../environment';
 import { exitCodes } from '../exit-codes';
+import { NoWayToHub } from '../hub/port-forward';
 import { oneLine, type OutputOptions, printResult, withOutput } from '../output';
 import { hubNameOf } from '../status/causes';
 import type { Terminal } from '../terminal';
@@ -114,7 +115,7 @@ async function checkHub(
     if (isForbidden(error)) return [about('token', `Hub ${name}`).skipped(oneLine(error.message))];
     if (!(error instanceof CommandError)) throw error;
     return [
-      about('token', `Hub ${name}`).fault(
+      about(error instanceof NoWayToHub ? 'hub reachable' : 'token', `Hub ${name}`).fault(
         oneLine(error.message),
         `kubectl hub status ${name} says what the hub waits for.`,
       ),

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { HubUnreachable } from '../../operator/client/connection/errors';
+import { HubUnreachable, NotHomeAssistant } from '../../operator/client/connection/errors';
 import { HubClient, type HubAccess } from '../../operator/client/hub-client';
 import { verifyIsHub } from '../../operator/client/connection/hub-identity';
 import type { Clock } from '../../operator/base/clock';
@@ -27,8 +27,9 @@ interface Secret extends ClusterObject {
 }
 
 /**
- * Opens the hub of a Hub resource with the token of its Secret. Where the address of its status is not reachable from
- * this machine, kubectl forwards a port to its Service.
+ * Opens the hub of a Hub resource with the token of its Secret. The pod of a hub in the cluster is reached by a port that
+ * kubectl forwards through the API server, whose certificate is checked: the name of a Service says nothing outside of
+ * its cluster, where any name server may lead it to a stranger, and a stranger can answer like a hub.
  *
  * @throws CommandError, HubError
  */
@@ -48,15 +49,14 @@ export async function openHub(cluster: Cluster, name: string, clock: Clock): Pro
       `the address of the Hub ${name} is not known yet: kubectl hub status ${name} says what it waits for`,
     );
   const masked = valuesIn(await secretContent(cluster, objectNames(name).secrets));
-  const access = { url, token: token.trim(), ca };
-  const client = clientOf(access, clock, masked);
+  const connect = (at: string) => openClient({ url: at, token: token.trim(), ca }, clock, masked);
+  if (external) return connect(url);
+  if (!cluster.isInside && !isOfThisMachine(url)) return openForwarded(cluster, name, url, connect);
   try {
-    await verifyIsHub(client.rest);
-    return { client, close: () => client.close() };
+    return await connect(url);
   } catch (error) {
-    client.close();
-    if (!(error instanceof HubUnreachable) || external) throw error;
-    return openForwarded(cluster, name, access, clock, masked);
+    if (!(error instanceof HubUnreachable || error instanceof NotHomeAssistant)) throw error;
+    return openForwarded(cluster, name, url, connect, error);
   }
 }
 
@@ -67,37 +67,46 @@ export async function openUrl(url: string, tokenFile: string, clock: Clock): Pro
   const token = await readFile(tokenFile, 'utf8').catch((error: unknown) => {
     throw new CommandError(`cannot read the token in ${tokenFile}: ${messageOf(error)}`);
   });
-  const client = clientOf({ url: new URL(url).origin, token: token.trim() }, clock, []);
-  await verifyIsHub(client.rest).catch((error: unknown) => {
+  return openClient({ url: new URL(url).origin, token: token.trim() }, clock, []);
+}
+
+/** The hubs of a sandbox are programs of this machine: no network and no name server is between. */
+const isOfThisMachine = (url: string): boolean =>
+  URL.canParse(url) && /^(127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+
+/** A client of a hub that has answered, without having been sent the token. @throws HubError */
+async function openClient(access: HubAccess, clock: Clock, secrets: readonly string[]): Promise<OpenHub> {
+  const client = new HubClient({ ...access, clock, log: silentLog, secrets });
+  try {
+    await verifyIsHub(client.rest);
+    return { client, close: () => client.close() };
+  } catch (error) {
     client.close();
     throw error;
-  });
-  return { client, close: () => client.close() };
+  }
 }
 
-function clientOf(access: HubAccess, clock: Clock, secrets: readonly string[]): HubClient {
-  return new HubClient({ ...access, clock, log: silentLog, secrets });
-}
-
+/** @param tried the failure of another way */
 async function openForwarded(
   cluster: Cluster,
   name: string,
-  access: HubAccess,
-  clock: Clock,
-  secrets: readonly string[],
+  url: string,
+  connect: (url: string) => Promise<OpenHub>,
+  tried?: Error,
 ): Promise<OpenHub> {
-  const { port } = new URL(access.url);
-  const forwarded = await forwardPort(cluster, objectNames(name).workload, Number(port || 80));
-  const client = clientOf({ ...access, url: forwarded.url }, clock, secrets);
-  const close = () => {
-    client.close();
-    forwarded.close();
-  };
+  const { port } = new URL(url);
+  const forwarded = await forwardPort(cluster, objectNames(name).workload, Number(port || 80), tried);
   try {
-    await verifyIsHub(client.rest);
-    return { client, close };
+    const hub = await connect(forwarded.url);
+    return {
+      client: hub.client,
+      close: () => {
+        hub.close();
+        forwarded.close();
+      },
+    };
   } catch (error) {
-    close();
+    forwarded.close();
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { messageOf } from '../../operator/base/errors';
 import type { Cluster } from '../cluster';
 import { CommandError } from '../command-error';
+import { oneLine } from '../output';
 
 /** A port of this machine that leads to a Service. */
 export interface ForwardedPort {
@@ -9,8 +10,21 @@ export interface ForwardedPort {
   close(): void;
 }
 
-/** Has kubectl forward a free port to a Service; it ends with this process. @throws CommandError */
-export async function forwardPort(cluster: Cluster, service: string, port: number): Promise<ForwardedPort> {
+/** There is no way to the hub of a Hub: nothing was sent to it. */
+export class NoWayToHub extends CommandError {}
+
+/**
+ * Has kubectl forward a free port to a pod of a Service; it ends with this process.
+ *
+ * @param tried the failure of another way
+ * @throws NoWayToHub
+ */
+export async function forwardPort(
+  cluster: Cluster,
+  service: string,
+  port: number,
+  tried?: Error,
+): Promise<ForwardedPort> {
   const { kubeconfig, context } = cluster.options;
   const child = spawn(
     process.env['KUBECTL'] || 'kubectl',
@@ -24,14 +38,19 @@ export async function forwardPort(cluster: Cluster, service: string, port: numbe
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
-  const close = () => void child.kill();
+  const close = () => {
+    process.off('exit', close);
+    child.kill();
+  };
   process.once('exit', close);
   return new Promise((resolve, reject) => {
     let output = '';
     const fail = (why: string) =>
       reject(
-        new CommandError(
-          `the hub cannot be reached from here, and kubectl port-forward service/${service} fails: ${why}`,
+        new NoWayToHub(
+          `the hub cannot be reached: ${tried ? `${tried.message}, and ` : ''}kubectl port-forward service/${service} fails: ${oneLine(why)}; ` +
+            `this needs the rights to get Services, to get and list pods and to create pods/portforward in the namespace ${cluster.namespace}. ` +
+            'Without them, diff and export read a hub at an address that you vouch for: --url with --token-file',
         ),
       );
     const read = (chunk: Buffer) => {

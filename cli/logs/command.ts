@@ -10,13 +10,14 @@ import { builtin } from '../../operator/runtime/types';
 import type { Cluster } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
+import { countFrom } from '../duration';
 import { type ExitCode, exitCodes } from '../exit-codes';
 import { openHub } from '../hub/access';
-import { oneLine, type OutputOptions, Results, withOutput } from '../output';
+import { logLine, oneLine, type OutputOptions, Results, withOutput } from '../output';
 
 interface LogsOptions extends OutputOptions {
   readonly follow?: true;
-  readonly tail?: string;
+  readonly tail?: number;
   readonly previous?: true;
   readonly system?: true;
 }
@@ -33,7 +34,7 @@ export function logsCommand(context: CommandContext): Command {
     )
     .argument('<hub>', 'name of a Hub')
     .option('-f, --follow', 'go on until Ctrl-C')
-    .option('--tail <lines>', 'only the last lines')
+    .option('--tail <lines>', 'only the last lines', countFrom(0))
     .option('--previous', 'the container before the last restart')
     .option('--system', 'warnings and errors of the hub’s own memory')
     .action(
@@ -69,7 +70,7 @@ async function podLog(
       );
     });
   try {
-    for await (const line of createInterface({ input: stream })) terminal.print(line);
+    for await (const line of createInterface({ input: stream })) terminal.print(logLine(line));
   } catch (error) {
     if (!signal.aborted) throw error;
   }
@@ -88,7 +89,8 @@ async function systemLog(
     );
   const hub = await openHub(cluster, name, clock);
   try {
-    const records = [...(await readLog(hub.client))].reverse().slice(tail === undefined ? 0 : -Number(tail));
+    const all = [...(await readLog(hub.client))].reverse();
+    const records = all.slice(Math.max(0, all.length - (tail ?? all.length)));
     const { redact } = hub.client.rest;
     const results = new Results(terminal, { output });
     for (const record of records) results.add(dataOf(record, redact), redact(formatRecord(record)));

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { timestamp } from '../../operator/base/clock';
+import { OperationalError } from '../../operator/base/errors';
 import { checkConfig, getConfig } from '../../operator/client/setup/core';
 import { HubError } from '../../operator/client/connection/errors';
 import { hubStartId } from '../../operator/client/setup/hub-start-id';
@@ -14,6 +15,7 @@ import { CommandError } from '../command-error';
 import { exitCodes } from '../exit-codes';
 import { openHub, type OpenHub } from '../hub/access';
 import { oneLine, Results } from '../output';
+import type { Occupation } from './occupation';
 import { addState, describeState, waitFor, type WaitOptions, withWait } from './wait';
 import { stateOf } from '../status/state';
 
@@ -21,6 +23,16 @@ import { stateOf } from '../status/state';
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 /** Milliseconds between two questions to a hub that restarts. */
 const POLL_INTERVAL = 2_000;
+
+interface RestartOptions extends WaitOptions {
+  readonly force?: true;
+}
+
+const MEANING: Readonly<Record<Occupation, string>> = {
+  migration:
+    'the hub converts its database to a newer schema, and a restart could leave the database half converted',
+  backup: 'the hub makes or restores a backup, which a restart would end',
+};
 
 interface StatefulSet extends ClusterObject {
   readonly status?: {
@@ -37,12 +49,15 @@ export function restartCommand(context: CommandContext): Command {
       .summary('restart a hub, and wait until it runs')
       .description(
         'Restarts the pod of the hub as `kubectl rollout restart` does. An external hub is asked to restart by itself, after ' +
-          'it has checked its configuration. Waits until the Hub is Ready.',
+          'it has checked its configuration. Refuses while the hub converts its database or makes a backup, or cannot be asked ' +
+          'whether it does. Waits until the Hub is Ready.',
       )
-      .argument('<hub>', 'name of a Hub'),
+      .argument('<hub>', 'name of a Hub')
+      .option('--force', 'restart without asking the hub, which may end a migration or a backup'),
   ).action(
-    context.clusterAction(async (cluster, name: string, options: WaitOptions) => {
+    context.clusterAction(async (cluster, name: string, options: RestartOptions) => {
       const hub = (await cluster.get(definition, name)) as unknown as Hub;
+      if (!options.force) await refuseWhileOccupied(cluster, context, name);
       if (hub.spec.external) await restartExternal(cluster, context, name, options);
       else await restartPod(cluster, context, name, options);
       const results = new Results(context.environment.terminal, options);
@@ -72,6 +87,26 @@ async function reportReady(
     stateOf(each).state === 'Progressing' ? describeState(each) : true,
   );
   return addState(results, resource, definition);
+}
+
+/** A hub that does not answer may be at such work as well. @throws CommandError */
+async function refuseWhileOccupied(
+  cluster: Cluster,
+  { environment: { readOccupation } }: CommandContext,
+  name: string,
+): Promise<void> {
+  const occupation = await readOccupation(cluster, name).catch((error: unknown) => {
+    if (!(error instanceof OperationalError)) throw error;
+    throw new CommandError(
+      `the hub of the Hub ${name} cannot be asked whether it converts its database or makes a backup: ${oneLine(error.message)}. ` +
+        'Nothing was restarted; --force restarts it all the same, which ends such work',
+    );
+  });
+  if (occupation)
+    throw new CommandError(
+      `Hub ${name}: ${MEANING[occupation]}. Nothing was restarted: try again when it is done, or use --force to restart it all the same`,
+      exitCodes.negative,
+    );
 }
 
 async function restartPod(

@@ -1,10 +1,11 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { RunTrace, TraceStep } from '../../operator/client/connection/api-types';
 import { redactValue } from '../../operator/client/connection/redact';
 import { automation, script } from '../../operator/kinds';
 import type { Cluster } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
+import { countFrom } from '../duration';
 import { type ExitCode, exitCodes } from '../exit-codes';
 import { openHub } from '../hub/access';
 import { parseTarget, type Target } from '../kind-names';
@@ -12,7 +13,7 @@ import { oneLine, type OutputOptions, printResult, withOutput } from '../output'
 import { hubNameOf } from '../status/causes';
 
 interface TraceOptions extends OutputOptions {
-  readonly runs: string;
+  readonly runs: number;
 }
 
 /** A run with its steps in the order in which they were taken. */
@@ -29,7 +30,7 @@ export function traceCommand(context: CommandContext): Command {
           'results, and how they ended.',
       )
       .argument('<resource>', 'name of a HubAutomation, or KIND/NAME')
-      .option('--runs <count>', 'number of runs', '1'),
+      .addOption(new Option('--runs <count>', 'number of runs').argParser(countFrom(1)).default(1, '1')),
   ).action(
     context.clusterAction(async (cluster, argument: string, options: TraceOptions) =>
       trace(cluster, context, targetOf(argument), options),
@@ -59,7 +60,7 @@ async function trace(
   try {
     const { connection, rest } = hub.client;
     const known = await connection.command('trace/list', { domain, item_id: id });
-    const last = [...known].reverse().slice(0, Number(options.runs));
+    const last = [...known].reverse().slice(0, options.runs);
     const runs = await Promise.all(
       last.map(async ({ run_id: runId }): Promise<Run> => {
         const { trace: byPath, ...run } = await connection.command('trace/get', {

@@ -7,6 +7,7 @@ import { Cluster, type ClusterOptions } from '../../../cli/cluster';
 import type { HubFacts } from '../../../cli/doctor/hub-facts';
 import { HubUnreachable } from '../../../operator/client/connection/errors';
 import type { Environment } from '../../../cli/environment';
+import type { Occupation } from '../../../cli/reconcile/occupation';
 import { runProgram } from '../../../cli/program';
 import { Terminal } from '../../../cli/terminal';
 import { ManualClock } from '../manual-clock';
@@ -31,6 +32,8 @@ export class CommandLine {
   afterWrite: (object: CustomResource) => void = () => undefined;
   /** A stand-in of the hub. */
   readHub: (name: string) => Promise<HubFacts> = () => Promise.reject(new HubUnreachable('no hub answers'));
+  /** Work of the hub that a restart would end. */
+  readOccupation: (name: string) => Promise<Occupation | undefined> = () => Promise.resolve(undefined);
   stdout = '';
   stderr = '';
   private readonly interrupt = new AbortController();
@@ -67,6 +70,7 @@ export class CommandLine {
       },
       readStandardInput: () => Promise.resolve(input),
       readHub: (_: Cluster, name: string) => this.readHub(name),
+      readOccupation: (_: Cluster, name: string) => this.readOccupation(name),
     };
   }
 

@@ -78,7 +78,7 @@ describe('logs', () => {
     const { code, stdout } = await line.run('logs villa --tail 5');
     expect(stdout).toBe('one\ntwo\n');
     expect(code).toBe(0);
-    expect(line.client.requests.at(-1)!.query).toMatchObject({ container: 'hub', tailLines: '5' });
+    expect(line.client.requests.at(-1)!.query).toMatchObject({ container: 'hub', tailLines: 5 });
   });
 
   test('a hub without a pod is an error with the way out', async () => {

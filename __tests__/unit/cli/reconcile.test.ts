@@ -1,7 +1,14 @@
 import { userAnnotations } from '../../../operator/kinds/annotations';
+import { CommandError } from '../../../cli/command-error';
+import { HubUnreachable, TokenRejected } from '../../../operator/client/connection/errors';
 import type { CustomResource } from '../../../operator/kinds/resource';
+import { systemClock } from '../../../operator/base/clock';
+import { HubClient } from '../../../operator/client/hub-client';
+import { readOccupation } from '../../../cli/reconcile/occupation';
+import { silentLog } from '../../../cli/hub/silent-log';
+import { FakeHub, json } from '../client/fake-hub';
 import { notFound } from '../runtime/fake-api-client';
-import { CommandLine, merge, ofHub, resource } from './command-line';
+import { CommandLine, forbidden, merge, ofHub, resource } from './command-line';
 
 const villa = resource('Hub', 'villa', {}, { reason: 'HubRunning', message: 'The hub runs.' });
 const porch = resource('HubAutomation', 'porch', ofHub('villa'), {
@@ -207,6 +214,42 @@ describe('restart', () => {
     ]);
   });
 
+  test.each([
+    ['migration', 'the hub converts its database to a newer schema'],
+    ['backup', 'the hub makes or restores a backup'],
+  ] as const)('is refused during a %s, unless it is forced', async (occupation, why) => {
+    const line = new CommandLine(villa);
+    line.intercept = ({ path }) => (path.endsWith('/statefulsets/villa') ? rolled('new', 1) : undefined);
+    line.readOccupation = () => Promise.resolve(occupation);
+    const { code, stderr } = await line.run('restart villa');
+    expect(stderr).toContain(`error: Hub villa: ${why}`);
+    expect(stderr).toContain('use --force to restart it all the same');
+    expect(code).toBe(1);
+    expect(line.client.writes).toEqual([]);
+    expect(await line.run('restart villa --force')).toMatchObject({ code: 0 });
+    expect(line.client.writes).toHaveLength(1);
+  });
+
+  test.each([
+    ['does not answer', new HubUnreachable('connect ECONNREFUSED 127.0.0.1:8123')],
+    ['rejects the token', new TokenRejected('HTTP 401')],
+    ['has no address yet', new CommandError('the address of the Hub villa is not known yet')],
+    ['has a token that may not be read', forbidden()],
+  ])('is refused where the hub %s, unless it is forced', async (_, error) => {
+    const line = new CommandLine(villa);
+    line.intercept = ({ path }) => (path.endsWith('/statefulsets/villa') ? rolled('new', 1) : undefined);
+    line.readOccupation = () => Promise.reject(error);
+    const { code, stderr } = await line.run('restart villa');
+    expect(stderr).toContain(
+      `the hub of the Hub villa cannot be asked whether it converts its database or makes a backup: ${error.message}. Nothing was restarted`,
+    );
+    expect(stderr).toContain('--force restarts it all the same, which ends such work');
+    expect(code).toBe(2);
+    expect(line.client.writes).toEqual([]);
+    expect(await line.run('restart villa --force')).toMatchObject({ code: 0 });
+    expect(line.client.writes).toHaveLength(1);
+  });
+
   test('a pod that does not become ready is the exit code 1', async () => {
     const line = new CommandLine(villa);
     line.intercept = ({ path }) => (path.endsWith('/statefulsets/villa') ? rolled('old', 0) : undefined);
@@ -223,5 +266,32 @@ describe('restart', () => {
       return undefined;
     };
     expect((await line.run('restart villa')).code).toBe(2);
+  });
+});
+
+describe('readOccupation', () => {
+  const of = async (recorder: object, backup: string | undefined) => {
+    const hub = await FakeHub.start();
+    hub.routes.set('GET /api/core/state', json(200, { state: 'RUNNING', recorder_state: recorder }));
+    hub.onCommand = ({ succeed, fail }) =>
+      backup === undefined ? fail('unknown_command', 'Unknown command.') : succeed({ state: backup });
+    const options = { url: hub.url, token: hub.token, clock: systemClock, log: silentLog };
+    const client = new HubClient(options);
+    try {
+      return await readOccupation(client);
+    } finally {
+      client.close();
+      await hub.close();
+    }
+  };
+
+  test.each([
+    [{ migration_in_progress: true }, 'idle', 'migration'],
+    [{ migration_in_progress: false }, 'create_backup', 'backup'],
+    [{ migration_in_progress: false }, 'restore_backup', 'backup'],
+    [{ migration_in_progress: false }, 'idle', undefined],
+    [{}, undefined, undefined],
+  ])('with the database %j and the backup %s it is %s', async (recorder, backup, expected) => {
+    expect(await of(recorder, backup)).toBe(expected);
   });
 });
