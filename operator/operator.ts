@@ -22,7 +22,6 @@ import { LeaderElection } from './runtime/leader';
 import { type ClusterObject, type ResourceType } from './runtime/objects';
 import { type ObjectKey, parseObjectKey } from './runtime/object-key';
 import { Reconciler } from './runtime/reconciler';
-import { Replacement } from './runtime/replacement';
 import type { CustomResource } from './kinds/resource';
 import { SecretReader } from './runtime/secrets';
 import { withoutForeignConditions } from './runtime/status';
@@ -90,7 +89,9 @@ export class HubOperator extends OperatorAdapter {
     this.applier = new Applier(this.cluster, this.cache, API_GROUP, (owner, message) =>
       this.events.record(owner, { type: 'Warning', reason: 'ImmutableReplaced', message }),
     );
-    this.secrets = new SecretReader(this.cluster, this.cache);
+    this.secrets = new SecretReader(this.cluster, this.cache, (...secret) =>
+      this.applier.settle(builtin.Secret, ...secret),
+    );
     const eventWriter = new EventWriter(this.cluster, clock, settings.podName);
     this.events = new EventRecorder(eventWriter, clock, log, () => this.controller.queue.isBusy);
     this.modules = syncModules({
@@ -212,7 +213,7 @@ export class HubOperator extends OperatorAdapter {
     this.metrics.setLeader(this.settings.leaseName, true);
     this.log.info({ identity: this.leader?.identity }, 'became leader');
     this.webhook?.lead();
-    await new Replacement(this.cluster, this.clock, API_GROUP).finish(this.cache, (error) =>
+    await this.applier.finishReplacements(this.cache, (error) =>
       this.log.warn({ error }, 'failed to finish the replacement of an immutable object'),
     );
     this.controller.queue.start();

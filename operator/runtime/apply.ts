@@ -129,9 +129,25 @@ export class Applier {
     this.verified.delete(objectKeyOf(object));
   }
 
-  /** Reads the object from the API server. */
-  find<T extends ClusterObject>(type: ResourceType, namespace: string, name: string): Promise<T | undefined> {
+  /** Reads the object from the API server. @throws the error of a replacement that has not ended */
+  async find<T extends ClusterObject>(
+    type: ResourceType,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> {
+    await this.settle(type, namespace, name);
     return this.cluster.find<T>(type, namespace, name);
+  }
+
+  /** Goes on with the replacements of immutable objects in which a former process has ended. Before anything is read. */
+  finishReplacements(cache: Pick<Cache, 'list'>, onFailure: (error: unknown) => void): Promise<void> {
+    return this.replacement.finish(cache, onFailure);
+  }
+
+  /** An object of whose replacement only its copy is left is created from that. */
+  async settle(type: ResourceType, namespace: string, name: string): Promise<void> {
+    const created = await this.replacement.settle(type, namespace, name);
+    if (created) this.cache.recordWrite({ ...created, kind: type.kind });
   }
 
   labels(owner: CustomResource): Record<string, string> {

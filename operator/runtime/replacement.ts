@@ -5,6 +5,7 @@ import type { ApiClient } from './api-client';
 import { isConflict, isNotFound } from './api-errors';
 import { NameConflict, ObjectRejected, rejectionOf } from './apply-errors';
 import type { Cache } from './cache';
+import { type ObjectKey, objectKey } from './object-key';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from './object-ownership';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import { builtin } from './types';
@@ -26,6 +27,8 @@ interface Content extends ClusterObject {
 export class Replacement {
   private readonly replacedAt: string;
   private readonly replaces: string;
+  /** The copies of objects whose replacement has not ended, by the object: a quota, a policy or a finalizer may keep it from that. */
+  private readonly unfinished = new Map<ObjectKey, ClusterObject>();
 
   constructor(
     private readonly cluster: ApiClient,
@@ -67,38 +70,65 @@ export class Replacement {
         DEPENDENCY_REQUEUE,
       );
     const copy = await this.createCopy(type, body);
-    await this.delete(type, present);
-    if (await this.cluster.find(type, namespace, name))
-      throw new NameConflict(
-        `${what} is immutable and being deleted. It is created again when it is gone.`,
-        true,
-      );
-    const created = await this.create<T>(type, body);
-    await this.delete(type, copy);
-    return created;
+    try {
+      await this.delete(type, present);
+      if (await this.cluster.find(type, namespace, name)) throw beingDeleted(what);
+      const created = await this.create<T>(type, body);
+      await this.delete(type, copy);
+      return created;
+    } catch (error) {
+      this.unfinished.set(objectKey(type.kind, namespace, name), copy);
+      throw error;
+    }
   }
 
   /**
    * Goes on with the replacements in which a former process has ended. Before anything is read of the objects.
    *
-   * @param onFailure the others are gone on with
+   * @param onFailure the others are gone on with; {@link settle} tries it again
    */
   async finish(cache: Pick<Cache, 'list'>, onFailure: (error: unknown) => void): Promise<void> {
     for (const type of TYPES)
-      for (const object of [...cache.list<ClusterObject>(type.kind)])
-        if (this.isCopy(object)) await this.finishOne(type, object).catch(onFailure);
+      for (const copy of [...cache.list<ClusterObject>(type.kind)]) {
+        if (!this.isCopy(copy)) continue;
+        const { annotations, namespace = '' } = copy.metadata;
+        const name = annotations![this.replaces]!;
+        this.unfinished.set(objectKey(type.kind, namespace, name), copy);
+        await this.settle(type, namespace, name).catch(onFailure);
+      }
   }
 
-  private async finishOne(type: ResourceType, { metadata }: ClusterObject): Promise<void> {
+  /**
+   * Ends the replacement of an object if it has not ended. Who reads the object without it would take its content for lost.
+   *
+   * @returns the object if it had to be created
+   * @throws the error that keeps the object from being created
+   */
+  async settle(type: ResourceType, namespace: string, name: string): Promise<ClusterObject | undefined> {
+    const key = objectKey(type.kind, namespace, name);
+    const copy = this.unfinished.get(key);
+    if (!copy) return undefined;
+    const created = await this.finishOne(type, copy);
+    if (this.unfinished.get(key) === copy) this.unfinished.delete(key);
+    return created;
+  }
+
+  private async finishOne(
+    type: ResourceType,
+    { metadata }: ClusterObject,
+  ): Promise<ClusterObject | undefined> {
     const { namespace = '', name: copyName } = metadata;
     const copy = await this.cluster.find<Content>(type, namespace, copyName);
-    if (!copy || !this.isCopy(copy)) return;
+    if (!copy || !this.isCopy(copy)) return undefined;
     const { [this.replaces]: name = '', ...annotations } = copy.metadata.annotations!;
-    if (!(await this.cluster.find(type, namespace, name))) {
+    const present = await this.cluster.find(type, namespace, name);
+    if (present?.metadata.deletionTimestamp) throw beingDeleted(`${type.kind} ${namespace}/${name}`);
+    let created: ClusterObject | undefined;
+    if (!present) {
       const { labels = {}, ownerReferences } = copy.metadata;
       const owners = ownerReferences && { ownerReferences };
       const { immutable: _, ...content } = copy;
-      await this.create(type, {
+      created = await this.create(type, {
         ...content,
         apiVersion: 'v1',
         kind: type.kind,
@@ -106,6 +136,7 @@ export class Replacement {
       });
     }
     await this.delete(type, copy);
+    return created;
   }
 
   private isCopy({ metadata: { annotations, labels } }: ClusterObject): boolean {
@@ -162,3 +193,6 @@ export class Replacement {
     await undefinedIf((error) => isNotFound(error) || isConflict(error), removal);
   }
 }
+
+const beingDeleted = (what: string): NameConflict =>
+  new NameConflict(`${what} is immutable and being deleted. It is created again when it is gone.`, true);

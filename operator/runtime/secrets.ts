@@ -37,6 +37,8 @@ export class SecretReader {
   constructor(
     private readonly cluster: ApiClient,
     private readonly cache: Cache,
+    /** Ends the replacement of a Secret that was immutable (`replacement.ts`). */
+    private readonly settle: (namespace: string, name: string) => Promise<void> = () => Promise.resolve(),
   ) {}
 
   /** The decoded values by key; undefined: the Secret does not exist. */
@@ -47,6 +49,7 @@ export class SecretReader {
   /** The decoded values, and which of them are no text; undefined when there is no such Secret. */
   async find(namespace: string, name: string): Promise<SecretContent | undefined> {
     const key = objectKey(builtin.Secret.kind, namespace, name);
+    await this.settle(namespace, name);
     const known = this.cache.get(builtin.Secret.kind, namespace, name);
     if (!known) {
       this.read.delete(key);

@@ -5,7 +5,9 @@ import { NameConflict, ObjectRejected } from '../../../operator/runtime/apply-er
 import { DryRunApplier } from '../../../operator/runtime/dry-run-applier';
 import { errorOutcome } from '../../../operator/runtime/error-outcome';
 import type { ClusterObject } from '../../../operator/runtime/objects';
+import type { Cache } from '../../../operator/runtime/cache';
 import { Replacement } from '../../../operator/runtime/replacement';
+import { SecretReader } from '../../../operator/runtime/secrets';
 import { builtin } from '../../../operator/runtime/types';
 import { ManualClock } from '../manual-clock';
 import { FakeApiClient, notFound } from './fake-api-client';
@@ -29,6 +31,8 @@ class Server {
   isPolicySet = false;
   /** Another controller keeps deleted objects. */
   hasFinalizer = false;
+  /** Why the object `c` cannot be created; undefined: it can. */
+  refusal: ApiError | undefined;
   /** Writes after which the process is gone. */
   writesLeft = Infinity;
   private uids = 0;
@@ -90,6 +94,7 @@ class Server {
       else this.objects.delete(name);
       return present;
     }
+    if (this.refusal && !present && name === 'c') throw this.refusal;
     const object = body as ConfigMap;
     const { data } = object;
     if (JSON.stringify(data).includes('invalid')) throw new ApiError(422, 'Invalid', 'data is too long');
@@ -208,6 +213,76 @@ describe('Replacement', () => {
     server.hasFinalizer = false;
     await server.finish();
     expect(contents()).toEqual({ c: { a: '2' } });
+  });
+
+  test('keeps the content while a finalizer of others keeps the object, also for the next process', async () => {
+    await server.apply({ a: '1' });
+    server.setImmutable();
+    server.hasFinalizer = true;
+    await expect(server.apply({ a: '2' })).rejects.toThrow(NameConflict);
+    const next = server.applier();
+    const onFailure = jest.fn();
+    await next.finishReplacements(server.cache, onFailure);
+    expect(onFailure).toHaveBeenCalledWith(expect.any(NameConflict));
+    expect(contents()).toEqual({ c: { a: '1' }, 'c-next': { a: '2' } });
+    server.objects.delete('c');
+    server.hasFinalizer = false;
+    expect(await next.find(builtin.ConfigMap, 'home', 'c')).toMatchObject({ data: { a: '2' } });
+    expect(contents()).toEqual({ c: { a: '2' } });
+  });
+
+  test.each([
+    ['a quota that counts the deleted object still', new ApiError(403, 'Forbidden', 'exceeded quota')],
+    ['a failure of the API server', new ApiError(500, 'InternalError', 'etcd')],
+  ])('nothing reads the object as absent after %s: it is created from the copy', async (_, refusal) => {
+    const applier = server.applier();
+    await server.apply({ a: '1' }, applier);
+    server.setImmutable();
+    server.refusal = refusal;
+    const words = refusal.message;
+    await expect(server.apply({ a: '2' }, applier)).rejects.toThrow(words);
+    await expect(applier.find(builtin.ConfigMap, 'home', 'c')).rejects.toThrow(words);
+    await expect(server.apply({ a: 'new' }, applier)).rejects.toThrow(words);
+    await expect(applier.remove(builtin.ConfigMap, owner, 'c')).rejects.toThrow(words);
+    expect(await applier.find(builtin.ConfigMap, 'home', 'other')).toBeUndefined();
+    server.refusal = undefined;
+    expect(await applier.find(builtin.ConfigMap, 'home', 'c')).toMatchObject({ data: { a: '2' } });
+    expect(contents()).toEqual({ c: { a: '2' } });
+    const requests = server.cluster.requests.length;
+    await applier.find(builtin.ConfigMap, 'home', 'c');
+    expect(server.cluster.requests).toHaveLength(requests + 1);
+    await server.apply({ a: '3' }, applier);
+    expect(contents()).toEqual({ c: { a: '3' } });
+  });
+
+  test('a later content takes the place of the copy', async () => {
+    const applier = server.applier();
+    await server.apply({ a: '1' }, applier);
+    server.setImmutable();
+    server.refusal = new ApiError(500, 'InternalError', 'etcd');
+    await expect(server.apply({ a: '2' }, applier)).rejects.toThrow();
+    server.refusal = undefined;
+    await server.apply({ a: '3' }, applier);
+    expect(contents()).toEqual({ c: { a: '3' } });
+  });
+
+  test('leaves no copy behind from which a next process would create an object that was removed since', async () => {
+    const applier = server.applier();
+    await server.apply({ a: '1' }, applier);
+    server.setImmutable();
+    server.refusal = new ApiError(500, 'InternalError', 'etcd');
+    await expect(server.apply({ a: '2' }, applier)).rejects.toThrow();
+    server.refusal = undefined;
+    await applier.remove(builtin.ConfigMap, owner, 'c');
+    await server.finish();
+    expect(contents()).toEqual({});
+  });
+
+  test('a Secret is created from its copy before it is read', async () => {
+    const settle = jest.fn(() => Promise.resolve());
+    const cache = { get: () => undefined } as unknown as Cache;
+    expect(await new SecretReader(server.cluster, cache, settle).find('home', 's')).toBeUndefined();
+    expect(settle).toHaveBeenCalledWith('home', 's');
   });
 
   test('touches no object of others whose name and annotation are those of a copy', async () => {
