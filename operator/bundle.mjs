@@ -97,11 +97,34 @@ const scripts = {
   },
 };
 
+/** The program that reads foreign texts as a text, in the place of the module that builds it from its sources. */
+const textPrograms = [];
+const textProgram = {
+  name: 'text-program',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/text-program\.ts$/ }, async ({ path }) => {
+      const { outputFiles, metafile } = await build({
+        entryPoints: [join(dirname(path), 'text-tasks.ts')],
+        bundle: true,
+        platform: 'node',
+        minify: true,
+        legalComments: 'none',
+        metafile: true,
+        write: false,
+        target: commandsTarget,
+      });
+      textPrograms.push({ metafile });
+      return { contents: `export const textProgram = () => ${JSON.stringify(outputFiles[0].text)};` };
+    });
+  },
+};
+
 function replaced(text, part, by) {
   if (!text.includes(part)) throw new Error(`cannot bundle: there is no ${part}`);
   return text.replace(part, by);
 }
 
+const commandsTarget = engines.node.replace('>=', 'node');
 const outdir = process.argv[2] ?? join(here, '../build');
 await mkdir(outdir, { recursive: true });
 // Moved when they are complete: an operator may be started from the former ones meanwhile.
@@ -116,9 +139,8 @@ const options = {
   legalComments: 'none', // all licenses are in a file
   metafile: true,
   logLevel: 'warning',
-  plugins: [kubeconfigOnly, unused, scripts],
+  plugins: [kubeconfigOnly, unused, scripts, textProgram],
 };
-const commandsTarget = engines.node.replace('>=', 'node');
 const [operator, commands] = await Promise.all([
   build({
     ...options,
@@ -141,7 +163,7 @@ await writeFile(
   await inOneFile(commands.outputFiles, 'kubectl-hub.cjs', commandsTarget),
   { mode: 0o755 },
 );
-const bundled = [operator, commands].flatMap(({ metafile: { outputs } }) =>
+const bundled = [operator, commands, ...textPrograms].flatMap(({ metafile: { outputs } }) =>
   Object.values(outputs).flatMap(({ inputs }) =>
     Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0),
   ),

@@ -27,10 +27,12 @@ import { SecretReader } from './runtime/secrets';
 import { withoutForeignConditions } from './runtime/status';
 import type { Change } from './runtime/store';
 import { OperatorAdapter } from './process/operator-adapter';
+import { BoundedTexts } from './process/texts/bounded-texts';
 import { ApiClient, type ApiClientOptions } from './runtime/api-client';
 import { builtin, type Builtin } from './runtime/types';
 import type { Settings } from './process/settings';
 import { type SyncModules, syncModules } from './sync';
+import { textProgram } from './text-program';
 import { Webhook } from './webhook';
 import { clusterState } from './webhook/cluster-state';
 
@@ -57,6 +59,7 @@ export class HubOperator extends OperatorAdapter {
   private readonly leader: LeaderElection | undefined;
   private readonly webhook: Webhook | undefined;
   /** Aborted when this process may no longer write. */
+  private readonly texts: BoundedTexts;
   private readonly leadership = new AbortController();
   private end!: (end: End) => void;
 
@@ -94,6 +97,7 @@ export class HubOperator extends OperatorAdapter {
     );
     const eventWriter = new EventWriter(this.cluster, clock, settings.podName);
     this.events = new EventRecorder(eventWriter, clock, log, () => this.controller.queue.isBusy);
+    this.texts = new BoundedTexts({ clock, log, program: textProgram });
     this.modules = syncModules({
       cluster: this.cluster,
       cache: this.cache,
@@ -103,6 +107,7 @@ export class HubOperator extends OperatorAdapter {
       log,
       metrics,
       settings,
+      texts: this.texts,
       assertLeader: () => {
         this.leadership.signal.throwIfAborted();
         assertLeader();
@@ -232,6 +237,7 @@ export class HubOperator extends OperatorAdapter {
     this.metrics.setLeader(this.settings.leaseName, false);
     this.modules.close();
     await Promise.all([this.webhook?.stop(), this.cache.stop()]);
+    this.texts.close();
   }
 
   /** Drains hub writes first, so that status records their result. */

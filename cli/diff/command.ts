@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import type { BoundedTasks } from '../../operator/base/bounded-task';
+import { withTexts } from '../with-texts';
 import { truncate } from '../../operator/base/truncate';
 import { redactValue } from '../../operator/client/connection/redact';
 import { type Hub, hub as hubKind, integration, kindsByName } from '../../operator/kinds';
@@ -52,8 +54,8 @@ export function diffCommand(context: CommandContext): Command {
       .requiredOption('-f, --filename <file...>', 'files or directories'),
   ).action(
     context.action(async (options: DiffOptions) => {
-      const given = await readResources(options.filename);
       const { environment } = context;
+      const given = await withTexts(environment.clock, (texts) => readResources(options.filename, texts));
       const diffs =
         options.url === undefined
           ? await compareWithCluster(environment, options, given)
@@ -75,11 +77,14 @@ interface Given {
 }
 
 /** @throws CommandError */
-export async function readResources(paths: readonly string[]): Promise<readonly Given[]> {
+export async function readResources(
+  paths: readonly string[],
+  texts: BoundedTasks,
+): Promise<readonly Given[]> {
   const given: Given[] = [];
   for (const path of paths)
     for (const file of await filesOf(path))
-      for (const found of await read(file, file === path)) {
+      for (const found of await read(file, file === path, texts)) {
         if (!('object' in found)) throw new CommandError(`${found.file}:${found.line}: ${found.message}`);
         if (!isOurs(found)) continue;
         const resource = found.object as unknown as CustomResource;

@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../operator/base/is-object';
+import { unbounded } from '../../operator/base/bounded-task';
 import { findingsOf } from '../../operator/offline/findings';
 import { type Manifest, readManifests } from '../../operator/offline/manifests';
 import type { NotExpressed } from './config-entities';
@@ -48,7 +49,10 @@ export async function filesOf(described: readonly Described[]): Promise<CheckedF
     const { kind, metadata } = resource;
     candidates.push({ path, text, object, kind, name: metadata.name, manifest });
   }
-  const findings = await findingsOf(candidates.map(({ manifest }) => manifest));
+  const findings = await findingsOf(
+    candidates.map(({ manifest }) => manifest),
+    unbounded,
+  );
   const errors = new Map(
     findings
       .filter(({ severity }) => severity === 'error')

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
+import type { Clock } from '../../operator/base/clock';
 import { messageOf } from '../../operator/base/errors';
 import { kindsByName } from '../../operator/kinds';
 import { userAnnotations } from '../../operator/kinds/annotations';
@@ -15,7 +16,8 @@ import { type OutputOptions, printResult, withOutput } from '../output';
 import { openHub } from '../hub/access';
 import { parseTarget } from '../kind-names';
 import { hubNameOf } from '../status/causes';
-import { withFields } from './file-text';
+import { withTexts } from '../with-texts';
+import { withFieldsBounded } from './file-text';
 import { type PulledFields, pulledFields } from './pulled-spec';
 
 interface PullOptions extends OutputOptions {
@@ -57,7 +59,7 @@ export function pullCommand(context: CommandContext): Command {
             const inHub = pulled(resource, kind, fields);
             await printResult(terminal, options, inHub, () => yamlText(inHub));
           } else {
-            const file = await change(write, kind, name, fields);
+            const file = await change(clock, write, kind, name, fields);
             const changed = file.isChanged ? Object.keys(fields) : [];
             await printResult(terminal, options, { kind, name, file: write, changed }, () => file.line);
           }
@@ -80,6 +82,7 @@ function refuseSecrets(fields: PulledFields): void {
 
 /** `line` tells people. */
 async function change(
+  clock: Clock,
   file: string,
   kind: string,
   name: string,
@@ -93,7 +96,9 @@ async function change(
   const names = Object.keys(fields);
   if (names.length === 0)
     return { isChanged: false, line: `${kind} ${name}: the hub has it as the resource says` };
-  const changed = withFields(file, text, kind, name, fields);
+  const changed = await withTexts(clock, (texts) =>
+    withFieldsBounded(texts, { file, text, kind, name, fields }),
+  );
   if (changed === text) return { isChanged: false, line: `${kind} ${name}: ${file} has it as the hub does` };
   await writeFile(file, changed);
   return { isChanged: true, line: `${kind} ${name}: ${names.join(', ')} changed in ${file}` };

@@ -1,8 +1,45 @@
 import { type Document, isMap, parseAllDocuments } from 'yaml';
+import { type BoundedTask, type BoundedTasks, runTwice } from '../../operator/base/bounded-task';
 import { isObject } from '../../operator/base/is-object';
+import { isPlainYaml } from '../../operator/base/plain-yaml';
 import { CommandError } from '../command-error';
 import { mergeInto } from './merge';
 import type { PulledFields } from './pulled-spec';
+
+/** A file with the fields to write into it. */
+export interface FileFields {
+  readonly file: string;
+  readonly text: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly fields: PulledFields;
+}
+
+/** @throws CommandError the text has no such resource, is no YAML, or costs more than its length allows */
+export async function withFieldsBounded(texts: BoundedTasks, given: FileFields): Promise<string> {
+  const read = await runTwice(texts, withFieldsTask, given, '');
+  if (read.type === 'ended')
+    throw new CommandError(
+      `${given.file} takes more ${read.exceeded} to read than a file may: write its anchors, aliases and merges out, or split it`,
+    );
+  if ('problem' in read.output) throw new CommandError(read.output.problem);
+  return read.output.text;
+}
+
+export const withFieldsTask: BoundedTask<FileFields, { text: string } | { problem: string }> = {
+  name: 'withFields',
+  run: attempt,
+  inPlace: (given) => (isPlainYaml(given.text) ? attempt(given) : undefined),
+};
+
+function attempt({ file, text, kind, name, fields }: FileFields): { text: string } | { problem: string } {
+  try {
+    return { text: withFields(file, text, kind, name, fields) };
+  } catch (error) {
+    if (error instanceof CommandError) return { problem: error.message };
+    throw error;
+  }
+}
 
 /**
  * The text of a file with other values for fields of the spec of one of its resources. Comments, the order of keys and the other

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { API_GROUP } from '../../operator/kinds/group';
 import type { CommandContext } from '../command-context';
+import { withTexts } from '../with-texts';
 import { type OutputOptions, printResult, withOutput } from '../output';
 import type { ValidateOptions } from './validate';
 
@@ -19,8 +20,8 @@ export function validateCommand(context: CommandContext): Command {
         const { environment } = context;
         // The schemas and rules take a while to load, and no other command needs them.
         const { validate } = await import('./validate');
-        const { code, output, result } = await validate(paths, options, () =>
-          environment.readStandardInput(),
+        const { code, output, result } = await withTexts(environment.clock, (texts) =>
+          validate(paths, options, () => environment.readStandardInput(), texts),
         );
         await printResult(environment.terminal, options, result, () => output);
         return code;

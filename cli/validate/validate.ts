@@ -1,7 +1,8 @@
+import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { API_GROUP } from '../../operator/kinds/group';
 import { filesOf, read } from '../../operator/offline/files';
 import { type Finding, findingsOf, isOurs } from '../../operator/offline/findings';
-import { type Manifest, readManifests, type SyntaxProblem } from '../../operator/offline/manifests';
+import { type Manifest, readManifestsWithin, type SyntaxProblem } from '../../operator/offline/manifests';
 import { type ExitCode, exitCodes } from '../exit-codes';
 
 export interface ValidateOptions {
@@ -23,21 +24,23 @@ export interface Validation {
  * Checks the resources in files.
  *
  * @param paths files, directories, or `-` for the input
+ * @param texts reads them
  * @throws NotRead
  */
 export async function validate(
   paths: readonly string[],
   { strict = false }: ValidateOptions,
   input: () => Promise<string>,
+  texts: BoundedTasks,
 ): Promise<Validation> {
   const given: (Manifest | SyntaxProblem)[] = [];
   for (const path of paths) {
-    if (path === '-') given.push(...readManifests('stdin', await input()));
-    else for (const file of await filesOf(path)) given.push(...(await read(file, file === path)));
+    if (path === '-') given.push(...(await readManifestsWithin(texts, 'stdin', await input())));
+    else for (const file of await filesOf(path)) given.push(...(await read(file, file === path, texts)));
   }
   const manifests = given.filter((each) => 'object' in each);
   const unreadable = given.filter((each): each is SyntaxProblem => !('object' in each));
-  const findings = await findingsOf(manifests);
+  const findings = await findingsOf(manifests, texts);
   const ours = manifests.filter(isOurs).length;
   const errors = unreadable.length + findings.filter(({ severity }) => severity === 'error').length;
   const warnings = findings.filter(({ severity }) => severity === 'warning').length + (ours === 0 ? 1 : 0);

@@ -138,6 +138,17 @@ export const LONGEST_BACKUP = 60 * MINUTE;
 /** Each of the hubs that the operator restarts one after another has its turn for this time at most. */
 export const ROLLOUT_TURN = 5 * MINUTE;
 
+// --- Foreign texts: rules.md, "Foreign texts" ---
+
+/** Processor time in which a file is read, and all files of a resource with it. A second try has twice as much. */
+export const TEXT_LIMIT = 5 * SECOND;
+/** All files of a resource have this much more for each MiB. */
+export const TEXT_LIMIT_PER_MIB = 2 * SECOND;
+/** The process that reads texts is ended when it had nothing to do for this long. */
+export const TEXT_PROCESS_IDLE = 10 * SECOND;
+/** A reconcile waits this long for its text to be read; it is requeued when that has ended. */
+export const TEXT_WAIT = 5 * SECOND;
+
 // --- Configuration: rules.md, "Reload or restart" ---
 
 /** The kubelet is asked this often to refresh the volume of a changed configuration. */

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { BoundedTasks } from '../base/bounded-task';
 import { OperationalError } from '../base/errors';
 import { API_GROUP } from '../kinds/group';
-import { type Manifest, readManifests, type SyntaxProblem } from './manifests';
+import { type Manifest, readManifestsWithin, type SyntaxProblem } from './manifests';
 
 /** The arguments, or a file that they name, cannot be read. Its message is for the user. */
 export class NotRead extends OperationalError {
@@ -49,11 +50,15 @@ async function isDirectory(path: string): Promise<boolean> {
  * @param named the user has named the file itself
  * @throws NotRead
  */
-export async function read(file: string, named: boolean): Promise<(Manifest | SyntaxProblem)[]> {
+export async function read(
+  file: string,
+  named: boolean,
+  texts: BoundedTasks,
+): Promise<(Manifest | SyntaxProblem)[]> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
     throw notRead(file, error);
   });
-  const found = readManifests(file, content);
+  const found = await readManifestsWithin(texts, file, content);
   // A directory may have files of other programs, whose YAML has other rules.
   return named || content.includes(API_GROUP) ? found : found.filter((each) => 'object' in each);
 }

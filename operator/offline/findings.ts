@@ -1,10 +1,12 @@
-import { kindsByName } from '../kinds';
+import { type BoundedTasks, runTwice } from '../base/bounded-task';
+import { configuration, kindsByName } from '../kinds';
 import { duplicateMessage } from '../kinds/duplicate-id';
 import { API_GROUP, GROUP_VERSION } from '../kinds/group';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
 import { incompleteContent, parseObjects, unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
-import { review } from '../webhook/review';
+import { secretUsesTask } from '../sync/configuration/generate/texts';
+import { filesWithSecrets, review, type SecretUses } from '../webhook/review';
 import { fieldOf, type Path, pathIn } from './field-path';
 import { type GivenSecret, GivenState } from './given-state';
 import type { Manifest } from './manifests';
@@ -32,8 +34,10 @@ export const isOurs = ({ object: { apiVersion } }: Manifest): boolean =>
 /**
  * Checks the objects of our kinds among the manifests, in order, with the rules of the API server, the webhook and the
  * reconciliation that need neither a cluster nor a hub.
+ *
+ * @param texts reads the texts in them
  */
-export async function findingsOf(manifests: readonly Manifest[]): Promise<Finding[]> {
+export async function findingsOf(manifests: readonly Manifest[], texts: BoundedTasks): Promise<Finding[]> {
   const findings: Finding[] = [];
   const typed: {
     readonly definition: KindDefinition;
@@ -55,7 +59,7 @@ export async function findingsOf(manifests: readonly Manifest[]): Promise<Findin
     given,
   );
   for (const { definition, resource, report, isValid } of typed)
-    await applyRules(definition, resource, state, report, isValid);
+    await applyRules(definition, resource, { state, report, isValid, texts });
   const order = new Map([...new Set(manifests.map(({ file }) => file))].map((file, index) => [file, index]));
   return findings.sort((a, b) => order.get(a.file)! - order.get(b.file)! || a.line - b.line);
 }
@@ -111,9 +115,17 @@ function asStored(object: Readonly<Record<string, unknown>>): CustomResource {
 async function applyRules(
   definition: KindDefinition,
   resource: CustomResource,
-  state: GivenState,
-  report: Report,
-  isValid: boolean,
+  {
+    state,
+    report,
+    isValid,
+    texts,
+  }: {
+    readonly state: GivenState;
+    readonly report: Report;
+    readonly isValid: boolean;
+    readonly texts: BoundedTasks;
+  },
 ): Promise<void> {
   const { kind } = resource;
   if (state.has(resource))
@@ -122,10 +134,14 @@ async function applyRules(
       `A ${kind} of the same namespace and name is defined above, and this one replaces it: remove one.`,
     );
   try {
-    webhookProblems(definition, resource, state, report);
+    const files = kind === configuration.kind ? filesWithSecrets(resource) : {};
+    const uses = await runTwice(texts, secretUsesTask, files, '');
+    webhookProblems(definition, resource, state, report, () =>
+      uses.type === 'done' ? uses.output : undefined,
+    );
     if (isValid) {
       for (const message of state.refusedSecrets(definition, resource)) report('error', message);
-      await reportReconciliationProblems(resource, report);
+      await reportReconciliationProblems(resource, report, texts);
     }
   } catch (error) {
     // The other objects are checked all the same. The text of the error may hold a value of the object.
@@ -140,6 +156,7 @@ function webhookProblems(
   resource: CustomResource,
   state: GivenState,
   report: Report,
+  usesIn: SecretUses,
 ): void {
   const request = {
     uid: '',
@@ -148,7 +165,7 @@ function webhookProblems(
     object: resource,
     oldObject: null,
   };
-  const { refusal, warnings } = review(request, state, Infinity);
+  const { refusal, warnings } = review(request, state, usesIn);
   if (refusal) report('error', refusal.message, refusal.field.split('.'));
   // The reconciliation rejects some objects that the webhook only warns about.
   const large = parseObjects(Buffer.from(JSON.stringify(resource)), 1) as CustomResource;

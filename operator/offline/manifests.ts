@@ -1,16 +1,18 @@
 import {
   type CollectionTag,
-  isAlias,
   isMap,
   isScalar,
   isSeq,
   LineCounter,
   type Node,
+  type Pair,
   parseAllDocuments,
   type ScalarTag,
   type Tags,
 } from 'yaml';
+import { type BoundedTask, type BoundedTasks, runTwice } from '../base/bounded-task';
 import { isObject } from '../base/is-object';
+import { isPlainYaml } from '../base/plain-yaml';
 import { safeInteger } from '../runtime/json';
 import type { Path } from './field-path';
 import { syntaxMessage } from './syntax-messages';
@@ -48,10 +50,58 @@ const typesOfKubectl = (tags: Tags): Tags =>
     .filter((tag) => typeof tag === 'string' || !isTime(tag))
     .map((tag) => (isExponent(tag) ? { ...tag, test: WITH_EXPONENT } : tag));
 
+/** An object of a text, and the lines of its parts. */
+interface Parsed {
+  readonly object: Manifest['object'];
+  readonly lines: Lines;
+}
+
+/** The line of a node, and those of its fields or items. An alias has none of these: it stands elsewhere. */
+interface Lines {
+  readonly line: number;
+  readonly parts?: ReadonlyMap<string | number, Lines>;
+}
+
 /** The objects in a text as kubectl reads it: YAML 1.1 with several documents, or JSON. The items of lists count, not the lists. */
-export function readManifests(file: string, content: string): (Manifest | SyntaxProblem)[] {
+export const readManifests = (file: string, content: string): (Manifest | SyntaxProblem)[] =>
+  manifestsOf(file, parseManifests(content));
+
+/** {@link readManifests} of a text that may cost more than its length says. */
+export async function readManifestsWithin(
+  texts: BoundedTasks,
+  file: string,
+  content: string,
+): Promise<(Manifest | SyntaxProblem)[]> {
+  const read = await runTwice(texts, manifestsTask, content, '');
+  if (read.type === 'ended') {
+    const message = `The file takes more ${read.exceeded} to read than a file may: write its anchors, aliases and merges out, or split it.`;
+    return [{ file, line: 1, message }];
+  }
+  return manifestsOf(file, read.output);
+}
+
+const manifestsOf = (file: string, parsed: ReturnType<typeof parseManifests>): (Manifest | SyntaxProblem)[] =>
+  parsed.map((each) =>
+    'message' in each
+      ? { file, ...each }
+      : { file, object: each.object, lineOf: (path) => lineAt(each.lines, path) },
+  );
+
+/** The line of a part, or of the nearest one that is there. */
+function lineAt(lines: Lines, [step, ...rest]: Path): number {
+  const part = step === undefined ? undefined : lines.parts?.get(step);
+  return part ? lineAt(part, rest) : lines.line;
+}
+
+export const manifestsTask: BoundedTask<string, (Parsed | Omit<SyntaxProblem, 'file'>)[]> = {
+  name: 'parseManifests',
+  run: parseManifests,
+  inPlace: (content) => (isPlainYaml(content) ? parseManifests(content) : undefined),
+};
+
+function parseManifests(content: string): (Parsed | Omit<SyntaxProblem, 'file'>)[] {
   const lines = new LineCounter();
-  const lineAt = (node: Node | null | undefined): number => lines.linePos(node?.range?.[0] ?? 0).line;
+  const lineOf = (node: Node | null | undefined): number => lines.linePos(node?.range?.[0] ?? 0).line;
   const documents = parseAllDocuments(content, {
     version: '1.1',
     customTags: typesOfKubectl,
@@ -59,9 +109,9 @@ export function readManifests(file: string, content: string): (Manifest | Syntax
     lineCounter: lines,
     prettyErrors: false,
   });
-  return [...documents].flatMap((document): (Manifest | SyntaxProblem)[] => {
+  return [...documents].flatMap((document): ReturnType<typeof parseManifests> => {
     const [error] = document.errors;
-    const syntaxProblem = (line: number, message: string) => [{ file, line, message }];
+    const syntaxProblem = (line: number, message: string) => [{ line, message }];
     if (error) return syntaxProblem(lines.linePos(error.pos[0]).line, syntaxMessage(error));
     const root = document.contents;
     let value: unknown;
@@ -70,36 +120,31 @@ export function readManifests(file: string, content: string): (Manifest | Syntax
         reviver: (_, part: unknown) => (typeof part === 'bigint' ? safeInteger(part) : part),
       });
     } catch (reason) {
-      return syntaxProblem(lineAt(root), syntaxMessage(reason));
+      return syntaxProblem(lineOf(root), syntaxMessage(reason));
     }
-    const manifest = (object: Manifest['object'], within: Path): Manifest => ({
-      file,
-      object,
-      lineOf: (path) => lineAt(nearest(root, [...within, ...path])),
-    });
     if (!isObject(value)) return [];
+    const all = linesOf(root, lineOf(root), lineOf);
     const { items, kind } = value;
-    return Array.isArray(items) && String(kind).endsWith('List')
-      ? items.flatMap((item, index) => (isObject(item) ? [manifest(item, ['items', index])] : []))
-      : [manifest(value, [])];
+    if (!Array.isArray(items) || !String(kind).endsWith('List')) return [{ object: value, lines: all }];
+    const ofItems = all.parts?.get('items');
+    return items.flatMap((item, index) =>
+      isObject(item) ? [{ object: item, lines: ofItems?.parts?.get(index) ?? ofItems ?? all }] : [],
+    );
   });
 }
 
-/** The node at a path, or the last one that is there; of a field: its name. */
-function nearest(root: Node | null, path: Path): Node | null {
-  let place = root;
-  let node = root;
-  for (const step of path) {
-    if (isMap(node)) {
-      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
-      if (!pair) break;
-      place = pair.key as Node;
-      node = pair.value as Node | null;
-    } else if (isSeq(node)) {
-      node = (node.items[Number(step)] ?? null) as Node | null;
-      place = node ?? place;
-    } else break;
-    if (isAlias(node)) break; // it stands elsewhere
+/** @param line of the key of the node, or of the node itself in a list */
+function linesOf(node: Node | null, line: number, lineOf: (node: Node | null) => number): Lines {
+  if (isMap(node)) {
+    const parts = new Map<string, Lines>();
+    for (const { key, value } of node.items as Pair<Node, Node | null>[])
+      if (isScalar(key) && !parts.has(String(key.value)))
+        parts.set(String(key.value), linesOf(value, lineOf(key), lineOf));
+    return { line, parts };
   }
-  return place;
+  if (!isSeq(node)) return { line };
+  const items = (node.items as (Node | null)[]).map(
+    (item, index) => [index, linesOf(item, item ? lineOf(item) : line, lineOf)] as const,
+  );
+  return { line, parts: new Map(items) };
 }

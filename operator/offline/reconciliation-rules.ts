@@ -1,11 +1,11 @@
+import { type BoundedTasks, runTwice } from '../base/bounded-task';
 import { configuration, hub, integration, type Kind, type ResourceOf, secrets } from '../kinds';
 import type { CustomResource } from '../kinds/resource';
 import { defaulted } from '../kinds/schema';
 import { automations } from '../sync/config-entities/automation';
 import { scenes } from '../sync/config-entities/scene';
 import { scripts } from '../sync/config-entities/script';
-import { generateConfiguration } from '../sync/configuration/generate/generate';
-import { readHttpSection } from '../sync/configuration/generate/http-section';
+import { endedMessage, generation, httpSection } from '../sync/configuration/generate/texts';
 import { statefulSet } from '../sync/hub/workload/statefulset';
 import { resolveAnswers } from '../sync/integration/answers';
 import { invalidListedKey } from '../sync/secrets/combine';
@@ -17,6 +17,7 @@ type Report = (severity: 'error' | 'warning', message: string) => void;
 type Rule<K extends Kind> = (
   resource: ResourceOf<K>,
   report: Report,
+  texts: BoundedTasks,
 ) => string | undefined | Promise<string | undefined>;
 
 const rules: { readonly [K in Kind]?: Rule<K> } = {
@@ -34,15 +35,16 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
     // The messages of `resolveAnswers` name the field without `spec`.
     return 'invalid' in resolved ? `spec.${resolved.invalid}` : undefined;
   },
-  HubConfiguration: (resource, report) => {
-    const generated = generateConfiguration({
-      ...defaulted(configuration.spec, resource.spec),
-      hasSecrets: true,
-    });
+  HubConfiguration: async (resource, report, texts) => {
+    const source = { ...defaulted(configuration.spec, resource.spec), hasSecrets: true };
+    const read = await runTwice(texts, generation, source, '');
+    if (read.type === 'ended') return endedMessage(read);
+    const { output: generated } = read;
     if (generated.type === 'invalid') return generated.message;
     for (const notice of generated.notices) report('warning', notice);
-    const section = readHttpSection(generated.files);
-    if (section.type === 'invalid') report('warning', section.message); // a hub before 2026.8 reads it itself
+    const http = await runTwice(texts, httpSection, generated.files, '');
+    const section = http.type === 'done' ? http.output : undefined;
+    if (section?.type === 'invalid') report('warning', section.message); // a hub before 2026.8 reads it itself
     return undefined;
   },
   HubSecrets: ({ spec }) => invalidListedKey(defaulted(secrets.spec, spec)),
@@ -54,9 +56,13 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
 };
 
 /** The message that the reconciliation would report in `Stalled`. */
-export async function reportReconciliationProblems(resource: CustomResource, report: Report): Promise<void> {
+export async function reportReconciliationProblems(
+  resource: CustomResource,
+  report: Report,
+  texts: BoundedTasks,
+): Promise<void> {
   const rule = rules[resource.kind as Kind] as
-    ((...given: [CustomResource, Report]) => ReturnType<Rule<Kind>>) | undefined;
-  const problem = await rule?.(resource, report);
+    ((...given: [CustomResource, Report, BoundedTasks]) => ReturnType<Rule<Kind>>) | undefined;
+  const problem = await rule?.(resource, report, texts);
   if (problem !== undefined) report('error', problem);
 }

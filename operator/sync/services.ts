@@ -1,3 +1,4 @@
+import type { BoundedTasks } from '../base/bounded-task';
 import type { Clock } from '../base/clock';
 import type { Logger } from '../base/log';
 import type { Metrics } from '../process/metrics';
@@ -18,6 +19,8 @@ export interface Services {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly settings: Settings;
+  /** Reads foreign texts. */
+  readonly texts: BoundedTasks;
   /** Throws when this process may no longer write to the cluster or to a hub, since another may hold the lease. */
   readonly assertLeader: () => void;
   /** Enqueues a resource because of an event between reconciles. A `resync` comes after all changes. */

@@ -9,10 +9,15 @@ import type { ClusterState } from './cluster-state';
 import { overriddenDatabase } from '../kinds/recorder-sources';
 import { unquotedTextMessage, unquotedTexts } from '../kinds/unquoted-text';
 import { incompleteContent, unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
-import { missingKeys, secretUses } from '../sync/configuration/generate/secret-uses';
+import type { Files } from '../sync/configuration/generate/config-files';
+import { missingKeys } from '../sync/configuration/generate/secret-uses';
+import { secretUsesTask } from '../sync/configuration/generate/texts';
 
-/** YAML of this size takes about 10 ms to parse; a longer text is checked by the reconciliation. Characters. */
-const LONGEST_YAML = 16_384;
+/** The uses of `!secret` in files; undefined: not known. */
+export type SecretUses = (files: Files) => ReadonlyMap<string, string> | undefined;
+
+/** Of texts that are parsed at once: others are admitted, and checked by the reconciliation. */
+const usesInPlace: SecretUses = (files) => secretUsesTask.inPlace?.(files);
 
 const ADMITTED: Verdict = { warnings: [] };
 
@@ -23,12 +28,12 @@ const ADMITTED: Verdict = { warnings: [] };
 export function review(
   { kind, object, oldObject, operation }: AdmissionRequest,
   state: ClusterState,
-  longestYaml = LONGEST_YAML,
+  usesIn = usesInPlace,
 ): Verdict {
   const definition = kind.group === API_GROUP ? kindsByName.get(kind.kind) : undefined;
   if (!definition || !object || (operation !== 'CREATE' && operation !== 'UPDATE')) return ADMITTED;
   if (object.metadata.deletionTimestamp !== undefined) return ADMITTED;
-  const warnings = warningsOf(object, definition, state, longestYaml);
+  const warnings = warningsOf(object, definition, state, usesIn);
   const duplicate = duplicateOf(definition, object, state);
   if (!duplicate) return { warnings };
   const message = duplicateMessage(definition, object, duplicate.metadata.name);
@@ -58,7 +63,7 @@ type Rule = (
   resource: CustomResource,
   definition: KindDefinition,
   state: ClusterState,
-  longestYaml: number,
+  usesIn: SecretUses,
 ) => string[];
 
 /** Kinds with triggers or conditions. */
@@ -72,17 +77,16 @@ const rules: readonly Rule[] = [
   secretWarnings,
 ];
 
-/** @param longestYaml a longer text in a configuration is not looked at: it takes time to parse. Characters. */
 export function warningsOf(
   resource: CustomResource,
   definition: KindDefinition,
   state: ClusterState,
-  longestYaml: number,
+  usesIn: SecretUses,
 ): string[] {
   // The rules read fields that were left out.
   const incomplete = resource.omitted && incompleteContent(resource);
   if (incomplete) return [incomplete];
-  return rules.flatMap((rule) => rule(resource, definition, state, longestYaml));
+  return rules.flatMap((rule) => rule(resource, definition, state, usesIn));
 }
 
 function recorderWarnings({ spec }: CustomResource, { kind }: KindDefinition): string[] {
@@ -96,19 +100,24 @@ function secretWarnings(
   resource: CustomResource,
   definition: KindDefinition,
   state: ClusterState,
-  longestYaml: number,
+  usesIn: SecretUses,
 ): string[] {
   if (definition.kind !== configuration.kind) return [];
-  const { configuration: text = '', files = {} } = resource.spec as HubConfiguration['spec'];
-  const all = { 'configuration.yaml': text, ...files };
-  const withSecrets = Object.entries(all).filter(([, content]) => content.includes('!secret'));
-  if (withSecrets.length === 0) return [];
-  if (withSecrets.reduce((sum, [, content]) => sum + content.length, 0) > longestYaml) return [];
+  const files = filesWithSecrets(resource);
+  if (Object.keys(files).length === 0) return [];
   const hub = definition.hubName(resource);
   const secrets = state.secretsOf(resource.metadata.namespace, hub);
-  if (!secrets) return [];
-  return missingKeys(secretUses(Object.fromEntries(withSecrets)), secrets).map(
+  const uses = secrets && usesIn(files);
+  if (!uses) return [];
+  return missingKeys(uses, secrets).map(
     ([key, place]) =>
       `${place}: no HubSecrets of the Hub ${hub} gives the key ${key} of !secret: add it to one.`,
   );
+}
+
+/** The files of a HubConfiguration that may use `!secret`. */
+export function filesWithSecrets({ spec }: CustomResource): Files {
+  const { configuration: text = '', files = {} } = spec as HubConfiguration['spec'];
+  const all = Object.entries({ 'configuration.yaml': text, ...files });
+  return Object.fromEntries(all.filter(([, content]) => content.includes('!secret')));
 }

@@ -174,7 +174,7 @@ beforeAll(async () => {
     hasSecrets: false,
   }));
   const sources = [...unindented, ...fc.sample(source, { numRuns: CASES, seed })];
-  const generated = sources.map(generateConfiguration);
+  const generated = sources.map((each) => generateConfiguration(each));
   const results = await compareByHub(
     sources.map((each, index) => {
       const common = { ...HUB_FILES, 'secrets.yaml': NO_SECRETS };

@@ -1,3 +1,4 @@
+import { unbounded } from '../../../operator/base/bounded-task';
 import { spawnSync } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,18 +34,18 @@ async function written(files: Readonly<Record<string, string>>): Promise<string>
 
 const noInput = () => Promise.reject(new Error('the standard input is read'));
 const ofInput = async (text: string, options = {}) => {
-  const { code, output } = await validate(['-'], options, () => Promise.resolve(text));
+  const { code, output } = await validate(['-'], options, () => Promise.resolve(text), unbounded);
   return { code, output };
 };
 const ofFiles = async (files: Readonly<Record<string, string>>) => {
-  const { code, output } = await validate([await written(files)], {}, noInput);
+  const { code, output } = await validate([await written(files)], {}, noInput, unbounded);
   return { code, output: output.replaceAll(`${directory}/`, '') };
 };
 
 describe('validate', () => {
   test('the samples and what is shipped have no findings', async () => {
     const paths = ['samples', 'dist'].map((name) => join(repository, name));
-    const { code, output } = await validate(paths, { strict: true }, noInput);
+    const { code, output } = await validate(paths, { strict: true }, noInput, unbounded);
     expect(output).toMatch(/^\d\d resources checked, \d+ of other kinds ignored: 0 errors, 0 warnings\n$/);
     expect(code).toBe(0);
   });
@@ -55,7 +56,9 @@ describe('validate', () => {
       documentedCommands().find((each) => each.page === page && each.command.startsWith(start))!.output;
     const { output } = await ofInput(documentedYaml(page, 'name: porch'));
     expect(output).toBe(shown('docker run'));
-    expect((await validate([join(repository, 'samples')], {}, noInput)).output).toBe(shown('make validate'));
+    expect((await validate([join(repository, 'samples')], {}, noInput, unbounded)).output).toBe(
+      shown('make validate'),
+    );
   });
 
   test('-o json has the findings with their places', async () => {
@@ -119,17 +122,19 @@ describe('validate', () => {
     await symlink(elsewhere, join(home, 'directory'));
     await symlink(elsewhere, join(home, 'directory.yaml'));
     await symlink('.', join(home, 'itself'));
-    expect(await validate([home], {}, noInput)).toMatchObject({
+    expect(await validate([home], {}, noInput, unbounded)).toMatchObject({
       code: 0,
       output: '1 resource checked, 0 of other kinds ignored: 0 errors, 0 warnings\n',
     });
-    expect((await validate([join(home, 'directory')], {}, noInput)).output).toMatch(/^1 resource checked/);
+    expect((await validate([join(home, 'directory')], {}, noInput, unbounded)).output).toMatch(
+      /^1 resource checked/,
+    );
   });
 
   test('a link to nothing is named', async () => {
     const link = join(directory, 'link.yaml');
     await symlink('nowhere', link);
-    await expect(validate([directory], {}, noInput)).rejects.toThrow(
+    await expect(validate([directory], {}, noInput, unbounded)).rejects.toThrow(
       new NotRead(`cannot read ${link}: there is no such file or directory`),
     );
   });
@@ -141,7 +146,7 @@ describe('validate', () => {
       'chart/templates/a.yaml': '{{ if x }}\n',
     };
     expect((await ofFiles({ 'a.yaml': good, ...ignored })).code).toBe(0);
-    expect((await validate([join(directory, 'other.yaml')], {}, noInput)).code).toBe(1);
+    expect((await validate([join(directory, 'other.yaml')], {}, noInput, unbounded)).code).toBe(1);
     const { code, output } = await ofFiles({ 'broken.yaml': `${good}  a: [b\n` });
     expect(output).toMatch(/^broken.yaml:\d: error: This is not YAML: /);
     expect(code).toBe(1);

@@ -1,4 +1,5 @@
 import { stringify as stringifyAs } from 'yaml';
+import { unbounded } from '../../../operator/base/bounded-task';
 import { findingsOf } from '../../../operator/offline/findings';
 import { type Manifest, readManifests } from '../../../operator/offline/manifests';
 import type { CustomResource } from '../../../operator/kinds/resource';
@@ -28,7 +29,7 @@ const manifestsOf = (objects: readonly object[]): Manifest[] =>
 
 /** `error spec.id: message`, of several objects in order. */
 async function found(...objects: object[]): Promise<string[]> {
-  const findings = await findingsOf(manifestsOf(objects));
+  const findings = await findingsOf(manifestsOf(objects), unbounded);
   return findings.map(
     ({ severity, field, message }) => `${severity} ${field === undefined ? '' : `${field}: `}${message}`,
   );
@@ -48,7 +49,10 @@ describe('findingsOf', () => {
 
   test('says in which line of which file, of which object', async () => {
     const text = stringify([automation('porch', { mode: 'twice' })][0]);
-    const [finding] = await findingsOf(readManifests('a.yaml', `# first\n---\n${text}`) as Manifest[]);
+    const [finding] = await findingsOf(
+      readManifests('a.yaml', `# first\n---\n${text}`) as Manifest[],
+      unbounded,
+    );
     expect(finding).toMatchObject({
       file: 'a.yaml',
       line: `# first\n---\n${text}`.split('\n').findIndex((each) => each.includes('mode')) + 1,
@@ -142,7 +146,7 @@ describe('findingsOf', () => {
     });
     expect(expected).toHaveLength(4);
 
-    const findings = await findingsOf([porch, main, ...keys]);
+    const findings = await findingsOf([porch, main, ...keys], unbounded);
     // The reconciliation rejects such an integer.
     expect(findings.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([
       expect.stringContaining('.chat_id is the integer 90071992547409931'),
@@ -281,7 +285,7 @@ describe('findingsOf', () => {
     const text = stringify(
       given(ours('HubIntegration', 'a', { domain: 'mqtt', options: { broker: { jsonValue: '{' } } })),
     );
-    const findings = await findingsOf(readManifests('a.yaml', text) as Manifest[]);
+    const findings = await findingsOf(readManifests('a.yaml', text) as Manifest[], unbounded);
     expect(findings.map(({ line }) => line)).toEqual([
       text.split('\n').findIndex((each) => each.includes('jsonValue')) + 1,
     ]);

@@ -6,6 +6,7 @@ import type { HubContext } from '../../../operator/sync/hub/steps';
 import type { SecretContent } from '../../../operator/runtime/secrets';
 import type { ClusterObject } from '../../../operator/runtime/objects';
 import type { Services } from '../../../operator/sync/services';
+import { unbounded } from '../../../operator/base/bounded-task';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
 import { objectMetadata } from '../object-metadata';
@@ -57,6 +58,7 @@ export function services(given: PartialServices = {}): Services {
     log: silentLog,
     assertLeader: () => undefined,
     requeue: () => undefined,
+    texts: unbounded,
   };
   const settings = { ...readSettings([], {}), ...given.settings };
   const cache = given.cache && { ...byStatus(given.cache), ...given.cache };

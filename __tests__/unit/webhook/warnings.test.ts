@@ -1,9 +1,10 @@
 import { parseJson } from '../../../operator/runtime/json';
+import { secretUses } from '../../../operator/sync/configuration/generate/secret-uses';
 import { warningsOf } from '../../../operator/webhook/review';
 import { definitionOf, FakeClusterState, ours } from './requests';
 
 const warnings = (kind: string, spec: object, state = new FakeClusterState()) =>
-  warningsOf(ours(kind, 'one', spec), definitionOf(kind), state, Infinity);
+  warningsOf(ours(kind, 'one', spec), definitionOf(kind), state, secretUses);
 
 const withSecrets = (...keys: string[]) => {
   const state = new FakeClusterState();
@@ -28,7 +29,7 @@ describe('warningsOf', () => {
 
   test('a resource that is too large gets this one warning: its other parts are not there', () => {
     const large = { ...ours('HubAutomation', 'one', { triggers: [] }), omitted: ['spec.triggers'] };
-    expect(warningsOf(large, definitionOf('HubAutomation'), new FakeClusterState(), Infinity)).toEqual([
+    expect(warningsOf(large, definitionOf('HubAutomation'), new FakeClusterState(), secretUses)).toEqual([
       expect.stringContaining('spec.triggers cannot be processed'),
     ]);
   });

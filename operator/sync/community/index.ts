@@ -11,7 +11,7 @@ import { Targets } from './targets';
 /** The sync module of HubCommunityRepository. */
 export function communityModule(services: Services, hubs: HubClients) {
   const installer = new Installer(services);
-  const preparations = new Preparations(services.clock);
+  const preparations = new Preparations(services);
   const targets = new Targets(services);
   const sync = new CommunitySync(services, hubs, installer, preparations, targets);
   const removal = new CommunityRemoval(services, hubs, installer, preparations, targets);

@@ -1,3 +1,4 @@
+import type { BoundedTasks } from '../../base/bounded-task';
 import type { HubCommunityRepositorySpec } from '../../kinds';
 import { type Archive, readArchive, readSelected, select, shown } from './archive';
 import { type Hints, parseObject, readHints } from './json-files';
@@ -6,7 +7,12 @@ import type { RepositoryPackage } from './repository-package';
 import { theme } from './theme-layout';
 
 type Category = HubCommunityRepositorySpec['category'];
-type Layout = (archive: Archive, hints: Hints, name: string) => Promise<RepositoryPackage | Attached>;
+type Layout = (
+  archive: Archive,
+  hints: Hints,
+  name: string,
+  texts: BoundedTasks,
+) => Promise<RepositoryPackage | Attached>;
 
 /** A repository whose files are attached to its releases. */
 export interface Attached {
@@ -24,15 +30,17 @@ export interface Attached {
  * Finds the files that a repository of a category installs, as the community's conventions place them, and unpacks them.
  *
  * @param name of the repository, without its owner
+ * @param texts reads its YAML
  * @throws RepositoryRefused it has no such layout
  */
 export async function unpack(
   archive: Archive,
   category: Category,
   name: string,
+  texts: BoundedTasks,
 ): Promise<RepositoryPackage | Attached> {
   const hints = await readHints(archive);
-  const inRepository = async (of: Archive) => layouts[category](of, await readHints(of), name);
+  const inRepository = async (of: Archive) => layouts[category](of, await readHints(of), name, texts);
   if (!hints.zipRelease || category !== 'integration') return inRepository(archive);
   const hasFiles = archive.entries.some(({ path }) => path.startsWith('custom_components/'));
   return { ...attachedIntegration(hints), ...(hasFiles && { unpackRepository: inRepository }) };

@@ -1,5 +1,4 @@
-import type { Clock } from '../../base/clock';
-import { shownMessage } from '../../base/errors';
+import { OperationalError, shownMessage } from '../../base/errors';
 import type { HubCommunityRepositorySpec, ResourceMetadata } from '../../kinds';
 import { readArchive } from './archive';
 import { type Download, downloadArchive, downloadAttachment, DownloadFailed } from './download';
@@ -7,6 +6,7 @@ import { unpack } from './layout';
 import type { RepositoryPackage } from './repository-package';
 import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../base/limits';
 import { Operation } from '../objects/operation';
+import type { Services } from '../services';
 import { FairQueue } from './fair-queue';
 import { InstallRejected, RepositoryRefused } from './errors';
 
@@ -20,11 +20,15 @@ export interface Source extends Download {
  *
  * @throws DownloadFailed, RepositoryRefused, or the reason of `signal`
  */
-export async function fetchPackage(clock: Clock, source: Source, signal: AbortSignal) {
+export async function fetchPackage(
+  { clock, texts }: Pick<Services, 'clock' | 'texts'>,
+  source: Source,
+  signal: AbortSignal,
+) {
   const { category, ref, repository } = source;
   const [, name = ''] = repository.split('/');
   const archive = async () => readArchive(await downloadArchive(clock, source, signal));
-  const found = await unpack(await archive(), category, name);
+  const found = await unpack(await archive(), category, name, texts);
   if (!('attachments' in found)) return found;
   for (const attachment of found.attachments) {
     const content = await downloadAttachment(clock, source, attachment, signal);
@@ -64,7 +68,7 @@ export class Preparations {
   private readonly queue = new FairQueue();
   private closed = false;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(private readonly services: Pick<Services, 'clock' | 'texts'>) {}
 
   /** The state of the preparation for a resource. Without one, or with one of another `key`, a download starts. */
   prepare(
@@ -74,15 +78,15 @@ export class Preparations {
     onEnd: () => void,
   ): Preparation {
     const present = this.entries.get(uid);
-    if (present?.key === key && present.until > this.clock.monotonic()) return present.state;
+    if (present?.key === key && present.until > this.services.clock.monotonic()) return present.state;
     this.forget(uid);
-    const operation = new Operation<RepositoryPackage>(this.clock);
+    const operation = new Operation<RepositoryPackage>(this.services.clock);
     const entry: Entry = { key, operation, state: { type: 'running' }, until: Infinity };
     if (this.closed) return entry.state;
     this.entries.set(uid, entry);
     const fetch = async () => {
       operation.signal.throwIfAborted();
-      return fetchPackage(this.clock, source, operation.signal);
+      return fetchPackage(this.services, source, operation.signal);
     };
     operation.start(
       () => this.queue.run(namespace, fetch),
@@ -123,17 +127,17 @@ export class Preparations {
     if (!error || signal.aborted) return;
     const known = error instanceof RepositoryRefused || error instanceof DownloadFailed;
     // A bug in the reading of an archive must not end the operator, nor be repeated for ever.
-    this.fail(
-      entry,
-      known ? error : new RepositoryRefused(`The archive cannot be read. ${shownMessage(error)}`),
-    );
+    if (known) this.fail(entry, error);
+    else if (error instanceof OperationalError)
+      this.fail(entry, new DownloadFailed(`The archive cannot be read now: ${error.message}.`, true));
+    else this.fail(entry, new RepositoryRefused(`The archive cannot be read. ${shownMessage(error)}`));
   }
 
   private fail(entry: Entry, error: Failure) {
     const retryAfter = retryOf(error);
     const state = { type: 'failed', error, retryAfter } as const;
     entry.state = state;
-    entry.until = this.clock.monotonic() + (retryAfter ?? Infinity);
+    entry.until = this.services.clock.monotonic() + (retryAfter ?? Infinity);
     return state;
   }
 }

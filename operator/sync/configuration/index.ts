@@ -28,6 +28,7 @@ import { ConfigurationRecords } from './record/record';
 import { missingSecrets } from './generate/secret-uses';
 import { autoRestartOf, publishConfiguration, restartForAll } from './record/publish';
 import { ensureRecorderSecret } from './record/secrets';
+import { textsOfHub } from './generate/texts';
 import { GeneratedConfigurationCache } from './generate/generated-configuration-cache';
 
 /** Generates the hub's configuration into a ConfigMap, which needs no running hub, and loads it into one that runs. */
@@ -82,7 +83,7 @@ export function configurationModule(services: Services, hubs: HubClients, restar
   };
 }
 
-type PrepareServices = Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>;
+type PrepareServices = Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue' | 'texts'>;
 
 type Prepared =
   | { readonly content: Content; readonly events: readonly EventSpec[] }
@@ -105,11 +106,13 @@ async function prepare(
   }
   const before = await readGeneratedSecrets(services, namespace, name);
   const hasSecrets = before !== undefined || url !== undefined;
-  const generated = generation.generate(resource, {
+  const generated = await generation.generate(resource, {
     ...spec,
     hasSecrets,
     readsDelivery: readsDelivery(services, namespace, name),
   });
+  if (generated.type === 'waiting')
+    return { outcome: waiting('ConfigurationGenerated', kept(generated.message), generated.after) };
   if (generated.type === 'invalid') {
     const message = `${generated.message} The last good configuration stays.`;
     return { outcome: stalled('InvalidConfiguration', message) };
@@ -123,7 +126,7 @@ async function prepare(
   if (missing !== undefined) return { outcome: wait('KeyNotFound', missing) };
   const restart = restartForAll(services, resource, generated, secrets);
   return {
-    content: contentOf(generated, secrets, restart),
+    content: contentOf(generated, secrets, restart, textsOfHub(services, namespace, name)),
     events: overrides(resource, spec, generated.notices),
   };
 }

@@ -13,6 +13,7 @@ import { Outcomes, withHttp } from './conditions';
 import { decide, type Known, knownOf, type Situation, type Step } from './decide';
 import { addedFiles } from './generate/generate';
 import { formerMarker, isSameContent } from './generate/content-marker';
+import { textsOfHub } from './generate/texts';
 import { notSetUp } from './load/components';
 import type { LoadResult, LoadTask } from './load/hub-loader';
 import { type HttpPolicy, syncHttpSettings } from './load/http-settings';
@@ -55,7 +56,10 @@ export class ConfigurationReconciler {
   private readonly followed = new WeakMap<HubClient, string>();
 
   constructor(
-    private readonly services: Pick<Services, 'cache' | 'applier' | 'secrets' | 'clock' | 'requeue'>,
+    private readonly services: Pick<
+      Services,
+      'cache' | 'applier' | 'secrets' | 'clock' | 'requeue' | 'texts'
+    >,
     private readonly hubs: Pick<HubClients, 'contact'>,
     private readonly restarts: Pick<PodRestarts, 'restart'>,
     private readonly records: ConfigurationRecords,
@@ -119,7 +123,9 @@ export class ConfigurationReconciler {
       remember: (sentSettings: SentSettings | undefined) =>
         this.records.set(hub, { ...record, sentSettings }),
     };
-    return withHttp(outcome, await syncHttpSettings(client, record.files, { ...policy, ...memory }));
+    const { namespace, name } = hub.metadata;
+    const section = await textsOfHub(this.services, namespace, name).httpSection(record.files);
+    return withHttp(outcome, await syncHttpSettings(client, section, { ...policy, ...memory }));
   }
 
   /** A hub that reconnects may have been restarted, with other files or with pending sections. */
@@ -270,7 +276,7 @@ export class ConfigurationReconciler {
       : {
           files: good!.files,
           marker: formerMarker(good!, content.marker),
-          loaded: content.sectionsOf(good!.files),
+          loaded: await content.sectionsOf(good!.files),
           pending: [],
           start: { id: '' },
           warnings: '',

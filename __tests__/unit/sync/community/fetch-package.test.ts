@@ -5,6 +5,7 @@ import { fetchPackage, type Source } from '../../../../operator/sync/community/p
 import { RepositoryRefused } from '../../../../operator/sync/community/errors';
 import { CodeHost } from '../../../../sandbox/code-host';
 import { repositoryZip, zip } from '../../../../sandbox/zip';
+import { unbounded } from '../../../../operator/base/bounded-task';
 
 let host: CodeHost;
 
@@ -17,7 +18,7 @@ const { signal } = new AbortController();
 /** Target, provides and the contents of the files. */
 async function fetched(category: Source['category'], ref = 'v1', token?: string) {
   const source = { codeHost: host.url, repository: REPOSITORY, ref, category, token };
-  const { files, ...others } = await fetchPackage(systemClock, source, signal);
+  const { files, ...others } = await fetchPackage({ clock: systemClock, texts: unbounded }, source, signal);
   return { ...others, files: Object.fromEntries([...files].map(([path, text]) => [path, text.toString()])) };
 }
 

@@ -3,12 +3,13 @@ import { unpack } from '../../../../operator/sync/community/layout';
 import type { RepositoryPackage } from '../../../../operator/sync/community/repository-package';
 import { INSTALLED_FILES } from '../../../../operator/base/limits';
 import { LINK, repositoryZip, zip } from '../../../../sandbox/zip';
+import { unbounded } from '../../../../operator/base/bounded-task';
 
 type Category = Parameters<typeof unpack>[1];
 
 /** What a repository that has its files itself installs. */
 async function packageOf(archive: Archive, category: Category, name = 'name'): Promise<RepositoryPackage> {
-  const found = await unpack(archive, category, name);
+  const found = await unpack(archive, category, name, unbounded);
   if ('attachments' in found) throw new Error(`${found.why}: ${found.attachments.join()}`);
   return found;
 }
@@ -186,22 +187,24 @@ describe('unpack', () => {
   test('a link among the files is refused, and one elsewhere in the repository is no harm', async () => {
     const link = (name: string) => ({ name: `name-v1/${name}`, content: '/etc/passwd', mode: LINK });
     await expect(
-      unpack(await archived(link('custom_components/shelf/x.py')), 'integration', 'name'),
+      unpack(await archived(link('custom_components/shelf/x.py')), 'integration', 'name', unbounded),
     ).rejects.toThrow('has the link "custom_components/shelf/x.py"');
     const linked = await readArchive(zip([link('custom_components')]));
-    await expect(unpack(linked, 'integration', 'name')).rejects.toThrow('has the link "custom_components"');
+    await expect(unpack(linked, 'integration', 'name', unbounded)).rejects.toThrow(
+      'has the link "custom_components"',
+    );
     const found = await packageOf(await archived(link('docs')), 'integration');
     expect([...found.files.keys()]).toEqual(['manifest.json']);
   });
 
   test('a file twice, and a name that is a file and a folder, are refused', async () => {
     const file = (path: string) => ({ name: `name-v1/custom_components/shelf/${path}` });
-    await expect(unpack(await archived(file('a.py'), file('a.py')), 'integration', 'name')).rejects.toThrow(
-      'twice',
-    );
-    await expect(unpack(await archived(file('a'), file('a/b.py')), 'integration', 'name')).rejects.toThrow(
-      'as a file and as a folder',
-    );
+    await expect(
+      unpack(await archived(file('a.py'), file('a.py')), 'integration', 'name', unbounded),
+    ).rejects.toThrow('twice');
+    await expect(
+      unpack(await archived(file('a'), file('a/b.py')), 'integration', 'name', unbounded),
+    ).rejects.toThrow('as a file and as a folder');
   });
 
   test('more files than are accepted are refused', async () => {

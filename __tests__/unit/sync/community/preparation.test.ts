@@ -6,6 +6,7 @@ import { RepositoryRefused } from '../../../../operator/sync/community/errors';
 import { CodeHost } from '../../../../sandbox/code-host';
 import { repositoryZip } from '../../../../sandbox/zip';
 import { ManualClock } from '../../manual-clock';
+import { unbounded } from '../../../../operator/base/bounded-task';
 
 let host: CodeHost;
 
@@ -36,7 +37,7 @@ async function ended(preparations: Preparations, key: string, ref: string): Prom
 describe('Preparations', () => {
   test('downloads and unpacks a repository once for what is asked for', async () => {
     host.serve('o/n', 'v1', template);
-    const preparations = new Preparations(systemClock);
+    const preparations = new Preparations({ clock: systemClock, texts: unbounded });
     const first = await ended(preparations, '1', 'v1');
     expect(first).toMatchObject({ type: 'ready', package: { target: 'custom_templates/a.jinja' } });
     expect(await ended(preparations, '1', 'v1')).toBe(first);
@@ -50,7 +51,7 @@ describe('Preparations', () => {
 
   test('remembers what was refused: for ever what an archive contains, for a while what the host answers', async () => {
     const clock = new ManualClock();
-    const preparations = new Preparations(clock);
+    const preparations = new Preparations({ clock, texts: unbounded });
     expect(await ended(preparations, '1', 'v1')).toMatchObject({
       type: 'failed',
       retryAfter: DOWNLOAD_REJECTED_RETRY,
@@ -72,7 +73,7 @@ describe('Preparations', () => {
   });
 
   test('aborts a download that is no longer asked for, and starts none after its end', async () => {
-    const preparations = new Preparations(systemClock);
+    const preparations = new Preparations({ clock: systemClock, texts: unbounded });
     const closed = new Promise<void>((resolve) =>
       host.serve('o/n', 'v1', (request) => void request.on('close', resolve)),
     );
@@ -91,7 +92,7 @@ describe('Preparations', () => {
         begun.push(ref);
         response.end(template);
       });
-    const preparations = new Preparations(systemClock);
+    const preparations = new Preparations({ clock: systemClock, texts: unbounded });
     const ends = ['home-1', 'home-2', 'home-3', 'home-4', 'garden-1', 'garden-2'].map(
       (ref) =>
         new Promise<void>((resolve) => {
@@ -105,7 +106,7 @@ describe('Preparations', () => {
 
   test('forgets files when that is asked for, but no failure', async () => {
     host.serve('o/n', 'v1', template);
-    const preparations = new Preparations(systemClock);
+    const preparations = new Preparations({ clock: systemClock, texts: unbounded });
     await ended(preparations, '1', 'v1');
     preparations.forgetFiles('uid');
     await ended(preparations, '1', 'v1');

@@ -7,6 +7,8 @@ import {
   type Step,
 } from '../../../../operator/sync/configuration/decide';
 import type { HubMode } from '../../../../operator/sync/configuration/record/observe';
+import { textsOfHub } from '../../../../operator/sync/configuration/generate/texts';
+import { unbounded } from '../../../../operator/base/bounded-task';
 import type { ConfigurationRecord } from '../../../../operator/sync/configuration/record/record';
 
 const MINUTE = 60_000;
@@ -14,7 +16,12 @@ const MINUTE = 60_000;
 function content(text: string) {
   const generated = generateConfiguration({ configuration: text, hasSecrets: false });
   if (generated.type === 'invalid') throw new Error(generated.message);
-  return contentOf(generated, undefined, { configuration: generated.hash });
+  return contentOf(
+    generated,
+    undefined,
+    { configuration: generated.hash },
+    textsOfHub({ texts: unbounded }, 'home', 'villa'),
+  );
 }
 
 const OLD = content('input_boolean:\n  first:\n');
@@ -222,7 +229,12 @@ describe('decide', () => {
       hasSecrets: false,
     });
     if (generated.type === 'invalid') throw new Error(generated.message);
-    const desired = contentOf(generated, undefined, { configuration: generated.hash });
+    const desired = contentOf(
+      generated,
+      undefined,
+      { configuration: generated.hash },
+      textsOfHub({ texts: unbounded }, 'home', 'villa'),
+    );
     const given = { content: desired, policy: hotReload, unusableFor: MINUTE };
     expect(decide(situation('away', given))).toBe('ReportNewFiles');
     expect(decide(situation('recovery', given))).toBe('Publish');

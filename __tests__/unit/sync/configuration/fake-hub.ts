@@ -21,6 +21,8 @@ import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/sec
 import type { Services } from '../../../../operator/sync/services';
 import type { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
+import { textsOfHub } from '../../../../operator/sync/configuration/generate/texts';
+import { unbounded } from '../../../../operator/base/bounded-task';
 
 /** The operator was killed at this point. */
 export class Killed extends Error {}
@@ -144,7 +146,7 @@ export class FakeHub {
     });
     if (generated.type === 'invalid') throw new Error(generated.message);
     const restart = { configuration: generated.hash, secrets: this.restartSecrets(secrets?.hash) };
-    const content = contentOf(generated, secrets, restart);
+    const content = contentOf(generated, secrets, restart, textsOfHub({ texts: unbounded }, 'home', 'villa'));
     return {
       resource: { ...resource, ...(this.status && { status: this.status }) },
       content,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { HubIntegration } from '../../../../operator/kinds/integration';
 import { RESYNC } from '../../../../operator/base/limits';
+import { unbounded } from '../../../../operator/base/bounded-task';
 import { findingsOf } from '../../../../operator/offline/findings';
 import { readManifests } from '../../../../operator/offline/manifests';
 import { anEntry } from './fake-hub';
@@ -176,7 +177,7 @@ describe('docs/how-to/popular-integrations.md', () => {
   test('each manifest is valid', async () => {
     const manifests = readManifests('popular-integrations.md', BLOCKS.join('---\n'));
     expect(manifests.filter((each) => !('object' in each))).toEqual([]);
-    expect(await findingsOf(manifests as Parameters<typeof findingsOf>[0])).toEqual([]);
+    expect(await findingsOf(manifests as Parameters<typeof findingsOf>[0], unbounded)).toEqual([]);
   });
 
   test('has a manifest for each stand-in, and no other', () => {

@@ -63,6 +63,9 @@ const BYTE_ORDER_MARK = '\ufeff';
 const CANNOT_EXTEND =
   'The includes of automations, scenes and scripts cannot be added to spec.configuration as it is written: write its sections one below the other, without an indent.';
 
+const TOO_DEEP =
+  'spec.configuration with spec.files refers to its parts too deeply: shorten its chains of aliases.';
+
 const RESERVED = `The script ${MARKER_SCRIPT} in spec.configuration or spec.files has the id of the operator's own script: rename it.`;
 
 /**
@@ -71,11 +74,28 @@ const RESERVED = `The script ${MARKER_SCRIPT} in spec.configuration or spec.file
  * user includes other files; the recorder; and the marker (rules.md, "Generated configuration"). The result is parsed again
  * before it counts.
  */
-export function generateConfiguration(source: ConfigurationSource): Generated {
-  const { configuration, files = {}, recorder, hasSecrets, readsDelivery } = source;
+export function generateConfiguration(
+  source: ConfigurationSource,
+  at: (part: string) => void = () => undefined,
+  parseText = parseHubYaml,
+): Generated {
+  try {
+    return generate(source, at, remembering(parseText));
+  } catch (error) {
+    // Aliases of aliases, each in the value of the next one.
+    if (error instanceof RangeError) return { type: 'invalid', message: TOO_DEEP };
+    throw error;
+  }
+}
+
+function generate(
+  { configuration, files = {}, recorder, hasSecrets, readsDelivery }: ConfigurationSource,
+  at: (part: string) => void,
+  parse: typeof parseHubYaml,
+): Generated {
   const tooLarge = sizeProblem({ ...files, 'configuration.yaml': configuration }, 0);
   if (tooLarge) return tooLarge;
-  const parse = rememberingParser();
+  at('spec.configuration');
   const parsed = parse(configuration);
   if (!('document' in parsed)) return notYaml('spec.configuration', parsed);
   const { root, positionOf } = parsed;
@@ -84,9 +104,12 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
     return notYaml('spec.configuration', { problem, position: positionOf(root.range![0]) });
   }
   for (const [name, text] of Object.entries(files)) {
+    const field = `spec.files[${name}]`;
+    at(field);
     const file = parse(text);
-    if (!('document' in file)) return notYaml(`spec.files[${name}]`, file);
+    if (!('document' in file)) return notYaml(field, file);
   }
+  at(Object.keys(files).length === 0 ? 'spec.configuration' : 'spec.configuration with spec.files');
   const written = { 'configuration.yaml': configuration, ...files };
   const all = new ConfigFiles(written, parse);
   if (hasMarker(all)) return { type: 'invalid', message: RESERVED };
@@ -165,10 +188,10 @@ function hasMarker(files: ConfigFiles): boolean {
 }
 
 /** A large file takes a second to parse, and is read in several places. */
-function rememberingParser(): typeof parseHubYaml {
+function remembering(parseText: typeof parseHubYaml): typeof parseHubYaml {
   const known = new Map<string, ReturnType<typeof parseHubYaml>>();
   return (text) => {
-    const parsed = known.get(text) ?? parseHubYaml(text);
+    const parsed = known.get(text) ?? parseText(text);
     known.set(text, parsed);
     return parsed;
   };
@@ -202,16 +225,17 @@ export interface Content {
   /** The decision that restarts the hub for it. */
   readonly restart: ContentHashes;
   /** The sections of other files, with the secrets of now. */
-  readonly sectionsOf: (files: Files) => Sections;
+  readonly sectionsOf: (files: Files) => Promise<Sections>;
 }
 
 export function contentOf(
   { files, hash, sections }: GeneratedConfiguration,
   secrets: ReadSecrets | undefined,
   restart: ContentHashes,
+  texts: { sections(files: Files): Promise<Sections> },
 ): Content {
   const digest = (key: string): string => (secrets ? digestOfSecret(secrets, key) : '');
-  const sectionsOf = (each: Files): Sections => withSecretDigests(readSections(each), digest);
+  const sectionsOf = async (each: Files) => withSecretDigests(await texts.sections(each), digest);
   const marker = { configuration: hash, secrets: secrets?.hash };
   return { files, marker, sections: withSecretDigests(sections, digest), restart, sectionsOf };
 }

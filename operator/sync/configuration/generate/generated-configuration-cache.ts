@@ -1,34 +1,81 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Bounded } from '../../../base/bounded-task';
+import { DEPENDENCY_REQUEUE, TEXT_WAIT } from '../../../base/limits';
 import type { HubConfiguration } from '../../../kinds';
 import type { Services } from '../../services';
-import { type ConfigurationSource, type Generated, generateConfiguration } from './generate';
+import type { ConfigurationSource, Generated } from './generate';
+import { endedMessage, textsOfHub } from './texts';
+
+export type Generation =
+  | Generated
+  /** It is not known yet. `message`: a sentence. `after`: milliseconds until the next look. */
+  | { readonly type: 'waiting'; readonly message: string; readonly after: number };
+
+interface Entry {
+  readonly of: HubConfiguration['metadata'];
+  readonly source: ConfigurationSource;
+  readonly pending: Promise<Bounded<Generated>>;
+  result?: Bounded<Generated>;
+}
+
+/** A text that was ended comes after all that wait. */
+const RETRY = 1_000;
 
 /**
- * {@link generateConfiguration}, once for each source: a configuration of 512 KiB takes seconds to parse, and is reconciled
- * often while a hub loads it.
+ * The generated configuration of each resource, once for each source: a configuration of 512 KiB takes seconds to parse, and is
+ * reconciled often while a hub loads it.
  */
 export class GeneratedConfigurationCache {
   /** By the uid of the resource. */
-  private readonly entries = new Map<
-    string,
-    {
-      readonly of: HubConfiguration['metadata'];
-      readonly source: ConfigurationSource;
-      readonly generated: Generated;
+  private readonly entries = new Map<string, Entry>();
+
+  constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue' | 'texts'>) {}
+
+  async generate(resource: HubConfiguration, source: ConfigurationSource): Promise<Generation> {
+    const known = this.entries.get(resource.metadata.uid);
+    const isSame = known && isDeepStrictEqual(known.source, source);
+    const isToRepeat = known?.result?.type === 'ended' && !known.result.isFinal;
+    const entry = isSame && !isToRepeat ? known : this.begin(resource, source);
+    const result = entry.result ?? (await this.resultWithin(TEXT_WAIT, entry));
+    if (result?.type === 'done') return result.output;
+    if (result === undefined) {
+      const message = 'The configuration waits until the texts of other hubs are read.';
+      void entry.pending.finally(() => this.requeue(resource)).catch(() => undefined); // logged when it is read again
+      return { type: 'waiting', message, after: DEPENDENCY_REQUEUE };
     }
-  >();
+    const message = endedMessage(result);
+    if (result.isFinal) return { type: 'invalid', message };
+    return {
+      type: 'waiting',
+      message: `${message} The machine may have been busy: it is read once more, after the texts of other hubs.`,
+      after: RETRY,
+    };
+  }
 
-  constructor(private readonly services: Pick<Services, 'cache'>) {}
-
-  generate({ metadata }: HubConfiguration, source: ConfigurationSource): Generated {
-    const { uid } = metadata;
-    const known = this.entries.get(uid);
-    if (known && isDeepStrictEqual(known.source, source)) return known.generated;
-    const generated = generateConfiguration(source);
+  private begin({ metadata, spec }: HubConfiguration, source: ConfigurationSource): Entry {
     for (const [each, { of }] of this.entries)
       if (this.services.cache.get('HubConfiguration', of.namespace, of.name)?.metadata.uid !== each)
         this.entries.delete(each); // a deleted resource
-    this.entries.set(uid, { of: metadata, source, generated });
-    return generated;
+    const texts = textsOfHub(this.services, metadata.namespace, spec.hubRef.name);
+    const entry: Entry = { of: metadata, source, pending: texts.generate(source) };
+    this.entries.set(metadata.uid, entry);
+    entry.pending.then(
+      (result) => (entry.result = result),
+      () => this.entries.get(metadata.uid) === entry && this.entries.delete(metadata.uid),
+    );
+    return entry;
+  }
+
+  /** Undefined: it takes longer. */
+  private async resultWithin(delay: number, { pending }: Entry): Promise<Bounded<Generated> | undefined> {
+    let cancel = (): void => undefined;
+    const timeout = new Promise<undefined>((resolve) => {
+      cancel = this.services.clock.after(delay, () => resolve(undefined));
+    });
+    return Promise.race([pending, timeout]).finally(cancel);
+  }
+
+  private requeue({ kind, metadata: { namespace, name } }: HubConfiguration): void {
+    this.services.requeue(kind, namespace, name);
   }
 }

@@ -3,6 +3,7 @@ import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { HttpSettings } from '../../../client/connection/api-types';
 import { HUB_PORT } from '../../hub-workload/owned-objects';
 import { ConfigFiles, type Files, type Place } from './config-files';
+import { parseHubYaml } from './hub-yaml';
 
 /** How the hub reads each key of the section. */
 const TYPES = {
@@ -33,8 +34,8 @@ export type HttpSection =
   | { readonly type: 'invalid'; readonly message: string };
 
 /** The section `http:` of `configuration.yaml`, in the form in which the hub's API shows settings. */
-export function readHttpSection(given: Files): HttpSection {
-  const files = new ConfigFiles(given);
+export function readHttpSection(given: Files, parse = parseHubYaml): HttpSection {
+  const files = new ConfigFiles(given, parse);
   const { own, inPackages } = files.section('http');
   if (inPackages.length > 0)
     return invalid('a package has it, and this hub takes it from spec.configuration itself: write it there');

@@ -10,6 +10,7 @@ import {
   visit,
   type YAMLParseError,
 } from 'yaml';
+import { isPlainYaml } from '../../../base/plain-yaml';
 import { type Anchors, isMergeKey } from './merge-keys';
 
 /** A file in the YAML of Home Assistant. Its tags (`!secret`, `!include` …) are kept: only the hub resolves them. */
@@ -45,11 +46,23 @@ const OTHER_LINE_BREAK = /\r(?!\n)|[\x85\u2028\u2029]/;
 /** The parser is recursive, and so is that of the hub. */
 const TOO_DEEP = 'it is nested too deeply';
 
+/** The text is not parsed in place: its length says too little of the cost. */
+export class NotPlain extends Error {}
+
+/** {@link parseHubYaml} of texts that are cheap whatever they contain. @throws NotPlain */
+export function parsePlainYaml(text: string): HubYaml | YamlProblem {
+  if (!isPlainYaml(text)) throw new NotPlain();
+  return parseHubYaml(text, 0);
+}
+
 /**
  * Parses a file as the hub's loader does, as far as its structure goes. All scalars are strings: the
  * hub decides which of them are booleans or numbers.
+ *
+ * @param mostParsed characters that are parsed again where lines are not indented
+ * @throws NotPlain with 0, if some are to be parsed again
  */
-export function parseHubYaml(text: string): HubYaml | YamlProblem {
+export function parseHubYaml(text: string, mostParsed = MOST_PARSED): HubYaml | YamlProblem {
   // The hub skips a byte order mark, which this parser counts as a column.
   const body = text.replace(/^\ufeff/, '');
   const positionOf = positionsIn(body);
@@ -58,7 +71,7 @@ export function parseHubYaml(text: string): HubYaml | YamlProblem {
   const [found] = unreadable.filter((each) => each !== null);
   if (found) return problemAt(describeCharacter(found[0]), found.index);
   try {
-    const document = parseWithoutIndents(body);
+    const document = parseWithoutIndents(body, mostParsed);
     const [error] = document.errors;
     if (error) return problemAt(sentenceOf(error), error.pos[0]);
     const duplicate = duplicateKey(document);
@@ -77,13 +90,14 @@ export function parseHubYaml(text: string): HubYaml | YamlProblem {
  * Parses texts in quotes and collections in brackets also where their lines are not indented, as the hub's loader does: the line
  * breaks there are replaced, so that all places stay as they are.
  */
-function parseWithoutIndents(text: string): Document.Parsed {
+function parseWithoutIndents(text: string, mostParsed: number): Document.Parsed {
   let joined = text;
   let first: Document.Parsed | undefined;
   for (let parsed = text.length; ; parsed += text.length) {
     const document = parseOnce(joined);
     const [error] = document.errors;
-    const next = error && parsed < MOST_PARSED ? joinLines(joined, error) : undefined;
+    const next = error && (mostParsed === 0 || parsed < mostParsed) ? joinLines(joined, error) : undefined;
+    if (next !== undefined && mostParsed === 0) throw new NotPlain();
     // One that is never closed is reported where its first line ends.
     if (next === undefined) return error && first?.errors[0]?.code === error.code ? first : document;
     first ??= document;

@@ -8,9 +8,8 @@ import { activeSlot, configureHttp, promoteHttp, readHttpConfig } from '../../..
 import { HTTP_SETTINGS_ATTEMPTS } from '../../../base/limits';
 import type { ConditionValue } from '../../../runtime/outcome';
 import type { SentSettings } from '../record/record';
-import { readHttpSection } from '../generate/http-section';
+import type { HttpSection } from '../generate/http-section';
 import type { ReloadStrategy } from './reload-decision';
-import type { Files } from '../generate/config-files';
 
 /** The state of the section `http:`. */
 export interface HttpResult {
@@ -84,10 +83,9 @@ export interface HttpPolicy {
  */
 export async function syncHttpSettings(
   { connection }: Pick<HubClient, 'connection'>,
-  files: Files,
+  section: HttpSection,
   policy: HttpPolicy,
 ): Promise<HttpResult> {
-  const section = readHttpSection(files);
   if (section.type === 'absent' && !policy.hadSection) return NO_SECTION;
   const config = await readHttpConfig(connection).catch((error: unknown) => {
     if (isUnknownCommand(error)) return 'hidden' as const;

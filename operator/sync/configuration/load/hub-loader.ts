@@ -11,6 +11,7 @@ import type { ConfigurationRecord, ConfigurationRecords, LastLoad, LoadMethod } 
 import { checkInHub, leftOutSince, newLines, type Problem, withLeftOut } from './check';
 import { readCapabilities } from './components';
 import { decideReload, type SectionReload } from './reload-decision';
+import { textsOfHub } from '../generate/texts';
 import { reloadSections } from './reload-sections';
 import { RunningContents, type RunningHub } from './running-content';
 import { REFRESH_DURATION, verifyContent } from './verify-content';
@@ -56,7 +57,7 @@ export interface LoadJob extends LoadOrder {
  */
 export class HubLoader {
   constructor(
-    private readonly services: Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | 'log'>,
+    private readonly services: Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | 'log' | 'texts'>,
     private readonly records: ConfigurationRecords,
     private readonly job: LoadJob,
     private readonly signal: AbortSignal,
@@ -158,8 +159,9 @@ export class HubLoader {
       return { type: 'loaded', pending: [] };
     }
     const change = { before: base.files, after: files };
+    const texts = textsOfHub(this.services, hub.metadata.namespace, hub.metadata.name);
     const [failure, leftOut] = await withLeftOut({ ...this.job, files }, () =>
-      reloadSections(this.services, client, decision.reloads, change, this.signal),
+      reloadSections({ ...this.services, texts }, client, decision.reloads, change, this.signal),
     );
     const problem = newLines(leftOut, warnings);
     if (problem) return this.reject(base, { problem, isWarning: true }, decision.reloads);
@@ -191,7 +193,8 @@ export class HubLoader {
         'the hub does not read its former files',
       );
     const change = { before: content.files, after: base.files };
-    await reloadSections(this.services, client, reloads, change, unaborted);
+    const texts = textsOfHub(this.services, hub.metadata.namespace, hub.metadata.name);
+    await reloadSections({ ...this.services, texts }, client, reloads, change, unaborted);
     for (const kind of ['automation', 'scene'] as const) {
       const isReloaded = reloads.some(({ sections }) => sections.includes(kind));
       // A write of the operator or a person may have loaded it from the rejected files meanwhile.

@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { isScalar } from 'yaml';
 import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../../../base/limits';
 import { CONFIG_ENTITY_KINDS } from '../../../client/connection/config-entity';
 import { HubBanned, HubError, TokenRejected } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { callService } from '../../../client/services';
 import type { Services } from '../../services';
-import { ConfigFiles, type Files, type Place } from '../generate/config-files';
+import type { Files } from '../generate/config-files';
+import type { LoggerLevels } from '../generate/logger-levels';
+import type { ConfigurationTexts } from '../generate/texts';
 import { LOGGER_SERVICE, type SectionReload } from './reload-decision';
-
-/** The levels of the section `logger:`, by the name of the logger. */
-export interface LoggerLevels {
-  readonly default?: string;
-  readonly logs: Readonly<Record<string, string>>;
-}
 
 /** Level of Home Assistant without `default:`. */
 const STANDARD_LEVEL = 'warning';
@@ -38,32 +33,6 @@ export function loggerCalls(before: LoggerLevels, after: LoggerLevels): ServiceC
   return calls;
 }
 
-/** The levels in `configuration.yaml` and in its packages, which the hub merges, also through includes of known files. */
-export function readLoggerLevels(given: Files): LoggerLevels {
-  const files = new ConfigFiles(given);
-  const { own, inPackages } = files.section('logger');
-  const text = (place: Place): string => {
-    const { node } = files.follow(place);
-    return isScalar(node) ? String(node.value).toLowerCase() : '';
-  };
-  const read = (section: Place): LoggerLevels => {
-    const fields = files.entries(section);
-    const level = fields.get('default');
-    const logs = fields.get('logs');
-    const names = logs ? [...files.entries(logs)] : [];
-    return {
-      ...(level && { default: text(level) }),
-      logs: Object.fromEntries(names.map(([name, place]) => [name, text(place)])),
-    };
-  };
-  // The hub takes, of two values for one name, that of the section itself, or of the first package.
-  const all = [...[...inPackages].reverse(), ...(own ? [own] : [])].map(read);
-  return {
-    ...(Object.assign({}, ...all) as LoggerLevels),
-    logs: Object.assign({}, ...all.map(({ logs }) => logs)) as LoggerLevels['logs'],
-  };
-}
-
 /**
  * Calls the services that load these sections, each up to three times. The hub answers when it has finished. All are
  * called even if one fails.
@@ -71,7 +40,13 @@ export function readLoggerLevels(given: Files): LoggerLevels {
  * @returns the sections that the hub failed to reload, and its errors; undefined: none
  */
 export async function reloadSections(
-  { clock, log }: Pick<Services, 'clock' | 'log'>,
+  {
+    clock,
+    log,
+    texts,
+  }: Pick<Services, 'clock' | 'log'> & {
+    readonly texts: Pick<ConfigurationTexts, 'loggerLevels'>;
+  },
   client: HubClient,
   reloads: readonly SectionReload[],
   { before, after }: { readonly before: Files; readonly after: Files },
@@ -82,7 +57,7 @@ export async function reloadSections(
     const [domain, name] = service.split('.') as [string, string];
     const calls =
       service === LOGGER_SERVICE
-        ? loggerCalls(readLoggerLevels(before), readLoggerLevels(after))
+        ? loggerCalls(await texts.loggerLevels(before), await texts.loggerLevels(after))
         : [{ domain, service: name, data: {} }];
     for (const call of calls) {
       const message = await attempt(call);

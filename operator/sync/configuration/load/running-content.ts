@@ -51,7 +51,12 @@ export class RunningContents {
     if (!published) return record;
     const policy = { strategy: 'hot-reload', autoRestart: true } as const;
     const capabilities = await readCapabilities(running, record.loaded);
-    const decision = decideReload(policy, record.loaded, content.sectionsOf(published.files), capabilities);
+    const decision = decideReload(
+      policy,
+      record.loaded,
+      await content.sectionsOf(published.files),
+      capabilities,
+    );
     if (decision.type !== 'hot-reload' || decision.reloads.length === 0) return record;
     const parts = decision.reloads.flatMap(({ sections }) => sections);
     const pending = [...new Set([...record.pending, ...parts])].sort();
@@ -67,7 +72,7 @@ export class RunningContents {
     if (published) return published;
     if (!record || !(isSameContent(shown, record.marker) || isSameContent(shown, content.marker)))
       return undefined;
-    const loaded = record.pending.length > 0 ? content.sectionsOf(record.files) : record.loaded;
+    const loaded = record.pending.length > 0 ? await content.sectionsOf(record.files) : record.loaded;
     return { ...record, ...FRESH, loaded, start };
   }
 
@@ -86,7 +91,7 @@ export class RunningContents {
       ...FRESH,
       files: published.files,
       marker: shown,
-      loaded: content.sectionsOf(published.files),
+      loaded: await content.sectionsOf(published.files),
       start,
       warnings: record?.warnings ?? '',
       lastLoad: { method: 'restart', time: timestamp(this.services.clock.now()) },

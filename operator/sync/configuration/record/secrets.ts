@@ -6,17 +6,17 @@ import { secretsOfHub } from '../../secrets-yaml/hub-resources';
 import { RECORDER_KEY } from '../../secrets-yaml/secrets-yaml';
 import { type ConfigurationInUse, readFormerValues } from '../../secrets-yaml/values-in-use';
 import type { Services } from '../../services';
-import { secretUses } from '../generate/secret-uses';
+import { textsOfHub } from '../generate/texts';
 import { filesIn, findConfigMap, readRecord } from './record';
 
-export function configurationInUse(services: Pick<Services, 'applier'>): ConfigurationInUse {
+export function configurationInUse(services: Pick<Services, 'applier' | 'texts'>): ConfigurationInUse {
   return {
     async secretKeys(namespace, hub) {
       const names = objectNames(hub);
       const keys = new Set<string>();
       for (const name of [names.configuration, names.acceptedConfiguration, names.lastGoodConfiguration]) {
         const configMap = await findConfigMap(services, namespace, name);
-        const uses = configMap && secretUses(filesIn(configMap));
+        const uses = configMap && (await textsOfHub(services, namespace, hub).secretUses(filesIn(configMap)));
         for (const key of uses?.keys() ?? []) keys.add(key);
       }
       return keys;
@@ -38,7 +38,7 @@ export function configurationInUse(services: Pick<Services, 'applier'>): Configu
  * @returns why it is not there yet, as a sentence; undefined: it is
  */
 export async function ensureRecorderSecret(
-  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'requeue'>,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'requeue' | 'texts'>,
   resource: HubConfiguration,
   url: string | undefined,
 ): Promise<string | undefined> {

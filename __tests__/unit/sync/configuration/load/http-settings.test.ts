@@ -142,7 +142,7 @@ describe('syncHttpSettings', () => {
       },
     };
     const remember = (value: SentSettings | undefined) => Promise.resolve(void stored.push(value));
-    const { source, condition } = await syncHttpSettings({ connection } as never, text, {
+    const { source, condition } = await syncHttpSettings({ connection } as never, readHttpSection(text), {
       ...policy,
       remember,
     });

@@ -1,7 +1,5 @@
-import {
-  loggerCalls,
-  readLoggerLevels,
-} from '../../../../../operator/sync/configuration/load/reload-sections';
+import { readLoggerLevels } from '../../../../../operator/sync/configuration/generate/logger-levels';
+import { loggerCalls } from '../../../../../operator/sync/configuration/load/reload-sections';
 
 describe('readLoggerLevels', () => {
   test.each([

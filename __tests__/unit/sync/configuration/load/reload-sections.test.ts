@@ -3,6 +3,8 @@ import type { HubClient } from '../../../../../operator/client/hub-client';
 import { reloadSections } from '../../../../../operator/sync/configuration/load/reload-sections';
 import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';
+import { textsOfHub } from '../../../../../operator/sync/configuration/generate/texts';
+import { unbounded } from '../../../../../operator/base/bounded-task';
 
 const RELOADS = [
   { service: 'group.reload', sections: ['group'] },
@@ -21,7 +23,7 @@ function setup(answer: (path: string, count: number) => void) {
   };
   const client = { rest: { post } } as unknown as HubClient;
   const { signal } = new AbortController();
-  const services = { clock, log: silentLog };
+  const services = { clock, log: silentLog, texts: textsOfHub({ texts: unbounded }, 'home', 'villa') };
   return { clock, calls, result: reloadSections(services, client, RELOADS, NOTHING, signal) };
 }
 

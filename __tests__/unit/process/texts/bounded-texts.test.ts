@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../../../../operator/base/clock';
+import { Stopping } from '../../../../operator/base/errors';
+import { BoundedTexts } from '../../../../operator/process/texts/bounded-texts';
+import { NoTextProcess } from '../../../../operator/process/texts/text-process';
+import { bundled } from '../../../../operator/text-program';
+import { silentLog } from '../../../cluster/silent-log';
+import { until } from '../../until';
+import { broken, deep, echo, fill, inPlace, spin, values } from './tasks';
+
+const LIMIT = 300;
+const program = bundled(join(__dirname, 'serve-tasks.ts'));
+const open: BoundedTexts[] = [];
+
+function boundedTexts(options: Partial<ConstructorParameters<typeof BoundedTexts>[0]> = {}) {
+  const texts = new BoundedTexts({
+    clock: systemClock,
+    log: silentLog,
+    limit: LIMIT,
+    program: () => program,
+    ...options,
+  });
+  open.push(texts);
+  return texts;
+}
+
+afterEach(() => {
+  for (const texts of open.splice(0)) texts.close();
+});
+
+/** Ids of the processes that this one has started. */
+const children = (): string[] =>
+  readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean);
+
+describe('BoundedTexts', () => {
+  test('a task is carried out in another process, with maps and what is not set', async () => {
+    const given = { map: new Map([['a', [1, null]]]), absent: undefined };
+    expect(await boundedTexts().run(echo, given, 'a')).toEqual({ type: 'done', output: given });
+  });
+
+  test('what is cheap is done at once, without a process', async () => {
+    const texts = boundedTexts({ program: () => Promise.reject(new Error('started')) });
+    expect(await texts.run(inPlace, 'short', 'a')).toEqual({ type: 'done', output: 'in place' });
+    await expect(texts.run(inPlace, 'long', 'a')).rejects.toThrow('started');
+  });
+
+  test('a text that takes too long is ended twice, then refused without a try, and others are read all the same', async () => {
+    const texts = boundedTexts();
+    const ended = { type: 'ended', exceeded: 'time', part: 'spec.configuration' };
+    expect(await texts.run(spin, 'spec.configuration', 'a')).toEqual({ ...ended, isFinal: false });
+    expect(await texts.run(echo, 'other', 'b')).toEqual({ type: 'done', output: 'other' });
+    expect(await texts.run(spin, 'spec.configuration', 'a')).toEqual({ ...ended, isFinal: true });
+    texts.close();
+    expect(await texts.run(spin, 'spec.configuration', 'a')).toEqual({ ...ended, isFinal: true });
+    await expect(texts.run(spin, 'spec.files[a.yaml]', 'a')).rejects.toThrow(Stopping);
+  });
+
+  test.each(['objects', 'numbers', 'map'])(
+    'a text that fills the memory with %s ends its process alone',
+    async (way) => {
+      const texts = boundedTexts({ limit: 60_000 });
+      expect(await texts.run(fill, way, 'a')).toEqual({
+        type: 'ended',
+        exceeded: 'memory',
+        part: `spec.${way}`,
+        isFinal: false,
+      });
+      expect(await texts.run(echo, 'other', 'b')).toEqual({ type: 'done', output: 'other' });
+    },
+  );
+
+  test('a stack that is too deep is an end', async () => {
+    expect(await boundedTexts().run(deep, null, 'a')).toMatchObject({ type: 'ended', exceeded: 'memory' });
+  });
+
+  test('a result of more values than the operator has room for is refused where it is made', async () => {
+    const texts = boundedTexts();
+    expect(await texts.run(values, 99_000, 'a')).toMatchObject({ type: 'done' });
+    expect(await texts.run(values, 100_000, 'a')).toEqual({
+      type: 'ended',
+      exceeded: 'size of the result',
+      part: '',
+      isFinal: true,
+    });
+  });
+
+  test('a bug in a task is an error that does not quote the text', async () => {
+    const text = 'swordfish';
+    const error = await boundedTexts().run(broken, text, 'a').catch(String);
+    expect(error).toBe('Error: bug in a task on a foreign text: TypeError');
+  });
+
+  test('the same text is read once, also while it waits, and a small result is remembered', async () => {
+    const texts = boundedTexts();
+    const [first, second] = await Promise.all([texts.run(echo, ['x'], 'a'), texts.run(echo, ['x'], 'a')]);
+    expect(second).toBe(first);
+    texts.close();
+    expect(await texts.run(echo, ['x'], 'a')).toEqual(first);
+  });
+
+  test('hubs take turns, and one whose text was ended comes after all others until it has another text', async () => {
+    const texts = boundedTexts();
+    const order: string[] = [];
+    const run = (name: string, work: Promise<unknown>) => work.then(() => order.push(name));
+    await texts.run(spin, 'slow', 'hostile');
+    await Promise.all([
+      run('a1', texts.run(echo, 'a1', 'a')), // begins at once
+      run('a2', texts.run(echo, 'a2', 'a')),
+      run('slow', texts.run(spin, 'slow', 'hostile')),
+      run('a3', texts.run(echo, 'a3', 'a')),
+      run('b1', texts.run(echo, 'b1', 'b')),
+      run('other', texts.run(echo, 'other', 'hostile')),
+    ]);
+    expect(order).toEqual(['a1', 'b1', 'other', 'a2', 'a3', 'slow']);
+  });
+
+  test('the process ends at rest and with the operator, and knows none of its settings', async () => {
+    process.env['SWORDFISH'] = 'secret';
+    let rest: (() => void) | undefined;
+    const clock = {
+      ...systemClock,
+      after: (delay: number, callback: () => void) => {
+        if (delay !== 10_000) return systemClock.after(delay, callback);
+        rest = callback;
+        return () => (rest = undefined);
+      },
+    };
+    const before = new Set(children());
+    const started = () => children().filter((pid) => !before.has(pid));
+    const texts = boundedTexts({ clock });
+    await texts.run(echo, 1, 'a');
+    const [pid] = started();
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('SWORDFISH');
+    rest!();
+    await until(() => started().length === 0);
+    await texts.run(echo, 2, 'a');
+    expect(started()).toHaveLength(1);
+    const spinning = texts.run(spin, 'x', 'a').catch((error: unknown) => error);
+    texts.close();
+    expect(await spinning).toBeInstanceOf(Stopping);
+    await until(() => started().length === 0);
+  });
+
+  test('a process that cannot be started is no fault of the text', async () => {
+    const texts = boundedTexts({ program: () => 'process.exit(3)' });
+    await expect(texts.run(echo, 1, 'a')).rejects.toThrow(NoTextProcess);
+    await expect(texts.run(echo, 1, 'a')).rejects.toThrow('cannot start the process that reads texts: it ended with 3');
+  });
+});
