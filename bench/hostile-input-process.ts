@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { HubConnection } from '../operator/client/connection/connection';
 import { HubClient } from '../operator/client/hub-client';
@@ -7,9 +10,11 @@ import { RestClient } from '../operator/client/connection/rest';
 import { systemClock } from '../operator/base/clock';
 import { createLogger } from '../operator/base/log';
 import { favorMemory } from '../operator/process/favor-memory';
+import { BoundedTexts } from '../operator/process/texts/bounded-texts';
 import { normalize } from '../operator/runtime/normalize';
 import type { ClusterObject } from '../operator/runtime/objects';
 import { watchEvents } from '../operator/runtime/watch-stream';
+import { secretUsesTask, textsOfHub } from '../operator/sync/configuration/generate/texts';
 import { readReview, writeReview } from '../operator/webhook/admission-review';
 import { issueCertificate } from '../operator/webhook/certificate/issue';
 import { review } from '../operator/webhook/review';
@@ -22,6 +27,8 @@ favorMemory();
 const [scenario = '', url = '', count = '0', seconds = '0'] = process.argv.slice(2);
 const end = Date.now() + Number(seconds) * 1_000;
 const AT_ONCE = 10;
+/** Milliseconds of the other process for a text: the figures are those of this one. */
+const TEXT_TIME = 500;
 const log = createLogger('error');
 
 /** About 42 MB. */
@@ -146,6 +153,36 @@ async function objects(): Promise<void> {
   if (kept.size !== Math.min(6, Number(count))) throw new Error(`${kept.size} objects were kept`);
 }
 
+/** The most that one text costs this process: milliseconds of processor time, and bytes of the heap. */
+const costOfText = { time: 0, heap: 0 };
+
+/** Configurations of random shapes, each of a hub of its own. */
+async function foreignTexts(): Promise<void> {
+  const texts = new BoundedTexts({
+    clock: systemClock,
+    log,
+    program: () => readFile(join(__dirname, 'text-program.cjs'), 'utf8'),
+    limit: TEXT_TIME,
+  });
+  for (let index = 0; Date.now() < end; index++) {
+    const path = join(__dirname, `text-${index}`);
+    if (!existsSync(path)) break;
+    const [, shape = '', text = ''] = /^(\d+) ([^]*)$/.exec(await readFile(path, 'utf8'))!;
+    const before = { usage: process.cpuUsage(), heap: process.memoryUsage().heapUsed };
+    peakHeap = 0;
+    const hub = textsOfHub({ texts }, 'home', shape);
+    const generated = await hub.generate({ configuration: text, hasSecrets: true });
+    if (generated.type === 'done') answered += 1;
+    else refused += 1;
+    secretUsesTask.inPlace?.({ 'configuration.yaml': text }); // the webhook
+    const { system, user } = process.cpuUsage(before.usage);
+    costOfText.time = Math.max(costOfText.time, (system + user) / 1_000);
+    const heap = Math.max(peakHeap, process.memoryUsage().heapUsed) - before.heap;
+    costOfText.heap = Math.max(costOfText.heap, heap);
+  }
+  texts.close();
+}
+
 const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'managed-rest': () => {
     const rest = restOf(false);
@@ -160,11 +197,19 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'kept-lists': () => repeated(keptList),
   webhook,
   objects,
+  texts: foreignTexts,
 };
 
 scenarios[scenario]!().then(
   () => {
-    const figures = { answered, refused, longestPause, peakHeap, held: held.length };
+    const figures = {
+      answered,
+      refused,
+      longestPause,
+      peakHeap,
+      held: held.length,
+      ...(costOfText.time && { costOfText }),
+    };
     process.stdout.write(`${JSON.stringify(figures)}\n`, () => process.exit());
   },
   (error: unknown) => {

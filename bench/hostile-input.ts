@@ -1,13 +1,16 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
+import { bundled } from '../operator/text-program';
+import { repository } from '../sandbox/image/bundle';
 import { operatorImage } from '../sandbox/image/description';
 import { operatorCommand } from '../sandbox/operator-process';
 import { HostileHub, postReviews } from './hostile-peers';
+import { hostileTexts } from './hostile-texts';
 import type { Figures } from './runtime';
 
 /**
@@ -23,6 +26,7 @@ export const hostileScenarios = [
   'kept-lists',
   'webhook',
   'objects',
+  'texts',
 ] as const;
 /** The time of each scenario in the bench. */
 const MOST_SECONDS = 40;
@@ -36,6 +40,8 @@ export interface HostileFigures {
   readonly longestPause: number;
   /** Bytes. */
   readonly peakHeap: number;
+  /** The most that one text cost: milliseconds of processor time, and bytes of the heap. */
+  readonly costOfText?: { readonly time: number; readonly heap: number };
 }
 
 /**
@@ -58,6 +64,7 @@ export async function runHostileInput(
       platform: 'node',
       logLevel: 'error',
     });
+    if (scenario === 'texts') await writeTexts(directory, count);
     const [node, ...flags] = operatorCommand();
     const child = spawn(node, [...flags, program, scenario, hub.url, String(count), String(seconds)], {
       env: { ...process.env, ...operatorImage.environment },
@@ -68,6 +75,15 @@ export async function runHostileInput(
     hub.stop();
     await rm(directory, { recursive: true });
   }
+}
+
+/** The program that reads texts, and the texts: to make these takes more memory than an operator has. */
+async function writeTexts(directory: string, count: number): Promise<void> {
+  const program = await bundled(join(repository, 'operator', 'text-tasks.ts'));
+  await writeFile(join(directory, 'text-program.cjs'), program);
+  let index = 0;
+  for (const { shape, text } of hostileTexts(count))
+    await writeFile(join(directory, `text-${index++}`), `${shape} ${text}`);
 }
 
 async function figuresOf(child: ChildProcessWithoutNullStreams): Promise<HostileFigures> {
@@ -92,7 +108,7 @@ export async function benchHostileInput(count: number): Promise<Figures> {
   const figures: Record<string, number | string> = { 'repetitions, at most': count };
   for (const scenario of hostileScenarios) {
     console.log(`${scenario}: at most ${MOST_SECONDS} s`);
-    const { answered, longestPause, peakHeap, refused } = await runHostileInput(
+    const { answered, costOfText, longestPause, peakHeap, refused } = await runHostileInput(
       scenario,
       count,
       MOST_SECONDS,
@@ -100,6 +116,9 @@ export async function benchHostileInput(count: number): Promise<Figures> {
     figures[`${scenario}: read, refused`] = `${answered}, ${refused}`;
     figures[`${scenario}: longest pause, ms`] = Math.round(longestPause);
     figures[`${scenario}: peak heap, MB`] = Math.round(peakHeap / 1e6);
+    if (!costOfText) continue;
+    figures[`${scenario}: processor time of the operator for one, ms`] = Math.round(costOfText.time);
+    figures[`${scenario}: heap for one, MB`] = Math.round(costOfText.heap / 1e6);
   }
   return figures;
 }

@@ -1,5 +1,5 @@
-/** Characters of YAML that is parsed where it is used: some 10 ms. */
-export const SHORT_YAML = 16_384;
+/** Characters of YAML that is parsed where it is used: at most some 10 ms. */
+export const SHORT_YAML = 8_192;
 
 /** The place of an anchor or an alias, or one that looks like it. */
 const REFERENCE = /(?:^|[\s[{,:])[&*]/;

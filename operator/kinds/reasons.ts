@@ -188,13 +188,13 @@ export const readyReasons = {
   },
   ConfigurationGenerated: {
     kinds: ['HubConfiguration'],
-    meaning: 'The ConfigMap is generated, and the hub is loading it.',
+    meaning: 'The ConfigMap is being generated, or is generated and the hub is loading it.',
   },
   InvalidConfiguration: {
     kinds: ['HubConfiguration'],
     meaning:
-      '`spec.configuration` or one of `spec.files` is not valid YAML, or too large. The last good configuration stays.',
-    action: 'Correct the line that the message names.',
+      '`spec.configuration` or one of `spec.files` is not valid YAML, too large, or costs too much to read. The last good configuration stays.',
+    action: 'Correct the line that the message names, or do what it says.',
   },
   CheckFailed: {
     kinds: ['HubConfiguration'],

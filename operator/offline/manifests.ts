@@ -59,7 +59,7 @@ interface Parsed {
 /** The line of a node, and those of its fields or items. An alias has none of these: it stands elsewhere. */
 interface Lines {
   readonly line: number;
-  readonly parts?: ReadonlyMap<string | number, Lines>;
+  readonly parts?: ReadonlyMap<string, Lines>;
 }
 
 /** The objects in a text as kubectl reads it: YAML 1.1 with several documents, or JSON. The items of lists count, not the lists. */
@@ -89,7 +89,7 @@ const manifestsOf = (file: string, parsed: ReturnType<typeof parseManifests>): (
 
 /** The line of a part, or of the nearest one that is there. */
 function lineAt(lines: Lines, [step, ...rest]: Path): number {
-  const part = step === undefined ? undefined : lines.parts?.get(step);
+  const part = step === undefined ? undefined : lines.parts?.get(String(step));
   return part ? lineAt(part, rest) : lines.line;
 }
 
@@ -128,7 +128,7 @@ function parseManifests(content: string): (Parsed | Omit<SyntaxProblem, 'file'>)
     if (!Array.isArray(items) || !String(kind).endsWith('List')) return [{ object: value, lines: all }];
     const ofItems = all.parts?.get('items');
     return items.flatMap((item, index) =>
-      isObject(item) ? [{ object: item, lines: ofItems?.parts?.get(index) ?? ofItems ?? all }] : [],
+      isObject(item) ? [{ object: item, lines: ofItems?.parts?.get(String(index)) ?? ofItems ?? all }] : [],
     );
   });
 }
@@ -144,7 +144,7 @@ function linesOf(node: Node | null, line: number, lineOf: (node: Node | null) =>
   }
   if (!isSeq(node)) return { line };
   const items = (node.items as (Node | null)[]).map(
-    (item, index) => [index, linesOf(item, item ? lineOf(item) : line, lineOf)] as const,
+    (item, index) => [String(index), linesOf(item, item ? lineOf(item) : line, lineOf)] as const,
   );
   return { line, parts: new Map(items) };
 }

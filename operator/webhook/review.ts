@@ -16,7 +16,7 @@ import { secretUsesTask } from '../sync/configuration/generate/texts';
 /** The uses of `!secret` in files; undefined: not known. */
 export type SecretUses = (files: Files) => ReadonlyMap<string, string> | undefined;
 
-/** Of texts that are parsed at once: others are admitted, and checked by the reconciliation. */
+/** The uses in texts that are read at once: others are admitted, and checked by the reconciliation. */
 const usesInPlace: SecretUses = (files) => secretUsesTask.inPlace?.(files);
 
 const ADMITTED: Verdict = { warnings: [] };

@@ -1,16 +1,22 @@
 import { RESYNC } from '../../../operator/base/limits';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
+import { getObject } from '../../cluster/api';
 import { outliveCreation } from '../../cluster/creation-time';
 import { automation, configuration, Home, type Manifest } from '../../cluster/home';
-import { startTestOperator } from '../../cluster/operator';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+interface LeaseObject {
+  readonly spec: { readonly holderIdentity: string; readonly leaseTransitions?: number };
+}
 
 // Behaviour without a hub: the owners of objects, and refusals before any hub is asked.
 
 let home: Home;
+let operator: TestOperator;
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('without-a-hub'));
-  await startTestOperator(home.namespace);
+  operator = await startTestOperator(home.namespace, { settings: { LEADER_ELECTION: 'true' } });
 });
 
 /** A HubConfiguration of the Hub `hubName` under a name of its own. */
@@ -68,6 +74,39 @@ describe('a HubConfiguration', () => {
       const present = await home.get('configmap', 'barn-configuration');
       return present.metadata.uid !== uid;
     });
+  });
+});
+
+describe('a text that refers to its parts', () => {
+  const list = (count: number, item: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => item(index)).join('');
+  /** Each package has all sections: 400 million. */
+  const packages = `p: &p {${list(20_000, (index) => `a${index}: ,`)}}\nhomeassistant:\n packages:\n${list(20_000, (index) => `  p${index}: *p\n`)}`;
+  const merges = `x0: &x0 {k: 1}\n${list(13, (level) => `x${level + 1}: &x${level + 1} {<<: [${Array(4).fill(`*x${level}`).join()}]}\n`)}<<: *x13\n`;
+  const lease = async () => (await getObject('lease', 'hub-operator', home.namespace)) as LeaseObject;
+
+  test('costs its own resource alone: the process, its lease and other configurations go on', async () => {
+    const { pid } = operator;
+    const { holderIdentity, leaseTransitions } = (await lease()).spec;
+    const before = [pid, holderIdentity, leaseTransitions];
+    await home.apply(configuration('hostile', packages), configuration('merging', merges));
+    let isRefused = false;
+    const refused = home
+      .ready('hubconfiguration', 'hostile', { status: 'False', reason: 'InvalidConfiguration' })
+      .finally(() => (isRefused = true));
+    for (let round = 0; !isRefused; round++) {
+      const name = `other-${round}`;
+      await home.apply(configuration(name, `logger: &${name} {}\nx: *${name}\n`));
+      await home.ready('hubconfiguration', name, { status: 'False', reason: 'HubNotFound' });
+      expect(await ownerOf(name)).toBe(name);
+    }
+    expect((await refused).message).toMatch(
+      /^spec\.configuration takes more (time|memory) to read than its length allows .* Write its anchors .* The last good configuration stays\.$/,
+    );
+    await home.ready('hubconfiguration', 'merging', { status: 'False', reason: 'HubNotFound' });
+    const { spec } = await lease();
+    expect([operator.pid, spec.holderIdentity, spec.leaseTransitions]).toEqual(before);
+    expect(await operator.failures()).toEqual([]);
   });
 });
 

@@ -37,7 +37,7 @@ export interface BoundedTextsOptions {
 }
 
 /**
- * Reads foreign texts within bounds (rules.md, "Foreign texts"): what is cheap at once, all else in a process of its own, which is
+ * Reads foreign texts within bounds (rules.md, "Foreign texts"): cheap ones at once, all others in a process of its own, which is
  * started when it is needed and ended at rest. Known results end with this process, and so with its version.
  */
 export class BoundedTexts implements BoundedTasks {

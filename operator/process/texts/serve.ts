@@ -3,7 +3,7 @@ import { Script } from 'node:vm';
 import type { BoundedTask } from '../../base/bounded-task';
 import type { FromChild, ToChild } from './protocol';
 
-/** Of a result: more would cost the operator its memory when it arrives. */
+/** The largest result: more would cost the operator its memory when it arrives. */
 const LARGEST_RESULT = { values: 100_000, characters: 8 * 1_024 * 1_024 };
 
 /** The function that {@link Script} calls: only a script can be given a time limit. */

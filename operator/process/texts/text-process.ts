@@ -51,6 +51,7 @@ export class TextProcess {
       this.end?.();
     });
     child.on('error', () => undefined); // a message that cannot be sent: the process has ended
+    child.stdin?.on('error', () => undefined);
   }
 
   /** @throws NoTextProcess */
@@ -58,9 +59,12 @@ export class TextProcess {
     const flags = [`--max-old-space-size=${HEAP_LIMIT}`, '--max-semi-space-size=1'];
     const child = spawn(process.execPath, [...flags, '-e', BOOT], {
       env: environment(),
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      stdio: ['pipe', 'pipe', 'pipe', 'ipc'], // `ignore` needs /dev/null
       serialization: 'advanced', // results have maps
     });
+    child.stdin?.destroy();
+    child.stdout?.resume();
+    child.stderr?.resume(); // V8 tells about a full heap
     const started = new TextProcess(child, clock);
     await new Promise<void>((resolve, reject) => {
       const fail = (why: string) => {

@@ -30,5 +30,5 @@ function themeNames(text: string): ThemeNames {
       };
 }
 
-/** Of a text whose length is bounded. */
+/** Reads a file, whose length the caller bounds. */
 export const themeTask: BoundedTask<string, ThemeNames> = { name: 'themeNames', run: themeNames };

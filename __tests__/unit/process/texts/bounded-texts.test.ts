@@ -145,6 +145,8 @@ describe('BoundedTexts', () => {
   test('a process that cannot be started is no fault of the text', async () => {
     const texts = boundedTexts({ program: () => 'process.exit(3)' });
     await expect(texts.run(echo, 1, 'a')).rejects.toThrow(NoTextProcess);
-    await expect(texts.run(echo, 1, 'a')).rejects.toThrow('cannot start the process that reads texts: it ended with 3');
+    await expect(texts.run(echo, 1, 'a')).rejects.toThrow(
+      'cannot start the process that reads texts: it ended with 3',
+    );
   });
 });

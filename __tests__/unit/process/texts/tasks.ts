@@ -1,6 +1,6 @@
 import type { BoundedTask } from '../../../../operator/base/bounded-task';
 
-/** Tasks that use what the process is given, and more. */
+/** Tasks that use the memory and the time of the process, and more. */
 
 export const echo: BoundedTask<unknown, unknown> = { name: 'echo', run: (input) => input };
 
@@ -21,10 +21,10 @@ export const spin: BoundedTask<string, never> = {
 /** What a thread with `resourceLimits` does not survive. */
 const waysToFill: Readonly<Record<string, () => never>> = {
   objects: () => {
-    for (const kept: object[] = []; ; ) kept.push({});
+    for (const kept: object[] = []; ;) kept.push({});
   },
   numbers: () => {
-    for (const kept: number[] = []; ; ) kept.push(1.5);
+    for (const kept: number[] = []; ;) kept.push(1.5);
   },
   map: () => {
     const kept = new Map<number, number>();

@@ -8,7 +8,7 @@ import { endedMessage, textsOfHub } from './texts';
 
 export type Generation =
   | Generated
-  /** It is not known yet. `message`: a sentence. `after`: milliseconds until the next look. */
+  /** The result is not known yet. `message`: a sentence. `after`: milliseconds until it is read again. */
   | { readonly type: 'waiting'; readonly message: string; readonly after: number };
 
 interface Entry {

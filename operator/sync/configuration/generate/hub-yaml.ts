@@ -49,7 +49,7 @@ const TOO_DEEP = 'it is nested too deeply';
 /** The text is not parsed in place: its length says too little of the cost. */
 export class NotPlain extends Error {}
 
-/** {@link parseHubYaml} of texts that are cheap whatever they contain. @throws NotPlain */
+/** {@link parseHubYaml} of texts that are cheap with any content. @throws NotPlain */
 export function parsePlainYaml(text: string): HubYaml | YamlProblem {
   if (!isPlainYaml(text)) throw new NotPlain();
   return parseHubYaml(text, 0);

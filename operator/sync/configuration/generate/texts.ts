@@ -100,5 +100,5 @@ export const textsOfHub = ({ texts }: { readonly texts: BoundedTasks }, namespac
 
 /** The problem of a text that was ended, and the way out, as sentences. */
 export function endedMessage({ exceeded, part }: Extract<Bounded<unknown>, { type: 'ended' }>): string {
-  return `${part || 'spec.configuration'} takes more ${exceeded} to read than its length allows (rules.md, "Foreign texts"). Write its anchors (&), aliases (*) and merges (<<) out, indent all lines within brackets and quotes, or shorten it.`;
+  return `${part || 'spec.configuration'} takes more ${exceeded} to read than its length allows. Write its anchors (&), aliases (*) and merges (<<) out, indent all lines within brackets and quotes, or shorten it.`;
 }
