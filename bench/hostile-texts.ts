@@ -127,7 +127,7 @@ class Shape {
 
   private separated(item: () => string, separator = ', '): string {
     const items = [item()];
-    for (let left = this.next() * this.few(); left > 1 && this.left > 0; left--) items.push(item());
+    for (let left = this.next() * this.few(); left > 1 && this.left-- > 0; left--) items.push(item());
     return items.join(separator);
   }
 
