@@ -101,7 +101,7 @@ describe('a text that refers to its parts', () => {
       expect(await ownerOf(name)).toBe(name);
     }
     expect((await refused).message).toMatch(
-      /^spec\.configuration takes more (time|memory) to read than its length allows .* Write its anchors .* The last good configuration stays\.$/,
+      /^spec\.configuration takes more (time|memory) to read than its length allows\. Write its anchors .* The last good configuration stays\.$/,
     );
     await home.ready('hubconfiguration', 'merging', { status: 'False', reason: 'HubNotFound' });
     const { spec } = await lease();
