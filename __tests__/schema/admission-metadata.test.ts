@@ -1,5 +1,6 @@
 import { OPERATOR } from '../../manifests/names';
 import { API_GROUP } from '../../operator/kinds/group';
+import { API_TOKEN_LABELS } from '../../operator/kinds/object-names';
 import { freshNamespace, mustKubectl, until } from '../cluster';
 import {
   allowed,
@@ -37,6 +38,7 @@ const asName = (what: string) => what.split('/');
 /** The uid of a Hub that exists: the garbage collector deletes an object whose owner does not. */
 let hubUID: string;
 const ofHub = () => [{ ...ownerReferences[0], uid: hubUID }];
+const asToken = () => ({ labels: { ...labels, ...API_TOKEN_LABELS }, ownerReferences: ofHub() });
 
 beforeAll(async () => {
   namespace = await freshNamespace('metadata');
@@ -70,6 +72,7 @@ beforeAll(async () => {
       ...(manifest === claim && { spec: { ...(claim['spec'] as object), storageClassName: '' } }),
     })),
     named(configMap, 'plain', { ownerReferences: ofHub() }),
+    { ...named(secret, 'home-token-admin', asToken()), data: { token: 'MQ==' } },
     { ...pod(), metadata: { name: 'my-home-0', labels }, spec: { containers: [{ name: 'x', image: 'x' }] } },
     {
       apiVersion: 'v1',
@@ -126,13 +129,14 @@ describe('an object that outlives its Hub', () => {
     });
 
     test.each([
-      ['a label by which others find it', { labels: TRACKED }],
-      ['another value of a label of a person', { labels: { team: 'b' } }],
-      ['without a label of a person', { labels: { team: null } }],
-      ['an annotation by which others find it', { annotations: TRACKING }],
-      ['without an annotation of a person', { annotations: { 'example.org/a': null } }],
-    ])('gets %s: refused', async (_, metadata) => {
-      expect(await patch([kind, name], { metadata })).toMatchObject(refused(NOT_OTHERS));
+      ['a label by which others find it', { labels: TRACKED }, 'app.kubernetes.io/instance'],
+      ['another value of a label of a person', { labels: { team: 'b' } }, 'team'],
+      ['without a label of a person', { labels: { team: null } }, 'team'],
+      ['an annotation by which others find it', { annotations: TRACKING }, 'argocd.argoproj.io/tracking-id'],
+      ['without an annotation of a person', { annotations: { 'example.org/a': null } }, 'example.org/a'],
+    ])('gets %s: refused', async (_, metadata, found) => {
+      const { stderr } = await patch([kind, name], { metadata });
+      expect(stderr).toMatch(new RegExp(`${NOT_OTHERS}[^:]*: ${found}$`, 'm'));
     });
 
     test('gets no finalizer, and loses none', async () => {
@@ -150,6 +154,22 @@ describe('an object that outlives its Hub', () => {
     );
     expect(await remove('secret', 'my-home-admin')).toMatchObject(refused('deletes no claims and no logins'));
     expect(await remove('pvc', 'my-home-config')).toMatchObject(refused('deletes no claims and no logins'));
+  });
+
+  test('the API token is renewed and moved also where the user has given its Secret the name of a login', async () => {
+    const token = ['secret', 'home-token-admin'];
+    expect(await patch(token, { data: { token: 'Mg==' } })).toMatchObject(allowed);
+    expect(await remove(...token)).toMatchObject(allowed);
+    // No login becomes a token.
+    expect(
+      await patch(['secret', 'my-home-admin'], { metadata: { labels: API_TOKEN_LABELS } }),
+    ).toMatchObject(refused(NOT_OTHERS));
+    expect(
+      await patch(['secret', 'my-home-admin'], {
+        data: { password: 'Mg==' },
+        metadata: { labels: API_TOKEN_LABELS },
+      }),
+    ).toMatchObject(refused('changes no login'));
   });
 
   test('delivered definitions are changed, and deleted', async () => {

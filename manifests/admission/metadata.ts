@@ -1,6 +1,7 @@
 import { kinds } from '../../operator/kinds';
 import { finalizerOf, operatorAnnotations } from '../../operator/kinds/annotations';
 import { API_GROUP } from '../../operator/kinds/group';
+import { API_TOKEN_LABELS } from '../../operator/kinds/object-names';
 import { listOf, type Validation } from './validation';
 
 export const RAN_VERSION = operatorAnnotations.ranVersion;
@@ -11,16 +12,31 @@ const FINALIZERS_OF_SERVER = ['kubernetes.io/pvc-protection'];
 const foreignFinalizers = (object: string): string =>
   `${object}.metadata.?finalizers.orValue([]).filter(finalizer, !(finalizer in ${listOf(kinds.map(({ kind }) => finalizerOf(kind)))}))`;
 
+const [[COMPONENT, TOKEN]] = Object.entries(API_TOKEN_LABELS) as [[string, string]];
+const isTokenSecret = `variables.before.metadata.?labels[?'${COMPONENT}'].orValue('') == '${TOKEN}'`;
+
+/** The names of labels or annotations that an update changes or removes, and that are not the operator's. */
+function foreignChanges(field: 'labels' | 'annotations'): string {
+  const of = (object: string) => `variables.${object}.metadata[?'${field}']`;
+  const isForeign = `!name.startsWith('${API_GROUP}/') && name != 'app.kubernetes.io/managed-by'`;
+  return `
+${of('after')}.orValue({}).filter(name, ${isForeign} && ${of('before')}[?name] != ${of('after')}[?name])
++ ${of('before')}.orValue({}).filter(name, !name.startsWith('${API_GROUP}/') && !(name in ${of('after')}.orValue({})))`.trim();
+}
+
 /** Each is evaluated only where a validation reads it. */
 export const metadataVariables = {
   isUpdate: `request.operation == 'UPDATE'`,
   // Such the operator does not create, and has no verb to delete.
   isGiven: `variables.kind in ['ours', 'validatingwebhookconfigurations']`,
-  // By the name alone: what another field says could be changed in the same request.
+  // By the name, since what another field says could be changed in the same request. The name of the Secret with the API token
+  // is the user's choice; a login does not get its label, as no label of what outlives its Hub is changed.
   outlives: `
 variables.kind == 'persistentvolumeclaims'
 || (variables.kind == 'configmaps' && request.name.matches('.-delivery-[0-9]+(-[0-9a-f]{8})?$'))
-|| (variables.kind == 'secrets' && request.name.endsWith('-admin'))`,
+|| (variables.kind == 'secrets' && request.name.endsWith('-admin') && (request.operation == 'CREATE'
+  || !(${isTokenSecret})))`,
+  foreignChanges: `${foreignChanges('labels')}\n+ ${foreignChanges('annotations')}`,
   owners: `variables.after.metadata.?ownerReferences.orValue([])`,
   formerOwners: `variables.isUpdate ? variables.before.metadata.?ownerReferences.orValue([]) : []`,
 } as const;
@@ -56,14 +72,9 @@ request.operation == 'DELETE' || variables.isGiven
   },
   {
     expression: `
-!variables.isUpdate || !variables.outlives
-|| ['labels', 'annotations'].all(field,
-  variables.after.metadata[?field].orValue({}).all(name,
-    name.startsWith('${API_GROUP}/') || name == 'app.kubernetes.io/managed-by'
-    || variables.before.metadata[?field][?name] == variables.after.metadata[?field][?name])
-  && variables.before.metadata[?field].orValue({}).all(name,
-    name.startsWith('${API_GROUP}/') || name in variables.after.metadata[?field].orValue({})))`,
+!variables.isUpdate || !variables.outlives || variables.foreignChanges.size() == 0`,
     message:
-      'changes only its own labels and annotations of claims, logins and delivered definitions: other controllers delete by theirs',
+      'changes only its own labels and annotations of claims, logins and delivered definitions, since other controllers delete by theirs',
+    found: 'variables.foreignChanges',
   },
 ];

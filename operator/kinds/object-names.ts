@@ -1,6 +1,9 @@
 /** Labels of the operator's own pods, by which a NetworkPolicy selects them. */
 export const OPERATOR_LABELS = { 'app.kubernetes.io/name': 'hub-operator' } as const;
 
+/** Labels that tell the Secret with the API token, whose name the user chooses, from the operator's other Secrets. */
+export const API_TOKEN_LABELS = { 'app.kubernetes.io/component': 'api-token' } as const;
+
 /** The names of what belongs to the webhook of the operator, as `dist/` installs it. */
 export const WEBHOOK = {
   /** In the namespace of the operator. */

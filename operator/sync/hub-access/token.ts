@@ -2,7 +2,7 @@ import type { HubConnection } from '../../client/connection/connection';
 import type { HubAccess, HubClient } from '../../client/hub-client';
 import { createToken, revokeOldTokens, tokenValidity } from '../../client/setup/tokens';
 import type { Hub, HubSpec } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
+import { API_TOKEN_LABELS, objectNames } from '../../kinds/object-names';
 import type { Manifest } from '../../runtime/apply';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
@@ -13,9 +13,6 @@ import { PerHub } from './per-hub';
 
 /** Key of the token in its Secret (rules.md, "Token"). */
 const TOKEN_KEY = 'token';
-
-/** Label that distinguishes the token Secret from the operator's other Secrets. */
-const COMPONENT = { 'app.kubernetes.io/component': 'api-token' };
 
 export function tokenSecretName(hub: Hub, { bootstrap }: Pick<HubSpec, 'bootstrap'>): string {
   return bootstrap.apiTokenSecretName ?? objectNames(hub.metadata.name).apiToken;
@@ -98,14 +95,14 @@ export async function issueToken(
 
 function tokenSecret(hub: Hub, spec: HubSpec, token: string): Manifest {
   const { namespace } = hub.metadata;
-  const metadata = { name: tokenSecretName(hub, spec), namespace, labels: COMPONENT };
+  const metadata = { name: tokenSecretName(hub, spec), namespace, labels: API_TOKEN_LABELS };
   const data = { [TOKEN_KEY]: Buffer.from(token).toString('base64') };
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
 }
 
 /** The Secrets that have a token under an earlier name. */
 function supersededSecrets({ cache, applier }: TokenServices, hub: Hub, current: string): string[] {
-  const labels = Object.entries({ ...COMPONENT, ...applier.labels(hub) });
+  const labels = Object.entries({ ...API_TOKEN_LABELS, ...applier.labels(hub) });
   return [...cache.list(builtin.Secret.kind, hub.metadata.namespace)]
     .filter(
       ({ metadata }) =>
