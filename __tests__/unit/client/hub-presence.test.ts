@@ -1,4 +1,5 @@
 import { HubClient } from '../../../operator/client/hub-client';
+import { HubPresence } from '../../../operator/client/hub-presence';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
 import { until } from '../until';
@@ -87,6 +88,16 @@ describe('HubPresence', () => {
     const { epoch } = client.presence;
     await hub.close();
     expect(await client.presence.hasRunSince(epoch)).toBe(false);
+  });
+
+  test('does not take the answer of a connection that is lost meanwhile for one of a hub that has run since', async () => {
+    let lose = () => undefined as void;
+    const connection = {
+      onLost: (listener: () => void) => ((lose = listener), () => undefined),
+      command: () => Promise.resolve(CONFIG).finally(() => lose()),
+    };
+    const presence = new HubPresence(connection as never, clock);
+    expect(await presence.hasRunSince(presence.epoch)).toBe(false);
   });
 
   test('asks again after an error', async () => {

@@ -122,6 +122,15 @@ describe('readNamedSecret', () => {
     }
   });
 
+  test('names the first of several fields in which a Hub names a Secret', async () => {
+    const secretRef = { name: 'vault' };
+    const hub = cabin({
+      bootstrap: { credentials: { secretRef } },
+      backup: { passwordSecretRef: secretRef },
+    });
+    await expect(readOwn('vault', [hub])).rejects.toThrow('names it in spec.bootstrap.credentials.secretRef');
+  });
+
   test('refuses the certificate that a Hub has from an issuer', async () => {
     const issued = cabin({ ingress: { host: 'a.example', tls: { issuerRef: { name: 'a' } } } });
     await expect(readOwn('cabin-tls', [issued])).rejects.toThrow('names it in spec.ingress.tls');

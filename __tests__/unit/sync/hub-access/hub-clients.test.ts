@@ -414,6 +414,7 @@ describe('childModule', () => {
       expect(reported).toMatchObject({ type: 'Waiting', reason: 'HubNotReady' });
       expect(reported).not.toHaveProperty('unreported');
       state = 'RUNNING';
+      await clock.advance(10_000);
       expect(await sync()).toMatchObject({ type: 'Ready' });
       expect(synced).toBe(1);
     });

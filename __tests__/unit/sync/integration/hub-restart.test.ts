@@ -167,4 +167,30 @@ describe('a flow with which the hub ends each time', () => {
     const outcomes = await aMinute(120);
     expect(outcomes.map(({ type }) => type)).not.toContain('Stalled');
   });
+
+  test('is counted again after a change of the answers alone', async () => {
+    cut(4);
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    for (let second = 0; submits().length < 2; second += 5) {
+      expect(second).toBeLessThan(600);
+      await aMinute(5);
+    }
+    house.apply('one', { configuration: texts({ host: 'b' }) });
+    const outcomes = await aMinute(120);
+    expect(outcomes.map(({ type }) => type)).not.toContain('Stalled');
+    expect(house.status('one').entryID).toBeDefined();
+  });
+
+  test('is counted again after a success with the same answers', async () => {
+    cut(2);
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    await aMinute(120);
+    expect(house.status('one').entryID).toBeDefined();
+    hub.entries.clear(); // a person removes it
+    cut(2);
+    const outcomes = await aMinute(240);
+    expect(submits()).toHaveLength(6);
+    expect(outcomes.map(({ type }) => type)).not.toContain('Stalled');
+    expect(hub.entries.size).toBe(1);
+  });
 });
