@@ -133,6 +133,26 @@ describe('an operator that is killed while the hub sets an entry up', () => {
   });
 });
 
+test('an entry that another resource has made since then is neither taken nor named', async () => {
+  cutOnce();
+  house.apply('one', { configuration: texts({ host: 'a' }) });
+  await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
+  hub.onCarriedOut = () => undefined;
+  hub.scriptOf = () => oneForm(() => hub.created());
+  house.start();
+  hub.flows.clear(); // the hub was restarted as well
+  const one = house.resources.get('one')!;
+  house.resources.set('one', { ...one, spec: { ...one.spec, suspend: true } });
+  house.apply('two', { configuration: texts({ host: 'b' }) });
+  expect(await house.settle('two')).toMatchObject({ type: 'Ready' });
+  const taken = house.status('two').entryID!;
+  house.resources.set('one', { ...house.resources.get('one')!, spec: one.spec });
+  expect(await settled()).toMatchObject({ type: 'Ready' });
+  expect(house.status('one').entryID).not.toBe(taken);
+  expect(house.status('two').entryID).toBe(taken);
+  expect(house.events).toEqual([]);
+});
+
 test('an entry that a person made while the flow was open is not taken', async () => {
   cutOnce();
   house.apply('one', { configuration: texts({ host: 'a' }) });
