@@ -84,7 +84,7 @@ export class Applier {
     const body = this.withOwnership(desired, options, present);
     if (present && (await this.isApplied(type, present, body))) return present;
     const applied = await this.sendToLatest<T>(type, desired, present, options).catch((error: unknown) =>
-      this.replaceImmutable<T>(type, body, options, error),
+      this.replaceImmutable<T>(type, desired, options, error),
     );
     // The server may write a value in its own way, such as a quantity: its answer is the form of the desired object.
     this.recordVerified(type, body, applied);
@@ -260,13 +260,18 @@ export class Applier {
   /** @throws NameConflict; or the error, where it is another one */
   protected async replaceImmutable<T extends ClusterObject>(
     type: ResourceType,
-    body: ClusterObject,
-    { owner }: ApplyOptions,
+    desired: Manifest,
+    options: ApplyOptions,
     error: unknown,
   ): Promise<T> {
-    const replaced = await this.replacement.replace<T>(type, body, error);
+    const { owner } = options;
+    const bodyFor = (present: ClusterObject) => {
+      this.assertOurs(type, present, options);
+      return this.withOwnership(desired, options, present);
+    };
+    const { namespace = '', name } = desired.metadata;
+    const replaced = await this.replacement.replace<T>(type, { namespace, name, bodyFor }, error);
     if (!replaced) throw error;
-    const { namespace, name } = body.metadata;
     this.onReplaced(
       owner,
       `${type.kind} ${namespace}/${name} was immutable, so that its content could not change: it was deleted and created again. Set immutable on no object of the operator.`,

@@ -3,7 +3,7 @@ import { errorOf } from '../base/errors';
 import { isObject } from '../base/is-object';
 import { truncate } from '../base/truncate';
 import type { ApiClient } from './api-client';
-import { Applier, type ApplyOptions } from './apply';
+import { Applier, type ApplyOptions, type Manifest } from './apply';
 import type { Cache } from './cache';
 import type { ClusterObject, ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
@@ -46,7 +46,7 @@ export class DryRunApplier extends Applier {
   /** A dry run of the write has failed: nothing is replaced for it. */
   protected override replaceImmutable<T extends ClusterObject>(
     _type: ResourceType,
-    _body: ClusterObject,
+    _desired: Manifest,
     _options: ApplyOptions,
     error: unknown,
   ): Promise<T> {

@@ -20,6 +20,13 @@ interface Content extends ClusterObject {
   readonly immutable?: boolean;
 }
 
+interface Replaced {
+  readonly namespace: string;
+  readonly name: string;
+  /** The object that takes the place of the present one, with its owners. @throws NameConflict the present one is of others */
+  readonly bodyFor: (present: ClusterObject) => ClusterObject;
+}
+
 /**
  * Replaces ConfigMaps and Secrets of ours that have been made immutable (rules.md, "Server-side apply"): deletes and creates them. Another
  * object has the content meanwhile, which survives a crash between the two.
@@ -53,14 +60,14 @@ export class Replacement {
    */
   async replace<T extends ClusterObject>(
     type: ResourceType,
-    body: ClusterObject,
+    { namespace, name, bodyFor }: Replaced,
     rejection: unknown,
   ): Promise<T | undefined> {
     if (!(rejection instanceof ObjectRejected) || rejection.forbidden || !TYPES.includes(type))
       return undefined;
-    const { namespace = '', name } = body.metadata;
     const present = await this.cluster.find<Content>(type, namespace, name);
     if (!present?.immutable) return undefined;
+    const body = bodyFor(present);
     const what = `${type.kind} ${namespace}/${name}`;
     const before = Date.parse(present.metadata.annotations?.[this.replacedAt] ?? '');
     if (this.clock.now() < before + IMMUTABLE_REPLACEMENT_PAUSE)

@@ -33,6 +33,8 @@ class Server {
   hasFinalizer = false;
   /** Why the object `c` cannot be created; undefined: it can. */
   refusal: ApiError | undefined;
+  /** What others do before an object is read from the server. */
+  beforeFind: () => void = () => undefined;
   /** Writes after which the process is gone. */
   writesLeft = Infinity;
   private uids = 0;
@@ -80,6 +82,7 @@ class Server {
 
   private answer({ method, path, body, query }: ApiRequest): unknown {
     const name = nameIn(path);
+    if (method === 'GET') this.beforeFind();
     const present = this.objects.get(name);
     if (method === 'GET') {
       if (!present) throw notFound();
@@ -283,6 +286,36 @@ describe('Replacement', () => {
     const cache = { get: () => undefined } as unknown as Cache;
     expect(await new SecretReader(server.cluster, cache, settle).find('home', 's')).toBeUndefined();
     expect(settle).toHaveBeenCalledWith('home', 's');
+  });
+
+  test('neither touches an immutable object that others have put there meanwhile', async () => {
+    await server.apply({ a: '1' });
+    server.setImmutable();
+    const { metadata } = server.objects.get('c')!;
+    const theirs = { metadata: { name: 'c', namespace: 'home', uid: 'theirs' }, immutable: true, data: {} };
+    server.beforeFind = () => server.objects.set('c', theirs);
+    await expect(server.apply({ a: '2' })).rejects.toThrow('does not belong to');
+    expect(metadata.uid).not.toBe('theirs');
+    expect(server.objects.get('c')).toBe(theirs);
+  });
+
+  test('gives the new object the owner that the former one has now, also where the cache is behind', async () => {
+    await server.apply({ a: '1' });
+    server.setImmutable();
+    const cached = server.objects.get('c')!;
+    const { ownerReferences: _, ...released } = cached.metadata;
+    server.objects.set('c', { ...cached, metadata: released });
+    jest.spyOn(server.cache, 'get').mockReturnValue(cached);
+    const applier = server.applier();
+    const desired = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'c', namespace: 'home' },
+      data: { a: '2' },
+    };
+    await applier.apply(builtin.ConfigMap, desired, { owner, ownerReference: 'at creation' });
+    expect(contents()).toEqual({ c: { a: '2' } });
+    expect(server.objects.get('c')!.metadata.ownerReferences).toBeUndefined();
   });
 
   test('touches no object of others whose name and annotation are those of a copy', async () => {
