@@ -1,4 +1,5 @@
 import { HubFailed, HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
+import type { IntegrationResource } from '../../../../operator/sync/integration/hub-context';
 import { anEntry, type FakeHub, form, type Script } from './fake-hub';
 import { House, texts } from './house';
 
@@ -133,24 +134,40 @@ describe('an operator that is killed while the hub sets an entry up', () => {
   });
 });
 
-test('an entry that another resource has made since then is neither taken nor named', async () => {
-  cutOnce();
-  house.apply('one', { configuration: texts({ host: 'a' }) });
-  await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
-  hub.onCarriedOut = () => undefined;
-  hub.scriptOf = () => oneForm(() => hub.created());
-  house.start();
-  hub.flows.clear(); // the hub was restarted as well
-  const one = house.resources.get('one')!;
-  house.resources.set('one', { ...one, spec: { ...one.spec, suspend: true } });
-  house.apply('two', { configuration: texts({ host: 'b' }) });
-  expect(await house.settle('two')).toMatchObject({ type: 'Ready' });
-  const taken = house.status('two').entryID!;
-  house.resources.set('one', { ...house.resources.get('one')!, spec: one.spec });
-  expect(await settled()).toMatchObject({ type: 'Ready' });
-  expect(house.status('one').entryID).not.toBe(taken);
-  expect(house.status('two').entryID).toBe(taken);
-  expect(house.events).toEqual([]);
+describe('an entry that another resource makes after the interruption', () => {
+  let one: IntegrationResource;
+
+  beforeEach(async () => {
+    cutOnce();
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
+    hub.onCarriedOut = () => undefined;
+    hub.scriptOf = () => oneForm(() => hub.created());
+    house.start();
+    hub.flows.clear(); // the hub was restarted as well
+    one = house.resources.get('one')!;
+    house.resources.set('one', { ...one, spec: { ...one.spec, suspend: true } });
+    house.apply('two', { configuration: texts({ host: 'b' }) });
+  });
+  const resume = () => house.resources.set('one', { ...house.resources.get('one')!, spec: one.spec });
+
+  test('is neither taken nor named', async () => {
+    expect(await house.settle('two')).toMatchObject({ type: 'Ready' });
+    const taken = house.status('two').entryID!;
+    resume();
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(house.status('one').entryID).not.toBe(taken);
+    expect(house.status('two').entryID).toBe(taken);
+    expect(house.events).toEqual([]);
+  });
+
+  test('is not looked at before the hub has answered that one', async () => {
+    hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
+    await house.until('two', () => hub.entries.size > 0);
+    resume();
+    expect(await settled()).toMatchObject({ type: 'Waiting', reason: 'ConfigFlowInProgress' });
+    expect(house.status('one')).not.toHaveProperty('entryID');
+  });
 });
 
 test('an entry that a person made while the flow was open is not taken', async () => {
