@@ -48,7 +48,9 @@ export interface ReadSecrets {
 
 /** Reads a `secrets.yaml`; undefined: the operator did not generate it, so that its values must not be told by hashes. */
 export function readSecretsYaml(text: string): ReadSecrets | undefined {
-  const values = new Map(Object.entries(parse(text)).map(([key, value]) => [key, String(value)]));
+  // The text of a list that aliases repeat has no bound, and no secret is a list.
+  const scalars = Object.entries(parse(text)).filter(([, value]) => typeof value !== 'object');
+  const values = new Map(scalars.map(([key, value]) => [key, String(value)]));
   const [hash, salt] = [values.get(SECRETS_HASH_KEY), values.get(SALT_KEY)];
   if (hash === undefined || !salt) return undefined;
   const kept = new Set(values.get(KEPT_KEY)?.split(' '));

@@ -4,6 +4,7 @@ import {
   readSecretsYaml,
   writeSecretsYaml,
 } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
+import { valuesIn } from '../../../../operator/sync/hub-access/hub-secrets';
 import fc from '../../../fast-check';
 
 const write = (values: Readonly<Record<string, string>>, salt = 'salt') =>
@@ -27,6 +28,16 @@ describe('writeSecretsYaml', () => {
 });
 
 describe('readSecretsYaml', () => {
+  test('lists that aliases repeat, which have 2^60 values as a text, are no secrets', () => {
+    const levels = Array.from(
+      { length: 60 },
+      (_, level) => `x${level + 1}: &x${level + 1} [*x${level}, *x${level}]\n`,
+    );
+    const text = `x0: &x0 [a]\n${levels.join('')}${write({ key: 'value' }).text}`;
+    expect(readSecretsYaml(text)!.values.get('key')).toBe('value');
+    expect(valuesIn(new Map([['secrets.yaml', text]]))).toEqual(['value', 'salt']);
+  });
+
   test('reads what was written', () => {
     const key = fc.stringMatching(/^[-._a-zA-Z0-9]{1,20}$/).filter((name) => name !== '__proto__');
     fc.assert(
