@@ -7,7 +7,7 @@ import { NoTextProcess } from '../../../../operator/process/texts/text-process';
 import { bundled } from '../../../../operator/text-program';
 import { silentLog } from '../../../cluster/silent-log';
 import { until } from '../../until';
-import { broken, deep, echo, fill, inPlace, spin, values } from './tasks';
+import { broken, burn, deep, echo, fill, inPlace, spin, values } from './tasks';
 
 const LIMIT = 300;
 const program = bundled(join(__dirname, 'serve-tasks.ts'));
@@ -69,6 +69,12 @@ describe('BoundedTexts', () => {
       expect(await texts.run(echo, 'other', 'b')).toEqual({ type: 'done', output: 'other' });
     },
   );
+
+  test('the second try has twice the time', async () => {
+    const texts = boundedTexts({ limit: 1_000 });
+    expect(await texts.run(burn, 1_400, 'a')).toMatchObject({ type: 'ended', isFinal: false });
+    expect(await texts.run(burn, 1_400, 'a')).toEqual({ type: 'done', output: 'burnt' });
+  });
 
   test('a stack that is too deep is an end', async () => {
     expect(await boundedTexts().run(deep, null, 'a')).toMatchObject({ type: 'ended', exceeded: 'memory' });

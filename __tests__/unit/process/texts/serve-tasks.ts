@@ -1,4 +1,4 @@
 import { serveTasks } from '../../../../operator/process/texts/serve';
-import { broken, deep, echo, fill, inPlace, spin, values } from './tasks';
+import { broken, burn, deep, echo, fill, inPlace, spin, values } from './tasks';
 
-serveTasks([echo, inPlace, spin, fill, deep, values, broken]);
+serveTasks([echo, inPlace, spin, fill, deep, values, broken, burn]);

@@ -59,3 +59,13 @@ export const broken: BoundedTask<string, never> = {
     throw new TypeError(`cannot read ${text}`);
   },
 };
+
+/** Milliseconds of processor time. */
+export const burn: BoundedTask<number, string> = {
+  name: 'burn',
+  run: (time) => {
+    const { user: before } = process.cpuUsage();
+    while (process.cpuUsage().user - before < time * 1_000) JSON.stringify(time);
+    return 'burnt';
+  },
+};
