@@ -28,11 +28,17 @@ export type Bounded<Output> =
 
 export interface BoundedTasks {
   /**
-   * @param turn the hub, or another source of texts: sources take turns
+   * @param turn `<namespace>/<hub>`, or another source of texts: sources take turns
+   * @param signal gives the text up if its turn has not come
    * @throws Stopping
    * @throws OperationalError no process can be started
    */
-  run<Input, Output>(task: BoundedTask<Input, Output>, input: Input, turn: string): Promise<Bounded<Output>>;
+  run<Input, Output>(
+    task: BoundedTask<Input, Output>,
+    input: Input,
+    turn: string,
+    signal?: AbortSignal,
+  ): Promise<Bounded<Output>>;
 }
 
 /** The output that is cheap, or that of the second try at the latest. */

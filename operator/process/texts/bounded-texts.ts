@@ -16,7 +16,9 @@ const LARGEST_KNOWN = 2_048;
 interface Job {
   readonly hash: string;
   readonly turn: string;
-  readonly work: Uint8Array;
+  /** The name of the task and its input. It is serialized when its turn comes: copies of all that waits would fill the memory. */
+  readonly work: readonly [name: string, input: unknown];
+  readonly signal: AbortSignal | undefined;
   readonly resolve: (result: Bounded<unknown>) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -45,7 +47,7 @@ export class BoundedTexts implements BoundedTasks {
   /** By the hash of task and input. */
   private readonly pending = new Map<string, Promise<Bounded<unknown>>>();
   private readonly known = new Recent<{ readonly ended?: Ended; readonly output?: unknown }>(MOST_KNOWN);
-  /** By turn: when it was served last. */
+  /** By turn and by namespace: when it was served last. */
   private readonly served = new Recent<number>(MOST_KNOWN);
   /** By turn: the hash of the text that was ended last. */
   private readonly slow = new Recent<string>(MOST_KNOWN);
@@ -59,16 +61,22 @@ export class BoundedTexts implements BoundedTasks {
     this.idle = new Timer(options.clock);
   }
 
-  async run<Input, Output>(task: BoundedTask<Input, Output>, input: Input, turn: string) {
+  async run<Input, Output>(
+    task: BoundedTask<Input, Output>,
+    input: Input,
+    turn: string,
+    signal?: AbortSignal,
+  ) {
     const cheap = task.inPlace?.(input);
     if (cheap !== undefined) return { type: 'done', output: cheap } as const;
-    const work = serialize([task.name, input]);
-    const hash = createHash('sha256').update(work).digest('base64');
+    const work = [task.name, input] as const;
+    const hash = createHash('sha256').update(serialize(work)).digest('base64');
     const { ended, output } = this.known.get(hash) ?? {};
     if (output !== undefined) return { type: 'done', output: output as Output } as const;
     if (ended && resultOf(ended).isFinal) return resultOf(ended);
-    const result = this.pending.get(hash) ?? this.enqueue({ hash, turn, work });
-    return (await result) as Bounded<Output>;
+    // One that may be given up waits for itself.
+    const shared = signal ? undefined : this.pending.get(hash);
+    return (await (shared ?? this.enqueue({ hash, turn, work, signal }))) as Bounded<Output>;
   }
 
   /** Ends the process; what waits for a result is rejected. */
@@ -79,14 +87,25 @@ export class BoundedTexts implements BoundedTasks {
     this.endProcess();
   }
 
-  private enqueue(job: Pick<Job, 'hash' | 'turn' | 'work'>): Promise<Bounded<unknown>> {
+  private enqueue(given: Omit<Job, 'resolve' | 'reject'>): Promise<Bounded<unknown>> {
     if (this.isClosed) return Promise.reject(stopping());
+    const { hash, signal } = given;
     const result = new Promise<Bounded<unknown>>((resolve, reject) => {
-      this.waiting.push({ ...job, resolve, reject });
+      const job = { ...given, resolve, reject };
+      this.waiting.push(job);
+      signal?.addEventListener('abort', () => this.giveUp(job), { once: true });
     });
-    this.pending.set(job.hash, result);
+    if (!signal) this.pending.set(hash, result);
     void this.work();
     return result;
+  }
+
+  /** One that is being read is read to its end. */
+  private giveUp(job: Job): void {
+    const index = this.waiting.indexOf(job);
+    if (index === -1) return;
+    this.waiting.splice(index, 1);
+    job.reject(job.signal!.reason);
   }
 
   private async work(): Promise<void> {
@@ -99,30 +118,40 @@ export class BoundedTexts implements BoundedTasks {
       } catch (error) {
         job.reject(this.isClosed ? stopping() : error);
       } finally {
-        this.pending.delete(job.hash);
+        if (!job.signal) this.pending.delete(job.hash);
       }
     }
     this.isWorking = false;
     if (!this.isClosed) this.idle.set(TEXT_PROCESS_IDLE, () => this.endProcess());
   }
 
-  /** Turns come in the order in which they were served; one whose text was ended comes last as long as it has that text. */
+  /**
+   * Namespaces come in the order in which they were served, and the hubs of one likewise: a user may name any number of hubs. One
+   * whose text was ended comes last as long as it has that text.
+   */
   private next(): Job | undefined {
-    const rank = ({ turn, hash }: Job): number =>
-      (this.served.get(turn) ?? 0) + (this.slow.get(turn) === hash ? Number.MAX_SAFE_INTEGER / 2 : 0);
-    const [first] = [...this.waiting].sort((a, b) => rank(a) - rank(b));
+    const ranks = ({ turn, hash }: Job) => [
+      Number(this.slow.get(turn) === hash),
+      this.served.get(namespaceOf(turn)) ?? 0,
+      this.served.get(turn) ?? 0,
+    ];
+    const [first] = this.waiting
+      .map((job) => ({ job, ranks: ranks(job) }))
+      .sort((a, b) => compare(a.ranks, b.ranks))
+      .map(({ job }) => job);
     if (first) this.waiting.splice(this.waiting.indexOf(first), 1);
     return first;
   }
 
   private async carryOut(job: Job): Promise<Bounded<unknown>> {
-    const { hash, turn, work } = job;
+    const { hash, turn } = job;
     const { clock, limit = TEXT_LIMIT, log, program } = this.options;
-    this.served.set(turn, ++this.count);
+    for (const each of [namespaceOf(turn), turn]) this.served.set(each, ++this.count);
     const process = this.process?.isAlive
       ? this.process
       : (this.process = await TextProcess.start(await program(), clock));
     if (this.isClosed) this.endProcess(); // while it was started
+    const work = serialize(job.work);
     const times = (this.known.get(hash)?.ended?.times ?? 0) + 1;
     const total = limit + Math.floor((work.length / MIB) * TEXT_LIMIT_PER_MIB);
     const began = clock.monotonic();
@@ -152,6 +181,12 @@ const resultOf = ({ exceeded, part, times }: Ended) =>
   ({ type: 'ended', exceeded, part, isFinal: times > 1 || exceeded === 'size of the result' }) as const;
 
 const stopping = () => new Stopping('no more texts are read: the program stops');
+
+const namespaceOf = (turn: string): string => turn.split('/', 1)[0]!;
+
+/** By the first numbers that differ. */
+const compare = (a: readonly number[], b: readonly number[]): number =>
+  a.map((each, index) => each - b[index]!).find((difference) => difference !== 0) ?? 0;
 
 /** The values that were set or read last. */
 class Recent<T> {

@@ -121,6 +121,29 @@ describe('BoundedTexts', () => {
     expect(order).toEqual(['a1', 'b1', 'other', 'a2', 'a3', 'slow']);
   });
 
+  test('namespaces take turns: one with many hubs does not keep another one waiting', async () => {
+    const texts = boundedTexts();
+    const order: string[] = [];
+    const run = (turn: string, text: string) => texts.run(echo, text, turn).then(() => order.push(text));
+    await run('home/villa', 'before');
+    const hubs = ['a', 'b', 'c', 'd'].map((hub) => run(`other/${hub}`, hub));
+    await Promise.all([...hubs, run('home/villa', 'changed')]);
+    expect(order).toEqual(['before', 'a', 'changed', 'b', 'c', 'd']);
+  });
+
+  test('a text that waits and is given up is not read, and another wait for the same text goes on', async () => {
+    const texts = boundedTexts({ limit: 60_000 });
+    const running = texts.run(spin, 'x', 'a').catch(String);
+    const abort = new AbortController();
+    const givenUp = texts.run(echo, 'same', 'b', abort.signal).then(() => 'read', String);
+    const same = texts.run(echo, 'same', 'c').then(() => 'read', String);
+    abort.abort('given up');
+    expect(await givenUp).toBe('given up');
+    texts.close();
+    expect(await same).toBe('Stopping: no more texts are read: the program stops');
+    await running;
+  });
+
   test('the process ends at rest and with the operator, and knows none of its settings', async () => {
     process.env['SWORDFISH'] = 'secret';
     let rest: (() => void) | undefined;

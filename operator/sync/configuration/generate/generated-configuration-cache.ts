@@ -15,6 +15,8 @@ interface Entry {
   readonly of: HubConfiguration['metadata'];
   readonly source: ConfigurationSource;
   readonly pending: Promise<Bounded<Generated>>;
+  /** A former text, or that of a deleted resource, leaves the queue, which would grow with each change. */
+  readonly giveUp: () => void;
   result?: Bounded<Generated>;
 }
 
@@ -53,11 +55,20 @@ export class GeneratedConfigurationCache {
   }
 
   private begin({ metadata, spec }: HubConfiguration, source: ConfigurationSource): Entry {
-    for (const [each, { of }] of this.entries)
-      if (this.services.cache.get('HubConfiguration', of.namespace, of.name)?.metadata.uid !== each)
-        this.entries.delete(each); // a deleted resource
+    for (const [each, { of, giveUp }] of this.entries)
+      if (this.services.cache.get('HubConfiguration', of.namespace, of.name)?.metadata.uid !== each) {
+        giveUp(); // a deleted resource
+        this.entries.delete(each);
+      }
+    this.entries.get(metadata.uid)?.giveUp();
     const texts = textsOfHub(this.services, metadata.namespace, spec.hubRef.name);
-    const entry: Entry = { of: metadata, source, pending: texts.generate(source) };
+    const abort = new AbortController();
+    const entry: Entry = {
+      of: metadata,
+      source,
+      pending: texts.generate(source, abort.signal),
+      giveUp: () => abort.abort(),
+    };
     this.entries.set(metadata.uid, entry);
     entry.pending.then(
       (result) => (entry.result = result),

@@ -66,8 +66,9 @@ export class ConfigurationTexts {
     private readonly turn: string,
   ) {}
 
-  generate(source: ConfigurationSource): Promise<Bounded<Generated>> {
-    return this.tasks.run(generation, source, this.turn);
+  /** @param signal gives it up if its turn has not come */
+  generate(source: ConfigurationSource, signal?: AbortSignal): Promise<Bounded<Generated>> {
+    return this.tasks.run(generation, source, this.turn, signal);
   }
 
   sections(files: Files): Promise<Sections> {
