@@ -1,4 +1,5 @@
 import type { Hub, HubCommunityRepository } from '../../../../operator/kinds';
+import type { ClusterObject } from '../../../../operator/runtime/objects';
 import { INSTALLED_REMOVAL_TIMEOUT } from '../../../../operator/base/limits';
 import type { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
 import type { Installer } from '../../../../operator/sync/community/installer';
@@ -18,10 +19,11 @@ let started: number;
 let cleaned: number;
 let pod: Pod | undefined;
 let hub: Hub | undefined;
+let claim: ClusterObject | undefined;
 
 beforeEach(() => {
   clock = new ManualClock();
-  [started, cleaned, pod] = [0, 0, undefined];
+  [started, cleaned, pod, claim] = [0, 0, undefined, undefined];
   hub = aHub();
 });
 
@@ -34,7 +36,7 @@ function removal(): CommunityRemoval {
     clean: () => Promise.resolve(void cleaned++),
   };
   return new CommunityRemoval(
-    services({ clock, cache: { list: function* () {} } }),
+    services({ clock, cache: { list: function* () {}, get: () => claim } }),
     { find: () => hub } as unknown as HubClients,
     installer as unknown as Installer,
     { forget: () => undefined } as unknown as Preparations,
@@ -87,6 +89,12 @@ describe('CommunityRemoval', () => {
     expect(await removal().remove(given, context)).toEqual(left);
     hub = aHub({ metadata });
     expect(await removal().remove(given, context)).toEqual([]);
+    claim = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'villa-config', namespace: 'home' },
+    };
+    expect(await removal().remove(given, context)).toEqual(left);
     expect([started, cleaned]).toEqual([0, 0]);
   });
 
