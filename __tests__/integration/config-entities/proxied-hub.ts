@@ -21,12 +21,18 @@ export async function proxiedHub(
 ): Promise<HubProxy> {
   await prepare(await restoreOnboarded(home, name));
   await home.apply(hub(name), configuration(name));
+  const proxy = await proxyOf(home, name);
+  await home.ready('hub', name);
+  return proxy;
+}
+
+/** The proxy through which the operator talks to a hub from now on. */
+export async function proxyOf(home: Home, name: string): Promise<HubProxy> {
   const url = await until(
     'the hub has an address',
     async () => (await home.get('service', name)).metadata.annotations?.[URL_ANNOTATION],
   );
   const proxy = await HubProxy.start(url);
   await home.annotate('service', name, `${PROXIED}=${proxy.url}`);
-  await home.ready('hub', name);
   return proxy;
 }

@@ -7,7 +7,8 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 // What goes, what stays, and that nothing ever holds up a deletion.
 
 const villa = hub('villa', { storage: { retain: true }, bootstrap: { ownerName: 'Grace' } });
-const AUTOMATIONS = ['first', 'second', 'third', 'fourth'];
+const EDITED = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `edited-${letter}`);
+const AUTOMATIONS = ['first', 'second', 'third', 'fourth', ...EDITED];
 
 let home: Home;
 let operator: TestOperator;
@@ -38,6 +39,12 @@ describe('deletion', () => {
 
   test('a hub that does not answer holds up no deletion', async () => {
     await home.whileFrozen('villa', async () => {
+      // Reconciles of these wait for the hub, and take all slots.
+      for (const name of EDITED) await home.change('hubautomation', name, { description: 'Edited' });
+      for (const name of EDITED) await home.delete('hubautomation', name, { wait: false });
+      for (const name of EDITED) await gone('hubautomation', name);
+      for (const name of EDITED)
+        await home.event('HubAutomation', name, /^Warning CleanupSkipped: .* did not respond /);
       // One attempt, then all others of that hub are released without one; how long it takes is shown in unit tests.
       await home.delete('hubautomation', 'first');
       await home.delete('hubautomation', 'second');

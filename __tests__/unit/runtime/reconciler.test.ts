@@ -28,6 +28,7 @@ class Bench {
   readonly passes: ReconcileContext[] = [];
   readonly happened: string[] = [];
   held = 0;
+  announced = 0;
   conflictingOwner: ObjectKey | undefined;
   others: Widget[] = [];
   readError: Error | undefined;
@@ -40,7 +41,7 @@ class Bench {
     this.clock,
     this.log,
   );
-  private readonly reconciler: Reconciler<Widget>;
+  readonly reconciler: Reconciler<Widget>;
 
   constructor(
     public present: Widget | undefined,
@@ -57,7 +58,12 @@ class Bench {
       log: this.log,
       events: this.recorder,
       finalizer: new Finalizer(this.cluster, widgets, FINALIZER),
-      module: { sync, hold: () => void this.held++, ...(remove && { remove }) },
+      module: {
+        sync,
+        hold: () => void this.held++,
+        announceDeletion: () => void this.announced++,
+        ...(remove && { remove }),
+      },
       read: () => {
         if (this.readError) throw this.readError;
         return this.present;
@@ -429,6 +435,17 @@ describe('Reconciler', () => {
   });
 
   describe('deletion', () => {
+    test('is announced to the module, where it has something to remove', () => {
+      const bench = new Bench(undefined, removable);
+      const deletionTimestamp = '2026-01-01T00:00:00Z';
+      bench.reconciler.announceDeletion(
+        widget({ metadata: { deletionTimestamp, finalizers: ['example.org/other'] } }),
+      );
+      expect(bench.announced).toBe(0);
+      bench.reconciler.announceDeletion(widget({ metadata: { deletionTimestamp, finalizers: [FINALIZER] } }));
+      expect(bench.announced).toBe(1);
+    });
+
     const going = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER, 'example.org/other'] };
 
     test('the object is removed first, then events are written, then the finalizer is released', async () => {

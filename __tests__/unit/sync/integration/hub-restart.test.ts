@@ -161,7 +161,12 @@ describe('a flow with which the hub ends each time', () => {
     cut(2);
     house.apply('one', { configuration: texts({ host: 'a' }) });
     await aMinute();
-    expect(house.status('one').entryID).toBeDefined();
+    const id = house.status('one').entryID!;
+    expect(id).toBeDefined();
+    hub.entries.delete(id); // by a person: it is made again
+    cut(2);
+    expect((await aMinute()).map(({ type }) => type)).not.toContain('Stalled');
+    expect(house.status('one').entryID).not.toBe(id);
     house.apply('one', { configuration: texts({ host: 'b' }), reconfigure: 'Recreate' });
     cut(2);
     const outcomes = await aMinute(120);

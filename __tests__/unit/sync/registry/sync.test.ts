@@ -1,6 +1,6 @@
 import type { RegistryFields, RegistryRecord } from '../../../../operator/client/connection/api-types';
 import { type RegistryType, registryTypes } from '../../../../operator/client/connection/registry-types';
-import { HubRejected } from '../../../../operator/client/connection/errors';
+import { HubRejected, HubUnreachable } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { YamlZone } from '../../../../operator/client/connection/answers';
 import type { Outcome } from '../../../../operator/runtime/outcome';
@@ -197,6 +197,15 @@ describe('RegistrySync', () => {
       ]);
       expect(writes).toEqual([]);
     });
+  });
+
+  test('a reconcile that was given up while it waited for the hub sends nothing', async () => {
+    resources = [floor()];
+    await reconcile('attic');
+    const signal = AbortSignal.abort(new HubUnreachable('the hub did not respond within 5 s'));
+    const running = modules['HubFloor']!.sync(resources[0]!, client, { ...context(), signal });
+    await expect(running).rejects.toThrow(HubUnreachable);
+    expect(writes).toEqual([]);
   });
 
   test('a field is in status before it is set, and only what differs is sent', async () => {

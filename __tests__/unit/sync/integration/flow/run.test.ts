@@ -1,3 +1,4 @@
+import { Stopping } from '../../../../../operator/base/errors';
 import { FormRejected } from '../../../../../operator/client/entries/config-flows';
 import { HubUnreachable } from '../../../../../operator/client/connection/errors';
 import type { FlowStep } from '../../../../../operator/client/connection/flow-step';
@@ -42,6 +43,17 @@ const hooks = (signal = new AbortController().signal) => ({
 });
 
 describe('runFlow', () => {
+  test('a flow that is no longer desired is not started', async () => {
+    const { client } = hubWith(CREATED);
+    const start = jest.spyOn(client.flows, 'start');
+    const assertDesired = () => {
+      throw new Stopping('the resource was deleted');
+    };
+    const running = runFlow(client, request, answers, { ...hooks(), assertDesired });
+    await expect(running).rejects.toThrow(Stopping);
+    expect(start).not.toHaveBeenCalled();
+  });
+
   test('a flow that is answered is not aborted', async () => {
     const { client, calls } = hubWith(FORM, CREATED);
     expect(await runFlow(client, request, answers, hooks())).toMatchObject({ type: 'created' });
