@@ -36,7 +36,7 @@ function removal(): CommunityRemoval {
     clean: () => Promise.resolve(void cleaned++),
   };
   return new CommunityRemoval(
-    services({ clock, cache: { list: function* () {}, get: () => claim } }),
+    services({ clock, cache: { list: function* () {}, get: <T>() => claim as T | undefined } }),
     { find: () => hub } as unknown as HubClients,
     installer as unknown as Installer,
     { forget: () => undefined } as unknown as Preparations,
