@@ -127,6 +127,30 @@ describe('openHub', () => {
     expectNothingSentTo(stranger);
   });
 
+  test.each([
+    ['', ['early', 'late']],
+    [' --tail 0', []],
+    [' --tail 1', ['late']],
+    [' --tail 5', ['early', 'late']],
+  ])('logs --system%s shows the last records: %j', async (option, shown) => {
+    await forward();
+    const record = (name: string) => ({
+      name,
+      message: ['m'],
+      level: 'ERROR',
+      source: ['a.py', 1],
+      timestamp: 1,
+      exception: '',
+      count: 1,
+      first_occurred: 1,
+    });
+    hub.onCommand = ({ message, succeed }) =>
+      succeed(message.type === 'system_log/list' ? [record('late'), record('early')] : undefined);
+    const { code, stdout } = await run(`logs villa --system${option} -o json`);
+    expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual(shown);
+    expect(code).toBe(0);
+  });
+
   test('another program behind the forwarded port gets no token', async () => {
     await forward();
     hub.routes.set('GET /manifest.json', json(200, { name: 'A printer' }));

@@ -152,6 +152,12 @@ const faults: readonly (readonly [string, CommandLine, string, string])[] = [
     'ask for a role',
   ],
   [
+    'ports that the user may not forward',
+    cluster({ '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': denied('pods') }),
+    'cluster: your rights: You may not get pods/log, get pods, list pods, create pods/portforward.',
+    'ask for a role',
+  ],
+  [
     'a right that the operator lacks',
     cluster({ '/apis/authorization.k8s.io/v1/subjectaccessreviews': denied('statefulsets') }),
     'system:serviceaccount:operators:hub-operator may not get statefulsets.apps, list statefulsets.apps',
