@@ -33,7 +33,7 @@ export class AnswerWatch {
 
   /** The removal of a resource is due, or goes on. */
   begin(uid: string, client: Pick<HubClient, 'rest'>): void {
-    if (this.isSkipped) return;
+    if (this.isSkipped) return this.onSilence([uid]);
     this.pending.set(uid, this.clock.monotonic() + PENDING);
     if (!this.isRunning) void this.run(client);
   }

@@ -344,6 +344,12 @@ describe('childModule', () => {
           { reason: 'CleanupSkipped' },
         ]);
         expect(removed).toBe(0);
+        // The next one does not wait for another answer.
+        signal = undefined;
+        const next = module.sync(resourceOf('b'), { log: silentLog } as ReconcileContext);
+        await until(() => signal !== undefined);
+        module.announceDeletion!(resourceOf('b'));
+        expect(await ended([next])).toBeLessThanOrEqual(200);
       });
 
       test('goes on while the hub answers, and so does that of a resource that is not deleted', async () => {

@@ -44,6 +44,7 @@ describe('AnswerWatch', () => {
     await settle();
     expect(watch.isSkipped).toBe(true);
     watch.begin('b', client);
+    expect(silent).toEqual([['a'], ['b']]);
     expect(await watch.answers(client)).toBe(false);
     expect(asked).toBe(1);
     await clock.advance(FINALIZER_SKIP);
