@@ -1,3 +1,5 @@
+import { OperationalError } from './errors';
+
 /** A function of foreign text that is carried out within bounds of time and memory (rules.md, "Foreign texts"). */
 export interface BoundedTask<Input, Output> {
   /** Unique: the process that carries tasks out finds the function by it. */
@@ -41,7 +43,16 @@ export interface BoundedTasks {
   ): Promise<Bounded<Output>>;
 }
 
-/** The output that is cheap, or that of the second try at the latest. */
+/** Neither of two tries got enough processor time: this says nothing about the text. */
+export class MachineBusy extends OperationalError {
+  override readonly name = 'MachineBusy';
+}
+
+/**
+ * The output that is cheap, or that of the second try at the latest.
+ *
+ * @throws MachineBusy
+ */
 export async function runTwice<Input, Output>(
   tasks: BoundedTasks,
   task: BoundedTask<Input, Output>,
@@ -49,7 +60,11 @@ export async function runTwice<Input, Output>(
   turn: string,
 ): Promise<Bounded<Output>> {
   const first = await tasks.run(task, input, turn);
-  return first.type === 'ended' && !first.isFinal ? tasks.run(task, input, turn) : first;
+  if (first.type === 'done' || first.isFinal) return first;
+  const second = await tasks.run(task, input, turn);
+  if (second.type === 'ended' && !second.isFinal)
+    throw new MachineBusy('a text is not read: the machine has no processor time for it');
+  return second;
 }
 
 /** Carries tasks out at once and without bounds: for texts that this program has written itself. */

@@ -1,4 +1,4 @@
-import { type BoundedTasks, runTwice } from '../base/bounded-task';
+import { type BoundedTasks, MachineBusy, runTwice } from '../base/bounded-task';
 import { configuration, kindsByName } from '../kinds';
 import { duplicateMessage } from '../kinds/duplicate-id';
 import { API_GROUP, GROUP_VERSION } from '../kinds/group';
@@ -144,6 +144,7 @@ async function applyRules(
       await reportReconciliationProblems(resource, report, texts);
     }
   } catch (error) {
+    if (error instanceof MachineBusy) throw error;
     // The other objects are checked all the same. The text of the error may hold a value of the object.
     const { name } = error as Error;
     report('error', `This ${kind} cannot be checked (${name}), a fault of hub-operator: report it.`);

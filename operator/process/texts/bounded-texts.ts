@@ -162,8 +162,8 @@ export class BoundedTexts implements BoundedTasks {
       if (size <= LARGEST_KNOWN) this.known.set(hash, { output });
       return { type: 'done', output };
     }
-    const { exceeded, part } = result;
-    const ended = { exceeded, part, times };
+    const { exceeded, part, isProof } = result;
+    const ended = { exceeded, part, times: isProof ? times : times - 1 };
     this.known.set(hash, { ended });
     this.slow.set(turn, hash);
     const seconds = Math.round((clock.monotonic() - began) / 1_000);

@@ -12,7 +12,7 @@ export const HEAP_LIMIT = 96;
 /** Milliseconds in which the process must be ready. */
 const START_LIMIT = 30_000;
 /** A process that waits for the processor is ended after this many times its bound, measured by the clock. */
-const PATIENCE = 4;
+const PATIENCE = 8;
 const GIVE_UP = 10;
 
 /** The program arrives as the first message: an argument has no room for it, and a file would have to be shipped beside the bundle. */
@@ -26,7 +26,13 @@ export class NoTextProcess extends OperationalError {
 export type TaskResult =
   | { readonly type: 'done'; readonly output: unknown; readonly size: number }
   /** The process has ended, unless only its result was too large. */
-  | { readonly type: 'ended'; readonly exceeded: Exceeded; readonly part: string };
+  | {
+      readonly type: 'ended';
+      readonly exceeded: Exceeded;
+      readonly part: string;
+      /** False: the machine had no processor time for the process. */
+      readonly isProof: boolean;
+    };
 
 /** Bounds of one task, in milliseconds of processor time. */
 export interface TimeBounds {
@@ -100,10 +106,11 @@ export class TextProcess {
     const watch = new Watch(this.clock, this.child.pid!, bounds);
     try {
       return await new Promise<TaskResult>((resolve, reject) => {
-        const ended = (exceeded: Exceeded) => resolve({ type: 'ended', exceeded, part: watch.part });
-        watch.start(() => {
+        const ended = (exceeded: Exceeded, isProof = true) =>
+          resolve({ type: 'ended', exceeded, part: watch.part, isProof });
+        watch.start((isProof) => {
           this.kill();
-          ended('time');
+          ended('time', isProof);
         });
         // V8 ends a process whose heap is full, and a kernel one whose container is full.
         this.end = () => ended('memory');
@@ -163,7 +170,7 @@ class Watch {
   private readonly timer: Timer;
   private readonly began: Moment;
   private partBegan: Moment;
-  private expire: () => void = () => undefined;
+  private expire: (isProof: boolean) => void = () => undefined;
 
   constructor(
     private readonly clock: Clock,
@@ -175,7 +182,8 @@ class Watch {
     this.partBegan = this.began;
   }
 
-  start(expire: () => void): void {
+  /** @param expire gets whether the bound is one of processor time, where the system tells it */
+  start(expire: (isProof: boolean) => void): void {
     this.expire = expire;
     this.check();
   }
@@ -198,7 +206,7 @@ class Watch {
         total * factor - (now[key] - this.began[key]),
       );
     const remaining = Math.max(left('used', 1), 0);
-    if (remaining === 0 || left('passed', PATIENCE) <= 0) return this.expire();
+    if (remaining === 0 || left('passed', PATIENCE) <= 0) return this.expire(remaining === 0);
     this.timer.set(Math.max(remaining, 10), () => this.check());
   }
 

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../../operator/base/clock';
+import { MachineBusy, runTwice } from '../../../../operator/base/bounded-task';
 import { Stopping } from '../../../../operator/base/errors';
 import { BoundedTexts } from '../../../../operator/process/texts/bounded-texts';
 import { NoTextProcess } from '../../../../operator/process/texts/text-process';
 import { bundled } from '../../../../operator/text-program';
 import { silentLog } from '../../../cluster/silent-log';
 import { until } from '../../until';
-import { broken, burn, deep, echo, fill, inPlace, spin, values } from './tasks';
+import { broken, burn, deep, echo, fill, inPlace, sleep, spin, values } from './tasks';
 
 const LIMIT = 300;
 const program = bundled(join(__dirname, 'serve-tasks.ts'));
@@ -54,6 +55,13 @@ describe('BoundedTexts', () => {
     texts.close();
     expect(await texts.run(spin, 'spec.configuration', 'a')).toEqual({ ...ended, isFinal: true });
     await expect(texts.run(spin, 'spec.files[a.yaml]', 'a')).rejects.toThrow(Stopping);
+  });
+
+  test('a process that gets no processor time is no proof against a text, however often', async () => {
+    const texts = boundedTexts({ limit: 100 });
+    const ended = await texts.run(sleep, 'spec.configuration', 'a');
+    expect(ended).toMatchObject({ exceeded: 'time', isFinal: false });
+    await expect(runTwice(texts, sleep, 'spec.configuration', 'a')).rejects.toThrow(MachineBusy);
   });
 
   test.each(['objects', 'numbers', 'map'])(

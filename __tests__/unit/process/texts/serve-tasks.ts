@@ -1,4 +1,4 @@
 import { serveTasks } from '../../../../operator/process/texts/serve';
-import { broken, burn, deep, echo, fill, inPlace, spin, values } from './tasks';
+import { broken, burn, deep, echo, fill, inPlace, sleep, spin, values } from './tasks';
 
-serveTasks([echo, inPlace, spin, fill, deep, values, broken, burn]);
+serveTasks([echo, inPlace, spin, sleep, fill, deep, values, broken, burn]);

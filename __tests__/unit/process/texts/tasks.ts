@@ -18,6 +18,15 @@ export const spin: BoundedTask<string, never> = {
   },
 };
 
+/** A process that waits, as on a busy machine. */
+export const sleep: BoundedTask<string, never> = {
+  name: 'sleep',
+  run: (part, at) => {
+    at(part);
+    for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000);
+  },
+};
+
 /** What a thread with `resourceLimits` does not survive. */
 const waysToFill: Readonly<Record<string, () => never>> = {
   objects: () => {
