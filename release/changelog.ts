@@ -7,12 +7,23 @@ export interface Section {
   readonly notes: string;
 }
 
-/** The text of a changelog with this section, above all others or in the place of one of the same version. */
+/** The heading of what has changed since the last release. */
+const UNRELEASED = '## Unreleased\n';
+
+/**
+ * The text of a changelog with this section, above all others or in the place of one of the same version. What stored resources see
+ * after the upgrade is written by hand, under "Changes of behaviour" of the section "Unreleased": it becomes the end of this section.
+ */
 export function withSection(changelog: string, { version, date, notes }: Section): string {
-  const section = `## ${version} (${date})\n\n${notes.trim()}\n`;
   const sections = changelog.split(/^(?=## )/m);
-  const others = sections.slice(1).filter((each) => !each.startsWith(`## ${version} (`));
-  return `${[sections[0], section, ...others].map((each) => each!.trim()).join('\n\n')}\n`;
+  const isReplaced = (each: string): boolean =>
+    each.startsWith(UNRELEASED) || each.startsWith(`## ${version} (`);
+  const changes = sections
+    .filter(isReplaced)
+    .flatMap((each) => /^### Changes of behaviour$.*/ms.exec(each) ?? []);
+  const section = [`## ${version} (${date})`, notes, ...changes].map((each) => each.trim()).join('\n\n');
+  const others = sections.slice(1).filter((each) => !isReplaced(each));
+  return `${[sections[0]!, section, ...others].map((each) => each.trim()).join('\n\n')}\n`;
 }
 
 /** The section of a version. undefined: there is none. */

@@ -19,6 +19,18 @@ describe('withSection', () => {
     expect(again.match(/^## /gm)).toHaveLength(2);
   });
 
+  test('ends with the changes of behaviour that were not released, also when the release is made again', () => {
+    const changes = '### Changes of behaviour\n\n- A claim stays.\n\n- A Secret is refused.';
+    const first = withSection(
+      `${title}\n## Unreleased\n\n${changes}\n\n## 0.9.0 (2026-11-01)\n\nOld.\n`,
+      of('1.0.0'),
+    );
+    expect(sectionOf(first, '1.0.0')).toBe(`## 1.0.0 (2026-11-25)\n\nNotes.\n\n${changes}`);
+    expect(first.match(/^## .*/gm)).toEqual(['## 1.0.0 (2026-11-25)', '## 0.9.0 (2026-11-01)']);
+    expect(withSection(first, of('1.0.0'))).toBe(first);
+    expect(sectionOf(withSection(first, of('1.1.0')), '1.1.0')).toBe('## 1.1.0 (2026-11-25)\n\nNotes.');
+  });
+
   test('has no section of a version that was not released', () => {
     expect(sectionOf(withSection(title, of('1.0.0')), '1.0')).toBeUndefined();
   });
