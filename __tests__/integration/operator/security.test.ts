@@ -181,7 +181,11 @@ describe('who may write Hubs alone', () => {
   });
 
   test.each([
-    ['a token of a ServiceAccount', { automountServiceAccountToken: true }, 'no token of a ServiceAccount'],
+    [
+      'a token of a ServiceAccount',
+      { automountServiceAccountToken: true },
+      'no token and no certificate of a ServiceAccount',
+    ],
     [
       'a folder of the node',
       { volumes: [{ name: 'root', hostPath: { path: '/' } }] },
