@@ -36,4 +36,4 @@ USER 65532:65532
 EXPOSE 8080 9443
 # The heap is a share of the container's memory limit (manifests/memory.ts). A variable would be replaced by NODE_OPTIONS of a user.
 # V8 takes 64 MB for young objects otherwise, twice what the operator holds when it rests.
-ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=2", "--max-old-space-size-percentage=62", "/app/operator.cjs"]
+ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=2", "--max-old-space-size-percentage=41", "/app/operator.cjs"]

@@ -22,7 +22,7 @@ const HUBS_OF_PROCESS = 10;
 const REST_DURATION = 30_000;
 const SCRAPE_INTERVAL = 1_000;
 /** Under the default limit, 300 hubs leave the operator too little room to collect its garbage. */
-const CONTAINER_MEMORY = 400 * 2 ** 20;
+const CONTAINER_MEMORY = 608 * 2 ** 20;
 const OPERATOR: OperatorOptions = {
   settings: { LOG_LEVEL: 'warn', ALLOW_LOCAL_HUBS: 'true' },
   memory: CONTAINER_MEMORY,

@@ -49,7 +49,7 @@ export const defaultSettings: SynthSettings = {
   resources: {
     // The memory of an operator at rest, and a bound above the worst of docs/reference/figures.md.
     requests: { cpu: '20m', memory: '128Mi' },
-    limits: { memory: '256Mi' },
+    limits: { memory: '384Mi' },
   },
 };
 
