@@ -4,12 +4,26 @@ import { BoundedTexts } from '../operator/process/texts/bounded-texts';
 import { silentLog } from './hub/silent-log';
 import { textProgram } from './text-program';
 
-/** Reads texts within bounds as long as the work runs. */
+/** Signals by which a person or a pipeline ends a command. */
+const ENDINGS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Reads texts within bounds as long as the work runs. A signal that ends the command ends the process that reads them first: while it
+ * reads, it does not notice that the command has gone.
+ */
 export async function withTexts<T>(clock: Clock, work: (texts: BoundedTasks) => Promise<T>): Promise<T> {
   const texts = new BoundedTexts({ clock, log: silentLog, program: textProgram });
+  const forget = () => ENDINGS.forEach((each) => process.off(each, end));
+  const end = (signal: NodeJS.Signals): void => {
+    texts.close();
+    forget();
+    process.kill(process.pid, signal);
+  };
+  ENDINGS.forEach((each) => process.on(each, end));
   try {
     return await work(texts);
   } finally {
+    forget();
     texts.close();
   }
 }

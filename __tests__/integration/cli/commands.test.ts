@@ -1,6 +1,12 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { callService } from '../../../operator/client/services';
 import { freshNamespace, until } from '../../cluster';
-import { kubectlHub } from '../../cluster/command-line';
+import { BUNDLE, kubectlHub } from '../../cluster/command-line';
 import { area, automation, Home, label } from '../../cluster/home';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator } from '../../cluster/operator';
@@ -96,3 +102,42 @@ describe('kubectl hub', () => {
     expect((await home.get('pod', 'villa-0')).metadata.uid).not.toBe(before);
   });
 });
+
+describe('kubectl hub validate', () => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'leaves no process behind that reads a text when %s ends it',
+    async (signal) => {
+      const folder = await mkdtemp(join(tmpdir(), 'validate-'));
+      try {
+        // Each quote is a mistake: the text takes seconds to read.
+        const file = join(folder, 'slow.yaml');
+        await writeFile(file, `a: [\n${"'\n".repeat(240_000)}`);
+        const command = spawn(process.execPath, [BUNDLE, 'validate', file], { stdio: 'ignore' });
+        const ended = once(command, 'exit');
+        const [reader] = await until('the text is being read', () => childrenOf(command.pid!));
+        // A stopped process cannot end by itself.
+        process.kill(reader!, 'SIGSTOP');
+        command.kill(signal);
+        expect(await ended).toEqual([null, signal]);
+        await until('the reader has ended', () => !isRunning(reader!));
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  );
+});
+
+/** The ids of the processes that a process has started; undefined: it has none. */
+async function childrenOf(pid: number): Promise<readonly number[] | undefined> {
+  const { stdout } = await promisify(execFile)('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }));
+  return stdout === '' ? undefined : stdout.trim().split('\n').map(Number);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
