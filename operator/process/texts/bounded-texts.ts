@@ -54,7 +54,7 @@ export class BoundedTexts implements BoundedTasks {
   private count = 0;
   private process: TextProcess | undefined;
   private isWorking = false;
-  private isClosed = false;
+  private readonly closing = new AbortController();
   private readonly idle: Timer;
 
   constructor(private readonly options: BoundedTextsOptions) {
@@ -81,10 +81,14 @@ export class BoundedTexts implements BoundedTasks {
 
   /** Ends the process; what waits for a result is rejected. */
   close(): void {
-    this.isClosed = true;
+    this.closing.abort();
     this.idle.clear();
     for (const { reject } of this.waiting.splice(0)) reject(stopping());
     this.endProcess();
+  }
+
+  private get isClosed(): boolean {
+    return this.closing.signal.aborted;
   }
 
   private enqueue(given: Omit<Job, 'resolve' | 'reject'>): Promise<Bounded<unknown>> {
@@ -149,8 +153,8 @@ export class BoundedTexts implements BoundedTasks {
     for (const each of [namespaceOf(turn), turn]) this.served.set(each, ++this.count);
     const process = this.process?.isAlive
       ? this.process
-      : (this.process = await TextProcess.start(await program(), clock));
-    if (this.isClosed) this.endProcess(); // while it was started
+      : (this.process = await TextProcess.start(await program(), clock, this.closing.signal));
+    if (this.isClosed) this.endProcess(); // before it was started
     const work = serialize(job.work);
     const times = (this.known.get(hash)?.ended?.times ?? 0) + 1;
     const total = limit + Math.floor((work.length / MIB) * TEXT_LIMIT_PER_MIB);

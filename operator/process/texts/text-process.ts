@@ -60,8 +60,11 @@ export class TextProcess {
     child.stdin?.on('error', () => undefined);
   }
 
-  /** @throws NoTextProcess */
-  static async start(program: string, clock: Clock): Promise<TextProcess> {
+  /**
+   * @param signal ends the process while it starts
+   * @throws NoTextProcess
+   */
+  static async start(program: string, clock: Clock, signal: AbortSignal): Promise<TextProcess> {
     const flags = [`--max-old-space-size=${HEAP_LIMIT}`, '--max-semi-space-size=1'];
     const child = spawn(process.execPath, [...flags, '-e', BOOT], {
       env: environment(),
@@ -72,7 +75,9 @@ export class TextProcess {
     child.stdout?.resume();
     child.stderr?.resume(); // V8 tells about a full heap
     const started = new TextProcess(child, clock);
-    await new Promise<void>((resolve, reject) => {
+    const kill = () => started.kill();
+    signal.addEventListener('abort', kill);
+    const ready = new Promise<void>((resolve, reject) => {
       const fail = (why: string) => {
         started.kill();
         reject(new NoTextProcess(`cannot start the process that reads texts: ${why}`));
@@ -93,6 +98,7 @@ export class TextProcess {
       };
       if (child.connected) child.send(program);
     });
+    await ready.finally(() => signal.removeEventListener('abort', kill));
     return started;
   }
 
