@@ -47,7 +47,8 @@ export class ObservedLease {
       this.report(spec, lasts);
       this.seen = { spec, at: this.options.clock.monotonic(), lasts };
     }
-    return askedAt < this.seen.at + this.seen.lasts;
+    const { at, lasts } = this.seen;
+    return lasts > 0 && askedAt < at + lasts; // a free one is taken at the first look
   }
 
   private durationOf(spec: Lease['spec']): number {
