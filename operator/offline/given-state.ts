@@ -81,26 +81,20 @@ export class GivenState implements ClusterState {
     const { namespace } = resource.metadata;
     const hubName = definition.hubName(given);
     const isHub = resource.kind === hub.kind;
-    const { secrets, apiToken, admin } = objectNames(hubName);
-    // A resource depends on these without naming them.
-    const generated: readonly string[] = [secrets, apiToken, ...(isHub ? [admin] : [])];
     const hubs = this.resources.filter(
       (each): each is Hub => each.kind === hub.kind && each.metadata.namespace === namespace,
     );
     // The references of a Hub do not tell which of them is for its owner's login.
     const use = isHub ? 'OwnerLogin' : undefined;
-    return definition
-      .references(given)
-      .filter(({ kind, name }) => kind === 'Secret' && !generated.includes(name))
-      .flatMap(({ name }) => {
-        const { type, metadata } = this.secretOf(namespace, name) ?? {};
-        const marks = {
-          type: typeof type === 'string' ? type : undefined,
-          labels: isObject(metadata?.labels) ? (metadata.labels as Record<string, string>) : undefined,
-        };
-        const problem = refusalOf(marks) ?? reservation({ hub: hubName, name, use }, hubs);
-        return problem === undefined ? [] : `The Secret ${name} that the spec names ${problem}`;
-      });
+    return secretsNamedIn(definition, given).flatMap((name) => {
+      const { type, metadata } = this.secretOf(namespace, name) ?? {};
+      const marks = {
+        type: typeof type === 'string' ? type : undefined,
+        labels: isObject(metadata?.labels) ? (metadata.labels as Record<string, string>) : undefined,
+      };
+      const problem = refusalOf(marks) ?? reservation({ hub: hubName, name, use }, hubs);
+      return problem === undefined ? [] : `The Secret ${name} that the spec names ${problem}`;
+    });
   }
 
   private secretOf(namespace: string, name: string): GivenSecret | undefined {
@@ -115,4 +109,25 @@ export class GivenState implements ClusterState {
       secret && [secret.data, secret.stringData].flatMap((part) => (isObject(part) ? Object.keys(part) : []))
     );
   }
+}
+
+/**
+ * The Secrets that the spec names. A resource depends on Secrets of its Hub as well: those have other names for another
+ * hub. A Hub may name its own.
+ */
+function secretsNamedIn(definition: KindDefinition, resource: Resource<object, object>): string[] {
+  const secretsOf = (each: Resource<object, object>) =>
+    definition
+      .references(each)
+      .filter(({ kind }) => kind === 'Secret')
+      .map(({ name }) => name);
+  const hubName = definition.hubName(resource);
+  if (definition.kind === hub.kind) {
+    const { secrets, apiToken, admin } = objectNames(hubName);
+    const generated: readonly string[] = [secrets, apiToken, admin];
+    return secretsOf(resource).filter((name) => !generated.includes(name));
+  }
+  const elsewhere = { ...resource, spec: { ...resource.spec, hubRef: { name: `not-${hubName}` } } };
+  const named = new Set(secretsOf(elsewhere));
+  return [...new Set(secretsOf(resource))].filter((name) => named.has(name));
 }

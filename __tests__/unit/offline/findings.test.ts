@@ -114,6 +114,23 @@ describe('findingsOf', () => {
     expect(await found(integration('a', 'cabin-admin'), hubOf('cabin', {}, 'other'))).toEqual([]);
   });
 
+  test.each(['villa-secrets', 'villa-api-token', 'villa-admin'])(
+    'says that a resource may not name %s, which is for its Hub, and not that it depends on it',
+    async (name) => {
+      const password = { secretKeyRef: { name, key: 'a' } };
+      const refused = [
+        secrets({ name, keys: ['a'] }),
+        configuration({ configuration: '', recorder: { databaseSecretRef: { name } } }),
+        given(ours('HubIntegration', 'mqtt', { domain: 'mqtt', configuration: { password } })),
+      ];
+      const messages = await found(...refused);
+      expect(messages).toHaveLength(refused.length);
+      for (const message of messages)
+        expect(message).toContain(`The Secret ${name} that the spec names is the operator’s own`);
+      expect(await found(configuration({ configuration: '' }), automation('porch'))).toEqual([]);
+    },
+  );
+
   test.each([
     ['HubAutomation', 'porch', acting],
     ['HubScene', 'porch', { name: 'Porch', entities: [] }],
