@@ -5,7 +5,8 @@ import type { KindDefinition } from '../kinds/kind';
 import { objectSchema } from '../kinds/object-schema';
 import type { CelRule, Schema } from '../kinds/schema';
 import { unsafeIntegers } from '../runtime/json';
-import type { Path } from './field-path';
+import { fieldOf, type Path } from './field-path';
+import { intendedField } from './misnamed-fields';
 import { truncate } from '../base/truncate';
 
 /** A problem because of which the API server would reject an object. */
@@ -71,9 +72,12 @@ export function checkSchema(definition: KindDefinition, given: object): Checked 
   const unknown = errors.filter(({ keyword }) => keyword === 'additionalProperties');
   // Like the API server: a rule is for a value of the right type.
   const rules = typed.length > 0 ? [] : errors.filter(({ keyword }) => keyword === CEL);
+  // A field that is there under another name is one mistake.
+  const misnamed = new Set(unknown.map((error) => absentField(error, kind)));
+  const problems = [...typed, ...unknown, ...rules].map((error) => problemOf(error, object, kind));
   return {
     object,
-    problems: [...typed, ...unknown, ...rules].map((error) => problemOf(error, object, kind)),
+    problems: problems.filter(({ path }) => !misnamed.has(fieldOf(path))),
     isTyped: typed.length === 0,
     isValid: typed.length === 0 && rules.length === 0,
   };
@@ -87,6 +91,7 @@ const LIST_MAP = 'x-kubernetes-list-map-keys';
 const ajv = new Ajv({
   allErrors: true,
   strict: false,
+  verbose: true, // an error has the fields beside an unknown one
   useDefaults: true,
   validateFormats: false, // only of status
 })
@@ -181,12 +186,15 @@ function schemaOf(schema: Schema | undefined, name: string): Schema | undefined 
   return Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
 }
 
-function problemOf(error: ErrorObject, object: Checked['object'], kind: string): Problem {
-  const { instancePath, keyword: name, message, params } = error;
-  const path = instancePath
+const stepsOf = ({ instancePath }: ErrorObject): string[] =>
+  instancePath
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+function problemOf(error: ErrorObject, object: Checked['object'], kind: string): Problem {
+  const { keyword: name, message, params, parentSchema } = error;
+  const path = stepsOf(error);
   const at = (...steps: Path): Path => [...path, ...steps];
   const given = path.reduce<unknown>((part, step) => (part as Record<string, unknown>)[step], object);
   switch (name) {
@@ -195,18 +203,27 @@ function problemOf(error: ErrorObject, object: Checked['object'], kind: string):
       return { path: at(...(params['at'] as Path)), message: message! };
     case 'required':
       return { path: at(params['missingProperty'] as string), message: 'is required: add it.' };
-    case 'additionalProperties':
+    case 'additionalProperties': {
+      const intended = intendedBy(error, kind);
       return {
         path: at(params['additionalProperty'] as string),
-        message: `${kind} has no such field: remove it, or correct its name.`,
+        message: `${kind} has no such field: ${intended === undefined ? 'remove it, or correct its name.' : `did you mean ${intended}?`}`,
       };
+    }
     case 'enum':
       return {
         path,
         message: `${shown(given)} is not supported: use ${(params['allowedValues'] as []).join(', ')}.`,
       };
     case 'type':
-      return { path, message: typeMessage(given, [params['type'] as string | readonly string[]].flat()) };
+      return {
+        path,
+        message: typeMessage(
+          given,
+          [params['type'] as string | readonly string[]].flat(),
+          (parentSchema?.[LIST_MAP] ?? []) as readonly string[],
+        ),
+      };
     case 'pattern':
       return { path, message: `${shown(given)} does not match ${params['pattern']}: correct it.` };
     default:
@@ -218,13 +235,38 @@ function problemOf(error: ErrorObject, object: Checked['object'], kind: string):
   }
 }
 
-/** Without the value: where a text is not allowed, it may be a secret in the wrong place. */
-function typeMessage(value: unknown, allowed: readonly string[]): string {
+/** The field that is absent since an unknown one stands in its place. */
+function absentField(error: ErrorObject, kind: string): string | undefined {
+  const intended = intendedBy(error, kind);
+  const isThere = intended === undefined || Object.hasOwn(error.data as object, intended);
+  return isThere ? undefined : fieldOf([...stepsOf(error), intended]);
+}
+
+/** The field that an unknown one is meant to be. */
+function intendedBy({ params, parentSchema }: ErrorObject, kind: string): string | undefined {
+  const known = Object.keys((parentSchema as Schema | undefined)?.properties ?? {});
+  return intendedField(kind, params['additionalProperty'] as string, known);
+}
+
+/**
+ * Without the value: where a text is not allowed, it may be a secret in the wrong place.
+ *
+ * @param keys of an item of a list
+ */
+function typeMessage(value: unknown, allowed: readonly string[], keys: readonly string[]): string {
   const type = typeOf(value);
   if (allowed.includes(type)) return `is the integer ${digitsOf(value)}, which is beyond 2^53: correct it.`;
-  const hint = allowed.includes('string') && typeof value !== 'object' ? ': quote it' : '';
-  return `is ${withArticle(type)} and must be ${allowed.map(withArticle).join(' or ')}${hint}.`;
+  const hints = [
+    allowed.includes('string') && typeof value !== 'object' && ': quote it',
+    allowed.includes('array') && isObject(value) && listHint(keys),
+  ];
+  return `is ${withArticle(type)} and must be ${allowed.map(withArticle).join(' or ')}${hints.find(Boolean) || ''}.`;
 }
+
+const listHint = (keys: readonly string[]): string =>
+  keys.length > 0
+    ? `: write each entry as an item that begins with “- ${keys[0]}:”`
+    : ': write “- ” before it, as an item';
 
 function typeOf(value: unknown): string {
   if (value === null) return 'null';

@@ -137,6 +137,64 @@ describe('checkSchema', () => {
     expect(isTyped).toBe(false);
   });
 
+  test.each([
+    ['HubAutomation', 'trigger', 'triggers'],
+    ['HubAutomation', 'condition', 'conditions'],
+    ['HubAutomation', 'action', 'actions'],
+    ['HubAutomation', 'max_exceeded', 'maxExceeded'],
+    ['HubAutomation', 'trigger_variables', 'triggerVariables'],
+    ['HubAutomation', 'initial_state', 'initialState'],
+    ['HubAutomation', 'use_blueprint', 'useBlueprint'],
+    ['HubAutomation', 'service', 'actions'],
+    ['HubAutomation', 'platform', 'triggers'],
+    ['HubAutomation', 'name', 'alias'],
+    ['HubScript', 'actions', 'sequence'],
+    ['HubScene', 'alias', 'name'],
+    ['HubScene', 'hub_ref', 'hubRef'],
+  ])('a %s with the key %s of the hub is meant to have %s, and lacks nothing else', (kind, key, intended) => {
+    const sample = fullSample(kind);
+    const { spec } = sample as unknown as { readonly spec: Readonly<Record<string, unknown>> };
+    const change = {
+      [`spec.${intended}`]: undefined,
+      [`spec.${key}`]: spec[intended],
+      'spec.useBlueprint': undefined,
+    };
+    expect(problemsWith(change, sample)).toEqual([
+      `spec.${key}: ${kind} has no such field: did you mean ${intended}?`,
+    ]);
+  });
+
+  test('a fault of the field itself is told beside its other name', () => {
+    expect(problemsWith({ 'spec.trigger': [], 'spec.triggers': 'sun' })).toEqual([
+      'spec.triggers: is a string and must be an array.',
+      'spec.trigger: HubAutomation has no such field: did you mean triggers?',
+    ]);
+  });
+
+  test('a key of the hub that is misnamed deeper in the spec is named, too', () => {
+    expect(problemsWith({ 'spec.trace': { stored_traces: 5 } })).toEqual([
+      'spec.trace.stored_traces: HubAutomation has no such field: did you mean storedTraces?',
+    ]);
+  });
+
+  test('old keys in the items of lists are those of the hub, and no mistake', () => {
+    expect(
+      problemsWith({
+        'spec.triggers': [{ platform: 'state', entity_id: 'sun.sun' }],
+        'spec.actions': [{ service: 'light.turn_on' }],
+      }),
+    ).toEqual([]);
+  });
+
+  test('entities of a scene as the hub has them, and a trigger without a list, are told how a list is written', () => {
+    expect(problemsWith({ 'spec.entities': { 'light.a': 'on' } }, fullSample('HubScene'))).toEqual([
+      'spec.entities: is an object and must be an array: write each entry as an item that begins with “- entity_id:”.',
+    ]);
+    expect(problemsWith({ 'spec.triggers': { trigger: 'sun' } })).toEqual([
+      'spec.triggers: is an object and must be an array: write “- ” before it, as an item.',
+    ]);
+  });
+
   test('of the alternatives of a list the first is named', () => {
     expect(problemsWith({ 'spec.actions': undefined, 'spec.useBlueprint': undefined })).toEqual([
       'spec.actions: is required: add it.',
