@@ -462,6 +462,11 @@ export const otherConditions = {
         meaning: 'The claim differs from the spec, or is being deleted. The hub keeps running.',
         action: 'Follow the message.',
       },
+      NotChecked: {
+        meaning:
+          'The API server, a policy or a webhook does not let the claim be checked. A hub that runs keeps its claim and its image until it is.',
+        action: 'Read the message.',
+      },
     },
   },
   BackupConfigured: {

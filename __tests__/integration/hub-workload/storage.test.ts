@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freshNamespace, mustKubectl, until } from '../../cluster';
+import type { StatefulSet } from '../../../operator/sync/hub-workload/owned-objects';
+import { freshNamespace, kubectl, mustKubectl, until } from '../../cluster';
 import { configuration, Home, type StoredCondition } from '../../cluster/home';
 import { idleHub, nowhere } from '../../cluster/idle-hub';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -50,6 +51,52 @@ const aClaim = (name: string, spec: object = {}) => ({
   metadata: { name },
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } }, ...spec },
 });
+
+const WORDS = 'Claims of this namespace are changed by its administrators.';
+
+/** A policy of the cluster that refuses changes of a claim, in force. */
+async function refuseChangesOf(name: string) {
+  const { namespace } = home;
+  const metadata = { name: `refuse-${name}.${namespace}` };
+  const kinds = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'] as const;
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  const rule = {
+    apiGroups: [''],
+    apiVersions: ['v1'],
+    operations: ['UPDATE'],
+    resources: ['persistentvolumeclaims'],
+  };
+  const matching = {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+    resourceRules: [rule],
+  };
+  const items = [
+    {
+      apiVersion,
+      kind: kinds[0],
+      metadata,
+      spec: {
+        matchConstraints: matching,
+        validations: [
+          { expression: `object.metadata.name != '${name}'`, message: WORDS, reason: 'Forbidden' },
+        ],
+      },
+    },
+    {
+      apiVersion,
+      kind: kinds[1],
+      metadata,
+      spec: { policyName: metadata.name, validationActions: ['Deny'] },
+    },
+  ];
+  const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+  await mustKubectl(['apply', '--server-side', '--filename=-'], { input });
+  await until('the policy is in force', async () => {
+    const args = ['annotate', 'pvc', name, 'a=b', '--dry-run=server'];
+    return (await kubectl(args, { namespace })).stderr.includes(WORDS);
+  });
+  return { remove: () => mustKubectl(['delete', ...[kinds.join(','), metadata.name]]) };
+}
 
 /** Idle hubs never run: a request stays pending until a hub was reached. */
 const requestReconcile = (name: string) =>
@@ -261,6 +308,41 @@ describe('storage of a Hub', () => {
     expect(metadata).not.toHaveProperty('ownerReferences');
     expect(metadata).not.toHaveProperty('deletionTimestamp');
     await storageReady('lodger', { reason: 'Bound', status: 'True' });
+  });
+
+  test('a claim whose owner a policy does not let change is not mounted, nor is its Hub said to have it', async () => {
+    const own = { storage: { size: '1Gi' } };
+    await home.apply(
+      idleHub('manor', own),
+      configuration('manor'),
+      idleHub('guest', own),
+      configuration('guest'),
+    );
+    await storageReady('manor', { reason: 'Bound', status: 'True' });
+    const mounted = async () => {
+      const { spec } = await home.get('statefulset', 'guest');
+      const { volumes } = (spec as unknown as StatefulSet['spec']).template.spec!;
+      return volumes!.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
+    };
+    await until('it has a StatefulSet', () => home.exists('statefulset', 'guest'));
+    const policy = await refuseChangesOf('manor-config');
+    try {
+      await home.change('hub', 'guest', { storage: { existingClaim: 'manor-config' } });
+      const { message } = await home.ready('hub', 'guest', { status: 'False', reason: 'Forbidden' });
+      expect(message).toContain(WORDS);
+      await until('its pod is kept', async () => {
+        const { status } = await home.get('hub', 'guest');
+        return status?.['restartHeld'] === 'Forbidden';
+      });
+      expect(await mounted()).toEqual(['guest-config']);
+      await storageReady('guest', { reason: 'NotChecked', status: 'Unknown' });
+    } finally {
+      await policy.remove();
+    }
+    await requestReconcile('guest');
+    await home.ready('hub', 'guest', { status: 'False', reason: 'NameConflict' });
+    expect(await mounted()).toEqual(['guest-config']);
+    expect(await ownersOf('manor-config')).toEqual([]);
   });
 
   test('existingClaim that a pod of another installation still uses: its pod is named, and nothing is created', async () => {

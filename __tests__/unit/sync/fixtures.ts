@@ -2,6 +2,8 @@ import { hub as definition, type Hub } from '../../../operator/kinds';
 import { API_GROUP } from '../../../operator/kinds/group';
 import { defaulted } from '../../../operator/kinds/schema';
 import { readSettings } from '../../../operator/process/settings';
+import { stalled } from '../../../operator/runtime/outcome';
+import type { Claim } from '../../../operator/sync/hub-workload/owned-objects';
 import type { HubContext } from '../../../operator/sync/hub/steps';
 import type { SecretContent } from '../../../operator/runtime/secrets';
 import type { ClusterObject } from '../../../operator/runtime/objects';
@@ -43,6 +45,19 @@ export function aHubContext(hub = aHub(), reconcile: Partial<HubContext['reconci
     notices: [],
   };
 }
+
+/** The claim of the Hub `villa`, on which no version has run yet. */
+export const aClaim = {
+  kind: 'PersistentVolumeClaim',
+  metadata: { ...objectMetadata, name: 'villa-config', uid: 'uid-of-villa-config' },
+  spec: {},
+} satisfies Claim;
+
+/** What the steps after that of the storage get where it has failed. */
+export const uncheckedClaim = {
+  claim: undefined,
+  claimProblem: { outcome: stalled('Forbidden', 'The claim is forbidden.'), isChecked: false },
+} as const;
 
 /** The members of the services that a test gives, each as far as it is used. */
 type PartialServices = {

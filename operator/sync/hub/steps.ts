@@ -33,11 +33,23 @@ export interface HubContext {
 }
 
 /** Stage: the storage has been checked. */
-export interface WithClaim extends Found {
-  /** The claim that holds `/config`; undefined while there is none. */
-  readonly claim: Claim | undefined;
-  /** The claim does not exist, or another pod uses it: no pod may start on it. */
-  readonly claimProblem?: Outcome | undefined;
+export type WithClaim = Found &
+  (
+    | {
+        /** The claim that holds `/config`. */
+        readonly claim: Claim;
+        readonly claimProblem?: undefined;
+      }
+    | { readonly claim: undefined; readonly claimProblem: ClaimProblem }
+  );
+
+export interface ClaimProblem {
+  readonly outcome: Outcome;
+  /**
+   * True: the claim does not exist, or another pod uses it, so that no pod may start on it. False: that is not known, so a
+   * hub may go on as it runs, and neither another claim nor another image comes to run.
+   */
+  readonly isChecked: boolean;
 }
 
 /** Stage: the Service has been checked. */

@@ -9,7 +9,10 @@ import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { type HubContext, requeueAfter, type WithClaim, type WorkloadStep } from '../steps';
 import {
+  claimName,
   HUB_CONTAINER,
+  mountsClaim,
+  type PodSpec,
   selectorOf,
   type StatefulSet,
   workloadManifest,
@@ -42,7 +45,8 @@ export function ensureStatefulSet(
       if (deletion !== undefined) context.events.push(deletionEvent(deletion));
       // First: it lifts a ban of a running hub, even if a later step is rejected.
       await ensureInitValues(services, hub);
-      if (context.claimProblem) return context.claimProblem;
+      const { claimProblem } = context;
+      if (claimProblem?.isChecked) return claimProblem.outcome;
       const refusal = context.claim && refuseDowngrade(hub, spec, context.claim);
       if (refusal) return stalled('DowngradeRefused', refusal);
       const { namespace, name } = hub.metadata;
@@ -62,6 +66,7 @@ export function ensureStatefulSet(
       const community = communityHash(services, hub);
       const desired = statefulSet(hub, spec, { ...hashes, community }, applier.labels(hub));
       if ('problem' in desired) return stalled('InvalidSpec', desired.problem);
+      if (claimProblem && !runsLike(present, desired.manifest, claimName(hub))) return claimProblem.outcome;
       const { delay = 0, notice } = (await rollouts?.delay(hub, present, desired.manifest)) ?? {};
       const set =
         delay > 0 && present
@@ -91,6 +96,17 @@ export function ensureStatefulSet(
     },
   };
 }
+
+/** Whether the hub runs on this claim and in this image already. */
+function runsLike(present: StatefulSet | undefined, desired: Manifest, claim: string): boolean {
+  const next = (desired as unknown as StatefulSet).spec.template.spec;
+  return (
+    mountsClaim(present?.spec.template.spec, claim) && imageOf(present?.spec.template.spec) === imageOf(next)
+  );
+}
+
+const imageOf = (spec: PodSpec | undefined): string | undefined =>
+  spec?.containers?.find(({ name }) => name === HUB_CONTAINER)?.image;
 
 /** The desired StatefulSet with `spec.podTemplate` merged in, or a sentence that says why that cannot be done. */
 export function statefulSet(

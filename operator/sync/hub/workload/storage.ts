@@ -3,7 +3,7 @@ import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { controllerOf } from '../../../runtime/object-ownership';
 import { ObjectRejected } from '../../../runtime/apply-errors';
-import { condition, type ConditionValue, waiting } from '../../../runtime/outcome';
+import { condition, type ConditionValue, type Outcome, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { type HubContext, requeueAfter, type WithClaim, type WorkloadStep } from '../steps';
@@ -33,11 +33,11 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
     name: 'PersistentVolumeClaim',
     async run(context) {
       const { hub, conditions, reconcile } = context;
-      if (!reconcile.dryRun) await releaseNamedClaim(services, hub);
       const conflict = await conflicts.find(hub);
+      if (!reconcile.dryRun) await releaseNamedClaim(services, hub);
       if (conflict) {
         conditions['StorageReady'] = mismatch(conflict.message);
-        return { claim: undefined, claimProblem: conflict };
+        return withoutClaim(conflict);
       }
       const separate = async (volume: string | undefined) => {
         if (!reconcile.dryRun) await separateDelivered(services, hub, volume);
@@ -53,12 +53,20 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
       conditions['StorageReady'] = condition;
       // Only our own claims are watched.
       if (condition.status !== 'True') requeueAfter(context, DEPENDENCY_REQUEUE);
-      const claimProblem = claim ? undefined : waiting('PodNotReady', condition.message, DEPENDENCY_REQUEUE);
-      return { claim, claimProblem };
+      return claim ? { claim } : withoutClaim(waiting('PodNotReady', condition.message, DEPENDENCY_REQUEUE));
     },
-    present: () => ({ claim: undefined }),
+    present({ hub, conditions }, failure) {
+      const message = `The PersistentVolumeClaim ${claimName(hub)} could not be checked, so the pod keeps its claim and its image: ${failure.message}`;
+      conditions['StorageReady'] = condition('Unknown', 'NotChecked', message);
+      return { claim: undefined, claimProblem: { outcome: failure, isChecked: false } };
+    },
   };
 }
+
+const withoutClaim = (outcome: Outcome): WithClaim => ({
+  claim: undefined,
+  claimProblem: { outcome, isChecked: true },
+});
 
 /** @param separate delivered definitions of other volumes from those of this one, before the claim is there for a pod that waits for it */
 async function ensureClaim(

@@ -10,7 +10,7 @@ import { Connector } from '../../../../../operator/sync/hub/access/connect';
 import { silentLog } from '../../../../cluster/silent-log';
 import { type Command, FakeHub, json, text } from '../../../client/fake-hub';
 import { ManualClock } from '../../../manual-clock';
-import { aHub, aHubContext, services } from '../../fixtures';
+import { aHub, aHubContext, services, uncheckedClaim } from '../../fixtures';
 
 // What a real hub is seldom brought to say. The way through is shown with one (integration).
 
@@ -90,7 +90,7 @@ afterEach(async () => {
 });
 
 async function reconcile(forced = false) {
-  const context = { ...aHubContext(hub, { forced }), claim: undefined, url: server.url };
+  const context = { ...aHubContext(hub, { forced }), ...uncheckedClaim, url: server.url };
   return { outcome: await connector.connect(context), context };
 }
 

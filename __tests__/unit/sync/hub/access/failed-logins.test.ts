@@ -10,7 +10,7 @@ import { isOutcome } from '../../../../../operator/sync/hub/steps';
 import type { Services } from '../../../../../operator/sync/services';
 import { type Answer, FakeHub, json, type Request, text } from '../../../client/fake-hub';
 import { ManualClock } from '../../../manual-clock';
-import { aHub, aHubContext, services } from '../../fixtures';
+import { aHub, aHubContext, services, uncheckedClaim } from '../../fixtures';
 
 // A hub counts failed logins until it is restarted, and bans their address after a few.
 
@@ -114,7 +114,7 @@ async function day(afterEachTime: () => void = () => undefined): Promise<void> {
       hubs.close();
       ({ hubs, connector } = startOperator());
     }
-    const context = { ...aHubContext(hub), claim: undefined, url: server.url };
+    const context = { ...aHubContext(hub), ...uncheckedClaim, url: server.url };
     const result = await connector.connect(context);
     const wasRejected = !isOutcome(result) && (await writeChildren(result.client));
     const { status, after } = isOutcome(result) ? result : { status: undefined, after: undefined };

@@ -6,7 +6,7 @@ import { PodRestarts } from '../../../../../operator/sync/hub-workload/pod-resta
 import { Rollouts } from '../../../../../operator/sync/hub/workload/rollouts';
 import { ensureStatefulSet } from '../../../../../operator/sync/hub/workload/statefulset';
 import { ManualClock } from '../../../manual-clock';
-import { aHub, aHubContext, services } from '../../fixtures';
+import { aClaim, aHub, aHubContext, services } from '../../fixtures';
 
 /**
  * A cluster with the ConfigMap that a HubConfiguration generates, and the manifests that were applied to its
@@ -47,7 +47,7 @@ function setup() {
   const rollouts = new Rollouts(given, restarts, () => false);
   const step = ensureStatefulSet(given, rollouts);
   const reconcile = async (options: { readonly dryRun?: boolean } = {}) => {
-    const context = { ...aHubContext(hub, options), claim: undefined };
+    const context = { ...aHubContext(hub, options), claim: aClaim };
     return { context, outcome: await step.run(context) };
   };
   const annotations = () =>
@@ -135,12 +135,12 @@ describe('ensureStatefulSet', () => {
 
   test('reports what keeps the pod template from being changed, until that has gone', async () => {
     const { step, reconcile } = setup();
-    const context = { ...aHubContext(), claim: undefined };
+    const context = { ...aHubContext(), claim: aClaim };
     step.present(context, stalled('InvalidSpec', 'no'));
     expect(context.status).toEqual({ restartHeld: 'InvalidSpec' });
     expect((await reconcile()).context.status).toMatchObject({ restartHeld: null });
     // The API server does not answer now: the restart begins by itself.
-    const later = { ...aHubContext(), claim: undefined };
+    const later = { ...aHubContext(), claim: aClaim };
     step.present(later, waiting('ApiServerError', 'no', 1));
     expect(later.status).toEqual({});
   });

@@ -146,7 +146,7 @@ describe('ensureStorage', () => {
         },
       },
     });
-    const conflict = { claimProblem: { reason: 'NameConflict' } };
+    const conflict = { claimProblem: { outcome: { reason: 'NameConflict' }, isChecked: true } };
     const dryRun = aHubContext(lodger, { dryRun: true });
     expect(await ensureStorage(given).run(dryRun)).toMatchObject(conflict);
     expect(released).toEqual([]);
@@ -232,7 +232,9 @@ describe('ensureStorage', () => {
     const { step } = rigid(undefined);
     const context = aHubContext(aHub({ spec: { storage: { existingClaim: 'attic' } } }));
     const message = 'The PersistentVolumeClaim attic of storage.existingClaim does not exist: create it.';
-    expect(await step.run(context)).toMatchObject({ claimProblem: { type: 'Waiting', message } });
+    expect(await step.run(context)).toMatchObject({
+      claimProblem: { outcome: { type: 'Waiting', message }, isChecked: true },
+    });
     expect(context.conditions['StorageReady']).toMatchObject({ status: 'False', message });
   });
 
