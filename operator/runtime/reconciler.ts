@@ -28,7 +28,7 @@ import type { Finalizer } from './finalizer';
 import { incompleteContent } from './json';
 import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ResourceType } from './objects';
-import { type Outcome, stalled, type Waiting } from './outcome';
+import { type Outcome, stalled, type Waiting, waiting } from './outcome';
 import type { Priority } from './priority';
 import { StatusWriter } from './status';
 import { objectRecord } from './object-record';
@@ -201,8 +201,8 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /**
-   * The finalizer is released even if the cleanup failed (rules.md, "Finalizers"). Only a transient error of the API
-   * server is retried, because the finalizer could not be released either.
+   * The finalizer is released even if the cleanup failed, unless data would be lost (rules.md, "Finalizers"). A transient
+   * error of the API server is retried, because the finalizer could not be released either.
    */
   private async finalize(resource: R, log: Logger): Promise<Result> {
     const { events, finalizer, recordWrite, module, leaderSignal } = this.options;
@@ -216,6 +216,8 @@ export class Reconciler<R extends CustomResource> {
       const error = errorOf(thrown);
       if (isTransient(error) || error instanceof Stopping) throw error;
       log.warn({ error }, 'cleanup failed');
+      if (module.lostWithoutRemoval !== undefined)
+        return waitsForRemoval(module.lostWithoutRemoval, finalizer.name, error);
       return [
         {
           type: 'Warning',
@@ -421,6 +423,15 @@ function failureOf(error: Error): { readonly reason: ReadyReason; readonly messa
   if (isWebhookFailure(error)) return { reason: 'ApiServerError', message };
   if (isForbidden(error)) return { reason: 'Forbidden', message };
   return { reason: 'InternalError', message: shownMessage(error) };
+}
+
+/** @param lost what would be deleted with the resource */
+function waitsForRemoval(lost: string, finalizer: string, error: Error): Waiting {
+  const { reason, message } = failureOf(error);
+  const words =
+    `The deletion waits and is tried again, because ${lost} would be deleted with it. ` +
+    `To delete it now with all of that, remove its finalizer ${finalizer}. It failed with: ${message}`;
+  return waiting(reason, words, DEPENDENCY_REQUEUE);
 }
 
 function resultOf(outcome: Outcome): Result {

@@ -12,13 +12,18 @@ export interface SyncModule<R extends CustomResource> {
   /** Makes the observed state equal the desired one with the fewest writes. Must be idempotent. */
   sync(resource: R, context: ReconcileContext): Promise<Outcome>;
   /**
-   * Removes the resource's object from the hub. Best effort: the finalizer is released even if it fails. Returns events
+   * Removes the resource's object from the hub. Best effort: the finalizer is released even if it fails, unless
+   * {@link lostWithoutRemoval} says otherwise. Returns events
    * about objects that could not be removed, or `waiting` while the removal is in progress, which is written to status if
    * it has status fields, or `HAND_OVER` to leave the object to the successor. A kind without it has no finalizer.
    *
    * @param successor the next resource with the same object, which has nothing of its own in the hub
    */
   remove?(resource: R, context: ReconcileContext, successor?: R): Promise<Removed>;
+  /**
+   * What cannot be had back once the finalizer is released and {@link remove} has failed, in words: then the deletion waits.
+   */
+  readonly lostWithoutRemoval?: string;
   /** Called as soon as a resource with the finalizer is seen to be deleted, also while it is reconciled. */
   announceDeletion?(resource: R): void;
   /** Ends what runs for a resource that is suspended or in dry-run before its next request. Called at each of its reconciles. */

@@ -46,6 +46,7 @@ class Bench {
   constructor(
     public present: Widget | undefined,
     remove?: SyncModule<Widget>['remove'],
+    lostWithoutRemoval?: string,
   ) {
     const sync = (_: Widget, context: ReconcileContext) => {
       this.passes.push(context);
@@ -63,6 +64,7 @@ class Bench {
         hold: () => void this.held++,
         announceDeletion: () => void this.announced++,
         ...(remove && { remove }),
+        ...(lostWithoutRemoval !== undefined && { lostWithoutRemoval }),
       },
       read: () => {
         if (this.readError) throw this.readError;
@@ -487,6 +489,62 @@ describe('Reconciler', () => {
       expect(bench.events).toEqual(['Warning CleanupFailed']);
       expect(JSON.stringify(bench.cluster.writes)).toContain(BUG_MESSAGE);
       expect(JSON.stringify(bench.cluster.writes)).not.toContain('hunter2');
+    });
+
+    describe('with data that would be lost', () => {
+      const lost = 'the volume';
+      const removing = (failure: () => Promise<never>) =>
+        new Bench(widget({ metadata: going }), failure, lost);
+
+      test.each([
+        ['a bug', new TypeError('hunter2'), 'InternalError', BUG_MESSAGE],
+        ['a policy', new ApiError(403, 'Forbidden', 'may not'), 'Forbidden', 'may not'],
+        [
+          'an invalid request',
+          new ApiError(422, 'Invalid', 'no such field'),
+          'InternalError',
+          'no such field',
+        ],
+        [
+          'a webhook',
+          new ApiError(500, 'x', 'failed calling webhook "w"'),
+          'ApiServerError',
+          'failed calling webhook "w"',
+        ],
+      ])('the deletion waits after %s, and says how it is ended', async (_, error, reason, words) => {
+        let failure: Error | undefined = error;
+        const bench = new Bench(
+          widget({ metadata: going }),
+          () => (failure ? Promise.reject(failure) : Promise.resolve([])),
+          lost,
+        );
+        expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 30_000, priority: 'change' });
+        const message =
+          'The deletion waits and is tried again, because the volume would be deleted with it. ' +
+          `To delete it now with all of that, remove its finalizer ${FINALIZER}. It failed with: ${words}`;
+        expect(bench.condition('Ready')).toMatchObject({ status: 'False', reason, message });
+        expect(bench.happened).toEqual(['status']);
+        failure = undefined;
+        expect(await bench.reconcile()).toEqual({ type: 'gone' });
+        expect(bench.happened.at(-1)).toBe('finalizers 0');
+      });
+
+      test('the deletion waits after a cleanup that hangs', async () => {
+        const bench = removing(() => new Promise(() => undefined));
+        const next = bench.reconcile();
+        await bench.clock.advance(RECONCILE_TIMEOUT);
+        expect(await next).toMatchObject({ type: 'requeue', after: 30_000 });
+        expect(bench.happened).not.toContain('finalizers 0');
+      });
+
+      test.each([new ApiServerUnreachable('ECONNREFUSED'), new Stopping('no lease')])(
+        'the deletion is retried after %s',
+        async (error) => {
+          const bench = removing(() => Promise.reject(error));
+          expect(await bench.reconcile()).toMatchObject({ type: 'retry', error });
+          expect(bench.cluster.writes).toEqual([]);
+        },
+      );
     });
 
     test.each([

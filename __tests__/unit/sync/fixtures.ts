@@ -53,7 +53,7 @@ export const aClaim = {
   spec: {},
 } satisfies Claim;
 
-/** What the steps after that of the storage get where it has failed. */
+/** The stage after a failed step of the storage. */
 export const uncheckedClaim = {
   claim: undefined,
   claimProblem: { outcome: stalled('Forbidden', 'The claim is forbidden.'), isChecked: false },

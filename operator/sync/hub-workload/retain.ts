@@ -1,11 +1,8 @@
 import { hub as definition, type Hub } from '../../kinds/index';
 import { objectNames } from '../../kinds/object-names';
 import { defaulted } from '../../kinds/schema';
-import { ApiError, isForbidden, isTransient } from '../../runtime/api-errors';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { ClusterObject, ResourceType } from '../../runtime/objects';
-import { type Waiting, waiting } from '../../runtime/outcome';
-import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { DELIVERIES, deliveryMetadata } from './delivery';
@@ -13,36 +10,21 @@ import { removeOwnerReference } from './owner-reference';
 
 type RetainServices = Pick<Services, 'applier' | 'cache' | 'cluster'>;
 
-const REJECTED_RETRY_INTERVAL = 30_000;
-
 /**
  * The cleanup of a deleted Hub: removes its owner references from the volume, the credentials and the delivered files that its last spec retains
  * or another Hub names, or the garbage collector would delete them. `storage.retain` may have been set while the Hub was
  * suspended, or while no operator ran (rules.md, "Storage"). An event names what stays although the spec does not retain it.
  */
-export async function releaseRetained(
-  services: RetainServices,
-  hub: Hub,
-  { log }: Pick<ReconcileContext, 'log'>,
-): Promise<readonly EventSpec[] | Waiting> {
+export async function releaseRetained(services: RetainServices, hub: Hub): Promise<readonly EventSpec[]> {
   const { storage, external } = defaulted(definition.spec, hub.spec);
   if (external) return [];
   const { volumeClaim } = objectNames(hub.metadata.name);
   const isRetained = retainsOwnClaim(services, hub) || storage.existingClaim === volumeClaim;
-  try {
-    if (isRetained) await releaseClaim(services, hub);
-    const isLeft = !isRetained && (await hasLeftClaim(services, hub));
-    if (!isLeft && !keepsVolume(services, hub)) return [];
-    const released = await releaseLoginAndDelivered(services, hub);
-    return isLeft ? [claimKept(hub, [`persistentvolumeclaim/${volumeClaim}`, ...released])] : [];
-  } catch (error) {
-    if (!(error instanceof ApiError) || isTransient(error)) throw error;
-    // The deletion waits: without it the data would be lost.
-    log.warn({ error }, 'failed to release retained objects');
-    const reason = isForbidden(error) ? 'Forbidden' : 'InternalError';
-    const message = `The Hub waits, because its volume and credentials could not be released and would be deleted with it: ${error.message}`;
-    return waiting(reason, message, REJECTED_RETRY_INTERVAL);
-  }
+  if (isRetained) await releaseClaim(services, hub);
+  const isLeft = !isRetained && (await hasLeftClaim(services, hub));
+  if (!isLeft && !keepsVolume(services, hub)) return [];
+  const released = await releaseLoginAndDelivered(services, hub);
+  return isLeft ? [claimKept(hub, [`persistentvolumeclaim/${volumeClaim}`, ...released])] : [];
 }
 
 function claimKept({ metadata: { namespace } }: Hub, objects: readonly string[]): EventSpec {

@@ -58,9 +58,10 @@ export function hubModule(
       if (reconcile.dryRun) return dryRun(services, context);
       return (spec.external ? externalSteps : steps).run(context, readyOutcome);
     },
-    async remove(hub, context) {
-      const released = await releaseRetained(services, hub, context);
-      return 'type' in released ? released : (waitForChildren(hub) ?? released);
+    lostWithoutRemoval: 'the volume, the credentials and the delivered definitions that have to outlive it',
+    async remove(hub) {
+      const released = await releaseRetained(services, hub);
+      return waitForChildren(hub) ?? released;
     },
   };
 }

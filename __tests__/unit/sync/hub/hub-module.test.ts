@@ -6,6 +6,7 @@ import type { ClusterObject } from '../../../../operator/runtime/objects';
 import { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
 import { hubModule } from '../../../../operator/sync/hub';
 import { PodRestarts } from '../../../../operator/sync/hub-workload/pod-restarts';
+import type { Services } from '../../../../operator/sync/services';
 import { aHub, aHubContext, services } from '../fixtures';
 
 /** A dry-run of a Hub with a StatefulSet of another version. The cluster has none of its other objects. */
@@ -43,10 +44,15 @@ async function dryRun(spec: Hub['spec'] = {}) {
   });
   const hub = aHub({ metadata: { annotations: { [userAnnotations.dryRun]: 'true' } }, spec });
   const { reconcile } = aHubContext(hub, { dryRun: true });
+  const outcome = await aModule(given).sync(hub, reconcile);
+  return { outcome, requests };
+}
+
+function aModule(given: Services) {
   const hubs = new HubClients(given);
   const restarts = new PodRestarts(given, hubs);
   const findLeftBehind = () => Promise.resolve({ events: [] });
-  const module = hubModule(
+  return hubModule(
     given,
     hubs,
     () => false,
@@ -54,11 +60,13 @@ async function dryRun(spec: Hub['spec'] = {}) {
     findLeftBehind,
     () => Promise.resolve({ status: null }),
   );
-  const outcome = await module.sync(hub, reconcile);
-  return { outcome, requests };
 }
 
 describe('hubModule', () => {
+  test('does not let a Hub go whose volume could not be released', () => {
+    expect(aModule(services({ applier: {}, cache: { get: () => undefined } })).lostWithoutRemoval).toContain('the volume');
+  });
+
   test('in a dry-run neither reconciles again by itself nor writes', async () => {
     const { outcome, requests } = await dryRun();
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'DryRun' });
