@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { truncate } from '../operator/base/truncate';
 import type { OperatorProcess } from '../sandbox/operator-process';
 import { SandboxError } from '../sandbox/sandbox-error';
@@ -6,6 +7,9 @@ import { SandboxError } from '../sandbox/sandbox-error';
 /** Lines of its log with which an operator that has ended is reported, and the characters of each. */
 const LAST_LINES = 10;
 const LONGEST_LINE = 400;
+
+/** Milliseconds. */
+const END_DURATION = 2_000;
 
 /**
  * The metrics of an operator, as Prometheus reads them.
@@ -16,6 +20,8 @@ export async function scrape({ process, url }: OperatorProcess): Promise<string>
   try {
     return await (await fetch(`${url}/metrics`)).text();
   } catch (error) {
+    // A process that ends closes its port first.
+    await Promise.race([process.exited, sleep(END_DURATION)]);
     if (process.running) throw error;
     throw new SandboxError(
       `The operator ended with ${await process.exited}.`,

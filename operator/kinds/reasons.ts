@@ -476,8 +476,13 @@ export const otherConditions = {
       Applied: { meaning: 'The schedule is set.' },
       TokenNotAvailable: { meaning: 'There is no API token yet.' },
       Failed: {
-        meaning: 'The hub rejected the schedule, or a Secret is missing.',
+        meaning: 'The hub rejected the schedule, or a Secret or a destination is missing.',
         action: 'Follow the message.',
+      },
+      LastBackupFailed: {
+        meaning:
+          'The schedule is set, and the last automatic backup failed. The message has the hub’s words.',
+        action: 'Correct the cause, then make a backup in the hub.',
       },
     },
   },
@@ -652,6 +657,18 @@ export const eventReasons = {
     type: 'Warning',
     meaning: 'The hub runs, and its backups are not set up as `spec.backup` says. The message says why.',
     action: 'Read the condition `BackupConfigured`.',
+  },
+  BackupFailed: {
+    kinds: hub,
+    type: 'Warning',
+    meaning: 'The last automatic backup failed. The message has the hub’s words.',
+    action: 'Read the condition `BackupConfigured`.',
+  },
+  BackupSettingsCleared: {
+    kinds: hub,
+    type: 'Normal',
+    meaning:
+      'The settings of automatic backups named destinations, add-ons or folders of the Supervisor, as after the restore of a backup of Home Assistant OS. A hub in a container fails at each such backup, so they were removed.',
   },
   StorageMismatch: {
     kinds: hub,

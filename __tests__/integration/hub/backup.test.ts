@@ -155,8 +155,36 @@ describe('the backups of a hub', () => {
       'it is told',
       async () => ((await status())['backup'] as { lastResult?: string }).lastResult === 'Failed',
     );
+    expect((await settled('LastBackupFailed')).message).toMatch(/^The automatic backup of \S+ failed: \S/);
+    expect((await operator.events('Hub', 'h')).join()).toContain('BackupFailed');
     await rm(backups);
     await rename(`${backups}.away`, backups);
+    await client.connection.command('backup/generate_with_automatic_settings');
+    await settled('Applied');
+  });
+
+  test('can be made after the restore of a box with the Supervisor', async () => {
+    const ofBox = {
+      agent_ids: ['hassio.local'],
+      include_addons: ['core_mosquitto'],
+      include_folders: ['share'],
+      include_all_addons: true,
+    };
+    await client.connection.command('backup/config/update', { create_backup: ofBox });
+    await expect(client.connection.command('backup/generate_with_automatic_settings')).rejects.toThrow(
+      "At least one available backup agent must be selected, got ['hassio.local']",
+    );
+    await forceReconcile(home, 'hub', 'h');
+    await until('the destination is its own volume', async () =>
+      (await config()).create_backup.agent_ids.includes('backup.local'),
+    );
+    expect((await operator.events('Hub', 'h')).join()).toContain('BackupSettingsCleared');
+    await client.connection.command('backup/generate_with_automatic_settings');
+    await settled('Applied');
+    await until(
+      'it is made',
+      async () => ((await status())['backup'] as { lastResult?: string }).lastResult === 'Completed',
+    );
   });
 
   test('are off with never, and left alone without the block', async () => {

@@ -45,6 +45,10 @@ const backupContents = object({
   include_database: flag,
   /** Encryption password in clear text, as the hub keeps it; null: not encrypted. */
   password: nullable(text),
+  /** Only a hub with the Supervisor has add-ons and folders beside its configuration. Others fail at each backup that asks for them. */
+  include_addons: optional(nullable(list(text))),
+  include_all_addons: optional(flag),
+  include_folders: optional(nullable(list(text))),
 });
 export type BackupContents = Of<typeof backupContents>;
 
@@ -76,6 +80,8 @@ export type BackupAgent = Of<typeof backupAgent>;
 export const backupInfo = object({
   /** `idle`, `create_backup`, `restore_backup`, … */
   state: text,
+  /** How the last creation or restoration since the start of the hub ended. `reason` is a word such as `upload_failed`. */
+  last_action_event: optional(nullable(object({ reason: optional(nullable(text)) }))),
   backups: unchecked<
     readonly {
       readonly backup_id: string;
@@ -317,6 +323,8 @@ export const logRecord = object({
   count: unchecked<number>(),
   /** Seconds since 1970. */
   first_occurred: unchecked<number>(),
+  /** When it was logged last, in seconds since 1970. */
+  timestamp: unchecked<number>(),
 });
 export type LogRecord = Of<typeof logRecord>;
 

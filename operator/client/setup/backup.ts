@@ -1,5 +1,6 @@
 import type { HubConnection } from '../connection/connection';
-import type { BackupAgent, BackupConfig, BackupConfigUpdate } from '../connection/api-types';
+import type { BackupAgent, BackupConfig, BackupConfigUpdate, BackupInfo } from '../connection/api-types';
+import { readLog } from './log-records';
 
 /** @throws HubRejected `unknown_command` while the integration `backup` is not loaded */
 export async function getBackupConfig(connection: HubConnection): Promise<BackupConfig> {
@@ -21,8 +22,33 @@ export async function listBackupAgents(connection: HubConnection): Promise<reado
 
 /** Whether a backup is being created or restored. */
 export async function isBackupRunning(connection: HubConnection): Promise<boolean> {
-  return (await connection.command('backup/info')).state !== 'idle';
+  return isBusy(await getBackupInfo(connection));
 }
+
+export const getBackupInfo = (connection: HubConnection): Promise<BackupInfo> =>
+  connection.command('backup/info');
+
+export const isBusy = ({ state }: BackupInfo): boolean => state !== 'idle';
+
+/**
+ * Why the last backup failed: what the hub has logged since it began, else its word for the reason. Undefined: the hub
+ * was started since.
+ *
+ * @param began milliseconds since 1970
+ */
+export async function backupFailure(
+  connection: HubConnection,
+  { last_action_event: last }: BackupInfo,
+  began: number,
+): Promise<string | undefined> {
+  const record = (await readLog({ connection })).find(
+    ({ name, level, timestamp }) =>
+      name.startsWith(BACKUP_LOGGER) && level === 'ERROR' && timestamp * 1_000 >= began,
+  );
+  return record?.message.at(-1) ?? last?.reason ?? undefined;
+}
+
+const BACKUP_LOGGER = 'homeassistant.components.backup';
 
 /**
  * Calls `listener` when the creation or restoration of a backup has succeeded or failed. Resolves with a function that

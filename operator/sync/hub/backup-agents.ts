@@ -8,10 +8,16 @@ export type BackupSpec = NonNullable<HubSpec['backup']>;
 export type Agents = { readonly ids: readonly string[] } | { readonly missing: string };
 
 /** Ids of the hub's own volume: of a hub in a container, and of one with the Supervisor. */
-const LOCAL_AGENTS = ['backup.local', 'hassio.local'];
+const CONTAINER_AGENT = 'backup.local';
+const LOCAL_AGENTS = [CONTAINER_AGENT, 'hassio.local'];
+
+/** Whether the hub runs in a container, without the Supervisor: only such a hub has that destination. */
+export const isInContainer = (present: readonly string[]): boolean => present.includes(CONTAINER_AGENT);
 
 /**
  * The destinations to set. The hub accepts ones that do not exist, and each backup fails then: they are refused here.
+ * Those of the hub stay while one of them is there: an integration may be loaded again. Those of the Supervisor, which the
+ * restored settings of another installation name, never come back in a container.
  *
  * @param ofIntegrations the destinations of `agents`
  * @param present ids of the destinations that the hub has
@@ -30,7 +36,13 @@ export function chooseAgents(
     };
   const named = [...new Set([...(agentIDs ?? []), ...ofIntegrations])];
   if (named.length > 0) return { ids: named };
-  if (chosen.length > 0 || recurrence === 'never') return { ids: chosen };
+  if (recurrence === 'never') return { ids: chosen };
+  const kept = chosen.filter((id) => !(isInContainer(present) && id.startsWith('hassio.')));
+  if (kept.some((id) => present.includes(id))) return { ids: kept };
+  if (kept.length > 0)
+    return {
+      missing: `The hub has chosen the backup agent ${kept.join(', ')}, which is not there, so each backup would fail. ${has}: name one of these in agentIDs, or set up the integration that provides the other.`,
+    };
   const local = LOCAL_AGENTS.find((id) => present.includes(id));
   return local
     ? { ids: [local] }

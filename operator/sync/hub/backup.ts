@@ -1,7 +1,14 @@
-import type { BackupConfig, BackupConfigUpdate, BackupContents } from '../../client/connection/api-types';
+import type {
+  BackupConfig,
+  BackupConfigUpdate,
+  BackupContents,
+  BackupInfo,
+} from '../../client/connection/api-types';
 import {
+  backupFailure,
   getBackupConfig,
-  isBackupRunning,
+  getBackupInfo,
+  isBusy,
   listBackupAgents,
   onBackupEnded,
   updateBackupConfig,
@@ -10,11 +17,14 @@ import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../.
 import type { HubClient } from '../../client/hub-client';
 import { redactor } from '../../client/connection/redact';
 import { timestamp } from '../../base/clock';
+import { truncate } from '../../base/truncate';
 import type { Hub } from '../../kinds';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
+import { conditionOf } from '../../runtime/conditions';
+import type { EventSpec } from '../../runtime/event-spec';
 import { condition, type ConditionValue } from '../../runtime/outcome';
 import type { Services } from '../services';
-import { agentsOfIntegrations, type BackupSpec, chooseAgents } from './backup-agents';
+import { agentsOfIntegrations, type BackupSpec, chooseAgents, isInContainer } from './backup-agents';
 import { secretValue } from '../hub-access/secret-value';
 import { type Authenticated, type HubContext, type HubStep, requeueAfter } from './steps';
 
@@ -96,14 +106,75 @@ async function applySchedule(
     agent_ids: agents.ids,
     include_database: desired.includeDatabase,
     password: password ?? (spec.external ? present.create_backup.password : null),
+    ...(isInContainer(ids) && desired.recurrence !== 'never' && NO_SUPERVISOR),
   };
   const update = backupDifference(desired, contents, present);
   if (update) await updateBackupConfig(connection, update);
+  const cleared = update?.create_backup && clearedEvent(present.create_backup, contents);
+  if (cleared) context.events.push(cleared);
   const now = update ? await getBackupConfig(connection) : present;
-  const running = attemptIsOpen(now) && (await isBackupRunning(connection));
-  conditions['BackupConfigured'] = applied(desired);
+  const info = attemptIsOpen(now) ? await getBackupInfo(connection) : undefined;
+  const running = info !== undefined && isBusy(info);
   status['backup'] = backupStatus(now, running);
+  conditions['BackupConfigured'] =
+    info && desired.recurrence !== 'never'
+      ? await afterOpenAttempt(context, info, Date.parse(now.last_attempted_automatic_backup!), secrets)
+      : applied(desired);
 }
+
+/**
+ * The condition after an attempt that has not succeeded. While it runs, the result of the one before is still the last
+ * one. A hub that was started since does not know the cause any more.
+ *
+ * @param began milliseconds since 1970
+ */
+async function afterOpenAttempt(
+  { hub, spec, client: { connection } }: HubContext & Authenticated,
+  info: BackupInfo,
+  began: number,
+  secrets: readonly string[],
+): Promise<ConditionValue> {
+  const former = conditionOf(hub, 'BackupConfigured');
+  const reported = former?.reason === 'LastBackupFailed' && backupFailed(former.message);
+  if (isBusy(info)) return reported || applied(spec.backup!);
+  const failure = await backupFailure(connection, info, began);
+  const isReported = hub.status?.backup?.lastTime === timestamp(began);
+  if (failure === undefined && reported && isReported) return reported;
+  return lastFailed(began, failure && redactor(secrets)(failure));
+}
+
+const backupFailed = (message: string) => condition('False', 'LastBackupFailed', message);
+
+/** What a hub without the Supervisor refuses at each backup. The restored settings of another installation may ask for it. */
+const NO_SUPERVISOR = { include_addons: null, include_all_addons: false, include_folders: null };
+
+/** The event of settings of another installation that were taken back; undefined: there were none. */
+function clearedEvent(before: BackupContents, now: BackupContents): EventSpec | undefined {
+  const isCleared = 'include_addons' in now;
+  const agents = before.agent_ids.filter((id) => !now.agent_ids.includes(id) && id.startsWith('hassio.'));
+  const addons = [...(before.include_addons ?? []), ...(before.include_all_addons ? ['all'] : [])];
+  const parts = [
+    ['the destination', agents],
+    ['the add-ons', isCleared ? addons : []],
+    ['the folders', isCleared ? (before.include_folders ?? []) : []],
+  ] as const;
+  const lost = parts.flatMap(([what, names]) => (names.length > 0 ? `${what} ${names.join(', ')}` : []));
+  if (lost.length === 0) return undefined;
+  const message = `The hub's settings of automatic backups named ${lost.join(', ')}, which a hub without the Supervisor does not have: each backup would have failed. They were removed.`;
+  return { type: 'Normal', reason: 'BackupSettingsCleared', message: truncate(message, LONGEST_EVENT) };
+}
+
+const LONGEST_EVENT = 1_000;
+const LONGEST_FAILURE = 500;
+
+const lastFailed = (began: number, failure: string | undefined): ConditionValue =>
+  backupFailed(
+    `The automatic backup of ${timestamp(began)} failed: ${
+      failure === undefined
+        ? 'the hub was started since and does not say why'
+        : truncate(failure.replace(/\s+/g, ' ').trim().replace(/\.$/, ''), LONGEST_FAILURE)
+    }. Correct the cause, then make a backup in the hub: Settings → System → Backups.`,
+  );
 
 function reportError(context: HubContext, error: HubError, secrets: readonly string[]): void {
   // The hub went away after it answered, or rejects our token: that says nothing of its backups.
@@ -138,13 +209,18 @@ export function backupDifference(
     }),
     ...((!sameSet(contents.agent_ids, made.agent_ids) ||
       contents.include_database !== made.include_database ||
-      contents.password !== made.password) && { create_backup: contents }),
+      contents.password !== made.password ||
+      asksForSupervisor(contents, made)) && { create_backup: contents }),
     // Without it the hub's own backup page asks for a first set-up.
     ...(desired.recurrence !== 'never' &&
       !present.automatic_backups_configured && { automatic_backups_configured: true }),
   };
   return Object.keys(update).length > 0 ? update : undefined;
 }
+
+const asksForSupervisor = (desired: BackupContents, made: BackupContents): boolean =>
+  'include_addons' in desired &&
+  [made.include_addons?.length, made.include_folders?.length, made.include_all_addons].some(Boolean);
 
 function scheduleOf({ recurrence, ...spec }: BackupSpec): BackupConfig['schedule'] {
   const time = spec.time ?? null;

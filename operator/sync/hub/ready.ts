@@ -10,6 +10,12 @@ const PARTS = [
     text: 'Backups are not set up',
     event: 'BackupNotConfigured',
   },
+  {
+    type: 'BackupConfigured',
+    reason: 'LastBackupFailed',
+    text: 'Backups fail',
+    event: 'BackupFailed',
+  },
   { type: 'StorageReady', reason: 'Mismatch', text: 'The volume needs help', event: 'StorageMismatch' },
 ] as const;
 

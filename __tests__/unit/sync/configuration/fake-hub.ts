@@ -348,6 +348,7 @@ export class FakeHub {
       source: ['config.py', 345],
       count: (former?.count ?? 0) + 1,
       first_occurred: this.start,
+      timestamp: this.start,
     });
   }
 

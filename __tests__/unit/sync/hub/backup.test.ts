@@ -144,6 +144,33 @@ describe('chooseAgents', () => {
     expect(chooseAgents(filled(spec), present, agents)).toEqual({ ids }),
   );
 
+  test.each([
+    [
+      'its own volume, not that of the Supervisor',
+      ['hassio.local', 'hassio.share'],
+      ['backup.local'],
+      ['backup.local'],
+    ],
+    ['those that a hub with the Supervisor has', ['hassio.local'], ['hassio.local'], ['hassio.local']],
+    [
+      'what is there, also while another one is away',
+      ['cloud.cloud', 'nas.x', 'hassio.local'],
+      ['backup.local', 'nas.x'],
+      ['cloud.cloud', 'nas.x'],
+    ],
+  ])('keeps %s', (_, ids, agents, kept) =>
+    expect(chooseAgents(filled({}), chosen(...ids), agents)).toEqual({ ids: kept }),
+  );
+
+  test('refuses those that the hub has chosen when none of them is there, and leaves them when backups are off', () => {
+    expect(chooseAgents(filled({}), chosen('cloud.cloud'), ['backup.local'])).toEqual({
+      missing:
+        'The hub has chosen the backup agent cloud.cloud, which is not there, so each backup would fail. The hub has backup.local: name one of these in agentIDs, or set up the integration that provides the other.',
+    });
+    const off = filled({ recurrence: 'never' });
+    expect(chooseAgents(off, chosen('cloud.cloud'), ['backup.local'])).toEqual({ ids: ['cloud.cloud'] });
+  });
+
   test('refuses one that the hub does not have, and names those that it has', () =>
     expect(chooseAgents(filled(nas), fresh, ['backup.local', 'cloud.cloud'])).toEqual({
       missing:
@@ -231,6 +258,174 @@ describe('backupStatus', () => {
     expect(backupStatus({ ...fresh, last_attempted_automatic_backup: at(45) }, true)).toMatchObject({
       lastResult: 'InProgress',
     }));
+});
+
+/** A hub whose backups are as given, with an answer for each command. */
+class BackupHub {
+  config: BackupConfig = {
+    ...fresh,
+    automatic_backups_configured: true,
+    create_backup: { agent_ids: ['backup.local'], include_database: true, password: null },
+    schedule: { recurrence: 'daily', days: [], time: null },
+  };
+  agents = ['backup.local'];
+  info: object = { state: 'idle', backups: [] };
+  log: readonly object[] = [];
+  updates: BackupConfigUpdate[] = [];
+
+  async reconcile(status: object = {}) {
+    const answers: Record<string, (update: BackupConfigUpdate) => unknown> = {
+      'backup/config/info': () => ({ config: this.config }),
+      'backup/agents/info': () => ({ agents: this.agents.map((id) => ({ agent_id: id, name: id })) }),
+      'backup/info': () => this.info,
+      'system_log/list': () => this.log,
+      'backup/config/update': (update) => {
+        this.updates.push(update);
+        this.config = after(this.config, update);
+      },
+    };
+    const connection = {
+      command: (type: string, update: BackupConfigUpdate) => Promise.resolve(answers[type]!(update)),
+      subscribe: () => Promise.resolve(() => Promise.resolve()),
+    };
+    const hub = aHub({ spec: { backup: { recurrence: 'daily' } }, status });
+    const client = { connection } as unknown as HubClient;
+    const context = { ...aHubContext(hub), url: 'http://villa', client, core: {} as never };
+    await ensureBackupSchedule(services({ cache: { get: () => undefined, list: function* () {} } })).run(
+      context,
+    );
+    return {
+      condition: context.conditions['BackupConfigured']!,
+      events: context.events,
+      status: context.status,
+    };
+  }
+}
+
+describe('the settings of a restored box with the Supervisor', () => {
+  const ofBox = {
+    agent_ids: ['hassio.local'],
+    include_database: true,
+    password: null,
+    include_addons: ['core_mosquitto'],
+    include_all_addons: true,
+    include_folders: ['share'],
+  };
+
+  test('are replaced in a container by what it can do, with one event', async () => {
+    const hub = new BackupHub();
+    hub.config = { ...hub.config, create_backup: ofBox };
+    const { condition, events } = await hub.reconcile();
+    expect(hub.config.create_backup).toEqual({
+      agent_ids: ['backup.local'],
+      include_database: true,
+      password: null,
+      include_addons: null,
+      include_all_addons: false,
+      include_folders: null,
+    });
+    expect(condition.reason).toBe('Applied');
+    expect(events).toEqual([
+      {
+        type: 'Normal',
+        reason: 'BackupSettingsCleared',
+        message:
+          "The hub's settings of automatic backups named the destination hassio.local, the add-ons core_mosquitto, all, the folders share, which a hub without the Supervisor does not have: each backup would have failed. They were removed.",
+      },
+    ]);
+    expect((await hub.reconcile()).events).toEqual([]);
+    expect(hub.updates).toHaveLength(1);
+  });
+
+  test.each([
+    { include_addons: ['core_mosquitto'] },
+    { include_folders: ['share'] },
+    { include_all_addons: true },
+  ])('are replaced also where only %j is left', async (left) => {
+    const hub = new BackupHub();
+    hub.config = { ...hub.config, create_backup: { ...hub.config.create_backup, ...left } };
+    expect((await hub.reconcile()).events).toHaveLength(1);
+    expect(hub.updates).toHaveLength(1);
+  });
+
+  test('stay in a hub that has the Supervisor', async () => {
+    const hub = new BackupHub();
+    hub.config = { ...hub.config, create_backup: ofBox };
+    hub.agents = ['hassio.local'];
+    expect((await hub.reconcile()).events).toEqual([]);
+    expect(hub.config.create_backup).toEqual(ofBox);
+  });
+});
+
+describe('the last backup', () => {
+  const began = '2026-11-20T04:45:17.123456+01:00';
+  const told = { lastTime: '2026-11-20T03:45:17Z', lastResult: 'Failed' };
+  const record = (message: string, timestamp: string, fields: object = {}) => ({
+    name: 'homeassistant.components.backup',
+    level: 'ERROR',
+    message: ['An older text', message],
+    timestamp: Date.parse(timestamp) / 1_000,
+    ...fields,
+  });
+  const failed = (...log: object[]) => {
+    const hub = new BackupHub();
+    hub.config = { ...hub.config, last_attempted_automatic_backup: began };
+    hub.log = log;
+    return hub;
+  };
+  const later = '2026-11-20T04:45:18+01:00';
+
+  test('that failed is told in the words of the hub', async () => {
+    const text =
+      'Error creating backup: At least one available backup agent must be selected,\n got lemon-tree';
+    const hub = failed(
+      record('a warning', later, { level: 'WARNING' }),
+      record('of another part', later, { name: 'homeassistant.components.sun' }),
+      record('of before', '2026-11-20T04:45:16+01:00'),
+      record(text, later),
+    );
+    hub.config.create_backup.password = 'lemon-tree';
+    const { condition, status } = await hub.reconcile();
+    expect(condition).toEqual({
+      status: 'False',
+      reason: 'LastBackupFailed',
+      message:
+        'The automatic backup of 2026-11-20T03:45:17Z failed: Error creating backup: At least one available backup agent must be selected, got ***. Correct the cause, then make a backup in the hub: Settings → System → Backups.',
+    });
+    expect(status['backup']).toEqual(told);
+  });
+
+  test('that failed is told by the reason of a hub that logs nothing, and without one after its start', async () => {
+    const hub = failed();
+    hub.info = { state: 'idle', backups: [], last_action_event: { reason: 'upload_failed' } };
+    expect((await hub.reconcile()).condition.message).toContain('failed: upload_failed. Correct');
+    hub.info = { state: 'idle', backups: [] };
+    expect((await hub.reconcile()).condition.message).toContain('failed: the hub was started since and does');
+  });
+
+  const known = {
+    type: 'BackupConfigured',
+    status: 'False',
+    reason: 'LastBackupFailed',
+    message: 'Disk full.',
+  };
+
+  test('keeps its cause after a start of the hub, and loses it with the next attempt', async () => {
+    const hub = failed();
+    const conditions = [known];
+    expect((await hub.reconcile({ conditions, backup: told })).condition.message).toBe('Disk full.');
+    const other = { ...told, lastTime: '2026-11-19T03:45:17Z' };
+    expect((await hub.reconcile({ conditions, backup: other })).condition.message).toContain(
+      'was started since',
+    );
+  });
+
+  test('is the one before while another is being made', async () => {
+    const hub = failed();
+    hub.info = { state: 'create_backup', backups: [] };
+    expect((await hub.reconcile({ conditions: [known] })).condition.message).toBe('Disk full.');
+    expect((await hub.reconcile()).condition.reason).toBe('Applied');
+  });
 });
 
 describe('ensureBackupSchedule', () => {
