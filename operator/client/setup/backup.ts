@@ -31,8 +31,8 @@ export const getBackupInfo = (connection: HubConnection): Promise<BackupInfo> =>
 export const isBusy = ({ state }: BackupInfo): boolean => state !== 'idle';
 
 /**
- * Why the last backup failed: what the hub has logged since it began, else its word for the reason. Undefined: the hub
- * was started since.
+ * Why the last backup failed: the newest error that the hub has logged since its beginning, else the hub's word for the reason.
+ * Undefined: the hub was started since.
  *
  * @param began milliseconds since 1970
  */

@@ -384,7 +384,7 @@ describe('the last backup', () => {
       record('of before', '2026-11-20T04:45:16+01:00'),
       record(text, later),
     );
-    hub.config.create_backup.password = 'lemon-tree';
+    hub.config = { ...hub.config, create_backup: { ...hub.config.create_backup, password: 'lemon-tree' } };
     const { condition, status } = await hub.reconcile();
     expect(condition).toEqual({
       status: 'False',
