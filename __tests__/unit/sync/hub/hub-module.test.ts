@@ -64,7 +64,10 @@ function aModule(given: Services) {
 
 describe('hubModule', () => {
   test('does not let a Hub go whose volume could not be released', () => {
-    expect(aModule(services({ applier: {}, cache: { get: () => undefined } })).lostWithoutRemoval).toContain('the volume');
+    expect(
+      aModule(services({ applier: {}, cache: { get: () => undefined }, cluster: {}, secrets: {} }))
+        .lostWithoutRemoval,
+    ).toContain('the volume');
   });
 
   test('in a dry-run neither reconciles again by itself nor writes', async () => {
