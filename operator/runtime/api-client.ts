@@ -5,12 +5,13 @@ import { createSecureContext } from 'node:tls';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { TooManyValues } from '../base/bounded-json';
 import type { Clock } from '../base/clock';
 import { CombinedSignal } from '../base/deadline';
 import { messageOf } from '../base/errors';
 import { truncate } from '../base/truncate';
 import { undefinedIf } from '../base/undefined-if';
-import { ApiError, ApiServerUnreachable, isNotFound } from './api-errors';
+import { AnswerTooLarge, ApiError, ApiServerUnreachable, isNotFound } from './api-errors';
 import { parseObjects } from './json';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 
@@ -87,8 +88,8 @@ export const MAX_IDLE_CONNECTIONS = 8;
 
 /**
  * The client of the API server: JSON over keep-alive connections, authenticated as the kubeconfig states. All requests
- * of the operator use it. They throw only {@link ApiError}, {@link ApiServerUnreachable}, or the reason of an aborted
- * signal.
+ * of the operator use it. They throw only {@link ApiError}, {@link ApiServerUnreachable}, {@link AnswerTooLarge}, or
+ * the reason of an aborted signal.
  *
  * The modules of Node.js are enough for it; a library for HTTP takes longer to load than a short command to run.
  */
@@ -120,7 +121,7 @@ export class ApiClient {
 
   async request<T>(request: ApiRequest): Promise<T> {
     const body = await this.authenticated(request, whole);
-    const answer = parseAnswer(body, request);
+    const answer = answerOf(request, body);
     // Only a proxy between the operator and the server answers with another content type.
     if (answer === undefined)
       throw new ApiServerUnreachable(`${nameOf(request)}: the answer is not JSON: ${excerpt(body, 200)}`);
@@ -307,7 +308,7 @@ function apiError(
   { statusCode: status = 0, statusMessage = '', headers }: http.IncomingMessage,
   body: Buffer,
 ): ApiError {
-  const answer = (parseAnswer(body) ?? {}) as StatusAnswer;
+  const answer = (parsed(() => parseObjects(body, 1)) ?? {}) as StatusAnswer;
   const retryAfter = Number(headers['retry-after']);
   // A request with the uid of an object that was recreated is rejected as invalid; it is treated as a conflict.
   const replaced = status === 422 && answer.details?.causes?.[0]?.field === 'metadata.uid';
@@ -320,11 +321,28 @@ function apiError(
   );
 }
 
-/** Undefined if the body is not JSON: proxies answer with plain text. */
-function parseAnswer(body: Buffer, { objectDepth = 1, plain }: Partial<ApiRequest> = {}): unknown {
+/**
+ * Undefined: the body is not JSON, as that of a proxy.
+ *
+ * @throws AnswerTooLarge
+ */
+function answerOf(request: ApiRequest, body: Buffer): unknown {
+  const { objectDepth = 1, plain } = request;
+  return parsed(
+    () => (plain ? JSON.parse(body.toString()) : parseObjects(body, objectDepth)),
+    ({ message }) => {
+      throw new AnswerTooLarge(`${nameOf(request)}: the answer is too large: ${message}`);
+    },
+  );
+}
+
+/** Undefined: the text is not JSON. */
+function parsed(parse: () => unknown, onTooMany?: (error: TooManyValues) => never): unknown {
   try {
-    return plain ? JSON.parse(body.toString()) : parseObjects(body, objectDepth);
-  } catch {
+    return parse();
+  } catch (error) {
+    if (error instanceof TooManyValues) return onTooMany?.(error);
+    if (!(error instanceof SyntaxError)) throw error;
     return undefined;
   }
 }

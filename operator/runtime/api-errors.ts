@@ -21,6 +21,11 @@ export class ApiServerUnreachable extends OperationalError {
   override readonly name = 'ApiServerUnreachable';
 }
 
+/** An answer of the API server has more keys and values than the operator parses. The same request fails again. */
+export class AnswerTooLarge extends OperationalError {
+  override readonly name = 'AnswerTooLarge';
+}
+
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
 /** The resource version of the watch is too old (410 Gone): a new list is necessary. */

@@ -4,7 +4,12 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { ApiClient, type ApiClientOptions, MAX_IDLE_CONNECTIONS } from '../../../operator/runtime/api-client';
-import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-errors';
+import {
+  AnswerTooLarge,
+  ApiError,
+  ApiServerUnreachable,
+  isTransient,
+} from '../../../operator/runtime/api-errors';
 import { issueCertificate } from '../../../operator/webhook/certificate/issue';
 import { ManualClock, settle } from '../manual-clock';
 import { until } from '../until';
@@ -162,6 +167,21 @@ describe('ApiClient: answers', () => {
   test('a rejected stream throws the same error as other requests', async () => {
     answer = (_, response) => json(response, 410, { reason: 'Expired', message: 'too old' });
     await expect(connect().stream(get)).rejects.toMatchObject({ status: 410, reason: 'Expired' });
+  });
+
+  test('an answer with more values than are parsed is named, and not tried again; an error with them stays that error', async () => {
+    const large = { items: Array.from({ length: 700_001 }, () => 0) };
+    answer = (_, response) => json(response, 200, large);
+    const error: unknown = await connect()
+      .request(get)
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(AnswerTooLarge);
+    expect(error).toMatchObject({
+      message: 'GET /api: the answer is too large: it has more than 700000 keys and values',
+    });
+    expect(isTransient(error)).toBe(false);
+    answer = (_, response) => json(response, 403, large);
+    await expect(connect().request(get)).rejects.toMatchObject({ name: 'ApiError', status: 403 });
   });
 
   test('a plain answer has its values as JSON.parse reads them', async () => {

@@ -7,7 +7,7 @@ import { type ConditionValue, type Outcome, waiting } from '../../runtime/outcom
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { type Claim, statefulSetOf } from '../hub-workload/owned-objects';
 import { DEPENDENCY_REQUEUE } from '../../base/limits';
-import { ApiError, isConflict } from '../../runtime/api-errors';
+import { AnswerTooLarge, ApiError, isConflict } from '../../runtime/api-errors';
 import { errorOutcome } from '../../runtime/error-outcome';
 import type { Services } from '../services';
 
@@ -200,6 +200,7 @@ export function continueOnFailure<Needs extends HubContext, Adds extends Found>(
 function failureOutcome(error: unknown, hubRuns: boolean): Outcome {
   const outcome = errorOutcome(error);
   if (outcome) return outcome;
-  if (!hubRuns || !(error instanceof ApiError) || isConflict(error)) throw error;
+  const isOfServer = error instanceof ApiError || error instanceof AnswerTooLarge;
+  if (!hubRuns || !isOfServer || isConflict(error)) throw error;
   return waiting('ApiServerError', `The API server failed: ${error.message}`, DEPENDENCY_REQUEUE);
 }

@@ -1,4 +1,5 @@
-import { type ClusterObject, pathOf } from '../../runtime/objects';
+import { listPages } from '../../runtime/list-pages';
+import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
@@ -12,13 +13,8 @@ export interface Event {
   readonly message?: string;
 }
 
-interface EventList {
-  readonly items: readonly Event[];
-  readonly metadata?: { readonly continue?: string };
-}
-
 const PAGE_SIZE = 500;
-const MAX_PAGES = 10;
+const MAX_EVENTS = 5_000;
 
 /** Reasons of events that report a completed step: earlier warnings are outdated. */
 const COMPLETED_REASONS = new Set(['Scheduled', 'Pulled', 'Created', 'Started', 'SuccessfulCreate']);
@@ -34,18 +30,10 @@ export async function latestWarning(
   { metadata }: ClusterObject,
 ): Promise<string | undefined> {
   const events: Event[] = [];
-  let next: string | undefined;
+  const query = { fieldSelector: `involvedObject.uid=${metadata.uid}` };
   // The server lists the oldest first.
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const list = await cluster.request<EventList>({
-      method: 'GET',
-      path: pathOf(builtin.Event, metadata.namespace),
-      query: { fieldSelector: `involvedObject.uid=${metadata.uid}`, limit: PAGE_SIZE, continue: next },
-    });
-    events.push(...list.items);
-    next = list.metadata?.continue || undefined;
-    if (next === undefined) break;
-  }
+  const all = listPages<Event>(cluster, builtin.Event, metadata.namespace, { pageSize: PAGE_SIZE, query });
+  for await (const event of all) if (events.push(event) === MAX_EVENTS) break;
   return newestWarning(events);
 }
 

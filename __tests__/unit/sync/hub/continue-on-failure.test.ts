@@ -1,4 +1,4 @@
-import { ApiError } from '../../../../operator/runtime/api-errors';
+import { AnswerTooLarge, ApiError } from '../../../../operator/runtime/api-errors';
 import { NameConflict, ObjectRejected } from '../../../../operator/runtime/apply-errors';
 import { type Outcome, ready, stalled } from '../../../../operator/runtime/outcome';
 import {
@@ -74,6 +74,7 @@ describe('continueOnFailure', () => {
         message: expect.stringMatching(/^The API server failed: failed/),
       },
     ],
+    [new AnswerTooLarge('GET /pods: the answer is too large'), { type: 'Waiting', reason: 'ApiServerError' }],
     [
       new ApiError(403, 'Forbidden', 'secrets is forbidden'),
       { type: 'Stalled', reason: 'Forbidden', message: 'secrets is forbidden' },

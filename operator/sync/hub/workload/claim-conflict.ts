@@ -4,10 +4,13 @@ import { byAge } from '../../../runtime/age';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { claimName, mountsClaim, type PodSpec, statefulSetOf } from '../../hub-workload/owned-objects';
+import { claimName, mountsClaim, type Pod, statefulSetOf } from '../../hub-workload/owned-objects';
 import { PerHub } from '../../hub-access/per-hub';
-import { type ClusterObject, pathOf } from '../../../runtime/objects';
+import { listPages } from '../../../runtime/list-pages';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../../../runtime/object-ownership';
+
+/** An ordinary pod has about 500 keys and values, of the 700,000 that one answer may have. */
+const PODS_PAGE = 250;
 
 /**
  * Holds that a claim serves one Hub: two hubs would write to one database (rules.md, "Storage"). Of several Hubs the one
@@ -58,19 +61,11 @@ export class ClaimConflicts {
 
   /**
    * The outcome for a pod that mounts the claim: one that ends, of a Hub that was deleted or has another claim by now, or one
-   * of another workload, whose hub would write to the same files. Pods are listed, since only our own are watched.
+   * of another workload, whose hub would write to the same files. Pods are listed, since only our own are watched, until the
+   * first one is found.
    */
   private async conflictWithPod(hub: Hub, claim: string): Promise<Outcome | undefined> {
-    const { items } = await this.services.cluster.request<{ readonly items: readonly MountingPod[] }>({
-      method: 'GET',
-      path: pathOf(builtin.Pod, hub.metadata.namespace),
-      query: { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' },
-    });
-    const ours = Object.entries(this.services.applier.labels(hub));
-    const pod = items.find(
-      ({ metadata: { labels }, spec }) =>
-        mountsClaim(spec, claim) && !ours.every(([name, value]) => labels?.[name] === value),
-    );
+    const pod = await this.foreignPod(hub, claim);
     if (!pod) return undefined;
     const { name, labels } = pod.metadata;
     if (labels?.[MANAGED_BY_LABEL] === FIELD_MANAGER) {
@@ -80,6 +75,17 @@ export class ClaimConflicts {
     const message = `The pod ${name} uses the PersistentVolumeClaim ${claim}, and two programs that write to one volume destroy its data: stop that pod, such as by scaling its workload to 0.`;
     return stalled('NameConflict', message, { after: POD_NOT_READY_REQUEUE });
   }
-}
 
-type MountingPod = ClusterObject & { readonly spec?: PodSpec };
+  /** A pod that mounts the claim and is not that of the Hub. */
+  private async foreignPod(hub: Hub, claim: string): Promise<Pod | undefined> {
+    const { applier, cluster } = this.services;
+    const ours = Object.entries(applier.labels(hub));
+    const query = { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
+    const pods = listPages<Pod>(cluster, builtin.Pod, hub.metadata.namespace, { pageSize: PODS_PAGE, query });
+    for await (const pod of pods) {
+      const isOurs = ours.every(([name, value]) => pod.metadata.labels?.[name] === value);
+      if (mountsClaim(pod.spec, claim) && !isOurs) return pod;
+    }
+    return undefined;
+  }
+}

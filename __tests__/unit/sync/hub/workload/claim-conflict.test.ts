@@ -26,6 +26,12 @@ const podOf = (name: string, claim: string) => ({
   spec: podSpec(claim),
 });
 
+/** Where each page of pods that was asked for begins. */
+const pages: number[] = [];
+beforeEach(() => {
+  pages.length = 0;
+});
+
 /** A cluster with these objects besides the Hubs. Only the API server has the pods. */
 function conflicts(hubs: readonly Hub[], ...given: (ClusterObject | readonly ClusterObject[])[]) {
   const list = function* <T extends ClusterObject>(kind: string) {
@@ -38,9 +44,14 @@ function conflicts(hubs: readonly Hub[], ...given: (ClusterObject | readonly Clu
     applier: { labels: ({ metadata }: CustomResource) => labels(metadata.name) },
     cluster: {
       // Pods that have ended are not asked for: they write no more.
-      request: ({ query }: ApiRequest) => {
-        expect(query).toEqual({ fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' });
-        return Promise.resolve({ items: [...list('Pod')] } as never);
+      request: ({ query = {} }: ApiRequest) => {
+        expect(query).toMatchObject({ fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' });
+        const from = Number(query['continue'] ?? 0);
+        const to = from + Number(query['limit']);
+        pages.push(from);
+        const pods = [...list('Pod')];
+        const next = to < pods.length ? { continue: String(to) } : {};
+        return Promise.resolve({ items: pods.slice(from, to), metadata: next } as never);
       },
     },
   };
@@ -111,6 +122,15 @@ describe('ClaimConflicts', () => {
       await conflicts([b], { ...stranger, spec: podSpec('other') } as ClusterObject).find(b),
     ).toBeUndefined();
     expect(await conflicts([b], stranger, setOf(b, 'a-config')).find(b)).toBeUndefined();
+  });
+
+  test('find the pod in a namespace of any number of pods, and read no more than they need', async () => {
+    const others = Array.from({ length: 600 }, (_, index) => podOf(`other-${index}`, 'other'));
+    expect(await conflicts([b], others).find(b)).toBeUndefined();
+    expect(pages.splice(0)).toEqual([0, 250, 500]);
+    others.splice(300, 0, podOf('a', 'a-config'));
+    expect(await conflicts([b], others).find(b)).toMatchObject({ reason: 'NameConflict' });
+    expect(pages).toEqual([0, 250]);
   });
 
   test('give a claim to one of two Hubs that ask at the same time, while its pods are listed', async () => {

@@ -1,0 +1,45 @@
+import type { ApiClient, Query } from './api-client';
+import { AnswerTooLarge } from './api-errors';
+import { pathOf, type ResourceType } from './objects';
+
+interface Page<T> {
+  readonly items: readonly T[];
+  readonly metadata?: { readonly continue?: string };
+}
+
+export interface ListOptions {
+  /** Most objects of one answer. */
+  readonly pageSize: number;
+  readonly query?: Query;
+}
+
+/**
+ * Reads the objects of a namespace page by page, as far as they are asked for: one answer with all of them may be more than
+ * the client parses. A page that is too large all the same is read again in halves.
+ *
+ * @throws AnswerTooLarge one object alone is too large
+ */
+export async function* listPages<T>(
+  cluster: Pick<ApiClient, 'request'>,
+  type: ResourceType,
+  namespace: string | undefined,
+  { pageSize, query }: ListOptions,
+): AsyncGenerator<T> {
+  const path = pathOf(type, namespace);
+  let limit = pageSize;
+  let next: string | undefined;
+  const read = async (): Promise<Page<T>> => {
+    try {
+      return await cluster.request({ method: 'GET', path, query: { ...query, limit, continue: next } });
+    } catch (error) {
+      if (!(error instanceof AnswerTooLarge) || limit === 1) throw error;
+      limit = Math.ceil(limit / 2);
+      return read();
+    }
+  };
+  do {
+    const { items, metadata } = await read();
+    yield* items;
+    next = metadata?.continue || undefined;
+  } while (next !== undefined);
+}
