@@ -52,7 +52,7 @@ export async function formatResult(
 ): Promise<string> {
   if (output === 'table') return table();
   if (output === 'json') return `${JSON.stringify(result, undefined, 2)}\n`;
-  const { stringify } = await import('yaml');
+  const { stringify } = await import('./yaml-form');
   return stringify(result, { lineWidth: 0 });
 }
 

@@ -58,7 +58,9 @@ async function sync(
     return true;
   }
   const resource = await waitFor(cluster, environment, definition, name, timeout, (each) => {
-    if (each.status?.lastHandledReconcileAt !== requested) return 'waiting for the operator';
+    // A later request has replaced this one: the operator handles both with it.
+    const last = each.metadata.annotations?.[userAnnotations.reconcileAt] ?? requested;
+    if (each.status?.lastHandledReconcileAt !== last) return 'waiting for the operator';
     return stateOf(each).state === 'Progressing' ? describeState(each) : true;
   });
   return addState(results, resource, definition);

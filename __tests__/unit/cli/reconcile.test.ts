@@ -43,6 +43,17 @@ function operate(line: CommandLine, seconds: number, status: object = {}): void 
 }
 
 describe('sync', () => {
+  test('ends with a later request of another person, which has replaced its own', async () => {
+    const line = new CommandLine(villa, porch);
+    const LATER = 'later';
+    line.afterWrite = (object) => {
+      set(object, { metadata: { annotations: { [userAnnotations.reconcileAt]: LATER } } });
+      line.clock.after(3_000, () => set(object, { status: { lastHandledReconcileAt: LATER } }));
+    };
+    expect(await line.run('sync haauto/porch')).toMatchObject({ code: 0 });
+    expect(line.clock.monotonic()).toBeLessThan(10_000);
+  });
+
   test('asks for a reconcile and waits until that one is done', async () => {
     const line = new CommandLine(villa, porch);
     operate(line, 3);

@@ -1,10 +1,9 @@
 import { unbounded } from '../../../operator/base/bounded-task';
 import { spawnSync } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bundleOperator, repository } from '../../../sandbox/image/bundle';
-import cliPackage from '../../../cli/package.json';
 import { NotRead } from '../../../operator/offline/files';
 import { validate } from '../../../cli/validate/validate';
 import { CommandLine } from './command-line';
@@ -223,27 +222,6 @@ describe('the bundle of the operator', () => {
       expect(stdout).not.toContain('process.exit is called');
     },
   );
-
-  test('as the package for npm is one file, which needs no other package', async () => {
-    const listed = [...cliPackage.files, 'LICENSE'];
-    for (const name of listed)
-      await copyFile(join(name === 'LICENSE' ? repository : bundle, name), join(directory, name));
-    await writeFile(join(directory, 'package.json'), JSON.stringify(cliPackage));
-    const npm = (...args: string[]) =>
-      spawnSync('npm', [...args, '--offline', '--no-audit', '--no-fund', '--no-update-notifier'], {
-        cwd: directory,
-        encoding: 'utf8',
-      });
-    expect(npm('pack', '--ignore-scripts')).toMatchObject({ status: 0 });
-    const archive = `kubectl-hub-${cliPackage.version}.tgz`;
-    const installed = join(directory, 'installed');
-    expect(npm('install', `--prefix=${installed}`, join(directory, archive))).toMatchObject({ status: 0 });
-    const program = join(installed, 'node_modules', '.bin', 'kubectl-hub');
-    expect(spawnSync(program, ['validate', '-'], { input: good, encoding: 'utf8' })).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('1 resource checked') as string,
-    });
-  });
 
   test('ends also when something is left that keeps it alive', async () => {
     expect(run(good, await first('setInterval(() => undefined, 1_000);'), 'validate', '-')).toMatchObject({
