@@ -238,7 +238,7 @@ export interface HubSpec {
   readonly timezone?: string;
 
   /**
-   * Image tag of Home Assistant, such as `2026.11.0`, or a digest (`sha256:<hex>`). Pin one: `stable` moves. A version lower than the one that ran on the volume is refused, unless the annotation `hub-operator.dev/allow-downgrade: "true"` is set. Default stable.
+   * Image tag of Home Assistant, such as `2026.11.0`, or a digest (`sha256:<hex>`). Pin one: `stable` moves. A version lower than the one that ran on the volume is refused, unless the annotation `hub-operator.dev/allow-downgrade` names it. Default stable.
    *
    * @schema HubSpec#version
    */

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readlink, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The folder of the runs' data and logs, ignored by git. `HUB_OPERATOR_RUNS` overrides it. */
@@ -6,16 +6,47 @@ export function runsDirectory(): string {
   return process.env['HUB_OPERATOR_RUNS'] || join(__dirname, '..', '.sandbox');
 }
 
-/** Creates a folder for a run of this process and removes the folders of processes that have ended. */
-export async function makeRunDirectory(): Promise<string> {
+// Milliseconds.
+const SIGN_OF_LIFE_INTERVAL = 600_000;
+/** Long enough for a machine that sleeps for the night. */
+const LONGEST_SILENCE = 86_400_000;
+
+/**
+ * Creates a folder for a run of this process and removes the folders of processes that have ended.
+ *
+ * @param space the PID namespace of this process: a container and its host may share this checkout, and do not see each
+ * other's processes. The time of the folder says there whether its run goes on.
+ */
+export async function makeRunDirectory(space?: string): Promise<string> {
   const runs = runsDirectory();
+  const own = space ?? (await processSpace());
   await mkdir(runs, { recursive: true });
   for (const name of await readdir(runs)) {
-    const [, pid] = /^run-(\d+)-/.exec(name) ?? [];
-    if (pid !== undefined && !isAlive(Number(pid)))
-      await rm(join(runs, name), { recursive: true, force: true });
+    const [, pid, of = own] = /^run-(\d+)-(?:(\d+)-)?/.exec(name) ?? [];
+    if (pid === undefined) continue;
+    const path = join(runs, name);
+    const isRunning = of === own ? isAlive(Number(pid)) : await wasSeen(path);
+    if (!isRunning) await rm(path, { recursive: true, force: true });
   }
-  return mkdtemp(join(runs, `run-${process.pid}-`));
+  const directory = await mkdtemp(join(runs, `run-${process.pid}-${own}-`));
+  setInterval(() => void touch(directory), SIGN_OF_LIFE_INTERVAL).unref();
+  return directory;
+}
+
+/** The number of the PID namespace of this process; 0 where the system has none. */
+async function processSpace(): Promise<string> {
+  const link = await readlink('/proc/self/ns/pid').catch(() => '');
+  return /\d+/.exec(link)?.[0] ?? '0';
+}
+
+async function wasSeen(path: string): Promise<boolean> {
+  const folder = await stat(path).catch(() => undefined); // removed by its run
+  return folder !== undefined && Date.now() - folder.mtimeMs < LONGEST_SILENCE;
+}
+
+async function touch(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(path, now, now).catch(() => undefined); // removed at the end of the run
 }
 
 export function isAlive(pid: number): boolean {

@@ -25,10 +25,11 @@ export const userAnnotationMeanings = {
     meaning: 'Nothing is written. The message of `Ready` says what would be written.',
   },
   allowDowngrade: {
-    value: '"true"',
+    value: '<spec.version>',
     kinds: ['Hub'],
     meaning:
-      'Allows a `spec.version` lower than the one that ran on the volume. Restore a backup of that version first.',
+      'Allows this `spec.version`, which is lower than the one that ran on the volume. Restore a backup of that version first. `"true"` allows ' +
+      'any version. The message of `Ready` says when the annotation is not needed any more.',
   },
   removeLeftBehind: {
     value: '"automation.porch,script.night"',

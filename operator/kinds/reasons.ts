@@ -180,7 +180,7 @@ export const readyReasons = {
     kinds: hub,
     meaning:
       '`spec.version` is lower than the version that ran on the volume. The database may not survive that.',
-    action: `Set \`spec.version\` back, or restore a backup and set the annotation \`${API_GROUP}/allow-downgrade\`.`,
+    action: `Set \`spec.version\` back, or restore a backup and set the annotation \`${API_GROUP}/allow-downgrade\` to that version.`,
   },
   ConfigurationLoaded: {
     kinds: ['HubConfiguration'],

@@ -103,6 +103,23 @@ describe('service', () => {
     expect((await home.get('service', 'villa')).metadata.annotations).not.toHaveProperty(['example.org/dns']);
   });
 
+  test('another class is refused with the way out, and comes with another Service', async () => {
+    await change({ service: { loadBalancerClass: 'example.org/other' } });
+    const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
+    expect(message).toContain('spec.service.loadBalancerClass cannot change');
+    expect((await specOf('service'))['loadBalancerClass']).toBe('example.org/own');
+    const [, command = ''] = /\(kubectl ([^)]*)\)/.exec(message) ?? [];
+    await mustKubectl(command.split(' '));
+    await becomes('service', { type: 'LoadBalancer', loadBalancerClass: 'example.org/other' });
+    await goesOn();
+  });
+
+  test('no class is refused with the way out as well', async () => {
+    await change({ service: { loadBalancerClass: null } });
+    const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
+    expect(message).toContain('spec.service.loadBalancerClass cannot change');
+  });
+
   test('and back, with nothing left behind', async () => {
     await change({ service: null });
     await becomes('service', { type: 'ClusterIP', ports: [{ port: 8123, targetPort: 8123 }] });

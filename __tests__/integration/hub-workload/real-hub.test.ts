@@ -41,7 +41,7 @@ describe('a lower version than ran on the volume', () => {
     await home.change('hub', 'villa', { version: '2026.10.3' });
     const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'DowngradeRefused' });
     expect(message).toMatch(
-      /^2026.11.0 has run on the volume villa-config, and 2026.10.3 is older.*allow-downgrade=true/,
+      /^2026.11.0 has run on the volume villa-config, and 2026.10.3 is older.*allow-downgrade=2026.10.3\.$/,
     );
     await until('it is stalled', async () => {
       const stalled = await home.condition('hub', 'villa', 'Stalled');
@@ -85,7 +85,7 @@ describe('a lower version than ran on the volume', () => {
   });
 
   test('is done when the annotation allows it', async () => {
-    await home.annotate('hub', 'villa', 'hub-operator.dev/allow-downgrade=true');
+    await home.annotate('hub', 'villa', 'hub-operator.dev/allow-downgrade=2026.9.1');
     await runs('2026.9.1');
     await ready();
     // The sandbox has one hub: it reports its own version, for any spec.version.

@@ -311,7 +311,7 @@ describe('Applier', () => {
     const applyClaim = (ours: string) =>
       applier.apply<Claim>(builtin.PersistentVolumeClaim, claim(ours), { owner });
     const record = (present: Claim, version: string) =>
-      recordRanVersion({ cluster }, { hub: owner, claim: present }, version);
+      recordRanVersion({ cluster }, { hub: owner, spec: { version }, claim: present }, version);
     const ranOf = ({ metadata }: ClusterObject) => metadata.annotations?.['hub-operator.dev/ran-version'];
 
     await record(await applyClaim('first'), '2026.10.0');

@@ -15,7 +15,7 @@ export const workload = {
     type: 'string',
     description:
       'Image tag of Home Assistant, such as `2026.11.0`, or a digest (`sha256:<hex>`). Pin one: `stable` moves. A version ' +
-      `lower than the one that ran on the volume is refused, unless the annotation \`${userAnnotations.allowDowngrade}: "true"\` is set. ` +
+      `lower than the one that ran on the volume is refused, unless the annotation \`${userAnnotations.allowDowngrade}\` names it. ` +
       'Default stable.',
     pattern: '^([A-Za-z0-9_][A-Za-z0-9._-]{0,127}|sha256:[a-f0-9]{64})$',
     maxLength: 128,

@@ -8,6 +8,7 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Pod } from '../hub-workload/owned-objects';
 import { keepsVolume } from '../hub-workload/retain';
 import type { HubClients } from '../hub-access/hub-clients';
+import { DeletionAge } from '../deletion-age';
 import type { Services } from '../services';
 import { activators } from './activation';
 import { InstallRejected } from './errors';
@@ -19,8 +20,7 @@ import type { Targets } from './targets';
 
 /** Removes an installation: by a pod from the volume, then in the running hub. */
 export class CommunityRemoval {
-  /** When this process started, as `Clock.now`. */
-  private readonly started: number;
+  private readonly age: DeletionAge;
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,
@@ -29,7 +29,7 @@ export class CommunityRemoval {
     private readonly preparations: Preparations,
     private readonly targets: Targets,
   ) {
-    this.started = services.clock.now();
+    this.age = new DeletionAge(services);
   }
 
   async remove(
@@ -49,7 +49,8 @@ export class CommunityRemoval {
     if (dryRun && target !== undefined)
       return this.finish(resource, skipped(target, 'The annotation dry-run is set.'));
     const pod = this.installer.find(resource);
-    if (this.isOverdue(resource) && (pod || target !== undefined))
+    const isOverdue = this.age.of(resource) > INSTALLED_REMOVAL_TIMEOUT;
+    if (isOverdue && (pod || target !== undefined))
       return this.giveUp(resource, 'The pod that removes them has not ended in time.');
     if (pod) return this.follow(resource, pod);
     if (target === undefined) {
@@ -86,12 +87,6 @@ export class CommunityRemoval {
     }
     await this.installer.clean(resource);
     return conditions.removing(shown);
-  }
-
-  /** Time in which no operator ran does not count: nothing was tried. */
-  private isOverdue({ metadata }: HubCommunityRepository): boolean {
-    const since = Math.max(Date.parse(metadata.deletionTimestamp ?? ''), this.started);
-    return this.services.clock.now() - since > INSTALLED_REMOVAL_TIMEOUT;
   }
 
   /** Without a target there are no files to report. */

@@ -1,13 +1,14 @@
+import type { CustomResource } from '../../kinds/resource';
 import type { Hub } from '../../kinds/index';
 import type { Cache } from '../../runtime/cache';
 
-type Identity = Pick<Hub['metadata'], 'namespace' | 'name' | 'uid'>;
+type Identity = Pick<CustomResource['metadata'], 'namespace' | 'name' | 'uid'> & Pick<CustomResource, 'kind'>;
 
-/** State of Hubs between reconciles, by their uid. Each new entry removes those of deleted Hubs. */
-export class PerHub<T> {
+/** State of resources between reconciles, by their uid. Each new entry removes those of deleted resources. */
+export class PerResource<R extends CustomResource, T> {
   private readonly entries = new Map<string, { readonly of: Identity; readonly value: T }>();
 
-  /** @param onGone called with the state of a deleted Hub when it is removed */
+  /** @param onGone called with the state of a deleted resource when it is removed */
   constructor(
     private readonly cache: Pick<Cache, 'get'>,
     private readonly onGone: (value: T) => void = () => undefined,
@@ -17,20 +18,20 @@ export class PerHub<T> {
     return this.entries.size;
   }
 
-  get({ metadata: { uid } }: Hub): T | undefined {
+  get({ metadata: { uid } }: R): T | undefined {
     return this.entries.get(uid)?.value;
   }
 
-  set({ metadata: { namespace, name, uid } }: Hub, value: T): void {
+  set({ kind, metadata: { namespace, name, uid } }: R, value: T): void {
     this.removeGone();
-    this.entries.set(uid, { of: { namespace, name, uid }, value });
+    this.entries.set(uid, { of: { kind, namespace, name, uid }, value });
   }
 
-  delete({ metadata: { uid } }: Hub): void {
+  delete({ metadata: { uid } }: R): void {
     this.entries.delete(uid);
   }
 
-  /** Removes the state of deleted Hubs. */
+  /** Removes the state of deleted resources. */
   removeGone(): void {
     for (const { of, value } of this.entries.values()) {
       if (!this.isGone(of)) continue;
@@ -39,7 +40,10 @@ export class PerHub<T> {
     }
   }
 
-  private isGone({ namespace, name, uid }: Identity): boolean {
-    return this.cache.get<Hub>('Hub', namespace, name)?.metadata.uid !== uid;
+  private isGone({ kind, namespace, name, uid }: Identity): boolean {
+    return this.cache.get<CustomResource>(kind, namespace, name)?.metadata.uid !== uid;
   }
 }
+
+/** State of Hubs. */
+export class PerHub<T> extends PerResource<Hub, T> {}

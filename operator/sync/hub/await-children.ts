@@ -4,25 +4,17 @@ import type { CustomResource } from '../../kinds/resource';
 import { HUB_DELETION_GRACE, HUB_DELETION_POLL } from '../../base/limits';
 import { type Waiting, waiting } from '../../runtime/outcome';
 import type { Services } from '../services';
-import { PerHub } from '../hub-access/per-hub';
+import { DeletionAge } from '../deletion-age';
 
 /**
  * A deleted Hub waits for its children that are deleted as well, since they find their hub only through it: `kubectl delete`
  * of a directory deletes the Hub a moment before them. Undefined: there is nothing to wait for.
  */
-export function awaitChildren({
-  cache,
-  clock,
-}: Pick<Services, 'cache' | 'clock'>): (hub: Hub) => Waiting | undefined {
-  // By the monotonic clock: `deletionTimestamp` is of the API server's clock, which may differ from that of the operator.
-  const firstSeen = new PerHub<number>(cache);
-
-  const isFresh = (hub: Hub): boolean => {
-    const now = clock.monotonic();
-    const since = firstSeen.get(hub) ?? now;
-    firstSeen.set(hub, since);
-    return now - since < HUB_DELETION_GRACE;
-  };
+export function awaitChildren(
+  services: Pick<Services, 'cache' | 'clock'>,
+): (hub: Hub) => Waiting | undefined {
+  const { cache } = services;
+  const age = new DeletionAge(services);
 
   return (hub) => {
     const { namespace, name } = hub.metadata;
@@ -33,7 +25,8 @@ export function awaitChildren({
     if (children.length === 0) return undefined;
     const isGoing = children.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
     // The time runs also while children are being removed.
-    if (!isFresh(hub) && !isGoing) return undefined;
+    const isFresh = age.of(hub) < HUB_DELETION_GRACE;
+    if (!isFresh && !isGoing) return undefined;
     const message = 'The children that are deleted with the Hub are removed first.';
     return waiting('Removing', message, HUB_DELETION_POLL);
   };

@@ -9,6 +9,8 @@ export interface Event {
   readonly lastTimestamp?: string | null;
   readonly eventTime?: string | null;
   readonly series?: { readonly lastObservedTime?: string };
+  /** `Warning` or `Normal`. */
+  readonly type: string;
   readonly reason?: string;
   readonly message?: string;
 }
@@ -17,13 +19,20 @@ const PAGE_SIZE = 500;
 const MAX_EVENTS = 5_000;
 
 /** Reasons of events that report a completed step: earlier warnings are outdated. */
-const COMPLETED_REASONS = new Set(['Scheduled', 'Pulled', 'Created', 'Started', 'SuccessfulCreate']);
-/** Reasons of events that report progress and no problem. */
-const PROGRESS_REASONS = new Set(['Pulling', 'Killing', 'SuccessfulDelete']);
+const COMPLETED_REASONS = new Set([
+  'Scheduled',
+  'SuccessfulAttachVolume',
+  'Pulled',
+  'Created',
+  'Started',
+  'SuccessfulCreate',
+]);
+/** Reasons of events of the type Normal that say what an object waits for: a claim for its volume, a pod for its image. */
+const WAITING_REASONS = new Set(['FailedBinding', 'WaitForFirstConsumer', 'ExternalProvisioning', 'BackOff']);
 
 /**
- * The latest warning about an object: a volume that cannot be mounted, a probe that fails, a pod that may not be created
- * is reported in events alone. Undefined: there is none.
+ * The latest warning about an object, or the cause of its wait: a volume that cannot be mounted, a probe that fails, a pod that
+ * may not be created is reported in events alone. Undefined: there is none.
  */
 export async function latestWarning(
   { cluster }: Pick<Services, 'cluster'>,
@@ -42,7 +51,7 @@ export function newestWarning(events: readonly Event[]): string | undefined {
   const completed = events.filter(({ reason = '' }) => COMPLETED_REASONS.has(reason)).map(timeOf);
   const since = Math.max(-Infinity, ...completed);
   const [newest] = events
-    .filter(({ reason = '' }) => !COMPLETED_REASONS.has(reason) && !PROGRESS_REASONS.has(reason))
+    .filter(({ type, reason = '' }) => type === 'Warning' || WAITING_REASONS.has(reason))
     .filter((event) => timeOf(event) >= since)
     .sort((a, b) => timeOf(b) - timeOf(a));
   return newest && `${newest.reason}: ${(newest.message ?? '').trim()}`;

@@ -80,6 +80,9 @@ export const areas: EntryType = {
   },
 };
 
+/** The zone has the name of the hub's location, for which a HubZone may ask as well. */
+const HOME = 'zone.home';
+
 export const zones: EntryType = {
   type: 'zone',
   definition: zone,
@@ -95,11 +98,13 @@ export const zones: EntryType = {
   },
   conflict: async ({ rest }, name) => {
     const found = (await yamlZones(rest)).find((each) => registryName(each.name) === registryName(name));
-    return (
-      found &&
-      `The zone “${found.name}” (${found.entityId}) is part of the hub’s YAML, so it cannot be edited in the hub: ` +
-        'remove it from the section zone of the configuration, or change spec.name.'
-    );
+    if (!found) return undefined;
+    const zone = `The zone “${found.name}” (${found.entityId})`;
+    return found.entityId === HOME
+      ? `${zone} is the hub’s own: it has the name and the place of the hub’s core settings. Set its place in ` +
+          'bootstrap.location of the Hub, or change spec.name.'
+      : `${zone} is part of the hub’s YAML, so it cannot be edited in the hub: ` +
+          'remove it from the section zone of the configuration, or change spec.name.';
   },
 };
 

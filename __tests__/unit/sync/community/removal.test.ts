@@ -72,6 +72,21 @@ describe('CommunityRemoval', () => {
     expect([started, cleaned]).toEqual([2, 1]);
   });
 
+  test.each([
+    ['ahead of', 1],
+    ['behind', -1],
+  ])('gives up as late if the clock of the API server is %s that of the operator', async (_, sign) => {
+    const given = deleted({ target: 'themes/night' });
+    const deletionTimestamp = new Date(clock.now() + sign * 3_600_000).toISOString();
+    const other = { ...given, metadata: { ...given.metadata, deletionTimestamp } };
+    const subject = removal();
+    expect(await subject.remove(other, context)).toMatchObject({ reason: 'Removing' });
+    await clock.advance(INSTALLED_REMOVAL_TIMEOUT + 1);
+    expect(await subject.remove(other, context)).toEqual([
+      expect.objectContaining({ reason: 'CleanupFailed' }),
+    ]);
+  });
+
   test('names the files that stay on a volume that is kept, or without a Hub', async () => {
     const given = deleted({ target: 'themes/night' });
     const left = [
@@ -109,6 +124,7 @@ describe('CommunityRemoval', () => {
     const subject = removal();
     const given = deleted({});
     pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'villa-community-1', namespace: 'home' } };
+    expect(await subject.remove(given, context)).toMatchObject({ reason: 'Removing' });
     await clock.advance(INSTALLED_REMOVAL_TIMEOUT + 1);
     expect(await subject.remove(given, context)).toEqual([]);
     expect(cleaned).toBe(1);

@@ -47,6 +47,7 @@ beforeEach(() => {
   requeued = [];
   const hub = (name: string) =>
     ({
+      kind: 'Hub',
       metadata: { namespace: 'home', name, uid: `${name}-${uid}`, deletionTimestamp },
       spec: hubSpec,
       status: {

@@ -70,6 +70,14 @@ describe('awaitChildren', () => {
     expect(waits(since)).toBe(false);
   });
 
+  test('waits as long if the clock of the operator is set meanwhile', () => {
+    children = [child('HubAutomation')];
+    const since = now();
+    expect(waits(since)).toBe(true);
+    clock.set(10 * HUB_DELETION_GRACE);
+    expect(waits(since)).toBe(true);
+  });
+
   test('a Hub of the same name that is deleted later has its own time', async () => {
     children = [child('HubAutomation')];
     waits();

@@ -2,7 +2,13 @@ import type { ApiRequest } from '../../../../operator/runtime/api-client';
 import { type Event, latestWarning, newestWarning } from '../../../../operator/sync/hub/warning-events';
 import { services } from '../fixtures';
 
+const NORMAL = new Set([
+  ...['Scheduled', 'Pulling', 'Started', 'SuccessfulCreate', 'Killing', 'SuccessfulAttachVolume'],
+  ...['TriggeredScaleUp', 'WaitForFirstConsumer', 'FailedBinding'],
+]);
+
 const at = (minute: number, reason: string, message = ''): Event => ({
+  type: NORMAL.has(reason) ? 'Normal' : 'Warning',
   metadata: { creationTimestamp: `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z` },
   reason,
   message,
@@ -32,6 +38,22 @@ describe('newestWarning', () => {
       [at(0, 'FailedCreate', 'exceeded quota'), at(3, 'SuccessfulCreate')],
       undefined,
     ],
+    [
+      'steps that no list has: none',
+      [at(0, 'TriggeredScaleUp', 'pool 1'), at(1, 'Killing', 'probe')],
+      undefined,
+    ],
+    [
+      'a volume that was attached in the end: none',
+      [at(0, 'FailedAttachVolume', 'in use'), at(1, 'SuccessfulAttachVolume', 'pvc-1')],
+      undefined,
+    ],
+    [
+      'a claim that waits, which is no warning',
+      [at(1, 'WaitForFirstConsumer', 'waiting for first consumer')],
+      'WaitForFirstConsumer: waiting for first consumer',
+    ],
+    ['a claim without a class', [at(1, 'FailedBinding', 'no class')], 'FailedBinding: no class'],
     [
       'a problem that continues',
       [

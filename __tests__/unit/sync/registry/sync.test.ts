@@ -288,6 +288,16 @@ describe('RegistrySync', () => {
       yamlZones = [{ entityId: 'zone.other', name: 'Other' }];
       expect(await settle('School')).toMatchObject({ type: 'Ready' });
     });
+
+    test('the zone of the hub itself, which has the name of its location, is said to come from the core settings', async () => {
+      yamlZones = [{ entityId: 'zone.home', name: 'School' }];
+      resources = [zone()];
+      const { reason, message } = await reconcile('School');
+      expect(reason).toBe('NameConflict');
+      expect(message).toContain('“School” (zone.home) is the hub’s own');
+      expect(message).toContain('bootstrap.location');
+      expect(message).not.toContain('YAML');
+    });
   });
 
   test('what the hub rejects is Stalled, stays so until the next attempt, and is sent every 30 s', async () => {

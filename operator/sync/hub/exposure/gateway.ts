@@ -13,11 +13,21 @@ import { workloadManifest } from '../../hub-workload/owned-objects';
 import { ensureOptionalObject } from './ensure-object';
 import { lastKnownExposure, notExposed } from './trusted-proxies';
 
+/** A Gateway, or a listener of it. An absent field has the default of the Gateway API. */
+interface ParentRef {
+  readonly group?: string;
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly sectionName?: string;
+  readonly port?: number;
+}
+
 /** An HTTPRoute as the Gateways have answered to it. */
 interface HttpRoute extends ClusterObject {
   readonly status?: {
     readonly parents?: readonly {
-      readonly parentRef: { readonly namespace?: string; readonly name: string };
+      readonly parentRef: ParentRef;
       readonly conditions?: readonly Condition[];
     }[];
   };
@@ -52,10 +62,14 @@ export function ensureHttpRoute(services: Pick<Services, 'applier'>, discovery: 
 
 /** The objections of Gateways to a route; undefined: each has accepted it as it is now. */
 function notAccepted({ metadata, status }: HttpRoute, { spec }: Manifest): ConditionValue | undefined {
-  const { name, generation } = metadata;
-  const { parentRefs = [] } = spec as { readonly parentRefs?: readonly unknown[] };
-  const parents = (status?.parents ?? []).map(({ parentRef, conditions = [] }) => ({
+  const { name, namespace, generation } = metadata;
+  const { parentRefs = [] } = spec as { readonly parentRefs?: readonly ParentRef[] };
+  const identity = (parent: ParentRef) => identityOf(parent, namespace);
+  const asked = new Set(parentRefs.map(identity));
+  const answers = (status?.parents ?? []).filter(({ parentRef }) => asked.has(identity(parentRef)));
+  const parents = answers.map(({ parentRef, conditions = [] }) => ({
     gateway: parentRef.name,
+    identity: identity(parentRef),
     // Some controllers leave the generation out.
     conditions: conditions.filter(({ observedGeneration = generation }) => observedGeneration === generation),
   }));
@@ -68,12 +82,24 @@ function notAccepted({ metadata, status }: HttpRoute, { spec }: Manifest): Condi
     const message = `The Gateway ${gateway} does not accept the HTTPRoute ${name} (${words}): correct spec.gateway or the Gateway.`;
     return condition('False', 'RouteNotAccepted', message);
   }
+  // Several controllers may answer for one Gateway.
   const accepted = parents.filter(({ conditions }) =>
     conditions.some(({ type, status: value }) => type === 'Accepted' && value === 'True'),
   );
-  if (accepted.length >= parentRefs.length) return undefined;
-  const message = `Waiting for each Gateway of spec.gateway.parentRefs to accept the HTTPRoute ${name}.`;
+  const open = parentRefs.filter((parent) => !accepted.some((each) => each.identity === identity(parent)));
+  if (open.length === 0) return undefined;
+  const gateways = open.map((parent) =>
+    [parent.name, parent.sectionName ?? parent.port].filter(Boolean).join('/'),
+  );
+  const message = `Waiting for the Gateway ${gateways.join(', ')} of spec.gateway.parentRefs to accept the HTTPRoute ${name}.`;
   return condition('Unknown', 'RouteNotAccepted', message);
+}
+
+/** @param ownNamespace of the route */
+function identityOf(parent: ParentRef, ownNamespace: string | undefined): string {
+  const { group = optional.HTTPRoute.group, kind = 'Gateway', namespace = ownNamespace } = parent;
+  const { name, sectionName = null, port = null } = parent;
+  return JSON.stringify([group, kind, namespace, name, sectionName, port]);
 }
 
 /** The route from the Gateways in `spec.gateway.parentRefs` to the Service of the hub. */

@@ -1,5 +1,6 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
+import { ObjectRejected } from '../../../runtime/apply-errors';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { HubContext, WithAddress, WorkloadStep } from '../steps';
@@ -47,7 +48,7 @@ export function ensureService(
 }
 
 /** Answers with the Service as the API server has it: a sandbox annotates it with the address of the hub. */
-function applyService(
+async function applyService(
   { applier }: Pick<Services, 'applier'>,
   hub: Hub,
   { service }: HubSpec,
@@ -61,9 +62,25 @@ function applyService(
     loadBalancerSourceRanges: service.loadBalancerSourceRanges,
     externalTrafficPolicy: service.externalTrafficPolicy,
   };
-  return applier.apply(builtin.Service, workloadManifest(builtin.Service, hub, spec, annotations), {
-    owner: hub,
-  });
+  const manifest = workloadManifest(builtin.Service, hub, spec, annotations);
+  try {
+    return await applier.apply(builtin.Service, manifest, { owner: hub });
+  } catch (error) {
+    if (error instanceof ObjectRejected && CLASS_IS_FINAL.test(error.message))
+      throw new ObjectRejected(classIsFinal(hub), { cause: error });
+    throw error;
+  }
+}
+
+/** The words of the API server. */
+const CLASS_IS_FINAL = /spec\.loadBalancerClass: .*may not change once set/;
+
+function classIsFinal({ metadata: { name, namespace } }: Hub): string {
+  const { workload } = objectNames(name);
+  return (
+    `spec.service.loadBalancerClass cannot change while the Service ${workload} is a LoadBalancer: set it back, or delete the Service ` +
+    `(kubectl -n ${namespace} delete service ${workload}), which is then made again with the new class and may get another address.`
+  );
 }
 
 /** Where the operator reaches the hub; undefined until a sandbox has annotated the Service. */

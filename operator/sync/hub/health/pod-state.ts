@@ -136,7 +136,8 @@ function endMessage(message: string): string {
     case 'missing':
       return 'There is no configuration: create a HubConfiguration for this Hub.';
     case 'downgrade':
-      return downgradeMessage(report.ran ?? '', report.version, 'this volume');
+      // The image need not be that of spec.version, to which another value would have to be equal.
+      return downgradeMessage(report.ran ?? '', report.version, 'this volume', 'true');
     case 'refused':
       return `The hub would not load this configuration: ${report.problems.map(({ text }) => text).join('\n')}`;
     default:

@@ -1,4 +1,5 @@
 import { isComparable, isLower } from '../../../base/hub-version';
+import { truncate } from '../../../base/truncate';
 import type { Hub, HubSpec } from '../../../kinds';
 import { operatorAnnotations, userAnnotations } from '../../../kinds/annotations';
 import { FIELD_MANAGER } from '../../../runtime/object-ownership';
@@ -13,9 +14,21 @@ import type { HubContext, WithClaim } from '../steps';
  * is updated, and an older one cannot read them.
  */
 export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): string | undefined {
-  const ran = claim.metadata.annotations?.[operatorAnnotations.ranVersion];
-  if (ran === undefined || !isLower(version, ran) || isAllowed(hub)) return undefined;
-  return downgradeMessage(ran, version, `the volume ${claim.metadata.name}`);
+  const ran = ranVersion(claim);
+  if (ran === undefined || !isLower(version, ran) || allowsDowngrade(hub, { version })) return undefined;
+  return downgradeMessage(ran, version, `the volume ${claim.metadata.name}`, version);
+}
+
+/** Says that the Hub still has an annotation that would allow a later downgrade; undefined: it has none, or needs it. */
+export function leftAllowance(hub: Hub, { version }: HubSpec, claim: Claim | undefined): string | undefined {
+  const { annotations, name, namespace } = hub.metadata;
+  const allowed = annotations?.[userAnnotations.allowDowngrade];
+  const isNeeded = isLower(version, ranVersion(claim) ?? version);
+  if (allowed === undefined || allowed === version || isNeeded) return undefined;
+  return (
+    `The annotation ${userAnnotations.allowDowngrade}=${truncate(allowed, 40)} is not needed now and may allow a later downgrade: ` +
+    `remove it (kubectl -n ${namespace} annotate hub ${name} ${userAnnotations.allowDowngrade}-).`
+  );
 }
 
 /**
@@ -24,12 +37,16 @@ export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): s
  */
 export async function recordRanVersion(
   { cluster }: Pick<Services, 'cluster'>,
-  { hub, claim }: Pick<HubContext & WithClaim, 'hub' | 'claim'>,
+  {
+    hub,
+    spec,
+    claim,
+  }: Pick<HubContext & WithClaim, 'hub' | 'claim'> & { readonly spec: Pick<HubSpec, 'version'> },
   version: string,
 ): Promise<void> {
-  const ran = claim?.metadata.annotations?.[operatorAnnotations.ranVersion];
+  const ran = ranVersion(claim);
   if (!claim || version === ran || !isComparable(version)) return;
-  if (ran !== undefined && isLower(version, ran) && !isAllowed(hub)) return;
+  if (ran !== undefined && isLower(version, ran) && !allowsDowngrade(hub, spec)) return;
   const { namespace, name, uid } = claim.metadata;
   await cluster.request({
     method: 'PATCH',
@@ -45,10 +62,19 @@ export async function recordRanVersion(
   });
 }
 
-const isAllowed = (hub: Hub): boolean =>
-  hub.metadata.annotations?.[userAnnotations.allowDowngrade] === 'true';
+const ranVersion = (claim: Claim | undefined): string | undefined =>
+  claim?.metadata.annotations?.[operatorAnnotations.ranVersion];
 
-/** @param place the volume, in words */
-export const downgradeMessage = (ran: string, version: string, place: string): string =>
+/** Whether the Hub has the annotation that allows its `spec.version`: with that version as its value, or with `true` for any. */
+export function allowsDowngrade({ metadata }: Hub, { version }: Pick<HubSpec, 'version'>): boolean {
+  const allowed = metadata.annotations?.[userAnnotations.allowDowngrade];
+  return allowed === 'true' || allowed === version;
+}
+
+/**
+ * @param place the volume, in words
+ * @param allowed the value of the annotation that allows it
+ */
+export const downgradeMessage = (ran: string, version: string, place: string, allowed: string): string =>
   `${ran} has run on ${place}, and ${version} is older: it may not be able to read what is there. ` +
-  `Set spec.version to ${ran} or later, or restore a backup and annotate the Hub with ${userAnnotations.allowDowngrade}=true.`;
+  `Set spec.version to ${ran} or later, or restore a backup and annotate the Hub with ${userAnnotations.allowDowngrade}=${allowed}.`;

@@ -18,12 +18,11 @@ import {
   workloadManifest,
 } from '../../hub-workload/owned-objects';
 import { communityHash, hashesOf, type PodHashes, rolloutHashes } from '../../hub-workload/rollout-hashes';
-import { refuseDowngrade } from './downgrade';
+import { allowsDowngrade, leftAllowance, refuseDowngrade } from './downgrade';
 import { mergePodTemplate, NotMergeable, type PodTemplate } from './merge';
 import { ALLOW_DOWNGRADE_KEY, GRACE_SECONDS, OPERATOR_IP_KEY, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
 import { deletionEvent, restartEvent, type Rollouts } from './rollouts';
-import { userAnnotations } from '../../../kinds/annotations';
 
 /**
  * Ensures the StatefulSet that runs the hub, once there is a configuration to run it with. Leaves `status.configHash`
@@ -44,11 +43,13 @@ export function ensureStatefulSet(
       const deletion = rollouts?.takeDeletion(hub);
       if (deletion !== undefined) context.events.push(deletionEvent(deletion));
       // First: it lifts a ban of a running hub, even if a later step is rejected.
-      await ensureInitValues(services, hub);
+      await ensureInitValues(services, hub, spec);
       const { claimProblem } = context;
       if (claimProblem?.isChecked) return claimProblem.outcome;
       const refusal = context.claim && refuseDowngrade(hub, spec, context.claim);
       if (refusal) return stalled('DowngradeRefused', refusal);
+      const left = leftAllowance(hub, spec, context.claim);
+      if (left !== undefined) notices.push(left);
       const { namespace, name } = hub.metadata;
       // Not from the cache: by an older one, a rollout that has begun would be held back, or its hashes taken back.
       const present = await applier.find<StatefulSet>(
@@ -171,13 +172,13 @@ function withImageOfHub(own: PodTemplate, merged: PodTemplate): PodTemplate {
 async function ensureInitValues(
   { applier, settings }: Pick<Services, 'applier' | 'settings'>,
   hub: Hub,
+  spec: HubSpec,
 ): Promise<void> {
-  const { annotations, name, namespace } = hub.metadata;
+  const { name, namespace } = hub.metadata;
   const metadata = { name: objectNames(name).operatorIp, namespace };
-  const isAllowed = annotations?.[userAnnotations.allowDowngrade] === 'true';
   const data = {
     [OPERATOR_IP_KEY]: settings.podIp || undefined, // not known outside of a cluster
-    [ALLOW_DOWNGRADE_KEY]: isAllowed ? 'true' : undefined,
+    [ALLOW_DOWNGRADE_KEY]: allowsDowngrade(hub, spec) ? 'true' : undefined,
   };
   const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
   await applier.apply(builtin.ConfigMap, manifest, { owner: hub });

@@ -97,15 +97,14 @@ const notReady = {
   observedGeneration: 2,
 };
 
-/** The Gateway `front` answers to the HTTPRoute. */
-const answering = (conditions: readonly object[]) => (object: ClusterObject) =>
+/** Controllers answer to the HTTPRoute. */
+const withParents = (parents: readonly object[]) => (object: ClusterObject) =>
   object.kind === 'HTTPRoute'
-    ? {
-        ...object,
-        metadata: { ...object.metadata, generation: 2 },
-        status: { parents: [{ parentRef: { name: 'front' }, conditions }] },
-      }
+    ? { ...object, metadata: { ...object.metadata, generation: 2 }, status: { parents } }
     : object;
+/** The Gateway `front` answers to the HTTPRoute. */
+const answering = (conditions: readonly object[]) =>
+  withParents([{ parentRef: { name: 'front' }, conditions }]);
 const accepted = { type: 'Accepted', status: 'True', reason: 'Accepted', observedGeneration: 2 };
 const resolved = { type: 'ResolvedRefs', status: 'True', reason: 'ResolvedRefs', observedGeneration: 2 };
 
@@ -176,6 +175,61 @@ describe('addExposure', () => {
       reason: 'RouteNotAccepted',
       message: expect.stringContaining(words),
     });
+  });
+
+  const parentRefs = [{ name: 'front' }, { name: 'back', sectionName: 'https' }];
+  test.each<[string, readonly object[], string | undefined]>([
+    [
+      'two controllers for the first of two',
+      [
+        { parentRef: { name: 'front' }, controllerName: 'example.org/a', conditions: [accepted] },
+        { parentRef: { name: 'front' }, controllerName: 'example.org/b', conditions: [accepted] },
+      ],
+      'back/https',
+    ],
+    [
+      'another listener of the second',
+      [
+        { parentRef: { name: 'front' }, conditions: [accepted] },
+        { parentRef: { name: 'back', sectionName: 'http' }, conditions: [accepted] },
+      ],
+      'back/https',
+    ],
+    [
+      'a Gateway of another namespace',
+      [
+        { parentRef: { name: 'front', namespace: 'other' }, conditions: [accepted] },
+        { parentRef: { name: 'back', sectionName: 'https' }, conditions: [accepted] },
+      ],
+      'front',
+    ],
+    [
+      'both, with the defaults of the Gateway API',
+      [
+        {
+          parentRef: {
+            group: 'gateway.networking.k8s.io',
+            kind: 'Gateway',
+            namespace: 'home',
+            name: 'front',
+          },
+          conditions: [accepted],
+        },
+        { parentRef: { name: 'back', sectionName: 'https' }, conditions: [accepted] },
+        { parentRef: { name: 'former' }, conditions: [{ ...accepted, status: 'False' }] },
+      ],
+      undefined,
+    ],
+  ])('each Gateway has to accept the route: it is accepted by %s', async (_, parents, open) => {
+    admit = withParents(parents);
+    const expected =
+      open === undefined
+        ? { status: 'True' }
+        : {
+            status: 'Unknown',
+            message: `Waiting for the Gateway ${open} of spec.gateway.parentRefs to accept the HTTPRoute villa.`,
+          };
+    expect(await exposed({ gateway: { ...gateway, parentRefs } })).toMatchObject(expected);
   });
 
   test('Exposed is True when cert-manager has issued the certificate, also while it issues the next one', async () => {

@@ -1,3 +1,4 @@
+import { ApiError } from '../../../../../operator/runtime/api-errors';
 import { API_GROUP } from '../../../../../operator/kinds/group';
 import { Applier } from '../../../../../operator/runtime/apply';
 import { ensureService } from '../../../../../operator/sync/hub/exposure/service';
@@ -25,4 +26,31 @@ describe('ensureService', () => {
     await run(changed);
     expect(changed.status).toEqual({ url: 'http://villa.home.svc:80' });
   });
+
+  test.each([
+    [
+      'Service "villa" is invalid: spec.loadBalancerClass: Invalid value: "other": may not change once set',
+      /^spec.service.loadBalancerClass cannot change .* \(kubectl -n home delete service villa\)/,
+    ],
+    [
+      'Service "villa" is invalid: spec.loadBalancerClass: Invalid value: "a b": must be a name',
+      /must be a name$/,
+    ],
+  ])(
+    'a refusal of the load balancer class has the way out only where it is one: %s',
+    async (words, message) => {
+      const cluster = new FakeApiClient(new ManualClock(), ({ method }) => {
+        if (method === 'GET') throw notFound();
+        throw new ApiError(422, 'Invalid', words);
+      });
+      const cache = { get: () => undefined, recordWrite: <T>(object: T) => object, watches: () => false };
+      const applier = new Applier(cluster, cache, API_GROUP);
+      const { run } = ensureService(services({ applier, cache: {} }));
+      const spec = { service: { type: 'LoadBalancer', loadBalancerClass: 'other' } } as const;
+      await expect(run(aHubContext(aHub({ spec })))).rejects.toMatchObject({
+        name: 'ObjectRejected',
+        message: expect.stringMatching(message) as unknown,
+      });
+    },
+  );
 });

@@ -190,6 +190,7 @@ describe('podState', () => {
 
     test('adds the latest warning about it', async () => {
       const warning = {
+        type: 'Warning',
         reason: 'FailedKillPod',
         message: 'cannot unmount',
         metadata: { creationTimestamp: deletionTimestamp },
@@ -213,6 +214,7 @@ describe('podState', () => {
   });
 
   const rejected = {
+    type: 'Warning',
     reason: 'FailedCreate',
     message: 'exceeded quota',
     metadata: { creationTimestamp: '2026-01-01T00:00:00Z' },

@@ -1,3 +1,4 @@
+import type { Hub } from '../../../../../operator/kinds';
 import type { Manifest } from '../../../../../operator/runtime/apply';
 import type { ClusterObject, ResourceType } from '../../../../../operator/runtime/objects';
 import { stalled, waiting } from '../../../../../operator/runtime/outcome';
@@ -12,9 +13,9 @@ import { aClaim, aHub, aHubContext, services } from '../../fixtures';
  * A cluster with the ConfigMap that a HubConfiguration generates, and the manifests that were applied to its
  * StatefulSet.
  */
-function setup() {
+function setup(metadata: Partial<Hub['metadata']> = {}) {
   const clock = new ManualClock();
-  const hub = aHub();
+  const hub = aHub({ metadata });
   const hashes: Record<string, string> = {};
   const applied: Manifest[] = [];
   const dryRuns: Manifest[] = [];
@@ -62,6 +63,12 @@ describe('ensureStatefulSet', () => {
     const { outcome } = await reconcile();
     expect(outcome).toMatchObject({ type: 'Waiting', reason: 'WaitingForConfiguration' });
     expect(applied).toEqual([]);
+  });
+
+  test('says that an annotation is left which allows a later downgrade', async () => {
+    const { reconcile } = setup({ annotations: { 'hub-operator.dev/allow-downgrade': 'true' } });
+    const { context } = await reconcile();
+    expect(context.notices).toEqual([expect.stringContaining('allow-downgrade=true is not needed now')]);
   });
 
   test('creates the StatefulSet with the hashes, so that no second rollout follows', async () => {
