@@ -63,8 +63,8 @@ export const DEPENDENCY_REQUEUE = 30 * SECOND;
 export const BOOTSTRAP_RETRY = [2 * SECOND, 5 * MINUTE] as const;
 
 /**
- * An object with the desired name that belongs to another owner is checked again after this time: not every kind of
- * object is watched, and the name must be used within 5 s of the object's deletion.
+ * An object with the desired name that is being deleted is checked again after this time: not every kind of object is
+ * watched, and the name must be used within 5 s of the deletion.
  */
 export const NAME_CONFLICT_RETRY = 3 * SECOND;
 

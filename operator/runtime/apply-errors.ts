@@ -1,4 +1,4 @@
-import { NAME_CONFLICT_RETRY } from '../base/limits';
+import { DEPENDENCY_REQUEUE, NAME_CONFLICT_RETRY } from '../base/limits';
 import { OperationalError } from '../base/errors';
 import { ApiError } from './api-errors';
 
@@ -9,10 +9,13 @@ export class NameConflict extends OperationalError {
     message: string,
     /** The object is being deleted, or its owner is gone, so that the garbage collector deletes it. */
     readonly transient: boolean,
-    /** Milliseconds until the next attempt. Objects of other owners are not watched for every kind. */
-    readonly retryAfter = NAME_CONFLICT_RETRY,
   ) {
     super(message);
+  }
+
+  /** Milliseconds until the next attempt. Objects of other owners are not watched for every kind. */
+  get retryAfter(): number {
+    return this.transient ? NAME_CONFLICT_RETRY : DEPENDENCY_REQUEUE;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock';
-import { DEPENDENCY_REQUEUE, IMMUTABLE_REPLACEMENT_PAUSE } from '../base/limits';
+import { IMMUTABLE_REPLACEMENT_PAUSE } from '../base/limits';
 import { undefinedIf } from '../base/undefined-if';
 import type { ApiClient } from './api-client';
 import { isConflict, isNotFound } from './api-errors';
@@ -74,7 +74,6 @@ export class Replacement {
       throw new NameConflict(
         `${what} is immutable again, less than an hour after it was replaced: a policy may set that. Exempt the objects with the label ${MANAGED_BY_LABEL}: ${FIELD_MANAGER} from it, then delete this one.`,
         false,
-        DEPENDENCY_REQUEUE,
       );
     const copy = await this.createCopy(type, body);
     try {

@@ -907,7 +907,7 @@ describe('Reconciler', () => {
     test('an object of another owner stalls the resource, and one that is being deleted is waited for', async () => {
       const bench = new Bench(widget());
       bench.sync = () => Promise.reject(new NameConflict('taken', false));
-      expect(await bench.reconcile()).toEqual({ type: 'stalled', after: 3_000 });
+      expect(await bench.reconcile()).toEqual({ type: 'stalled', after: 30_000 });
       expect(bench.condition('Stalled')).toMatchObject({ reason: 'NameConflict', message: 'taken' });
       bench.sync = () => Promise.reject(new NameConflict('still going', true));
       expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 3_000, priority: 'change' });
