@@ -123,6 +123,12 @@ export const readyReasons = {
     meaning: '`spec.suspend` was true before the resource was ever reconciled.',
     action: 'Set `spec.suspend` to false.',
   },
+  FilesNotRead: {
+    kinds: ['HubAutomation', 'HubScene', 'HubScript'],
+    meaning:
+      'The Hub has `delivery: File`, and its hub has not read the files with the definition yet: its pod gets them within a minute, or a configuration with their includes is on its way.',
+    action: 'None. If it lasts, read the conditions of the HubConfiguration.',
+  },
   DeliveryFull: {
     kinds: ['HubAutomation', 'HubScene', 'HubScript'],
     meaning:
@@ -384,6 +390,7 @@ export const progressReasons = [
   'Installing',
   'Removing',
   'ConfigFlowInProgress',
+  'FilesNotRead',
 ] as const satisfies readonly (keyof typeof readyReasons)[];
 
 export interface ConditionDescription {

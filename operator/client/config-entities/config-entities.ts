@@ -87,7 +87,10 @@ export class ConfigEntities {
       if (!desired) return false;
       this.ownReloads.expect(kind, id);
       try {
-        await this.rest.post(configPath(kind, id), desired, { timeout: this.rest.writeTimeout });
+        await ofFile(
+          kind,
+          this.rest.post(configPath(kind, id), desired, { timeout: this.rest.writeTimeout }),
+        );
         return true;
       } catch (error) {
         if (error instanceof HubUnreachable) this.cutAt = this.clock.monotonic();
@@ -99,9 +102,11 @@ export class ConfigEntities {
 
   /** The object in the hub's file; undefined: not in the file. Takes the hub up to 0.4 s with 500 objects. */
   async read(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
-    return unlessUnknown(
-      this.rest.get(configPath(kind, id), { timeout: this.rest.writeTimeout, answer: entityPayload }),
-    );
+    const request = this.rest.get(configPath(kind, id), {
+      timeout: this.rest.writeTimeout,
+      answer: entityPayload,
+    });
+    return unlessUnknown(ofFile(kind, request));
   }
 
   /** As {@link read}, after the writes that were requested before. */
@@ -123,7 +128,7 @@ export class ConfigEntities {
     return this.queues[kind].run(async () => {
       if (!shouldRemove()) return false;
       const removal = this.rest.delete(configPath(kind, id), { timeout: this.rest.writeTimeout });
-      return (await unlessUnknown(removal.then(() => true))) ?? false;
+      return (await unlessUnknown(ofFile(kind, removal).then(() => true))) ?? false;
     });
   }
 
@@ -163,6 +168,17 @@ export class ConfigEntities {
   ): Promise<EntityPayload> {
     const answer = await this.connection.command('blueprint/substitute', { domain: kind, path, input });
     return answer.substituted_config;
+  }
+}
+
+/** The answer to a request about an object of the hub's file. The hub answers 500 without a cause while it cannot read that file. */
+async function ofFile<T>(kind: ConfigEntityKind, request: Promise<T>): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    if (!(error instanceof HubFailed) || error.status !== 500) throw error;
+    const cause = `the hub fails so while it cannot read ${kind}s.yaml: a line that is no YAML, or !secret, which its API does not resolve there. Correct the file`;
+    throw new HubFailed(`${error.message}: ${cause}`, error.status);
   }
 }
 

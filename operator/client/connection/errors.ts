@@ -111,7 +111,20 @@ export class NotFound extends HubRejected {
 
 /** The hub failed to process the request: HTTP 5xx, or `unknown_error` over the WebSocket. */
 export class HubFailed extends HubError {
-  override readonly name = 'HubFailed';
+  override readonly name: string = 'HubFailed';
+
+  /** @param status of an answer over HTTP */
+  constructor(
+    message: string,
+    readonly status?: number,
+  ) {
+    super(message);
+  }
+}
+
+/** The hub has not read files that its pod gets, and gives no cause: most often they are on their way. */
+export class FilesNotRead extends HubFailed {
+  override readonly name = 'FilesNotRead';
 }
 
 /** The hub shows more than the operator keeps. The same request is not sent for some time (rules.md, "Large resources"). */

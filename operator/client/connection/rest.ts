@@ -312,7 +312,9 @@ export class RestClient {
       case 504:
         return new HubUnreachable(`${this.address.url} is not available (HTTP ${status})`, status !== 429);
       default:
-        return status >= 500 ? new HubFailed(text) : new HubRejected(String(status), text, requestType);
+        return status >= 500
+          ? new HubFailed(text, status)
+          : new HubRejected(String(status), text, requestType);
     }
   }
 }

@@ -15,6 +15,7 @@ import {
   type Waiting,
   waiting,
 } from '../../runtime/outcome';
+import { FilesNotRead, type HubFailed } from '../../client/connection/errors';
 import { conditionOf } from '../../runtime/conditions';
 import { truncate } from '../../base/truncate';
 import type { Child } from '../objects/child';
@@ -34,12 +35,15 @@ export function inProgress<R extends Child, S extends ConfigEntitySpec>(
   after = DEPENDENCY_REQUEUE,
   details: Pick<Waiting, 'status' | 'events'> = {},
 ): Waiting {
-  const problem = failure?.hash === hash ? ` The hub failed to write it: ${failure.message}` : '';
+  const problem = failure?.hash === hash ? ` ${failureWords(failure.error)}` : '';
   const isRunning = operation !== undefined && !operation.end;
   const brief = isRunning && problem === '' && !details.status && !details.events;
   const message = `The ${type} ${id} is being sent to the hub.${problem}`;
   return waiting(reason, message, after, { ...details, brief });
 }
+
+const failureWords = (error: HubFailed): string =>
+  error instanceof FilesNotRead ? error.message : `The hub failed to write it: ${error.message}`;
 
 /** What status records once the hub has accepted the payload. `carriedOut`: fields for what else was done. */
 export interface Accepted {

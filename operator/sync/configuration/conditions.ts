@@ -7,6 +7,7 @@ import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, ready, type Stalled, stalled, waiting } from '../../runtime/outcome';
 import type { ConfigurationRecord } from './record/record';
+import type { Files } from './generate/config-files';
 import type { Content } from './generate/generate';
 import type { HttpResult } from './load/http-settings';
 import { changedParts, type ReloadPolicy } from './load/reload-decision';
@@ -52,7 +53,8 @@ export class Outcomes {
 
   /** The first line of the problem is all that a column shows. */
   checkFailed(problem: string): Outcome {
-    return this.failed(`The hub rejects the configuration: ${problem}\nThe configuration before stays.`);
+    const cause = missingVariable(problem, this.content.files) ?? problem;
+    return this.failed(`The hub rejects the configuration: ${cause}\nThe configuration before stays.`);
   }
 
   /**
@@ -205,4 +207,16 @@ export function withHttp(outcome: Outcome, { source, condition, inProgress }: Ht
   const { message, reason } = condition;
   if (inProgress) return waiting('RestartPending', message, HTTP_POLL, details);
   return stalled(reason === 'RestartPending' ? reason : 'InvalidConfiguration', message, details);
+}
+
+/** The hub's words for `!env_var` without a value are the bare name of the variable. */
+function missingVariable(words: string, files: Files): string | undefined {
+  const name = words.trim();
+  if (!/^\w+$/.test(name)) return undefined;
+  for (const [file, text] of Object.entries(files)) {
+    const index = text.split('\n').findIndex((line) => line.includes(`!env_var ${name}`));
+    if (index >= 0)
+      return `${file}, line ${index + 1}: !env_var ${name} names a variable that the hub's container does not have. Set it in spec.podTemplate of the Hub (env of the container hub), or write a default after its name.`;
+  }
+  return undefined;
 }

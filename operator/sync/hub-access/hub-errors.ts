@@ -1,4 +1,5 @@
 import {
+  FilesNotRead,
   HubBanned,
   type HubError,
   HubFailed,
@@ -62,6 +63,7 @@ const TABLE: readonly Row[] = [
     prefix: 'The hub does not serve its API yet: ',
   },
   { error: HubTooLarge, reason: 'HubFailed', retryAfter: DEPENDENCY_REQUEUE },
+  { error: FilesNotRead, reason: 'FilesNotRead', retryAfter: DEPENDENCY_REQUEUE },
   { error: HubFailed, reason: 'HubFailed', retryAfter: DEPENDENCY_REQUEUE, prefix: 'The hub failed: ' },
 ];
 

@@ -11,7 +11,7 @@ export interface Paced {
   /** The hub rejected this content. It would reject the same one again. `at` Infinity: until something else changes. */
   rejection?: { readonly hash: string; readonly error: HubRejected; readonly at: number } | undefined;
   /** The hub failed to write this content `count` times in a row. */
-  failure?: { readonly hash: string; readonly count: number; readonly message: string } | undefined;
+  failure?: { readonly hash: string; readonly count: number; readonly error: HubFailed } | undefined;
 }
 
 /** Decides when the next write of an object may be sent. */
@@ -52,6 +52,6 @@ export class WritePacing {
       paced.rejection = { hash, error, at: isLasting ? Infinity : this.clock.monotonic() };
     if (!(error instanceof HubFailed)) return;
     const count = (paced.failure?.hash === hash ? paced.failure.count : 0) + 1;
-    paced.failure = { hash, count, message: error.message };
+    paced.failure = { hash, count, error };
   }
 }

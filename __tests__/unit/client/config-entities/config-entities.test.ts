@@ -32,6 +32,16 @@ describe('ConfigEntities', () => {
     },
   );
 
+  test('a request fails with the cause that the hub does not tell, while it cannot read its file', async () => {
+    const failed = text(500, 'Server got itself in trouble');
+    for (const method of ['GET', 'POST', 'DELETE'])
+      hub.routes.set(`${method} /api/config/script/config/porch`, failed);
+    const cause = /: the hub fails so while it cannot read scripts\.yaml: .*!secret/;
+    await expect(client.entities.read('script', 'porch')).rejects.toThrow(cause);
+    await expect(client.entities.write('script', 'porch', { sequence: [] })).rejects.toThrow(cause);
+    await expect(client.entities.remove('script', 'porch')).rejects.toThrow(cause);
+  });
+
   test('a reload waits for the removal in flight, which it would undo in the registry', async () => {
     let answer = () => {};
     hub.routes.set('DELETE /api/config/automation/config/porch', (_request, response) => {

@@ -18,6 +18,18 @@ async function started() {
 
 const logsTypo = (text: string) => (text.includes('nam:') ? PROBLEM : null);
 
+test.each([
+  ['HOME_NAME', /configuration\.yaml, line \d+: !env_var HOME_NAME names a variable .* spec\.podTemplate/],
+  ['OTHER_NAME', /^The hub rejects the configuration: OTHER_NAME$/],
+  ['HOME_NAME is', /^The hub rejects the configuration: HOME_NAME is$/],
+])('the words %j of the hub are explained where they are a variable of the text', async (words, message) => {
+  const { hub, operator } = await started();
+  hub.leavesOut = (text) => (text.includes('HOME_NAME') ? words : null);
+  const desired = hub.desired(`${BASE}homeassistant:\n  name: !env_var HOME_NAME\n`);
+  expect(await hub.settle(desired, operator)).toBe('CheckFailed');
+  expect((await operator.sync(desired)).message.split('\n')[0]).toMatch(message);
+});
+
 describe('an item that the hub leaves out', () => {
   test('is a rejection although the check says nothing, and what ran runs', async () => {
     const { hub, operator } = await started();

@@ -1,4 +1,5 @@
 import {
+  FilesNotRead,
   HubBanned,
   HubFailed,
   HubRejected,
@@ -36,6 +37,7 @@ describe('hubErrorOutcome', () => {
       'object',
       { type: 'Waiting', reason: 'HubFailed', after: 30_000, requestPending: false },
     ],
+    [new FilesNotRead('no'), 'object', { type: 'Waiting', reason: 'FilesNotRead', after: 30_000 }],
     [new HubFailed('no'), 'state', { type: 'Waiting', reason: 'HubFailed', after: 30_000 }],
     [
       new HubFailed('no'),

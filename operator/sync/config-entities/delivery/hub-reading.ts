@@ -1,4 +1,4 @@
-import { HubFailed } from '../../../client/connection/errors';
+import { FilesNotRead, HubFailed } from '../../../client/connection/errors';
 import { rereadScripts, scriptVariables } from '../../../client/config-entities/script-variables';
 import type { HubClient } from '../../../client/hub-client';
 import { operatorAnnotations } from '../../../kinds/annotations';
@@ -184,12 +184,13 @@ export class HubReading {
     return undefined;
   }
 
-  private notRead(
-    unread: Unread,
-    words = 'its pod has not got them, or the configuration that it has accepted does not include them (see the HubConfiguration)',
-  ): HubFailed {
-    const names = unread.map(([index]) => objectNames(this.at.name).delivery(index));
-    return new HubFailed(`the hub has not read the ConfigMaps ${names.join(', ')} yet: ${words}`);
+  private notRead(unread: Unread, words?: string): HubFailed {
+    const names = unread.map(([index]) => objectNames(this.at.name).delivery(index)).join(', ');
+    return words === undefined
+      ? new FilesNotRead(
+          `Waiting for the hub to read the ConfigMaps ${names}: its pod gets them within a minute. If this lasts, see whether the HubConfiguration is Ready.`,
+        )
+      : new HubFailed(`the hub has not read the ConfigMaps ${names} yet: ${words}`);
   }
 
   /**

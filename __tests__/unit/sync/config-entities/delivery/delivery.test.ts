@@ -617,7 +617,9 @@ describe('what the hub does not take', () => {
     house.refreshes = false;
     automation(house, 'a');
     await expect(house.settle(90)).rejects.toThrow('not settled');
-    expect(messageOf('a')).toMatch(/has not read the ConfigMaps villa-delivery-0 yet/);
+    expect(messageOf('a')).toBe(
+      'The automation a is being sent to the hub. Waiting for the hub to read the ConfigMaps villa-delivery-0: its pod gets them within a minute. If this lasts, see whether the HubConfiguration is Ready.',
+    );
     expect(reloads(house, 'automation')).toBe(0);
     await house.settle(1_200).catch(() => undefined);
     const since = reloads(house, 'script');
