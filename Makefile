@@ -101,8 +101,12 @@ undeploy: node_modules/.ready ## Removes it from there, after showing which Hubs
 	@exec node_modules/.bin/tsx deploy/undeploy.ts
 
 .PHONY: clean
-clean: ## Removes what was built and what runs left here; not the cache of the sandbox
+clean: ## Removes what was built and what runs left here; not the cache of the sandbox (clean-cache)
 	@rm -rf build .sandbox node_modules
+
+.PHONY: clean-cache
+clean-cache: node_modules/.ready ## Removes what the sandbox has built and downloaded for all clones of this user (~/.cache/hub-operator)
+	@exec node_modules/.bin/tsx sandbox/clean-cache.ts
 
 node_modules/.ready: package.json cli/package.json operator/package.json package-lock.json
 	@command -v node >/dev/null || { echo "Node.js is not installed: install $(NODE_LEAST) or newer from https://nodejs.org."; exit 1; }
