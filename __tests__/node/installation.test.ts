@@ -92,7 +92,11 @@ const resources = () => documented(UNINSTALL, 'kubectl delete hubs,');
 const forms: readonly Form[] = [
   {
     form: 'dist/install.yaml, make deploy and make undeploy',
-    install: () => follow(documented(INSTALL, 'sed '), 'former'),
+    install: () =>
+      follow(
+        commandsUnder(INSTALL, 'For the whole cluster').find((command) => command.startsWith('sed '))!,
+        'former',
+      ),
     upgrade: () => follow(documented(UPGRADE, 'make deploy'), 'present'),
     async uninstall() {
       const began = Date.now();

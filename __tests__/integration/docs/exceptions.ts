@@ -16,6 +16,7 @@ const deployTest = '__tests__/integration/deploy/deploy.test.ts';
 const installationTest = '__tests__/node/installation.test.ts';
 const validateTest = '__tests__/unit/cli/validate.test.ts';
 const commandsTest = '__tests__/integration/cli/commands.test.ts';
+const exportTest = '__tests__/integration/cli/export.test.ts';
 const walksTest = '__tests__/integration/docs/walks.test.ts';
 const plugin = 'the plugin is not installed on the machine';
 const walked = 'a step of a walk, in its order';
@@ -34,6 +35,7 @@ const runBy = (by: string, why: string, commands: readonly string[]): Readonly<R
 export const exceptions: Readonly<Record<string, Readonly<Record<string, Exception>>>> = {
   'README.md': {
     'git clone <this repository> && cd hub-operator': { why: 'the tests run in a clone' },
+    'export KUBECONFIG=.sandbox/run-…/cluster/kubeconfig': { why: 'make run prints the path' },
     'make image IMAGE=REGISTRY/hub-operator:0.1.0 PUSH=1': { why: docker },
     'make deploy IMAGE=REGISTRY/hub-operator:0.1.0': {
       by: deployTest,
@@ -110,13 +112,31 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
   },
   'docs/how-to/command-line.md': {
     ...runBy(walksTest, walked, [
+      'make bundle',
       'npm pack --workspace kubectl-hub',
       'npm install --global ./kubectl-hub-0.1.0.tgz',
       'kubectl hub --version',
       'kubectl config set-context --current --namespace=home',
     ]),
-    'kubectl hub status my-home': { by: commandsTest, why: plugin },
-    'kubectl hub doctor': { by: '__tests__/integration/cli/doctor.test.ts', why: plugin },
+    ...runBy(commandsTest, plugin, [
+      'kubectl hub status my-home',
+      'kubectl hub trace dim-for-movie-night',
+      'kubectl hub logs my-home --tail 20',
+      'kubectl hub sync hubautomation/porch',
+      'kubectl hub suspend hubautomation/porch',
+      'kubectl hub resume hubautomation/porch',
+      'kubectl hub restart my-home',
+    ]),
+    ...runBy(exportTest, plugin, [
+      'kubectl hub export --hub my-home -o exported',
+      'kubectl hub diff -f home',
+    ]),
+    'kubectl hub pull hubautomation/porch --write home/porch.yaml': {
+      by: '__tests__/integration/cli/git.test.ts',
+      why: plugin,
+    },
+    'kubectl hub validate home': { by: validateTest, why: plugin },
+    'kubectl hub doctor --all': { by: '__tests__/integration/cli/doctor.test.ts', why: plugin },
     'exec kubectl-hub __complete "$@"': {
       why: 'the content of a file, which would end the shell of the test',
     },
@@ -131,7 +151,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'kubectl hub status cottage',
   ]),
   'docs/how-to/edit-in-the-browser.md': runBy(walksTest, walked, [
-    'kubectl hub pull haauto/porch --write home/automations/porch.yaml',
+    'kubectl hub pull hubautomation/porch --write home/automations/porch.yaml',
     'git diff',
     'kubectl hub diff -f home/automations/porch.yaml',
   ]),
@@ -146,8 +166,8 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     },
     'kubectl -n home rollout status deployment/mosquitto': { why: 'the sandbox runs no Deployments' },
     ...runBy('__tests__/integration/integrations/answers.test.ts', 'needs the broker', [
-      'kubectl -n home wait --for=condition=Ready --timeout=5m haint/mqtt',
-      'kubectl -n home get haint mqtt',
+      'kubectl -n home wait --for=condition=Ready --timeout=5m hubintegration/mqtt',
+      'kubectl -n home get hubintegration mqtt',
     ]),
   },
   'docs/how-to/typescript.md': {
@@ -180,6 +200,16 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
         as: "sed 's#image: registry.invalid/hub-operator:.*#image: registry.example/hub-operator:0.1.0#' dist/install.yaml | kubectl apply --server-side --force-conflicts --dry-run=server -f -",
         why: 'replaces the operator of make run; a registry has a lower-case name',
       },
+    'kubectl apply --server-side --namespace home -f dist/watched-namespace/roles.yaml': {
+      as: 'kubectl apply --server-side --dry-run=server --namespace home -f dist/watched-namespace/roles.yaml',
+      why: 'the operator of make run works in all namespaces',
+    },
+    "sed 's#image: registry.invalid/hub-operator:.*#image: REGISTRY/hub-operator:0.1.0#; s#value: default$#value: home#' dist/namespaced/install.yaml | kubectl apply --server-side -f -":
+      {
+        as: "sed 's#image: registry.invalid/hub-operator:.*#image: registry.example/hub-operator:0.1.0#; s#value: default$#value: home#' dist/namespaced/install.yaml | kubectl apply --server-side --force-conflicts --dry-run=server -f -",
+        why: 'replaces the operator of make run; a registry has a lower-case name',
+      },
+    'kubectl create namespace home': { by: variantsTest, why: 'make run has it' },
     'kubectl apply --server-side -k dist': {
       as: 'kubectl apply --server-side --force-conflicts --dry-run=server -k dist',
       why: 'replaces the operator of make run',
@@ -187,6 +217,16 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'helm install hub-operator dist/chart --namespace hub-operator --create-namespace --set image.repository=REGISTRY/hub-operator':
       { by: installationTest, why: 'replaces the operator of make run' },
     'helm test hub-operator --namespace hub-operator': { by: releaseTest, why: 'there is no release' },
+  },
+  'docs/how-to/first-hub.md': {
+    ...runBy(walksTest, 'make run has a Hub of that name', [
+      'kubectl apply -f home.yaml',
+      'kubectl apply -f sunset.yaml',
+    ]),
+    'kubectl -n home wait --for=condition=Ready hubautomation/sunset': {
+      by: walksTest,
+      why: 'the commands above it are run there',
+    },
     'kubectl -n home port-forward service/my-home 8123:8123': {
       why: `${kubelet}; tests on a real node reach the pods of hubs so`,
     },
@@ -205,11 +245,6 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       by: deployTest,
       why: 'replaces the operator of make run',
     },
-    'kubectl -n home patch hubautomation motion --type=merge -p \'{"spec":{"mode":null,"maxExceeded":null}}\'':
-      {
-        by: '__tests__/integration/deploy/stored-objects.test.ts',
-        why: 'make run has no object of an earlier version',
-      },
   },
   'docs/how-to/uninstall.md': {
     'helm uninstall hub-operator --namespace hub-operator --wait': {
@@ -230,20 +265,12 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     ]),
     'make undeploy': { by: deployTest, why: 'the commands below it remove the same' },
     'make undeploy FORCE=1': { by: deployTest, why: 'needs a deletion that hangs' },
-    'kubectl -n home patch haauto porch --type=json -p \'[{"op":"remove","path":"/metadata/finalizers"}]\'': {
-      why: 'run on the page troubleshoot.md',
-    },
+    'kubectl -n home patch hubautomation porch --type=json -p \'[{"op":"remove","path":"/metadata/finalizers"}]\'':
+      {
+        why: 'run on the page troubleshoot.md',
+      },
   },
   'docs/how-to/limit-access.md': {
-    'kubectl apply --server-side --namespace home -f dist/watched-namespace/roles.yaml': {
-      as: 'kubectl apply --server-side --dry-run=server --namespace home -f dist/watched-namespace/roles.yaml',
-      why: 'the operator of make run works in all namespaces',
-    },
-    "sed 's#image: registry.invalid/hub-operator:.*#image: REGISTRY/hub-operator:0.1.0#; s#value: default$#value: home#' dist/namespaced/install.yaml | kubectl apply --server-side -f -":
-      {
-        as: "sed 's#image: registry.invalid/hub-operator:.*#image: registry.example/hub-operator:0.1.0#; s#value: default$#value: home#' dist/namespaced/install.yaml | kubectl apply --server-side --force-conflicts --dry-run=server -f -",
-        why: 'replaces the operator of make run; a registry has a lower-case name',
-      },
     'kubectl delete clusterrolebindings,clusterroles hub-operator': {
       by: variantsTest,
       why: 'removes the rights of the operator of make run',
@@ -272,9 +299,13 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'helm upgrade hub-operator dist/chart --namespace hub-operator --reset-then-reuse-values --values proxy.yaml',
   ]),
   'docs/how-to/community-repositories.md': {
-    'kubectl -n home get hacr': { uncompared: true, by: statesTest, why: 'shelf is an example' },
-    'kubectl -n home get hacr shelf -o jsonpath=\'{.status.digest}{"\\n"}\'': {
-      as: 'kubectl -n home get hacr card-mod -o jsonpath=\'{.status.digest}{"\\n"}\'',
+    'kubectl -n home get hubcommunityrepository': {
+      uncompared: true,
+      by: statesTest,
+      why: 'shelf is an example',
+    },
+    'kubectl -n home get hubcommunityrepository shelf -o jsonpath=\'{.status.digest}{"\\n"}\'': {
+      as: 'kubectl -n home get hubcommunityrepository card-mod -o jsonpath=\'{.status.digest}{"\\n"}\'',
       by: statesTest,
       why: 'shelf is an example',
     },
@@ -287,13 +318,15 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       },
   },
   'docs/how-to/secrets.md': {
-    'kubectl -n home get hubcfg my-home -o jsonpath=\'{.status.conditions[?(@.type=="Ready")].message}\'': {
-      uncompared: true,
-      by: statesTest,
-      why: asItIs,
-    },
+    'kubectl -n home get hubconfiguration my-home -o jsonpath=\'{.status.conditions[?(@.type=="Ready")].message}\'':
+      {
+        uncompared: true,
+        by: statesTest,
+        why: asItIs,
+      },
   },
   'docs/how-to/troubleshoot.md': {
+    'kubectl hub trace -n home dim-for-movie-night': { by: commandsTest, why: plugin },
     'kubectl -n hub-operator logs deployment/hub-operator | grep webhook': {
       as: 'cat "$OPERATOR_LOG" | grep webhook',
       why: operatorProcess,
@@ -302,15 +335,15 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       as: 'cat "$OPERATOR_LOG" | tail',
       why: operatorProcess,
     },
-    'kubectl -n home get haauto again -o wide': {
-      as: 'kubectl -n home get haauto -o wide',
+    'kubectl -n home get hubautomation again -o wide': {
+      as: 'kubectl -n home get hubautomation -o wide',
       by: statesTest,
       why: 'the webhook has refused it',
     },
-    'kubectl -n home get haauto -o wide': { uncompared: true, by: statesTest, why: asItIs },
+    'kubectl -n home get hubautomation -o wide': { uncompared: true, by: statesTest, why: asItIs },
     'kubectl -n home get hub -o wide': { uncompared: true, by: statesTest, why: asItIs },
-    'kubectl -n home get hubcfg -o wide': { uncompared: true, by: statesTest, why: asItIs },
-    'kubectl -n home get haar kitchen -o wide': { uncompared: true, by: statesTest, why: asItIs },
+    'kubectl -n home get hubconfiguration -o wide': { uncompared: true, by: statesTest, why: asItIs },
+    'kubectl -n home get hubarea kitchen -o wide': { uncompared: true, by: statesTest, why: asItIs },
     'kubectl -n home logs my-home-0 -c hub --previous': { why: kubelet },
     "kubectl -n home exec my-home-0 -c hub -- sed -i '/^10\\.0\\.0\\.5:/,/^[^ ]/{/^10\\.0\\.0\\.5:/d;/^ /d}' /config/ip_bans.yaml":
       {

@@ -58,10 +58,11 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
     await write('automation.yaml', documentedYaml('docs/how-to/yaml-values.md', 'mode: twice'));
   },
   'docs/how-to/troubleshoot.md': async () => {
+    await write('unquoted.yaml', documentedYaml('docs/tutorial.md', 'name: unquoted'));
     await write('porch.yaml', documentedYaml('docs/how-to/troubleshoot.md', 'mode: twice'));
     await write('right.yaml', automation('porch', ofHome("'on'")));
     await write('lost.yaml', automation('lost', ofHome("'on'").replace('my-home', 'my-hme')));
-    await reader.shell.run('kubectl apply -f right.yaml -f lost.yaml');
+    await reader.shell.run('kubectl apply -f right.yaml -f lost.yaml -f unquoted.yaml');
   },
   'docs/how-to/popular-integrations.md': async () => {
     await write('hue.yaml', documentedYaml('docs/how-to/popular-integrations.md', 'name: hue'));

@@ -5,11 +5,12 @@ import { HubToExport } from '../../cluster/hub-to-export';
 import { commandsOf, type DocumentedCommand, documentedYaml, repository } from './documented-commands';
 import { Reader } from './reader';
 
-// Two people who have nothing but the pages, from the first command to the promised result. The third, who installs with Helm
+// Three people who have nothing but the pages, from the first command to the promised result. The fourth, who installs with Helm
 // for two namespaces, needs a node that runs the operator: __tests__/node/installation.test.ts.
 
 const README = 'README.md';
 const FIRST_STEPS = 'docs/tutorial.md';
+const FIRST_HUB = 'docs/how-to/first-hub.md';
 const COMMAND_LINE = 'docs/how-to/command-line.md';
 const BRING = 'docs/how-to/bring-a-hub.md';
 const EXTERNAL = 'docs/how-to/external-hub.md';
@@ -49,6 +50,21 @@ describe('a newcomer, by README and First steps alone', () => {
       );
       return output === '404';
     });
+  });
+});
+
+describe('a person with an installed operator, by Your first hub alone', () => {
+  test('has a home of two resources, its password and an automation', async () => {
+    const emptied = await reader.shell.run(
+      'kubectl delete namespace home --timeout=300s && kubectl create namespace home',
+    );
+    expect(emptied).toMatchObject({ code: 0 });
+    await reader.write('home.yaml', documentedYaml(FIRST_HUB, 'kind: Hub\n'));
+    await reader.write('sunset.yaml', documentedYaml(FIRST_HUB, 'kind: HubAutomation'));
+    const typed = await commands(FIRST_HUB);
+    const forwards = typed.filter(({ command }) => command.includes('port-forward')); // needs a kubelet
+    expect([typed.length, forwards.length]).toEqual([7, 1]);
+    for (const each of typed) if (!forwards.includes(each)) await reader.follow(each);
   });
 });
 
@@ -115,6 +131,9 @@ describe('the owner of a hub that runs, by its pages alone', () => {
   test('installs the command line, exports the hub, has it taken over without a write, and takes an edit of the browser over', async () => {
     const inClone = (command: string) =>
       `(cd ${repository} && npm_config_pack_destination=${reader.folder} ${command})`;
+    // The prerequisites of make have started this test, and must not be installed again under it.
+    const bundled = inClone('make --old-file=node_modules/.ready bundle');
+    await type(COMMAND_LINE, 'make bundle', { typed: bundled });
     await type(COMMAND_LINE, 'npm pack', { typed: inClone('npm pack --workspace kubectl-hub') });
     await type(COMMAND_LINE, 'npm install --global');
     await type(COMMAND_LINE, 'kubectl hub --version');

@@ -103,21 +103,23 @@ const duplicate = (): string => {
 
 /** By page and command; in the order of the page where a command is documented more than once. */
 const states: Readonly<Record<string, readonly State[]>> = {
-  'docs/how-to/community-repositories.md: kubectl -n home get hacr': [
+  'docs/how-to/community-repositories.md: kubectl -n home get hubcommunityrepository': [
     { table: { definition: communityRepository, wide: false }, written: () => 'Installed True' },
   ],
-  'docs/how-to/community-repositories.md: kubectl -n home get hacr shelf -o jsonpath=\'{.status.digest}{"\\n"}\'':
+  'docs/how-to/community-repositories.md: kubectl -n home get hubcommunityrepository shelf -o jsonpath=\'{.status.digest}{"\\n"}\'':
     [{ written: () => 'sha256:' }],
-  'docs/how-to/secrets.md: kubectl -n home get hubcfg my-home -o jsonpath=\'{.status.conditions[?(@.type=="Ready")].message}\'':
+  'docs/how-to/secrets.md: kubectl -n home get hubconfiguration my-home -o jsonpath=\'{.status.conditions[?(@.type=="Ready")].message}\'':
     [{ written: () => missingKey().split(' Add them')[0]! }],
-  'docs/how-to/troubleshoot.md: kubectl -n home get haauto again -o wide': [wide(automation, duplicate)],
-  'docs/how-to/troubleshoot.md: kubectl -n home get haauto -o wide': [wide(automation, hubNotReady)],
+  'docs/how-to/troubleshoot.md: kubectl -n home get hubautomation again -o wide': [
+    wide(automation, duplicate),
+  ],
+  'docs/how-to/troubleshoot.md: kubectl -n home get hubautomation -o wide': [wide(automation, hubNotReady)],
   'docs/how-to/troubleshoot.md: kubectl -n home get hub -o wide': [
     wide(hubDefinition, unscheduled),
     wide(hubDefinition, downgrade),
   ],
-  'docs/how-to/troubleshoot.md: kubectl -n home get hubcfg -o wide': [wide(configuration, notYaml)],
-  'docs/how-to/troubleshoot.md: kubectl -n home get haar kitchen -o wide': [wide(area, noFloor)],
+  'docs/how-to/troubleshoot.md: kubectl -n home get hubconfiguration -o wide': [wide(configuration, notYaml)],
+  'docs/how-to/troubleshoot.md: kubectl -n home get hubarea kitchen -o wide': [wide(area, noFloor)],
 };
 
 /** Outputs that no run of the command is compared with. */

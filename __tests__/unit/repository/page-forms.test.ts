@@ -1,0 +1,33 @@
+import { sourceFiles } from './sources';
+
+// A page is read by people who look for one thing: it says at once whether it has it, and ends before they give up.
+
+const LONGEST = 1_200; // words
+/** Looked up by their headings, as a reference is. */
+const references = ['docs/how-to/troubleshoot.md', 'docs/how-to/popular-integrations.md'];
+
+const pages = [...sourceFiles('docs')].filter(
+  ([name]) => name.endsWith('.md') && name !== 'docs/index.md' && !name.startsWith('docs/reference/'),
+);
+
+test('the first sentence of each page says for whom it is, and what it does', () => {
+  const without = pages.filter(([, text]) => !/^# .+\n\nFor [^\n]+/.test(text));
+  expect(pages.length).toBeGreaterThan(40);
+  expect(without.map(([name]) => name)).toEqual([]);
+});
+
+test(`no tutorial or how-to page has more than ${LONGEST} words`, () => {
+  const steps = pages.filter(
+    ([name]) => /^docs\/(tutorial|how-to\/)/.test(name) && !references.includes(name),
+  );
+  const long = steps.map(([name, text]) => ({ name, words: text.split(/\s+/).filter(Boolean).length }));
+  expect(steps.length).toBeGreaterThan(25);
+  expect(long.filter(({ words }) => words > LONGEST)).toEqual([]);
+});
+
+test('each page of some length has headings, by which its parts are found and linked', () => {
+  const without = pages.filter(
+    ([, text]) => text.split(/\s+/).length > 400 && !/^## /m.test(text.replace(/^```[^]*?^```/gm, '')),
+  );
+  expect(without.map(([name]) => name)).toEqual([]);
+});
