@@ -43,7 +43,7 @@ export async function benchCommands(exported: number, shown: number, rounds: num
     const where = [`--namespace=${hub.namespace}`, `--kubeconfig=${bench.sandbox.kubeconfig}`];
     const run = (node: string, ...args: readonly string[]) => timed(node, [BUNDLE, ...args, ...where]);
     const before = await cpuSeconds(hub.pid);
-    const whole = await run(process.execPath, 'export', '--hub=hub', `--output=${folder}`);
+    const whole = await run(process.execPath, 'export', '--hub=hub', `--to=${folder}`);
     const ofHub = ((await cpuSeconds(hub.pid)) - before) * 1_000;
     const files = await readdir(join(folder, 'automations'));
     await adopt(bench, hub, join(folder, 'automations'), files.sort().slice(0, shown));

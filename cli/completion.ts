@@ -109,7 +109,7 @@ async function complete(
   if (before?.required)
     return before.argChoices ? { candidates: before.argChoices } : { candidates: [], files: true };
   if (last.startsWith('-'))
-    return { candidates: command.options.flatMap(({ long }) => (long ? [long] : [])) };
+    return { candidates: command.options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])) };
   const [argument] = command.registeredArguments;
   if (argument?.argChoices) return { candidates: argument.argChoices };
   if (argument?.name() === 'file') return { candidates: [], files: true };

@@ -4,6 +4,9 @@ import type { Terminal } from './terminal';
 export const outputFormats = ['table', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
+export const isOutputFormat = (text: string): text is OutputFormat =>
+  (outputFormats as readonly string[]).includes(text);
+
 export interface OutputOptions {
   readonly output: OutputFormat;
 }

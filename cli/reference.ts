@@ -37,7 +37,7 @@ const noEnvironment = {
 
 function section(command: Command): string[] {
   const args: readonly Argument[] = command.registeredArguments;
-  const options: readonly Option[] = command.options;
+  const options: readonly Option[] = command.options.filter(({ hidden }) => !hidden);
   const rows = [
     ...args.map((each) => row([`\`${shown(each)}\``, described(each.description, each.argChoices)])),
     ...options.map((each) =>

@@ -60,7 +60,7 @@ export class HubToExport {
 
   /** Exports the content for a Hub `villa`. */
   async export(namespace: string, to: string): Promise<Exported> {
-    const report = ['--format=json', `--output=${this.path(to)}`];
+    const report = ['--output=json', `--to=${this.path(to)}`];
     const ran = await kubectlHub(namespace, ['export', ...this.address, '--hub=villa', ...report]);
     const { written, notExpressed } = JSON.parse(ran.stdout || '{}') as Exported;
     const names = (await readdir(this.path(to), { recursive: true })).filter((name) =>

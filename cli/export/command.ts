@@ -1,12 +1,13 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { ClusterOptions } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
 import type { Environment } from '../environment';
 import { exitCodes } from '../exit-codes';
 import { openHub, type OpenHub, openUrl } from '../hub/access';
-import { formatResult, formatTable, oneLine, type OutputFormat, outputFormats } from '../output';
+import { formatResult, formatTable, oneLine } from '../output';
 import { filesOf, writeFiles } from './files';
+import { type Destination, destinationOf, withDestination } from './options';
 import { readHub, registryNames } from './read-hub';
 import { describe } from './resources';
 
@@ -17,17 +18,13 @@ export interface HubOptions extends ClusterOptions {
   readonly tokenFile?: string;
 }
 
-interface ExportOptions extends HubOptions {
-  /** The folder. */
-  readonly output: string;
-  readonly format: OutputFormat;
-}
+interface ExportOptions extends HubOptions, Destination {}
 
 /** The name of the Hub in the files when none is given. */
 const DEFAULT_NAME = 'my-home';
 
 export function exportCommand(context: CommandContext): Command {
-  return withHub(clusterCommand('export'))
+  return withDestination(withHub(clusterCommand('export')))
     .summary('write the content of a hub as files of resources')
     .description(
       `Reads automations, scenes, scripts, ${registryNames} and integrations of a hub, and writes a file for each ` +
@@ -35,10 +32,9 @@ export function exportCommand(context: CommandContext): Command {
         'The same content gives the same files. What cannot be expressed is listed with the reason; values that look like ' +
         'secrets are named and never written. Exit code 3: something cannot be expressed.',
     )
-    .requiredOption('-o, --output <directory>', 'folder for the files')
-    .addOption(new Option('--format <format>', 'form of the report').choices(outputFormats).default('table'))
     .action(
-      context.action(async (options: ExportOptions) => {
+      context.action(async (given: ExportOptions) => {
+        const options = destinationOf(given);
         const { environment } = context;
         const { terminal } = environment;
         const hub = await openNamed(environment, options);

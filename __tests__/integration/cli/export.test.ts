@@ -197,7 +197,7 @@ homeassistant:
         'export',
         `--url=${url}`,
         `--token-file=${wrong}`,
-        `--output=${wrong}-files`,
+        `--to=${wrong}-files`,
       ]);
     const nowhere = await exported('http://127.0.0.1:1');
     expect(nowhere).toMatchObject({

@@ -142,7 +142,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     },
   },
   'docs/how-to/bring-a-hub.md': runBy(walksTest, walked, [
-    'kubectl hub export --url http://192.168.1.10:8123 --token-file token.txt --hub cottage -o home',
+    'kubectl hub export --url http://192.168.1.10:8123 --token-file token.txt --hub cottage --to home',
     'kubectl hub diff -f home --url http://192.168.1.10:8123 --token-file token.txt',
     'kubectl apply -f cottage.yaml',
     'kubectl -n home wait --for=condition=Ready --timeout=2m hub/cottage',

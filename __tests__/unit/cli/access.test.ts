@@ -83,7 +83,7 @@ function expectNothingSentTo({ requests, connects, commands }: FakeHub): void {
 describe('openHub', () => {
   test.each([
     'doctor',
-    'export --hub villa -o FOLDER/files',
+    'export --hub villa --to FOLDER/files',
     'diff -f FOLDER/porch.yaml',
     'pull haauto/porch',
     'trace porch',

@@ -2,10 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { Command } from 'commander';
 import { build } from 'esbuild';
 import { version } from '../../../package.json';
 import cliPackage from '../../../cli/package.json';
 import { CommandContext } from '../../../cli/command-context';
+import { destinationOf, withDestination } from '../../../cli/export/options';
 import { createProgram } from '../../../cli/program';
 import { formatRuns, stepsOf } from '../../../cli/trace/command';
 import { formatTable } from '../../../cli/output';
@@ -199,19 +201,30 @@ describe('wrong arguments', () => {
 });
 
 describe('the form of a result', () => {
-  test('is a choice of every command that has one; -o of export is its folder', async () => {
+  test('is a choice of every command that has one', async () => {
     const program = await createProgram('kubectl hub', new CommandContext(new CommandLine().environment()));
     const forms = Object.fromEntries(
       program.commands
         .filter((each) => !['__complete', 'completion', 'help'].includes(each.name()))
-        .map((each) => [
-          each.name(),
-          each.options.find(({ long }) => long === (each.name() === 'export' ? '--format' : '--output'))
-            ?.argChoices,
-        ]),
+        .map((each) => [each.name(), each.options.find(({ long }) => long === '--output')?.argChoices]),
     );
     expect(Object.keys(forms)).toContain('doctor');
     for (const choices of Object.values(forms)) expect(choices).toEqual(['table', 'json', 'yaml']);
+  });
+
+  test('of export is not its folder, which the former option names for one release', () => {
+    const read = (line: string) => {
+      const command = withDestination(new Command('export').action(() => undefined));
+      command.parse(line.split(' '), { from: 'user' });
+      const { output: folder, format } = destinationOf(command.opts<{ output: string }>());
+      return { folder, format };
+    };
+    expect(read('--to home')).toEqual({ folder: 'home', format: 'table' });
+    expect(read('--to home -o json')).toEqual({ folder: 'home', format: 'json' });
+    expect(read('-o home')).toEqual({ folder: 'home', format: 'table' });
+    expect(read('-o home --format yaml')).toEqual({ folder: 'home', format: 'yaml' });
+    expect(() => read('-o json')).toThrow('--to DIRECTORY');
+    expect(() => read('--to home -o xml')).toThrow('one of table, json, yaml');
   });
 
   test('the log of a container has none', async () => {

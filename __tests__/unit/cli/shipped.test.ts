@@ -283,8 +283,7 @@ describe.each(nodes)('the package for npm, installed without a registry, on Node
     const next = async (): Promise<void> => {
       for (let each = tries.shift(); each; each = tries.shift()) {
         const { code, form, args } = each;
-        const own =
-          command === 'export' ? ['-o', `exported-${form}-${code}`, '--format', form] : ['-o', form];
+        const own = ['-o', form, ...(command === 'export' ? ['--to', `exported-${form}-${code}`] : [])];
         const result = await run(node.path, program, command, ...args, ...own);
         readResult(form, result);
         // With its whole output, which says why it is another.
