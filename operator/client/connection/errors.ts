@@ -64,7 +64,18 @@ export class HubBanned extends HubError {
 
 /** The hub rejected user name and password, or asks for a second factor. Counts toward the hub's ban. */
 export class LoginFailed extends HubError {
-  override readonly name = 'LoginFailed';
+  override readonly name: string = 'LoginFailed';
+}
+
+/** The configuration of the hub has no login by user name and password, so no credentials work. Counts toward the hub's ban. */
+export class NoPasswordLogin extends LoginFailed {
+  override readonly name = 'NoPasswordLogin';
+
+  constructor() {
+    super(
+      'the hub has no login by password, since auth_providers in its configuration lacks type: homeassistant',
+    );
+  }
 }
 
 /**

@@ -2,10 +2,12 @@ import type { Clock } from '../../base/clock';
 import { undefinedIf } from '../../base/undefined-if';
 import { authCode, loginStep, tokens } from '../connection/answers';
 import {
+  HubFailed,
   HubRejected,
   HubUnreachable,
   isNotFound,
   LoginFailed,
+  NoPasswordLogin,
   NotFound,
   UserExists,
 } from '../connection/errors';
@@ -56,7 +58,10 @@ export async function createUser(rest: RestClient, user: FirstUser): Promise<Log
     // The hub sends no error code.
     const exists =
       error instanceof HubRejected && error.code === '400' && / already exists/.test(error.message);
-    throw exists ? new UserExists(error.message) : error;
+    if (exists) throw new UserExists(error.message);
+    if (error instanceof HubFailed && error.status === 500)
+      throw new HubFailed(`${error.message}: ${PROVIDER_MAY_LACK}`, error.status);
+    throw error;
   });
   return answer && exchangeCode(rest, answer.auth_code);
 }
@@ -82,7 +87,7 @@ export async function endLogin(rest: RestClient, login: Login): Promise<void> {
  * have loaded its users yet, but each attempt counts toward a ban. Any other rejection (a deactivated user, a hub
  * without the provider `homeassistant`) is not retried.
  *
- * @throws LoginFailed wrong user name or password, a second factor is required, or the hub rejects the login
+ * @throws LoginFailed wrong user name or password, a second factor is required, or the hub rejects the login; NoPasswordLogin
  */
 export async function login(rest: RestClient, credentials: Credentials, clock: Clock): Promise<Login> {
   const code = await authorize(rest, credentials, clock);
@@ -94,10 +99,9 @@ export async function authorize(rest: RestClient, credentials: Credentials, cloc
   const { username, password } = credentials;
   const { client_id, redirect_uri } = clientIdentity(rest);
   const start = { client_id, redirect_uri, handler: ['homeassistant', null] };
-  const flow = await asLoginFailure(
-    username,
-    rest.post('/auth/login_flow', start, { ...anonymous, answer: loginStep }),
-  );
+  const begin = rest.post('/auth/login_flow', start, { ...anonymous, answer: loginStep });
+  const flow = await asLoginFailure(username, undefinedIf(isUnknownProvider, begin));
+  if (!flow) throw new NoPasswordLogin();
   if (flow.type === 'abort') throw loginFailure(username, flow.reason);
   const path = `/auth/login_flow/${encodeURIComponent(flow.flow_id)}`;
   const answer = { client_id, username: normaliseUsername(username), password };
@@ -132,6 +136,13 @@ export async function completeStep(rest: RestClient, step: LaterStep, accessToke
   const body = step === 'integration' ? clientIdentity(rest) : undefined;
   await unlessDone(rest.post(`/api/onboarding/${step}`, body, { token: accessToken }));
 }
+
+const PROVIDER_MAY_LACK =
+  'the log of the hub has the cause. It is the configuration if that has homeassistant.auth_providers without type: homeassistant';
+
+/** The hub sends no error code. */
+const isUnknownProvider = (error: unknown): boolean =>
+  isNotFound(error) && /^Invalid handler/.test((error as NotFound).message);
 
 const anonymous = { token: null };
 

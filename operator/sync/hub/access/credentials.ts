@@ -12,7 +12,7 @@ import { createGeneratedSecret } from '../../hub-workload/generated-secret';
 import { removeOwnerReference } from '../../hub-workload/owner-reference';
 import { keepsVolume } from '../../hub-workload/retain';
 import type { MissingValue } from '../../hub-access/secret-value';
-import type { LoginFailed } from '../../../client/connection/errors';
+import { type LoginFailed, NoPasswordLogin } from '../../../client/connection/errors';
 import type { Cache } from '../../../runtime/cache';
 import { PerHub } from '../../hub-access/per-hub';
 
@@ -150,14 +150,17 @@ export class RejectedCredentials {
   }
 
   record(hub: Hub, digest: string, error: LoginFailed): Stuck {
-    const stuck = loginFailed(error.message);
-    this.entries.set(hub, { digest, stuck });
+    const isByConfiguration = error instanceof NoPasswordLogin;
+    const stuck = isByConfiguration ? noPasswordLogin(error) : loginFailed(error.message);
+    this.entries.set(hub, { digest: isByConfiguration ? withConfiguration(hub, digest) : digest, stuck });
     return stuck;
   }
 
-  /** Whether these credentials were rejected. */
+  /** Whether these credentials were rejected, by the hub with the configuration of now if that was the cause. */
   find(hub: Hub, digest: string): Stuck | undefined {
-    if (digest !== this.digest(hub)) return undefined;
+    const rejected = this.digest(hub);
+    if (rejected === withConfiguration(hub, digest)) return noPasswordLogin(new NoPasswordLogin());
+    if (rejected !== digest) return undefined;
     return this.entries.get(hub)?.stuck ?? loginFailed('the hub has rejected these credentials');
   }
 
@@ -172,6 +175,14 @@ export class RejectedCredentials {
     const { rejectedCredentials = null } = hub.status?.bootstrap ?? {};
     return entry === undefined ? rejectedCredentials : (entry?.digest ?? null);
   }
+}
+
+const withConfiguration = ({ status }: Hub, digest: string): string =>
+  `${digest} with configuration ${status?.configHash ?? ''}`;
+
+function noPasswordLogin({ message: cause }: NoPasswordLogin): Stuck {
+  const message = `${cause}: add it to homeassistant.auth_providers of the HubConfiguration, or remove that section. The login is tried again when the hub runs with another configuration.`;
+  return { type: 'stuck', reason: 'LoginFailed', message };
 }
 
 function loginFailed(cause: string): Stuck {

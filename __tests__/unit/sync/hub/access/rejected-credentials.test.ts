@@ -1,4 +1,4 @@
-import { LoginFailed } from '../../../../../operator/client/connection/errors';
+import { LoginFailed, NoPasswordLogin } from '../../../../../operator/client/connection/errors';
 import { RejectedCredentials } from '../../../../../operator/sync/hub/access/credentials';
 import { aHub } from '../../fixtures';
 
@@ -24,6 +24,22 @@ describe('RejectedCredentials', () => {
     rejected.clear(villa);
     expect(rejected.find(villa, 'digest')).toBeUndefined();
     expect(rejected.digest(villa)).toBeNull();
+  });
+
+  test('finds them while the hub has the configuration whose providers lack a login by password', () => {
+    const withHash = (configHash: string, bootstrap: object = {}) =>
+      aHub({ status: { configHash, bootstrap } });
+    const rejected = new RejectedCredentials(cache);
+    const stuck = rejected.record(withHash('a'), 'digest', new NoPasswordLogin());
+    expect(stuck.message).toMatch(/^the hub has no login by password, .*homeassistant\.auth_providers/);
+    expect(stuck.message).not.toContain('Secret');
+    expect(rejected.find(withHash('a'), 'digest')).toEqual(stuck);
+    expect(rejected.find(withHash('a'), 'another digest')).toBeUndefined();
+    expect(rejected.find(withHash('b'), 'digest')).toBeUndefined();
+    const stored = { rejectedCredentials: rejected.digest(withHash('a'))! };
+    const restarted = new RejectedCredentials(cache);
+    expect(restarted.find(withHash('a', stored), 'digest')).toEqual(stuck);
+    expect(restarted.find(withHash('b', stored), 'digest')).toBeUndefined();
   });
 
   test('finds them in the status after a restart, until the hub accepts credentials', () => {
