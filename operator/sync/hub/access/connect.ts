@@ -118,7 +118,7 @@ export class Connector {
     if (spec.backup && !conditionOf(hub, 'BackupConfigured'))
       context.conditions['BackupConfigured'] = noToken;
     const problem = await this.podProblem(hub);
-    if (problem) return problem;
+    if (problem) return withCauseOfVolume(problem, context);
     if (!url) return podNotReady(hub, this.services.clock, 'The address of the hub is not known yet.');
     const found = await resolveAccess(this.services, hub, spec, url);
     if ('missing' in found) return this.replaceToken(context, url, tokenMissing(found));
@@ -254,6 +254,13 @@ const bootstrapBanned = condition(
   'InProgress',
   'The bootstrap continues when the hub has lifted its ban of the operator.',
 );
+
+/** The scheduler does not say why a claim has no volume. */
+function withCauseOfVolume(problem: Outcome, { conditions }: HubContext): Outcome {
+  const storage = conditions['StorageReady'];
+  if (storage?.reason !== 'Pending') return problem;
+  return { ...problem, message: `${problem.message.replace(/\.?$/, '.')} ${storage.message}` };
+}
 
 /** `BackupConfigured` while no token works. */
 const noToken = condition('False', 'TokenNotAvailable', 'Waiting for the API token.');

@@ -97,7 +97,7 @@ export class EntryUpdate {
     if (left.every((id) => !this.isKnown(id)))
       return this.failed(
         'config',
-        `no form of the existing entry asks for ${left.join(', ')}: remove it or correct its name`,
+        `no form of the entry asks for ${left.join(', ')}, so the entry works without it: remove it or correct its name`,
       );
     if (this.isRecreated) {
       const result = await runAgain(this.reconcile, this.entry, left, this.operation);

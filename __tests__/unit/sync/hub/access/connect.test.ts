@@ -102,6 +102,18 @@ describe('Connector', () => {
     expect(server.requests).toEqual([]);
   });
 
+  test('names why the claim of a pod that is not ready has no volume', async () => {
+    isPodReady = false;
+    const message = 'villa-config is Pending: storageclass.storage.k8s.io "fast-ssd" not found';
+    const withReason = async (reason: 'Pending' | 'Expanding') => {
+      const context = { ...aHubContext(hub), ...uncheckedClaim, url: server.url };
+      context.conditions['StorageReady'] = { status: 'False', reason, message };
+      return ((await connector.connect(context)) as Outcome).message;
+    };
+    expect(await withReason('Pending')).toMatch(/\w\. villa-config is Pending: .* "fast-ssd" not found$/);
+    expect(await withReason('Expanding')).not.toContain('fast-ssd');
+  });
+
   test('reports the refusal of the init container to start an older version', async () => {
     isPodReady = false;
     initMessage = JSON.stringify({ result: 'downgrade', version: '2026.10.0', ran: '2026.11.0' });
