@@ -218,6 +218,9 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       { by: installationTest, why: 'replaces the operator of make run' },
     'helm test hub-operator --namespace hub-operator': { by: releaseTest, why: 'there is no release' },
   },
+  'docs/how-to/automations-yaml.md': {
+    'kubectl hub validate pasted.yaml': { by: validateTest, why: plugin },
+  },
   'docs/how-to/first-hub.md': {
     ...runBy(walksTest, 'make run has a Hub of that name', [
       'kubectl apply -f home.yaml',
