@@ -13,23 +13,23 @@ help: ## This list
 
 .PHONY: run
 run: node_modules/.ready ## A cluster, a hub, the operator and samples on this machine, until Ctrl-C (ONCE=1: until all is Ready)
-	@exec node_modules/.bin/tsx sandbox/run.ts
+	@exec node --import tsx sandbox/run.ts
 
 .PHONY: sandbox
 sandbox: node_modules/.ready ## Only the cluster, until Ctrl-C (HUBS=1: also a node that runs hubs)
-	@exec node_modules/.bin/tsx sandbox/cli.ts
+	@exec node --import tsx sandbox/cli.ts
 
 .PHONY: test
 test: node_modules/.ready ## Everything that this machine can check (FILES=pattern: these test files; HUB=version: with another Home Assistant; SEED=… of a run before; WITH_NODE=1: then test-node)
-	@exec node_modules/.bin/tsx __tests__/run.ts $(if $(WITH_NODE),--with-node)
+	@exec node --import tsx __tests__/run.ts $(if $(WITH_NODE),--with-node)
 
 .PHONY: test-quick
 test-quick: node_modules/.ready ## Types, lint, format, unit tests and schemas, in a minute
-	@exec node_modules/.bin/tsx __tests__/run.ts --quick
+	@exec node --import tsx __tests__/run.ts --quick
 
 .PHONY: test-node
 test-node: node_modules/.ready ## Tests on a real node: kubelet, containerd, the images (Linux, root; FILES=pattern; LONG=1: also those of many minutes)
-	@exec node_modules/.bin/tsx __tests__/run.ts --node
+	@exec node --import tsx __tests__/run.ts --node
 
 .PHONY: lint
 lint: node_modules/.ready ## Types, lint and format
@@ -108,9 +108,13 @@ clean: ## Removes what was built and what runs left here; not the cache of the s
 clean-cache: node_modules/.ready ## Removes what the sandbox has built and downloaded for all clones of this user (~/.cache/hub-operator)
 	@exec node_modules/.bin/tsx sandbox/clean-cache.ts
 
-node_modules/.ready: package.json cli/package.json operator/package.json package-lock.json
+# Each time: the packages may have been installed with another Node.js.
+.PHONY: node-version
+node-version:
 	@command -v node >/dev/null || { echo "Node.js is not installed: install $(NODE_LEAST) or newer from https://nodejs.org."; exit 1; }
 	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19)) { console.error(`Node.js $${process.versions.node} is too old: install $(NODE_LEAST) or newer.`); process.exit(1); }'
+
+node_modules/.ready: package.json cli/package.json operator/package.json package-lock.json | node-version
 	@echo "Installing packages from npm (about 300 MB, once) …"
-	@npm ci --no-audit --no-fund --no-update-notifier --loglevel=error
+	@npm ci --no-audit --no-fund --no-update-notifier --loglevel=error --fetch-retries=1 || { echo "npm could not install the packages: see its words above. It needs a way to $$(npm config get registry); behind a proxy set HTTPS_PROXY, for another registry \`npm config set registry URL\`."; exit 1; }
 	@touch $@

@@ -6,8 +6,8 @@ import { removeRunFile, writeRunFile } from './run-file';
 /** `make sandbox`: runs a cluster until Ctrl-C; with HUBS=1 also a node that runs hubs. */
 async function main(): Promise<void> {
   const hubs = process.env['HUBS'] === '1';
-  const sandbox = await startSandbox({ hubs });
   const interrupted = untilInterrupted();
+  const sandbox = await startSandbox({ hubs, interrupted });
   await writeRunFile(sandbox);
   console.log(`
 ${hubs ? 'The cluster has a node that runs hubs.' : 'The cluster has no node: it stores every object, and pods stay Pending.'} In another terminal:
@@ -19,6 +19,7 @@ Ctrl-C stops it and removes its data.`);
   await interrupted;
   await removeRunFile();
   await sandbox.stop();
+  console.log(`All processes are stopped. The data is removed: ${sandbox.directory}`);
 }
 
 main().catch((error: unknown) => {

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { ControlPlane } from './control-plane';
 import type { ControlPlaneProgram } from './control-plane-programs';
 import { ForkServer } from './fork-server';
+import { Interrupted, rejectWhen } from './interrupt';
 import { makeRunDirectory } from './run-directory';
 import { AFTER_FORK, HUB_MODULES } from './hub-modules';
 import type { HubSoftware } from './hub-software';
@@ -24,6 +25,8 @@ export interface SandboxOptions {
   readonly hubs?: boolean;
   /** By this factor probes of pods wait longer for an answer than their timeouts say. Default 1. */
   readonly probePatience?: number;
+  /** Resolves when the sandbox is not wanted any more: a start then ends with {@link Interrupted}. */
+  readonly interrupted?: Promise<void>;
 }
 
 export interface Sandbox {
@@ -46,10 +49,17 @@ export interface Sandbox {
 /**
  * Starts a Kubernetes cluster that belongs to this process; others may run on the same machine. Its programs are built
  * and downloaded at the first start and cached. All its processes end with this process, also after `kill -9`.
+ *
+ * @throws Interrupted nothing of it is left, but builds that end with this process
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const mode = options.progress ?? defaultProgress();
-  const { controlPlane: program, hubSoftware } = await ensureDependencies(mode, options.hubs ?? false);
+  let isInterrupted = false;
+  void options.interrupted?.then(() => (isInterrupted = true));
+  const { controlPlane: program, hubSoftware } = await Promise.race([
+    ensureDependencies(mode, options.hubs ?? false),
+    ...(options.interrupted ? [rejectWhen(options.interrupted)] : []),
+  ]);
 
   const directory = options.directory === undefined ? await makeRunDirectory() : resolve(options.directory);
   const places = { cluster: join(directory, 'cluster'), node: join(directory, 'node') };
@@ -75,7 +85,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   await runSteps([{ title: 'Starting the cluster', run: start }], mode);
 
-  return {
+  const sandbox: Sandbox = {
     directory,
     kubeconfig: controlPlane.kubeconfig,
     apiServer: controlPlane.apiServer,
@@ -92,6 +102,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       for (const place of ours) await rm(place, { recursive: true, force: true });
     },
   };
+  if (!isInterrupted) return sandbox;
+  await sandbox.stop(); // the start takes seconds, and its processes are known at its end
+  throw new Interrupted();
 }
 
 async function newForkServer({ python, venv }: HubSoftware, directory: string): Promise<ForkServer> {

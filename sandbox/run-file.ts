@@ -1,12 +1,18 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runsDirectory } from './run-directory';
+import { isAlive, runsDirectory } from './run-directory';
 import type { Sandbox } from './index';
 
-/** Path of the file that describes the run that was started last, for programs. */
+/** Path of the file that describes the first of the runs that go on, for programs. */
 export const runFile = (): string => join(runsDirectory(), 'run.json');
 
-/** Writes the run file: process ids, paths and addresses of the run, and `extra`, such as the URLs of hubs. */
+/** Path of the file of a run that was started beside another one. */
+const besideFile = (): string => join(runsDirectory(), `run-${process.pid}.json`);
+
+/**
+ * Writes the run file: process ids, paths and addresses of the run, and `extra`, such as the URLs of hubs. That of another
+ * run that goes on stays.
+ */
 export async function writeRunFile(
   sandbox: Sandbox,
   extra: Readonly<Record<string, unknown>> = {},
@@ -22,15 +28,27 @@ export async function writeRunFile(
     ...extra,
   };
   await mkdir(runsDirectory(), { recursive: true });
-  // Renamed into place, so that no reader sees a partial file.
+  // Put into place as a whole, so that no reader sees a partial file.
   const partial = `${runFile()}.${process.pid}`;
   await writeFile(partial, `${JSON.stringify(run, undefined, 2)}\n`);
-  await rename(partial, runFile());
+  const isFirst = await link(partial, runFile()).then(
+    () => true,
+    () => false,
+  );
+  if (isFirst) return rm(partial);
+  const writer = await writerOf(runFile());
+  const isOthers = writer !== undefined && writer !== process.pid && isAlive(writer);
+  await rename(partial, isOthers ? besideFile() : runFile());
 }
 
-/** Removes the run file unless another run has replaced it. */
+/** Removes the file of this run. */
 export async function removeRunFile(): Promise<void> {
-  const content = await readFile(runFile(), 'utf8').catch(() => undefined); // it does not exist
-  if (content !== undefined && (JSON.parse(content) as { pid: number }).pid === process.pid)
-    await rm(runFile());
+  await rm(besideFile(), { force: true });
+  if ((await writerOf(runFile())) === process.pid) await rm(runFile());
+}
+
+/** The process that wrote the file; undefined: there is no such file. */
+async function writerOf(file: string): Promise<number | undefined> {
+  const content = await readFile(file, 'utf8').catch(() => undefined);
+  return content === undefined ? undefined : (JSON.parse(content) as { pid: number }).pid;
 }

@@ -7,7 +7,7 @@ import { CodeHost } from './code-host';
 import { formatError, SandboxError } from './sandbox-error';
 import { ResourceStates, type ResourceState } from './resource-states';
 import { type Sandbox, startSandbox } from './index';
-import { untilInterrupted } from './interrupt';
+import { Interrupted, rejectWhen, untilInterrupted } from './interrupt';
 import { bundleOperator, repository } from './image/bundle';
 import { lastLines } from './last-lines';
 import { installOperator, type OperatorProcess, sandboxKubectl, startOperator } from './operator-process';
@@ -25,10 +25,10 @@ const LAST_LINES = 10;
 
 /** `make run`: runs cluster, hub, operator and samples until Ctrl-C; with ONCE=1 only until everything is Ready. */
 async function main(): Promise<void> {
-  const sandbox = await startSandbox({ hubs: true });
+  const interrupted = untilInterrupted();
+  const sandbox = await startSandbox({ hubs: true, interrupted });
   // The imports of the hub take longer than all that comes before the first one, and wait for nothing of it.
   void sandbox.forkServer?.address();
-  const interrupted = untilInterrupted();
   const resourceStates = new ResourceStates(sandbox.kubeconfig);
   const codeHost = await startCodeHost();
   let failed = false;
@@ -58,6 +58,9 @@ async function main(): Promise<void> {
     await codeHost.stop();
     await removeRunFile();
     await sandbox.stop({ keep: failed });
+    console.log(
+      `All processes are stopped. ${failed ? 'Data and logs stay until the next start' : 'The data is removed'}: ${sandbox.directory}`,
+    );
   }
 }
 
@@ -148,17 +151,6 @@ async function listStates(resourceStates: ResourceStates, report: Report): Promi
 }
 
 const sentence = ({ kind, name, message }: ResourceState): string => `${kind} ${name} ${message}`;
-
-class Interrupted extends SandboxError {
-  constructor() {
-    super('Interrupted before everything was Ready.', 'All processes are stopped.');
-  }
-}
-
-async function rejectWhen(interrupted: Promise<void>): Promise<never> {
-  await interrupted;
-  throw new Interrupted();
-}
 
 async function operatorEnded({ process: { exited, logFile } }: OperatorProcess): Promise<never> {
   const code = await exited;

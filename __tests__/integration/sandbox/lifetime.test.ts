@@ -73,10 +73,33 @@ describe('the lifetime of a sandbox', () => {
     await until('nothing of the other one runs', async () => (await processesOf(interrupted)).length === 0);
     expect(await answers(interrupted)).toBe(false);
     await expect(access(interrupted.directory)).rejects.toThrow('ENOENT');
-    // Whichever of the two wrote it last; the one that was killed could not remove its own.
-    const left = written.pid === killed.process.pid ? ['run.json'] : [];
-    expect((await readdir(runs)).filter((name) => name.startsWith('run.json'))).toEqual(left);
+    // The first of the two wrote it; the one that was killed could not remove its own.
+    const { pid } = killed.process;
+    const left = [written.pid === pid ? 'run.json' : `run-${pid}.json`];
+    expect((await readdir(runs)).filter((name) => name.endsWith('.json'))).toEqual(left);
   });
+
+  test.each(['Starting the cluster: started', 'Ctrl-C stops it'])(
+    'Ctrl-C in a terminal, which every process there gets, leaves nothing after “%s”',
+    async (moment) => {
+      const own = join(runs, `terminal-${moment.length}`);
+      const make = spawn('make', ['--no-print-directory', 'sandbox'], {
+        cwd: repository,
+        env: { ...process.env, HUB_OPERATOR_RUNS: own },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      });
+      started.push(make);
+      let printed = '';
+      for (const stream of [make.stdout, make.stderr]) stream.on('data', (chunk) => (printed += chunk));
+      await until(`it prints “${moment}”`, () => printed.includes(moment));
+      process.kill(-make.pid!, 'SIGINT');
+      process.kill(-make.pid!, 'SIGINT');
+      await once(make, 'exit');
+      expect(printed).toMatch(/All processes are stopped.* removed/);
+      expect(await readdir(own)).toEqual([]);
+    },
+  );
 
   test('data and logs of a `make run` that failed stay', async () => {
     const bin = join(runs, 'bin');
