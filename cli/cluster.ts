@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { Clock } from '../operator/base/clock';
 import { messageOf } from '../operator/base/errors';
@@ -6,7 +8,7 @@ import { API_GROUP, API_VERSION } from '../operator/kinds/group';
 import type { KindDefinition } from '../operator/kinds/kind';
 import type { CustomResource } from '../operator/kinds/resource';
 import { ApiClient, type ApiRequest } from '../operator/runtime/api-client';
-import { isNotFound } from '../operator/runtime/api-errors';
+import { isForbidden, isNotFound } from '../operator/runtime/api-errors';
 import { pathOf, type ResourceType } from '../operator/runtime/objects';
 import { CommandError } from './command-error';
 
@@ -41,6 +43,26 @@ export const resourceType = ({ kind, plural }: KindDefinition): ResourceType => 
   plural,
 });
 
+/** What a user may see of the resources of ours. */
+export interface Readable {
+  readonly resources: ReadonlyMap<string, readonly CustomResource[]>;
+  /** The kinds that the user may not list, with the words of the API server. */
+  readonly refused: ReadonlyMap<string, string>;
+}
+
+const inOrder = <T>(byKind: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+  new Map([...byKind].sort(([a], [b]) => placeOf(a) - placeOf(b)));
+const placeOf = (kind: string): number => kinds.findIndex((each) => each.kind === kind);
+
+/** The server that the library assumes where there is no kubeconfig. */
+const NO_SERVER = 'http://localhost:8080';
+
+const firstLine = (error: unknown): string => messageOf(error).split('\n')[0]!;
+
+function sourceOf({ kubeconfig }: ClusterOptions, env: Readonly<Record<string, string | undefined>>): string {
+  return kubeconfig ?? (env['KUBECONFIG'] || join(env['HOME'] ?? homedir(), '.kube', 'config'));
+}
+
 /** A cluster as the user of the kubeconfig sees it, and the namespace that a command is about. */
 export class Cluster {
   constructor(
@@ -50,26 +72,53 @@ export class Cluster {
     readonly options: ClusterOptions = {},
     /** Whether this process runs in a pod of the cluster, where the names of its Services lead to them. */
     readonly isInside = false,
+    /** The address with the context and the kubeconfig, as a message names it. */
+    readonly place = 'of the cluster',
   ) {}
+
+  /** For another namespace. */
+  inNamespace(namespace: string): Cluster {
+    return new Cluster(this.api, namespace, this.options, this.isInside, this.place);
+  }
 
   /** @throws CommandError the kubeconfig cannot be used */
   static connect(options: ClusterOptions, clock: Clock): Cluster {
     const config = new KubeConfig();
+    const source = sourceOf(options, process.env);
     try {
       if (options.kubeconfig) config.loadFromFile(options.kubeconfig);
       else config.loadFromDefault();
-      if (options.context) useContext(config, options.context);
-      const { namespace } = config.getContextObject(config.getCurrentContext()) ?? {};
+    } catch (error) {
+      // An empty file has none of the fields that the library reads.
+      const reason = error instanceof TypeError ? 'it is empty, or no kubeconfig' : firstLine(error);
+      throw new CommandError(
+        `cannot use the kubeconfig ${source}: ${reason}: name another one with --kubeconfig, or set KUBECONFIG`,
+      );
+    }
+    if (options.context) useContext(config, options.context);
+    const context = config.getCurrentContext();
+    const server = config.getCurrentCluster()?.server;
+    if (server === NO_SERVER && context === 'loaded-context')
+      throw new CommandError(
+        `there is no kubeconfig: KUBECONFIG is not set, and ${source} does not exist: name one with --kubeconfig, or set KUBECONFIG`,
+      );
+    if (!server)
+      throw new CommandError(
+        context
+          ? `the context ${context} of the kubeconfig ${source} names no cluster of it: choose another one with --context`
+          : `the kubeconfig ${source} names no context: choose one with --context, or with kubectl config use-context`,
+      );
+    const { namespace } = config.getContextObject(context) ?? {};
+    try {
       return new Cluster(
         new ApiClient(config, { clock, connections: CONNECTIONS }),
         options.namespace ?? (namespace || 'default'),
         options,
-        runsInside(config.getCurrentCluster()?.server, process.env),
+        runsInside(server, process.env),
+        `${server} (context ${context}, kubeconfig ${source})`,
       );
     } catch (error) {
-      if (error instanceof CommandError) throw error;
-      const [reason] = messageOf(error).split('\n');
-      throw new CommandError(`cannot use the kubeconfig ${options.kubeconfig ?? 'of this user'}: ${reason}`);
+      throw new CommandError(`cannot use the kubeconfig ${source}: ${firstLine(error)}`);
     }
   }
 
@@ -81,7 +130,7 @@ export class Cluster {
       try {
         const page: List<T> = await this.api.request({
           method: 'GET',
-          path: pathOf(type, this.namespace),
+          path: pathOf(type, this.namespace || undefined),
           query: { limit: PAGE, continue: next },
           objectDepth: LISTED_OBJECT_DEPTH,
           ...options,
@@ -102,6 +151,27 @@ export class Cluster {
       async (definition) => [definition.kind, await this.list(resourceType(definition), options)] as const,
     );
     return new Map(await Promise.all(lists));
+  }
+
+  /** As {@link listAll}, without the kinds that the user may not list. */
+  async listReadable(options?: ListOptions): Promise<Readable> {
+    const resources = new Map<string, readonly CustomResource[]>();
+    const refused = new Map<string, string>();
+    await Promise.all(
+      kinds.map(async (definition) => {
+        try {
+          resources.set(definition.kind, await this.list(resourceType(definition), options));
+        } catch (error) {
+          if (!isForbidden(error)) throw error;
+          refused.set(definition.kind, error.message);
+        }
+      }),
+    );
+    if (resources.size === 0)
+      throw new CommandError(
+        `you may list no resource of the operator ${this.inWords}: ${[...refused.values()][0]}: ask for the role hub-operator-view, or choose the namespace with -n`,
+      );
+    return { resources: inOrder(resources), refused: inOrder(refused) };
   }
 
   /** @throws CommandError there is none of that name */
@@ -133,6 +203,10 @@ export class Cluster {
 
   close(): void {
     this.api.close();
+  }
+
+  private get inWords(): string {
+    return this.namespace === '' ? 'in all namespaces' : `in the namespace ${this.namespace}`;
   }
 
   private missing({ kind }: ResourceType, name: string): CommandError {

@@ -2,6 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
 import { HubError } from '../operator/client/connection/errors';
 import { messageOf, OperationalError } from '../operator/base/errors';
+import { ApiError, ApiServerUnreachable, isForbidden } from '../operator/runtime/api-errors';
+import type { Cluster } from './cluster';
 import { CommandContext } from './command-context';
 import { CommandError } from './command-error';
 import { completeCommand, completionCommand } from './completion';
@@ -63,7 +65,11 @@ export async function runProgram(
   environment: Environment,
 ): Promise<ExitCode> {
   const { terminal } = environment;
-  const context = new CommandContext(environment);
+  let cluster: Cluster | undefined;
+  const context = new CommandContext({
+    ...environment,
+    connect: (options) => (cluster = environment.connect(options)),
+  });
   try {
     const program = await createProgram(name, context, args[0]);
     await program.parseAsync([...args], { from: 'user' });
@@ -73,9 +79,22 @@ export async function runProgram(
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.failure;
     if (environment.signal.aborted) return exitCodes.failure;
     if (!(error instanceof OperationalError)) throw error;
-    terminal.warn(`error: ${error instanceof HubError ? `the hub: ${error.message}` : messageOf(error)}`);
+    terminal.warn(`error: ${textOf(error, cluster)}`);
     return error instanceof CommandError ? error.exitCode : exitCodes.failure;
   } finally {
     terminal.clearProgress();
   }
+}
+
+/** Names the attempt and the way out. */
+function textOf(error: OperationalError, cluster: Cluster | undefined): string {
+  const message = messageOf(error);
+  if (error instanceof HubError) return `the hub: ${message}`;
+  if (error instanceof ApiServerUnreachable)
+    return `the API server ${cluster?.place ?? ''} cannot be used: ${message}: check that it runs, or choose another one with --context or --kubeconfig`;
+  if (error instanceof ApiError && error.status === 401)
+    return `the API server ${cluster?.place ?? ''} does not accept your credentials: ${message}: log in again, or choose another context with --context`;
+  if (isForbidden(error))
+    return `${message}: kubectl auth can-i --list -n ${cluster?.namespace ?? 'NAMESPACE'} lists your rights`;
+  return message;
 }

@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../operator/base/is-object';
 import { kindsByName } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
+import type { ApiRequest } from '../../operator/runtime/api-client';
 import { ApiError } from '../../operator/runtime/api-errors';
 import { pathOf } from '../../operator/runtime/objects';
+import { FIELD_MANAGER } from '../../operator/runtime/object-ownership';
 import { fieldOf, type Path } from '../../operator/offline/field-path';
 import { type Cluster, resourceType } from '../cluster';
 
@@ -29,27 +31,19 @@ export interface ClusterChange {
 /** Has the API server work out what applying a resource changes, without doing it. */
 export async function clusterChange(cluster: Cluster, given: CustomResource): Promise<ClusterChange> {
   const type = resourceType(kindsByName.get(given.kind)!);
-  const { name } = given.metadata;
+  const { name, labels, annotations } = given.metadata;
   const before = await cluster.api.find<CustomResource>(type, cluster.namespace, name);
-  const { labels, annotations } = before?.metadata ?? {};
-  const body = {
-    apiVersion: given.apiVersion,
-    kind: given.kind,
-    metadata: {
-      ...before?.metadata,
-      ...given.metadata,
-      namespace: cluster.namespace,
-      labels: { ...labels, ...given.metadata.labels },
-      annotations: { ...annotations, ...given.metadata.annotations },
-    },
-    spec: given.spec,
+  const { apiVersion, kind, spec } = given;
+  const metadata = {
+    name,
+    namespace: cluster.namespace,
+    ...(labels && { labels }),
+    annotations: annotations ?? {}, // as kubectl, which writes one of its own
   };
   try {
     const after = await cluster.api.request<CustomResource>({
-      method: before ? 'PUT' : 'POST',
       path: pathOf(type, cluster.namespace, before ? name : undefined),
-      query: { dryRun: 'All' },
-      body,
+      ...applyRequest(before, { apiVersion, kind, metadata, spec }),
     });
     const stored = { ...after, kind: given.kind, ...(before?.status && { status: before.status }) };
     if (!before) return { action: 'create', fields: [], after: stored };
@@ -59,6 +53,72 @@ export async function clusterChange(cluster: Cluster, given: CustomResource): Pr
     if (!(error instanceof ApiError) || ![400, 403, 422].includes(error.status)) throw error;
     return { action: 'refused', fields: [], refusal: error.message, ...(before && { before }) };
   }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The request of `kubectl apply`: a field that the file does not name stays, unless the file named it at the last apply. The last apply
+ * is in the annotation of kubectl, or the API server knows it by the field manager.
+ */
+function applyRequest(
+  before: CustomResource | undefined,
+  body: object,
+): Pick<ApiRequest, 'method' | 'query' | 'contentType' | 'body'> {
+  const dryRun = 'All';
+  if (!before) return { method: 'POST', query: { dryRun }, body };
+  const last = before.metadata.annotations?.[LAST_APPLIED];
+  if (last !== undefined)
+    return {
+      method: 'PATCH',
+      query: { dryRun },
+      contentType: 'application/merge-patch+json',
+      body: withRemovals(parsed(last), body as Fields),
+    };
+  return {
+    method: 'PATCH',
+    query: { dryRun, force: true, fieldManager: applierOf(before) },
+    contentType: 'application/apply-patch+yaml',
+    body,
+  };
+}
+
+/** kubectl keeps the former manifest there. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // a person has edited it
+  }
+};
+
+/** A merge patch that also removes what only the former manifest names. */
+function withRemovals(former: unknown, given: Fields): Fields {
+  if (!isObject(former)) return given;
+  const removed = Object.keys(former)
+    .filter((key) => !(key in given))
+    .map((key) => [key, null] as const);
+  const kept = Object.entries(given).map(
+    ([key, value]) => [key, isObject(value) ? withRemovals(former[key], value) : value] as const,
+  );
+  return Object.fromEntries([...kept, ...removed.filter(([key]) => key !== 'status')]);
+}
+
+interface ManagedFields {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly subresource?: string;
+}
+
+/** The manager of the last apply on the server, such as Flux; else kubectl. The operator applies only its finalizer and the status. */
+function applierOf({ metadata }: CustomResource): string {
+  const managers = (metadata as { readonly managedFields?: readonly ManagedFields[] }).managedFields ?? [];
+  const appliers = managers
+    .filter(({ operation, subresource }) => operation === 'Apply' && !subresource)
+    .flatMap(({ manager }) => (manager === undefined || manager === FIELD_MANAGER ? [] : [manager]));
+  return appliers.includes('kubectl') ? 'kubectl' : (appliers[0] ?? 'kubectl');
 }
 
 /** The innermost fields that differ; of lists of different lengths, the whole list. */

@@ -1,6 +1,8 @@
+import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { withTexts } from '../with-texts';
+import { OperationalError } from '../../operator/base/errors';
 import { truncate } from '../../operator/base/truncate';
 import { redactValue } from '../../operator/client/connection/redact';
 import { type Hub, hub as hubKind, integration, kindsByName } from '../../operator/kinds';
@@ -30,6 +32,7 @@ import { StoredObjects } from './stored-objects';
 
 interface DiffOptions extends HubOptions, OutputOptions {
   readonly filename: string[];
+  readonly recursive?: true;
 }
 
 /** What applying one resource would change. Texts are redacted. */
@@ -46,23 +49,27 @@ export function diffCommand(context: CommandContext): Command {
     withHub(clusterCommand('diff'))
       .summary('show what applying files would change, in the cluster and in the hub')
       .description(
-        'Compares the resources in files with those in the cluster, by a dry run of the API server, and with the objects in the ' +
+        'Compares the resources in files with those in the cluster, by a dry run of an apply, and with the objects in the ' +
           'hub, by the decisions of the operator. With --url it compares with that hub alone, before there is a Hub for it. ' +
           'Nothing is changed; secrets are masked. Exit code 0: no difference. 1: differences. 2: an error, such as a ' +
-          'resource that the API server refuses.',
+          'resource that the API server refuses, or a hub that cannot be read.',
       )
-      .requiredOption('-f, --filename <file...>', 'files or directories'),
+      .requiredOption('-f, --filename <file...>', 'files or directories')
+      .option('-R, --recursive', 'also the folders in a directory'),
   ).action(
     context.action(async (options: DiffOptions) => {
       const { environment } = context;
-      const given = await withTexts(environment.clock, (texts) => readResources(options.filename, texts));
+      const given = await withTexts(environment.clock, (texts) =>
+        readResources(options.filename, texts, options.recursive === true),
+      );
       const diffs =
         options.url === undefined
           ? await compareWithCluster(environment, options, given)
           : await compareWithHub(environment, options, given);
       const shown = diffs.filter(isDifferent);
       await printResult(environment.terminal, options, shown, () => format(shown, diffs.length));
-      if (diffs.some(({ cluster }) => cluster?.action === 'refused')) return exitCodes.failure;
+      if (diffs.some(({ cluster, hub }) => cluster?.action === 'refused' || hub?.action === 'unknown'))
+        return exitCodes.failure;
       return shown.length > 0 ? exitCodes.negative : exitCodes.success;
     }),
   );
@@ -80,10 +87,11 @@ interface Given {
 export async function readResources(
   paths: readonly string[],
   texts: BoundedTasks,
+  isRecursive: boolean,
 ): Promise<readonly Given[]> {
   const given: Given[] = [];
   for (const path of paths)
-    for (const file of await filesOf(path))
+    for (const file of (await filesOf(path)).filter((each) => isRecursive || isDirectlyIn(each, path)))
       for (const found of await read(file, file === path, texts)) {
         if (!('object' in found)) throw new CommandError(`${found.file}:${found.line}: ${found.message}`);
         if (!isOurs(found)) continue;
@@ -93,9 +101,14 @@ export async function readResources(
         given.push({ file, resource });
       }
   if (given.length === 0)
-    throw new CommandError(`there is no resource of ours in ${paths.join(', ')}: name other files`);
+    throw new CommandError(
+      `there is no resource of ours in ${paths.join(', ')}: name other files${isRecursive ? '' : ', or read the folders in a directory with -R'}`,
+    );
   return given;
 }
+
+const isDirectlyIn = (file: string, path: string): boolean =>
+  file === path || resolve(dirname(file)) === resolve(path);
 
 async function compareWithHub(
   environment: Environment,
@@ -125,58 +138,116 @@ async function compareWithCluster(
   given: readonly Given[],
 ): Promise<readonly ResourceDiff[]> {
   const cluster = environment.connect(options);
-  const hubs = new Map<string, OpenHub | undefined>();
-  const stored = new Map<OpenHub, StoredObjects>();
+  const hubs = new PresentHubs(environment);
   try {
-    const present = [...(await cluster.listAll()).values()].flat();
+    const placed = given.map((each) => ({ ...each, namespace: namespaceOf(each, cluster) }));
     const diffs: ResourceDiff[] = [];
-    const compared: { readonly given: Given; readonly change: ClusterChange }[] = [];
-    for (const each of given) {
-      environment.terminal.progress(`Comparing ${each.resource.kind} ${each.resource.metadata.name}`);
-      compared.push({ given: each, change: await clusterChange(cluster, each.resource) });
-    }
-    const afterwards = mergedWith(
-      present,
-      compared.flatMap(({ change }) => change.after ?? []),
-    );
-    for (const {
-      given: { file, resource },
-      change,
-    } of compared) {
-      const { before, after, ...inCluster } = change;
-      const { kind, metadata } = resource;
-      const shown = { kind, name: metadata.name, file, cluster: maskedFields(inCluster) };
-      const name = hubNameOf(resource);
-      if (!hubs.has(name)) hubs.set(name, await openPresent(cluster, environment, present, name));
-      const hub = hubs.get(name);
-      if (!hub || !after) {
-        diffs.push(shown);
-        continue;
-      }
-      const objects = stored.get(hub) ?? new StoredObjects(hub.client, environment.clock);
-      stored.set(hub, objects);
-      const siblings = afterwards.filter((each) => each.kind !== hubKind.kind && hubNameOf(each) === name);
-      const inHub = await changeInHub(after, before, siblings, objects);
-      diffs.push({ ...shown, ...(inHub && { hub: masked(inHub, hub) }) });
-    }
+    for (const namespace of new Set(placed.map((each) => each.namespace)))
+      diffs.push(
+        ...(await compareInNamespace(
+          cluster.inNamespace(namespace),
+          environment,
+          hubs,
+          placed.filter((each) => each.namespace === namespace),
+        )),
+      );
     return diffs;
   } finally {
-    for (const hub of hubs.values()) hub?.close();
+    hubs.close();
     cluster.close();
   }
 }
 
-/** Undefined: there is no such Hub yet, or nothing has been said to it. */
-async function openPresent(
+/** As kubectl takes it. @throws CommandError -n names another one than the file */
+function namespaceOf({ file, resource: { kind, metadata } }: Given, cluster: Cluster): string {
+  const { namespace } = cluster.options;
+  if (metadata.namespace && namespace !== undefined && metadata.namespace !== namespace)
+    throw new CommandError(
+      `${file}: ${kind} ${metadata.name} has the namespace ${metadata.namespace}, and -n is ${namespace}: leave out -n, or name the same in both`,
+    );
+  return metadata.namespace || cluster.namespace;
+}
+
+async function compareInNamespace(
   cluster: Cluster,
-  { clock }: Environment,
-  present: readonly CustomResource[],
-  name: string,
-): Promise<OpenHub | undefined> {
-  const found = present.find(({ kind, metadata }) => kind === hubKind.kind && metadata.name === name);
-  const hub = found as unknown as Hub | undefined;
-  if (!hub || (!hub.spec.external && hub.status?.url === undefined)) return undefined;
-  return openHub(cluster, name, clock);
+  environment: Environment,
+  hubs: PresentHubs,
+  given: readonly Given[],
+): Promise<readonly ResourceDiff[]> {
+  const present = [...(await cluster.listAll()).values()].flat();
+  const compared: { readonly given: Given; readonly change: ClusterChange }[] = [];
+  for (const each of given) {
+    environment.terminal.progress(`Comparing ${each.resource.kind} ${each.resource.metadata.name}`);
+    compared.push({ given: each, change: await clusterChange(cluster, each.resource) });
+  }
+  const afterwards = mergedWith(
+    present,
+    compared.flatMap(({ change }) => change.after ?? []),
+  );
+  const diffs: ResourceDiff[] = [];
+  for (const { given: each, change } of compared) {
+    const { before, after, ...inCluster } = change;
+    const { kind, metadata } = each.resource;
+    const shown = { kind, name: metadata.name, file: each.file, cluster: maskedFields(inCluster) };
+    const name = hubNameOf(each.resource);
+    const siblings = afterwards.filter((one) => one.kind !== hubKind.kind && hubNameOf(one) === name);
+    const inHub =
+      after &&
+      (await hubs.compare(cluster, present, name, (stored) => changeInHub(after, before, siblings, stored)));
+    diffs.push({ ...shown, ...(inHub && { hub: inHub }) });
+  }
+  return diffs;
+}
+
+/** The hubs of Hubs that are in the cluster. One that cannot be read is asked once. */
+class PresentHubs {
+  private readonly hubs = new Map<string, OpenHub | OperationalError | undefined>();
+  private readonly stored = new Map<OpenHub, StoredObjects>();
+  private readonly opened: OpenHub[] = [];
+
+  constructor(private readonly environment: Environment) {}
+
+  /** Undefined: there is no such Hub yet, nothing has been said to it, or its API does not show the object. */
+  async compare(
+    cluster: Cluster,
+    present: readonly CustomResource[],
+    name: string,
+    change: (stored: StoredObjects) => Promise<HubChange | undefined>,
+  ): Promise<HubChange | undefined> {
+    const key = `${cluster.namespace}/${name}`;
+    try {
+      if (!this.hubs.has(key)) this.hubs.set(key, await this.open(cluster, present, name));
+      const hub = this.hubs.get(key);
+      if (hub === undefined) return undefined;
+      if (hub instanceof OperationalError) throw hub;
+      const stored = this.stored.get(hub) ?? new StoredObjects(hub.client, this.environment.clock);
+      this.stored.set(hub, stored);
+      const found = await change(stored);
+      return found && masked(found, hub);
+    } catch (error) {
+      if (!(error instanceof OperationalError)) throw error;
+      this.hubs.set(key, error);
+      const why = `The hub of the Hub ${name} cannot be read: ${oneLine(error.message)}`;
+      return { action: 'unknown', fields: [], notes: [why] };
+    }
+  }
+
+  close(): void {
+    for (const hub of this.opened) hub.close();
+  }
+
+  private async open(
+    cluster: Cluster,
+    present: readonly CustomResource[],
+    name: string,
+  ): Promise<OpenHub | undefined> {
+    const found = present.find(({ kind, metadata }) => kind === hubKind.kind && metadata.name === name);
+    const hub = found as unknown as Hub | undefined;
+    if (!hub || (!hub.spec.external && hub.status?.url === undefined)) return undefined;
+    const opened = await openHub(cluster, name, this.environment.clock);
+    this.opened.push(opened);
+    return opened;
+  }
 }
 
 /** The resources as they would be in the cluster. */
@@ -264,17 +335,24 @@ function maskedValue(redact: (text: string) => string, field: string, value: unk
 const LONGEST_VALUE = 80;
 
 function format(diffs: readonly ResourceDiff[], all: number): string {
-  const lines = diffs.flatMap(({ kind, name, file, cluster, hub }) => [
+  const changing = diffs.filter(
+    ({ cluster, hub }) => (cluster && cluster.action !== 'none') || hub?.action !== 'unknown',
+  );
+  const lines = changing.flatMap(({ kind, name, file, cluster, hub }) => [
     `${kind} ${name} (${file})`,
     ...(cluster && cluster.action !== 'none' ? [`  cluster: ${clusterText(cluster)}`] : []),
     ...(cluster?.fields.map(
       ({ field, before, after }) => `    ${field}: ${short(before)} → ${short(after)}`,
     ) ?? []),
-    ...(hub && isChange(hub) ? hubLines(hub) : []),
+    ...(hub && hub.action !== 'unknown' && isChange(hub) ? hubLines(hub) : []),
+    // A take-over: the object is in the hub as the file says.
+    ...(hub && !isChange(hub) && cluster?.action === 'create' ? ['  hub: nothing changes'] : []),
   ]);
+  const unread = new Set(diffs.flatMap(({ hub }) => (hub?.action === 'unknown' ? hub.notes : [])));
   return [
     ...lines,
-    `${all} resource${all === 1 ? '' : 's'} compared, ${diffs.length} would change something`,
+    ...unread,
+    `${all} resource${all === 1 ? '' : 's'} compared, ${changing.length} would change something`,
   ].join('\n');
 }
 

@@ -2,8 +2,11 @@ import type { FieldDiff } from '../../operator/sync/objects/field-diff';
 
 /** What applying a resource would change in its hub. */
 export interface HubChange {
-  /** `waits`: for an object that does not exist yet. `refused`: the operator would report the resource as Stalled. */
-  readonly action: 'create' | 'update' | 'none' | 'waits' | 'refused';
+  /**
+   * `waits`: for an object that does not exist yet. `refused`: the operator would report the resource as Stalled. `unknown`: the hub could
+   * not be read.
+   */
+  readonly action: 'create' | 'update' | 'none' | 'waits' | 'refused' | 'unknown';
   readonly fields: readonly FieldDiff[];
   /** Sentences. */
   readonly notes: readonly string[];

@@ -108,6 +108,7 @@ describe('kubectl hub export', () => {
 
     const preview = await kubectlHub(home.namespace, [
       'diff',
+      '--recursive',
       ...villa.address,
       `--filename=${villa.path('villa')}`,
     ]);
@@ -193,12 +194,7 @@ homeassistant:
     const wrong = running!.path('wrong');
     await writeFile(wrong, 'wrong');
     const exported = (url: string) =>
-      kubectlHub(home.namespace, [
-        'export',
-        `--url=${url}`,
-        `--token-file=${wrong}`,
-        `--to=${wrong}-files`,
-      ]);
+      kubectlHub(home.namespace, ['export', `--url=${url}`, `--token-file=${wrong}`, `--to=${wrong}-files`]);
     const nowhere = await exported('http://127.0.0.1:1');
     expect(nowhere).toMatchObject({
       code: 2,

@@ -129,7 +129,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     ]),
     ...runBy(exportTest, plugin, [
       'kubectl hub export --hub my-home -o exported',
-      'kubectl hub diff -f home',
+      'kubectl hub diff -R -f home',
     ]),
     'kubectl hub pull hubautomation/porch --write home/porch.yaml': {
       by: '__tests__/integration/cli/git.test.ts',
@@ -143,10 +143,10 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
   },
   'docs/how-to/bring-a-hub.md': runBy(walksTest, walked, [
     'kubectl hub export --url http://192.168.1.10:8123 --token-file token.txt --hub cottage --to home',
-    'kubectl hub diff -f home --url http://192.168.1.10:8123 --token-file token.txt',
+    'kubectl hub diff -R -f home --url http://192.168.1.10:8123 --token-file token.txt',
     'kubectl apply -f cottage.yaml',
     'kubectl -n home wait --for=condition=Ready --timeout=2m hub/cottage',
-    'kubectl hub diff -f home',
+    'kubectl hub diff -R -f home',
     'kubectl apply --server-side -f home -R',
     'kubectl hub status cottage',
   ]),
@@ -156,7 +156,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'kubectl hub diff -f home/automations/porch.yaml',
   ]),
   'docs/how-to/move-from-haos.md': {
-    'kubectl hub diff -f home': { by: walksTest, why: 'typed on the page bring-a-hub.md' },
+    'kubectl hub diff -R -f home': { by: walksTest, why: 'typed on the page bring-a-hub.md' },
     'kubectl hub status my-home': { by: commandsTest, why: plugin },
   },
   'docs/how-to/instead-of-add-ons.md': {

@@ -142,7 +142,7 @@ describe('the owner of a hub that runs, by its pages alone', () => {
     await reader.write('token.txt', hub.token);
     const stored = await hub.stored();
     await type(BRING, 'kubectl hub export', { compared: false });
-    await type(BRING, 'kubectl hub diff -f home --url');
+    await type(BRING, 'kubectl hub diff -R -f home --url');
     await run('git init --quiet .');
     await commit();
     const cottage = documentedYaml(EXTERNAL, '<the token>')
@@ -151,7 +151,7 @@ describe('the owner of a hub that runs, by its pages alone', () => {
     await reader.write('cottage.yaml', cottage);
     await type(BRING, 'kubectl apply -f cottage.yaml');
     await type(BRING, 'kubectl -n home wait');
-    await type(BRING, 'kubectl hub diff -f home', { code: 1 });
+    await type(BRING, 'kubectl hub diff -R -f home', { code: 1 });
     await type(BRING, 'kubectl apply --server-side');
     // “It writes no object that is equal.”
     await until('all is Ready', () => type(BRING, 'kubectl hub status').then(() => true));

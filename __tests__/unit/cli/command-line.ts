@@ -80,13 +80,17 @@ export class CommandLine {
   }
 
   private answer({ method, path, body }: ApiRequest): unknown {
-    const [, plural, name] = /^\/apis\/[^/]+\/v1\/namespaces\/home\/([a-z]+)(?:\/([^/]+))?$/.exec(path) ?? [];
+    const [, namespace, plural, name] =
+      /^\/apis\/[^/]+\/v1\/(?:namespaces\/([^/]+)\/)?([a-z]+)(?:\/([^/]+))?$/.exec(path) ?? [];
     const definition = kinds.find((each) => each.plural === plural);
     if (!definition) {
-      if (path.startsWith('/api/v1/namespaces/home/secrets')) return { items: null }; // an empty list of metadata
+      if (/^\/api\/v1\/(namespaces\/home\/)?secrets/.test(path)) return { items: null }; // an empty list of metadata
       throw notFound();
     }
-    const listed = this.objects.filter(({ kind }) => kind === definition.kind);
+    const listed = this.objects.filter(
+      ({ kind, metadata }) =>
+        kind === definition.kind && (namespace === undefined || metadata.namespace === namespace),
+    );
     if (name === undefined) return { items: listed };
     const found = listed.find(({ metadata }) => metadata.name === name);
     if (!found) throw notFound();

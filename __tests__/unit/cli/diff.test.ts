@@ -1,0 +1,123 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { CustomResource } from '../../../operator/kinds/resource';
+import type { ApiRequest } from '../../../operator/runtime/api-client';
+import { FakeHub } from '../client/fake-hub';
+import { CommandLine, merge, ofHub, resource } from './command-line';
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+let folder: string;
+let hub: FakeHub;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'diff-'));
+  hub = await FakeHub.start();
+  const night = { label_id: 'night', name: 'Night', color: null, icon: null, description: null };
+  hub.onCommand = ({ message: { type }, succeed }) =>
+    succeed(type.endsWith('/list') ? (type.includes('label') ? [night] : []) : undefined);
+});
+afterEach(async () => {
+  await hub.close();
+  await rm(folder, { recursive: true });
+});
+
+async function write(name: string, ...objects: readonly object[]): Promise<string> {
+  const path = join(folder, name);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, objects.map((each) => JSON.stringify(each)).join('\n---\n'));
+  return path;
+}
+
+const external = (name: string, url: string) =>
+  resource('Hub', name, { external: { url, tokenSecretRef: { name: 'token', key: 'token' } } });
+const manifest = (kind: string, name: string, spec: object, metadata: object = {}) => ({
+  apiVersion: 'hub-operator.dev/v1',
+  kind,
+  metadata: { name, ...metadata },
+  spec,
+});
+const night = manifest('HubLabel', 'night', { ...ofHub('villa'), name: 'Night' });
+
+/** A cluster whose API server stores nothing at a dry run. */
+function cluster(...objects: readonly CustomResource[]): CommandLine {
+  const line = new CommandLine(...objects);
+  line.intercept = ({ method, path, query, body }: ApiRequest) => {
+    if (path.endsWith('/secrets/token'))
+      return { data: { token: Buffer.from('good-token').toString('base64') } };
+    if (query?.['dryRun'] !== 'All') return undefined;
+    if (method === 'POST') return body;
+    const found = objects.find(({ metadata }) => path.endsWith(`/${metadata.name}`));
+    const after = structuredClone(found) as unknown as Record<string, unknown>;
+    merge(after, body as Record<string, unknown>);
+    return after;
+  };
+  return line;
+}
+
+test('a resource is compared in the namespace of its file, as kubectl applies it there', async () => {
+  const stored = resource('HubLabel', 'night', night.spec, { metadata: { namespace: 'attic' } });
+  const line = cluster(stored);
+  const path = await write('a.yaml', { ...night, metadata: { name: 'night', namespace: 'attic' } });
+  expect(await line.run(`diff -f ${path}`)).toMatchObject({ code: 0 });
+  const { code, stderr } = await line.run(`diff -n home -f ${path}`);
+  expect(stderr).toContain('HubLabel night has the namespace attic, and -n is home: leave out -n');
+  expect(code).toBe(2);
+});
+
+test('a field that the file does not name stays, as at an apply', async () => {
+  const label = resource('HubLabel', 'night', { ...night.spec, color: 'red', icon: 'mdi:moon' });
+  const path = await write('a.yaml', night);
+  const server = cluster(label);
+  expect(await server.run(`diff -f ${path}`)).toMatchObject({ code: 0 });
+  expect(server.client.writes.at(-1)).toMatchObject({
+    method: 'PATCH',
+    contentType: 'application/apply-patch+yaml',
+    query: { dryRun: 'All', force: true, fieldManager: 'kubectl' },
+  });
+  const last = JSON.stringify({ ...night, spec: { ...night.spec, color: 'red' } });
+  const client = { ...label, metadata: { ...label.metadata, annotations: { [LAST_APPLIED]: last } } };
+  const { code, stdout } = await cluster(client).run(`diff -f ${path}`);
+  expect(stdout).toContain('spec.color: "red" → nothing');
+  expect(stdout).not.toContain('icon');
+  expect(code).toBe(1);
+});
+
+test('the dry run is that of the field manager that has applied the resource', async () => {
+  const managedFields = [
+    { manager: 'hub-operator', operation: 'Apply' },
+    { manager: 'flux', operation: 'Apply' },
+    { manager: 'kubectl', operation: 'Apply', subresource: 'status' },
+  ];
+  const line = cluster(resource('HubLabel', 'night', night.spec, { metadata: { managedFields } }));
+  await line.run(`diff -f ${await write('a.yaml', night)}`);
+  expect(line.client.writes.at(-1)!.query).toMatchObject({ fieldManager: 'flux' });
+});
+
+test('a hub that cannot be read does not end the comparison with the cluster and with other hubs', async () => {
+  const line = cluster(
+    external('villa', hub.url),
+    external('cottage', 'http://127.0.0.1:1'),
+    resource('HubLabel', 'day', { ...ofHub('cottage'), name: 'Day' }),
+    resource('HubLabel', 'dusk', { ...ofHub('cottage'), name: 'Dusk' }),
+  );
+  hub.routes.set('GET /api/config', (_, response) => response.end('{}'));
+  const day = manifest('HubLabel', 'day', { ...ofHub('cottage'), name: 'Morning' });
+  const dusk = manifest('HubLabel', 'dusk', { ...ofHub('cottage'), name: 'Dusk' });
+  const { code, stdout } = await line.run(`diff -f ${await write('a.yaml', day, dusk, night)}`);
+  expect(stdout).toContain('spec.name: "Day" → "Morning"');
+  expect(stdout).toMatch(/HubLabel night \(.*\)\n {2}cluster: create\n {2}hub: nothing changes\n/);
+  expect(stdout.match(/The hub of the Hub cottage cannot be read: .*127\.0\.0\.1:1/g)).toHaveLength(1);
+  expect(stdout).toContain('3 resources compared, 2 would change something');
+  expect(code).toBe(2);
+});
+
+test('the folders in a directory are read with -R, as kubectl does', async () => {
+  await write('labels/a.yaml', night);
+  const line = cluster(resource('HubLabel', 'night', night.spec));
+  const { code, stderr } = await line.run(`diff -f ${folder}`);
+  expect(stderr).toContain('or read the folders in a directory with -R');
+  expect(code).toBe(2);
+  expect(await line.run(`diff -R -f ${folder}/`)).toMatchObject({ code: 0 });
+  expect(await line.run(`diff -f ${folder}/labels/`)).toMatchObject({ code: 0 });
+});
