@@ -205,7 +205,7 @@ export const readyReasons = {
   CheckFailed: {
     kinds: ['HubConfiguration'],
     meaning:
-      'The hub rejects the configuration, would leave out a part of it, or came up in its recovery mode with it. The last good configuration stays or is loaded again, if there was one.',
+      'The hub rejects the configuration, would leave out a part of it, came up in its recovery mode with it, or its process ended again and again. The last good configuration stays or is loaded again, if there was one.',
     action:
       'Correct what the message reports. `status.appliedHash` is that of the configuration that runs. `hub-operator.dev/reconcile-requested-at` has it tried again.',
   },

@@ -6,8 +6,10 @@ import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limit
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, ready, type Stalled, stalled, waiting } from '../../runtime/outcome';
-import type { ConfigurationRecord } from './record/record';
 import type { Files } from './generate/config-files';
+import type { Observed } from './record/observe';
+import type { ConfigurationRecord, ProcessEnds } from './record/record';
+import { isSameContent } from './generate/content-marker';
 import type { Content } from './generate/generate';
 import type { HttpResult } from './load/http-settings';
 import { changedParts, type ReloadPolicy } from './load/reload-decision';
@@ -60,16 +62,25 @@ export class Outcomes {
   /**
    * The check accepts it, and the hub cannot start with it.
    *
-   * @param running hash of the configuration that the hub runs with instead; undefined: it is not back. A changed Hub requeues
-   *   no HubConfiguration, so that outcome has a delay.
-   * @param heldBy why the Hub does not begin with the restart that loads the last good one
+   * @param observed.running hash of the configuration that the hub runs with instead; undefined: it is not back. A changed Hub
+   *   requeues no HubConfiguration, so that outcome has a delay.
+   * @param observed.heldBy why the Hub does not begin with the restart that loads the last good one
    */
-  reverted(running: string | undefined, heldBy?: string): Outcome {
-    const cause = this.record?.failed?.cause;
+  reverted({
+    running,
+    heldBy,
+    pod,
+  }: Pick<Observed, 'heldBy' | 'pod'> & { readonly running?: string | undefined }) {
+    const { failed } = this.record ?? {};
+    const cause = failed?.cause;
     const held = `The last good one is to be loaded again, by a restart. It has not begun: the Hub ${this.hub} reports ${heldBy}. Correct first what its conditions name.`;
     const message = [
-      `The hub came up in its recovery mode with this configuration, although its check accepts it${cause ? `: ${cause}` : '.'}`,
-      heldBy === undefined ? 'The last good one is loaded again.' : held,
+      `${failure(failed?.ends)}, although its check accepts it${cause ? `: ${cause}` : '.'}`,
+      pod?.ends && pod.uid !== failed?.pod
+        ? `The process ends with the last good one as well (${pod.ends.last}), so the cause is another: the conditions of the Hub ${this.hub} name it.`
+        : heldBy === undefined
+          ? 'The last good one is loaded again.'
+          : held,
       `Correct the configuration, or annotate this resource with ${userAnnotations.reconcileAt} to try it again.`,
     ].join(cause ? '\n' : ' ');
     return running === undefined
@@ -86,28 +97,39 @@ export class Outcomes {
   }
 
   /** The hub has run with no other files: the secrets of before have no copy. */
-  noOther({ autoRestart }: ReloadPolicy): Outcome {
+  noOther({ autoRestart }: ReloadPolicy, ends?: ProcessEnds): Outcome {
     const { pod } = this;
-    const cause = this.record?.failed?.cause;
+    const cause = ends?.words ?? this.record?.failed?.cause;
     const and = cause ? `: ${cause}\nThere` : ', and there';
     const restart = autoRestart
       ? ''
       : ` spec.autoRestart of the HubSecrets is false, so a corrected secret does not restart the hub: delete the pod ${pod} then.`;
     return this.failed(
-      `The hub came up in its recovery mode with this configuration${and} is no other one that it has run with. The log of the pod ${pod} says why. Correct the configuration or a secret that it uses.${restart}`,
+      `${failure(ends)}${and} is no other one that it has run with. The log of the pod ${pod} says why. Correct the configuration or a secret that it uses.${restart}`,
       DEPENDENCY_REQUEUE,
     );
   }
 
-  /** The hub is in recovery mode with a configuration that it has run with: its pod is replaced, once. */
-  healing(isReplaced: boolean): Outcome {
+  /**
+   * The hub is in recovery mode with a configuration that it has run with: its pod is replaced, once.
+   *
+   * @param rejection why it does not run with this one
+   */
+  healing(isReplaced: boolean, rejection: string | undefined): Outcome {
     const what = 'The hub came up in its recovery mode with a configuration that it has run with';
+    const { failed } = this.record ?? {};
+    const other =
+      rejection !== undefined
+        ? `\nThat is not this one, which the hub rejects: ${rejection}`
+        : isSameContent(failed?.marker, this.content.marker)
+          ? `\nThat is not this one. ${failure(failed?.ends)}.`
+          : '';
     if (isReplaced)
       return this.failed(
-        `${what}, also after its pod was replaced. The conditions of the Hub ${this.hub} and the log of its pod say why. Correct the cause, then delete the pod, or change the configuration.`,
+        `${what}, also after its pod was replaced. The conditions of the Hub ${this.hub} and the log of its pod say why. Correct the cause, then delete the pod, or change the configuration.${other}`,
         DEPENDENCY_REQUEUE,
       );
-    const message = `${what}. Its pod is replaced once.`;
+    const message = `${what}. Its pod is replaced once.${other}`;
     return waiting('RestartPending', message, DEPENDENCY_REQUEUE, { status: this.generated });
   }
 
@@ -189,6 +211,13 @@ export class Outcomes {
   private get changed(): string[] {
     return this.record ? changedParts(this.record.loaded, this.content.sections) : [];
   }
+}
+
+/** How the hub failed to start with this configuration. */
+function failure(ends: ProcessEnds | undefined): string {
+  return ends
+    ? `The hub’s process ended ${ends.times} times with this configuration (last: ${ends.last})`
+    : 'The hub came up in its recovery mode with this configuration';
 }
 
 const list = (sections: readonly string[]): string => sections.join(', ');

@@ -29,7 +29,7 @@ export type Known =
   | 'Begun'
   /** The check of the hub, or of its pod, rejected it. */
   | 'Rejected'
-  /** The hub came up in recovery mode with it. */
+  /** The hub came up in recovery mode with it, or its process ended. */
   | 'Failed'
   /** A restart for it is published, which has not begun. */
   | 'Restarting'
@@ -43,8 +43,6 @@ export type Step =
   | 'ReportFailed'
   | 'ReportLoad'
   | 'ReportNewFiles'
-  /** Report that the hub is in recovery mode, and that there is nothing to go back to. */
-  | 'ReportNoOther'
   /** Nothing is published that needs a restart, since the Hub cannot begin with one. */
   | 'ReportHeld'
   /** Have the running hub check and load it. */
@@ -54,13 +52,13 @@ export type Step =
   | 'Await'
   /** Wait for the hub, which can load the content without a restart once it is back. */
   | 'Hold'
-  /** Publish it with a restart, and wait. */
+  /** Publish it with a restart, and wait. A pod that was started for it before is replaced, if its hub could not start. */
   | 'Publish'
-  /** Publish the content of before with a restart, and remember that this one failed. */
+  /** Publish the content of before, with a restart of the pod that failed, and remember that this one failed. */
   | 'GoBack'
   /** Publish the content of before, and replace the pod that has got an unchecked one. */
   | 'GoBackUnchecked'
-  /** Replace the pod once: the hub is in recovery mode with a content that it has run with. */
+  /** Publish the content that the hub has run with, and replace the pod once: it is in recovery mode with that content. */
   | 'Heal';
 
 /** A hub that cannot be used is waited for; how long a change waits for it depends on why ({@link HOLD_LIMITS}). */
@@ -72,16 +70,21 @@ const STEPS: Readonly<Record<HubMode, Readonly<Record<Known, Step>>>> = {
   // prettier-ignore
   usable: { InUse: 'ReportInUse', Pending: 'Load', Begun: 'Load', Rejected: 'ReportRejected', Failed: 'ReportFailed', Restarting: 'AwaitRestart', Unchecked: 'Load', New: 'Load' },
   // prettier-ignore
-  recovery: { InUse: 'Heal', Pending: 'GoBack', Begun: 'GoBack', Rejected: 'ReportRejected', Failed: 'GoBack', Restarting: 'AwaitRestart', Unchecked: 'GoBackUnchecked', New: 'Publish' },
+  recovery: { InUse: 'Heal', Pending: 'GoBack', Begun: 'GoBack', Rejected: 'Heal', Failed: 'GoBack', Restarting: 'AwaitRestart', Unchecked: 'GoBackUnchecked', New: 'Publish' },
+  crashing: { ...UNUSABLE, Begun: 'GoBack' },
   starting: UNUSABLE,
   locked: UNUSABLE,
   away: UNUSABLE,
 };
 
+/** The hub could not start. */
+export const FAILED_MODES: ReadonlySet<HubMode> = new Set(['recovery', 'crashing']);
+
 /** Milliseconds that a change waits for a hub: one that runs may load it without a restart. */
 const HOLD_LIMITS: Readonly<Record<HubMode, number>> = {
   usable: 0,
   recovery: 0,
+  crashing: 0,
   starting: HUB_START_LIMIT,
   locked: Infinity,
   away: HUB_RETURN_LIMIT,
@@ -89,11 +92,14 @@ const HOLD_LIMITS: Readonly<Record<HubMode, number>> = {
 
 /** Decides the next step: a pure function, so that a process that is killed anywhere is followed by one that goes on. */
 export function decide(situation: Situation): Step {
-  const { observed, last, forced } = situation;
+  const { observed, record, last, forced } = situation;
   const { mode } = observed;
   const known = knownOf(situation);
   // A pod that fell back says the same until another one starts.
-  if (forced && known === 'Rejected') return mode === 'usable' ? 'Load' : publishIfAllowed(situation);
+  if (forced && known === 'Rejected') {
+    if (mode === 'usable') return 'Load';
+    if (!isRestarted(situation)) return publishIfAllowed(situation);
+  }
   const step = STEPS[mode][known];
   switch (step) {
     case 'ReportInUse':
@@ -106,6 +112,14 @@ export function decide(situation: Situation): Step {
       return publishIfAllowed(situation);
     case 'AwaitRestart':
       return mode === 'recovery' && observed.heldBy !== undefined ? 'GoBackUnchecked' : step;
+    case 'ReportFailed':
+      // A crash came between the record and the publication.
+      return mode !== 'usable' && isPublished(situation) ? 'GoBack' : step;
+    case 'GoBack':
+      if (mode === 'crashing' && !isWorkloadOfRecord(situation)) return 'Await';
+      return known === 'Failed' && isBack(situation) ? 'Heal' : step;
+    case 'Heal':
+      return record ? step : 'ReportRejected';
     default:
       return step;
   }
@@ -124,11 +138,11 @@ function isHeldLongEnough({ observed, record, forced }: Situation): boolean {
 
 function publishIfAllowed(situation: Situation): Step {
   const { content, policy, observed, record } = situation;
-  // The content is published with this restart already, and the hub is in recovery mode with it.
-  if (observed.mode === 'recovery' && isRestarted(situation)) return 'ReportNoOther';
+  // Nothing is left to be published. A hub that cannot start needs another pod all the same.
+  if (isRestarted(situation) && !FAILED_MODES.has(observed.mode)) return 'Await';
   if (record && observed.heldBy !== undefined) return 'ReportHeld';
   // With hot-reload no pod is started that could read new files, and a hub that restarts by itself could not.
-  const isKept = policy.strategy === 'hot-reload' && observed.mode !== 'recovery';
+  const isKept = policy.strategy === 'hot-reload' && !FAILED_MODES.has(observed.mode);
   if (record && isKept && addedFiles(record.files, content.files).length > 0) return 'ReportNewFiles';
   return 'Publish';
 }
@@ -138,14 +152,16 @@ export function knownOf(situation: Situation): Known {
   const { content, observed, record } = situation;
   const { marker } = content;
   const { mode, pod, shown } = observed;
-  if (isSameContent(record?.failed?.marker, marker) && !isSameContent(shown, marker)) return 'Failed';
+  if (isFailed(situation) && !isSameContent(shown, marker)) return 'Failed';
   if (isRejected(situation)) return 'Rejected';
   if (mode === 'usable') return knownOfUsable(situation);
   // A start with all of it went well before, unless sections of it were still waiting for one.
-  if (mode === 'recovery' && record && isSameContent(record.marker, marker))
+  const hasFailed = FAILED_MODES.has(mode);
+  if (hasFailed && record && isSameContent(record.marker, marker))
     return record.pending.length === 0 ? 'InUse' : 'Begun';
   if (isRestartAhead(situation)) return 'Restarting';
-  if (isSameContent(pod?.begunWith, marker) && pod?.uid !== record?.start.pod) return 'Begun';
+  if (hasBegun(situation) && pod?.uid !== record?.start.pod) return 'Begun';
+  if (hasFailed && isRestarted(situation) && !isOfAnother(situation)) return 'Begun';
   if (!isPublished(situation)) return 'New';
   if (record && mode !== 'recovery' && !wouldRestart(situation)) return 'InUse';
   const { configuration: hash } = marker;
@@ -176,6 +192,10 @@ function knownOfUsable(situation: Situation): Known {
 export const isOfStart = ({ observed: { start }, record }: Pick<Situation, 'observed' | 'record'>): boolean =>
   record !== undefined && record.start.id === start?.id && record.start.version === start.version;
 
+/** A content that failed and has run since, after a person had asked for it, is none. */
+const isFailed = ({ content: { marker }, record }: Situation): boolean =>
+  isSameContent(record?.failed?.marker, marker) && !isSameContent(record?.marker, marker);
+
 const isPublished = ({ content, observed }: Situation): boolean =>
   observed.published?.hash === content.marker.configuration;
 
@@ -198,6 +218,31 @@ const isRestarted = (situation: Situation): boolean =>
 
 const isRestartAhead = (situation: Situation): boolean =>
   isRestartPublished(situation) && !isRestarted(situation);
+
+/** Whether the present run of the hub in its pod began with the content. */
+function hasBegun(situation: Situation): boolean {
+  const { content, observed } = situation;
+  const { begunWith, preparedWith } = observed.pod ?? {};
+  if (isSameContent(begunWith, content.marker)) return true;
+  return isSameContent(preparedWith, content.marker) && isPublished(situation);
+}
+
+/** Whether the hub has begun with another content in its pod, although that was started for this one. */
+function isOfAnother({ content: { marker }, observed: { pod }, record }: Situation): boolean {
+  const configuration = pod?.preparedWith?.configuration;
+  const isPrepared = configuration === undefined || configuration === marker.configuration;
+  return !isPrepared || pod?.uid === record?.start.pod;
+}
+
+/** Whether the content of before is published, and the pod that failed is gone. */
+function isBack({ observed: { pod, published }, record }: Situation): boolean {
+  return published?.hash === record?.marker.configuration && pod?.uid !== record?.failed?.pod;
+}
+
+/** Whether nothing but the configuration differs from the pod in which the content of the record ran. */
+function isWorkloadOfRecord({ observed: { pod }, record }: Situation): boolean {
+  return pod?.workload !== undefined && pod.workload === record?.start.workload;
+}
 
 /** Whether the pod was started for the content. With `autoRestart: false`, pods are not started for the secrets of now. */
 function isPodOf({ content: { marker, restart }, observed: { pod } }: Situation): boolean {

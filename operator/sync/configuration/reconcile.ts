@@ -10,7 +10,7 @@ import { hubRedactor } from '../hub-access/hub-secrets';
 import type { PodRestarts } from '../hub-workload/pod-restarts';
 import type { Services } from '../services';
 import { Outcomes, withHttp } from './conditions';
-import { decide, type Known, knownOf, type Situation, type Step } from './decide';
+import { decide, FAILED_MODES, type Known, knownOf, type Situation, type Step } from './decide';
 import { addedFiles } from './generate/generate';
 import { formerMarker, isSameContent } from './generate/content-marker';
 import { textsOfHub } from './generate/texts';
@@ -40,7 +40,7 @@ type UnusableWork = Work & UnusableHub;
 /** The part of them that needs no answer of the hub. */
 type Prepared = Omit<Work, 'observed' | 'last'>;
 
-/** Interval of the check whether a hub has had its time to return, in milliseconds. */
+/** Interval of the check whether a hub has had its time to return, or its process ends, in milliseconds. */
 const RETURN_POLL = 5_000;
 
 const START_HINT = `The hub is starting, and the change waits for up to ${HUB_START_LIMIT / 60_000} minutes. Annotate this resource with ${userAnnotations.reconcileAt} to restart the hub with it now.`;
@@ -146,7 +146,8 @@ export class ConfigurationReconciler {
       case 'ReportRejected':
         return reportRejected(work);
       case 'ReportFailed':
-        return this.reportFailed(work, hub, record?.marker.configuration);
+        await publishWithoutRestart(this.services, work.resource, record!);
+        return this.reportFailed(work, hub, record!.marker.configuration);
       case 'ReportLoad':
         return this.reportLoad(work, work.last!);
       case 'AwaitRestart':
@@ -166,8 +167,6 @@ export class ConfigurationReconciler {
         return this.reportFailed(work, hub!);
       case 'ReportNewFiles':
         return outcomes.newFiles(addedFiles(record!.files, content.files));
-      case 'ReportNoOther':
-        return outcomes.noOther(work.policy);
       case 'ReportHeld':
         return outcomes.restarting(observed.heldBy);
       case 'Hold': {
@@ -182,7 +181,8 @@ export class ConfigurationReconciler {
         return this.heal(work, hub!);
       default:
         if (step === 'Publish' || !record) await this.publish(work);
-        return unusable;
+        if (step === 'Publish' && hub) await this.replaceFailed(work, hub);
+        return { ...unusable, ...awaitedStart(work) };
     }
   }
 
@@ -249,19 +249,27 @@ export class ConfigurationReconciler {
     const isNew = failed?.cause === undefined && words && observed.pod?.uid !== failed?.pod;
     const known = isNew ? { ...record, failed: { ...failed!, cause: words } } : record;
     if (isNew) await this.records.set(hub, known);
-    return new Outcomes(resource, content, known).reverted(running, observed.heldBy);
+    return new Outcomes(resource, content, known).reverted({ ...observed, running });
   }
 
   /** The next start of the pod reads it; with hot-reload nothing causes one. */
   private async publish({ resource, content, policy, observed }: UnusableWork): Promise<void> {
     const isFirst = observed.published === undefined;
-    const mayRestart = isFirst || observed.mode === 'recovery' || policy.strategy !== 'hot-reload';
+    const mayRestart = isFirst || FAILED_MODES.has(observed.mode) || policy.strategy !== 'hot-reload';
     await publishConfiguration(this.services, resource, content, mayRestart ? content.restart : undefined);
   }
 
+  /** The pod of a hub that could not start may have been started for the content before: then its template stays the same. */
+  private async replaceFailed({ content, observed }: UnusableWork, hub: Hub): Promise<void> {
+    const { mode, pod, template } = observed;
+    const isOfPod = [template, pod?.restart].every((each) => isSameContent(each, content.restart));
+    if (FAILED_MODES.has(mode) && isOfPod)
+      await this.restarts.restart(hub, 'it could not start, and has another configuration');
+  }
+
   /**
-   * One restart into recovery mode, and one out of it. What failed is in the record before anything is written, so that no
-   * crash repeats it.
+   * One restart into recovery mode, or into a process that ends, and one out of it. What failed is in the record before
+   * anything is written, so that no crash repeats it.
    */
   private async goBack(work: UnusableWork, hub: Hub): Promise<Outcome> {
     const { resource, content, policy, observed, record, outcomes } = work;
@@ -269,32 +277,35 @@ export class ConfigurationReconciler {
     const { pod } = observed;
     const isKnown = isSameContent(record?.failed?.marker, content.marker);
     const good = await this.records.lastGood(hub, record);
-    if (!isKnown && (!good || good.marker.configuration === hash)) return outcomes.noOther(policy);
-    if (!pod) return work.unusable;
-    const former: ConfigurationRecord = isKnown
-      ? record!
-      : {
-          files: good!.files,
-          marker: formerMarker(good!, content.marker),
-          loaded: await content.sectionsOf(good!.files),
-          pending: [],
-          start: { id: '' },
-          warnings: '',
-          failed: { marker: content.marker, pod: pod.uid },
-          sentSettings: record?.sentSettings,
-          lastLoad: record?.lastLoad,
-        };
-    if (!isKnown) await this.records.set(hub, former);
-    // Another pod runs with what came after the failed content: it needs no restart.
-    const isSamePod = pod.uid === former.failed?.pod;
+    let former = record!;
+    if (!isKnown) {
+      if (!good || good.marker.configuration === hash) return outcomes.noOther(policy, pod?.ends);
+      if (!pod) return work.unusable;
+      former = {
+        files: good.files,
+        marker: formerMarker(good, content.marker),
+        loaded: await content.sectionsOf(good.files),
+        pending: [],
+        start: { id: '', workload: record?.start.workload },
+        warnings: '',
+        failed: { marker: content.marker, pod: pod.uid, ends: pod.ends, cause: pod.ends?.words || undefined },
+        sentSettings: record?.sentSettings,
+        lastLoad: record?.lastLoad,
+      };
+      await this.records.set(hub, former);
+    }
+    // Another pod, and the next one, read the published files: they need no restart.
+    const isSamePod = pod !== undefined && pod.uid === former.failed?.pod;
     const restart = {
       configuration: former.marker.configuration,
       secrets: observed.published?.restart.secrets,
     };
     await publishConfiguration(this.services, resource, former, isSamePod ? restart : undefined);
-    if (isSamePod && isSameContent(pod.restart, restart))
-      await this.restarts.restart(hub, 'recovery mode with a new configuration');
-    return new Outcomes(resource, content, former).reverted(undefined, observed.heldBy);
+    if (isSamePod && isSameContent(pod.restart, restart)) {
+      const what = former.failed?.ends ? 'its process ends' : 'recovery mode';
+      await this.restarts.restart(hub, `${what} with a new configuration`);
+    }
+    return new Outcomes(resource, content, former).reverted(observed);
   }
 
   private async goBackUnchecked(work: UnusableWork, hub: Hub): Promise<Outcome> {
@@ -310,19 +321,36 @@ export class ConfigurationReconciler {
   private async heal(work: UnusableWork, hub: Hub): Promise<Outcome> {
     const { resource, content, observed, outcomes } = work;
     const record = work.record!;
-    await publishWithoutRestart(this.services, resource, content);
+    const good = (await this.records.lastGood(hub, record)) ?? record;
+    await publishWithoutRestart(this.services, resource, good);
     const { pod } = observed;
     if (!pod) return work.unusable;
+    const rejection = rejectionOf(work);
     const isReplaced = record.replacedPod !== undefined && record.replacedPod !== pod.uid;
-    if (isReplaced) return outcomes.healing(true);
-    if (record.replacedPod === undefined) await this.records.set(hub, { ...record, replacedPod: pod.uid });
+    if (isReplaced) return outcomes.healing(true, rejection);
+    if (record.replacedPod === undefined) {
+      // The next pod says nothing of what this one has rejected.
+      const rejected =
+        rejection === undefined ? record.rejected : { marker: content.marker, problem: rejection };
+      await this.records.set(hub, { ...record, replacedPod: pod.uid, rejected });
+    }
     await this.restarts.restart(hub, 'recovery mode with a configuration that it has run with');
-    return outcomes.healing(false);
+    return outcomes.healing(false, rejection);
   }
 }
 
-function reportRejected({ content, observed, record, outcomes }: Work): Outcome {
-  const byPod = observed.pod?.rejected;
-  const isByPod = byPod !== undefined && isSameContent(byPod.marker, content.marker);
-  return outcomes.checkFailed(isByPod ? byPod.problem : (record?.rejected?.problem ?? ''));
+/** The end of a process enqueues nothing: a start with a new content is looked at. */
+function awaitedStart(work: UnusableWork): { readonly after?: number } {
+  const known = work.hub && knownOf(work);
+  if (known === 'Restarting') return { after: DEPENDENCY_REQUEUE };
+  return known === 'Begun' ? { after: RETURN_POLL } : {};
+}
+
+const reportRejected = (work: Work): Outcome => work.outcomes.checkFailed(rejectionOf(work) ?? '');
+
+/** Why the desired content was rejected, in the words of the pod or the hub. Undefined: it was not. */
+function rejectionOf({ content, observed, record }: Work): string | undefined {
+  return [observed.pod?.rejected, record?.rejected].find((each) =>
+    isSameContent(each?.marker, content.marker),
+  )?.problem;
 }

@@ -1,4 +1,3 @@
-import { contentOf, generateConfiguration } from '../../../../operator/sync/configuration/generate/generate';
 import {
   decide,
   type Known,
@@ -7,25 +6,13 @@ import {
   type Step,
 } from '../../../../operator/sync/configuration/decide';
 import type { HubMode } from '../../../../operator/sync/configuration/record/observe';
-import { textsOfHub } from '../../../../operator/sync/configuration/generate/texts';
-import { unbounded } from '../../../../operator/base/bounded-task';
 import type { ConfigurationRecord } from '../../../../operator/sync/configuration/record/record';
+import { contentFrom } from './content-from';
 
 const MINUTE = 60_000;
 
-function content(text: string) {
-  const generated = generateConfiguration({ configuration: text, hasSecrets: false });
-  if (generated.type === 'invalid') throw new Error(generated.message);
-  return contentOf(
-    generated,
-    undefined,
-    { configuration: generated.hash },
-    textsOfHub({ texts: unbounded }, 'home', 'villa'),
-  );
-}
-
-const OLD = content('input_boolean:\n  first:\n');
-const NEW = content('input_boolean:\n  second:\n');
+const OLD = contentFrom('input_boolean:\n  first:\n');
+const NEW = contentFrom('input_boolean:\n  second:\n');
 const [before, after] = [OLD.marker, NEW.marker];
 const START = { id: 'one', version: '2026.11.0', pod: 'pod-1' };
 
@@ -82,6 +69,9 @@ const hotReload = { strategy: 'hot-reload', autoRestart: true } as const;
 const inUse = { content: NEW, shown: after, published: published(), record: record(NEW) };
 const begunPod = pod({ uid: 'pod-2', begunWith: after, restart: template(NEW) });
 const begun = { pod: begunPod, published: published(NEW, NEW), template: template(NEW) };
+const restartedPod = { ...begunPod, begunWith: undefined, preparedWith: after };
+/** Another pod than the one that failed. */
+const later = { pod: pod({ uid: 'pod-2' }) };
 const fellBack = pod({ begunWith: undefined, rejected: { marker: after, problem: 'no' } });
 const rejectedNow = record(OLD, { rejected: { marker: after, problem: 'no' } });
 const failed = record(OLD, { failed: { marker: after, pod: 'pod-1' } });
@@ -160,10 +150,68 @@ const recovery: [string, Fields, Known, Step][] = [
     'GoBackUnchecked',
   ],
   ['one that it has run with', { content: OLD }, 'InUse', 'Heal'],
+  ['one that it has run with, and another was rejected', { record: rejectedNow }, 'Rejected', 'Heal'],
+  ['one that it has run with, and another failed before', { record: failed, ...later }, 'Failed', 'Heal'],
+  [
+    'one that it has run with, and another that failed before is published',
+    { record: failed, ...later, published: published() },
+    'Failed',
+    'GoBack',
+  ],
+  [
+    'one of its volume, and it has run with no other',
+    { record: undefined, pod: fellBack },
+    'Rejected',
+    'ReportRejected',
+  ],
+  [
+    'one of its volume, and a person asks for the rejected one again',
+    { ...begun, pod: pod({ ...fellBack, restart: template(NEW) }), forced: true },
+    'Rejected',
+    'Heal',
+  ],
+  ['one that failed and has run since', { record: { ...failed, ...record(NEW) } }, 'InUse', 'Heal'],
+  [
+    'the content that the pod was made with, after its container has started again',
+    { ...begun, pod: restartedPod },
+    'Begun',
+    'GoBack',
+  ],
   [
     'one of which a section waited for this start',
     { record: record(NEW, { pending: ['x'] }), ...begun },
     'Begun',
+    'GoBack',
+  ],
+];
+
+/** The pod has no report about its content, as under an operator of an earlier version. */
+const nothingToPublish = {
+  ...begun,
+  pod: { ...begunPod, begunWith: undefined },
+  policy: { strategy: 'restart', autoRestart: true },
+} as const;
+
+const ends = { times: 4, last: 'exit code 139', words: '' };
+const crashed = { ...begun, pod: { ...restartedPod, ends, workload: 'w' } };
+const ranIn = (workload: string) => ({ start: { ...START, workload } });
+
+const crashing: [string, Fields, Known, Step][] = [
+  ['is taken back', { ...crashed, record: record(OLD, ranIn('w')) }, 'Begun', 'GoBack'],
+  [
+    'is not blamed in a pod of another image',
+    { ...crashed, record: record(OLD, ranIn('x')) },
+    'Begun',
+    'Await',
+  ],
+  ['is not blamed where the former pod is not known', crashed, 'Begun', 'Await'],
+  ['is not blamed where it has run', { ...crashed, record: record(NEW, ranIn('w')) }, 'InUse', 'Await'],
+  ['is all that there is', { ...crashed, record: undefined }, 'Begun', 'Await'],
+  ['gives way to another one at once', { ...crashed, content: OLD, record: undefined }, 'New', 'Publish'],
+  [
+    'is taken back after a crash of the operator',
+    { ...crashed, record: record(OLD, { failed: { marker: after, pod: 'pod-2', ends } }) },
+    'Failed',
     'GoBack',
   ],
 ];
@@ -193,6 +241,27 @@ const away: [string, HubMode, Fields, Known, Step][] = [
   ['the Hub holds the restart', 'away', { heldBy: 'InvalidSpec', unusableFor: MINUTE }, 'New', 'ReportHeld'],
   ['what the hub rejected stays rejected', 'away', { record: rejectedNow }, 'Rejected', 'ReportRejected'],
   ['what failed stays failed', 'starting', { record: failed }, 'Failed', 'ReportFailed'],
+  [
+    'what failed does not stay published',
+    'locked',
+    { record: failed, published: published(), pod: undefined },
+    'Failed',
+    'GoBack',
+  ],
+  [
+    'a container that has started again has read what was published since',
+    'starting',
+    { ...begun, pod: restartedPod, published: published(OLD, NEW) },
+    'New',
+    'Hold',
+  ],
+  [
+    'what a pod has got in full is not published again',
+    'away',
+    { ...nothingToPublish, unusableFor: MINUTE },
+    'New',
+    'Await',
+  ],
   ['the published one needs nothing', 'away', { content: OLD, unusableFor: MINUTE }, 'InUse', 'Await'],
   [
     'an unchecked one is checked by a new pod',
@@ -218,23 +287,19 @@ describe('decide', () => {
     ]);
   });
 
+  test.each(crashing)('a content with which the process of the hub ends %s', (_, fields, known, step) => {
+    expect([knownOf(situation('crashing', fields)), decide(situation('crashing', fields))]).toEqual([
+      known,
+      step,
+    ]);
+  });
+
   test.each(away)('while the hub is not usable: %s', (_, mode, fields, known, step) => {
     expect([knownOf(situation(mode, fields)), decide(situation(mode, fields))]).toEqual([known, step]);
   });
 
   test('a new file is not published while nothing starts a pod that could read it', () => {
-    const generated = generateConfiguration({
-      configuration: 'input_boolean: !include b.yaml\n',
-      files: { 'b.yaml': 'second:\n' },
-      hasSecrets: false,
-    });
-    if (generated.type === 'invalid') throw new Error(generated.message);
-    const desired = contentOf(
-      generated,
-      undefined,
-      { configuration: generated.hash },
-      textsOfHub({ texts: unbounded }, 'home', 'villa'),
-    );
+    const desired = contentFrom('input_boolean: !include b.yaml\n', { 'b.yaml': 'second:\n' });
     const given = { content: desired, policy: hotReload, unusableFor: MINUTE };
     expect(decide(situation('away', given))).toBe('ReportNewFiles');
     expect(decide(situation('recovery', given))).toBe('Publish');

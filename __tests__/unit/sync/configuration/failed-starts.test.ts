@@ -1,6 +1,6 @@
 import type { DesiredContent } from '../../../../operator/sync/configuration/load/running-content';
 import { ManualClock } from '../../manual-clock';
-import { FakeHub } from './fake-hub';
+import { FakeHub, prepareMessage } from './fake-hub';
 
 const BASE = 'input_boolean:\n  first:\n';
 const HOT = 'input_boolean:\n  second:\n';
@@ -71,6 +71,118 @@ describe('ConfigurationReconciler', () => {
       expect(await hub.settle(desired)).toBe('ConfigurationLoaded');
       expect(hub.events.filter((event) => event === 'delete pod')).toHaveLength(round);
     }
+  });
+
+  test('a recovery mode of a passing cause is healed while a content that its check rejects is desired', async () => {
+    const hub = await started();
+    hub.check = (text) => (text.includes('typo') ? 'Invalid config.' : null);
+    const desired = hub.desired(`${HOT}typo:\n`);
+    expect(await hub.settle(desired)).toBe('CheckFailed');
+    let starts = 0;
+    hub.cannotStartWith = () => ++starts === 1;
+    hub.restart();
+    hub.events.length = 0;
+    expect(await hub.operator().sync(desired)).toMatchObject({
+      type: 'Waiting',
+      reason: 'RestartPending',
+      message: expect.stringMatching(
+        /recovery mode with a configuration that it has run with\. Its pod is replaced once\.\nThat is not this one, which the hub rejects: .*Invalid config\./,
+      ),
+    });
+    expect(hub.events.filter((event) => event !== 'refresh')).toEqual([
+      'write villa-configuration-accepted',
+      'delete pod',
+      'restart',
+    ]);
+    expect(await hub.settle(desired)).toBe('CheckFailed');
+    expect(hub.text).toContain('second');
+    expect(hub.text).not.toContain('typo');
+  });
+
+  test('a pod that fell back and is in recovery mode gives way to one with what ran before, and its verdict stays', async () => {
+    const hub = await started();
+    const desired = hub.desired(`${HOT}typo:\n`);
+    hub.cannotStartWith = () => true;
+    hub.hangs = true;
+    await hub.operator().sync(desired, true);
+    await hub.reconcile(desired, 1);
+    expect(hub.text).toContain('typo');
+    hub.hangs = false;
+    hub.verdict = prepareMessage('replaced', desired.content.marker, 'Integration typo not found.');
+    hub.cannotStartWith = () => false;
+    const operator = hub.operator();
+    expect(await operator.sync(desired)).toMatchObject({
+      message: expect.stringContaining('which the hub rejects: Integration typo not found.'),
+    });
+    expect(hub.text).toContain('second');
+    expect(hub.text).not.toContain('typo');
+    hub.hangs = true;
+    expect(await operator.sync(desired)).toMatchObject({
+      reason: 'CheckFailed',
+      message: expect.stringContaining('Integration typo not found.'),
+    });
+  });
+
+  test('a recovery mode with what ran before is healed, also where a content failed in an earlier pod', async () => {
+    const hub = await started();
+    const desired = hub.desired(UNKNOWN);
+    await hub.reconcile(desired, 30);
+    let starts = 0;
+    hub.cannotStartWith = (text) => text.includes('unknown') || ++starts === 1;
+    hub.restart();
+    hub.events.length = 0;
+    expect(await hub.operator().sync(desired)).toMatchObject({
+      type: 'Waiting',
+      message: expect.stringMatching(
+        /Its pod is replaced once\.\nThat is not this one\. The hub came up in its recovery mode with this configuration\.$/,
+      ),
+    });
+    expect(await hub.reconcile(desired, 30)).toMatchObject({ type: 'Stalled', reason: 'CheckFailed' });
+    expect(hub.text).not.toContain('unknown');
+    expect(hub.events.filter((event) => event === 'delete pod')).toHaveLength(1);
+  });
+
+  test('a recovery mode with sections that waited for the start is healed with what ran in full', async () => {
+    const hub = await started();
+    expect(await hub.settle(hub.desired(CORRECTED, 'hot-reload'))).toBe('RestartPending');
+    hub.check = (text) => (text.includes('typo') ? 'Invalid config.' : null);
+    const desired = hub.desired(`${CORRECTED}typo:\n`, 'hot-reload');
+    expect(await hub.settle(desired)).toBe('CheckFailed');
+    hub.cannotStartWith = (text) => text.includes('Villa');
+    hub.restart();
+    expect(await hub.settle(desired)).toBe('CheckFailed');
+    expect(hub.text).toContain('second');
+    expect(hub.text).not.toContain('Villa');
+  });
+
+  test('what failed does not stay published beside a hub that runs', async () => {
+    const hub = await started();
+    const desired = hub.desired(UNKNOWN);
+    for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(desired, 1);
+    const written = hub.configMaps.get('villa-configuration')!;
+    await hub.reconcile(desired, 30);
+    hub.holdsRollouts = true;
+    hub.configMaps.set('villa-configuration', written);
+    expect(hub.text).toContain('unknown');
+    expect(await hub.operator().sync(desired)).toMatchObject({ reason: 'CheckFailed' });
+    expect(hub.text).not.toContain('unknown');
+  });
+
+  test('what failed does not stay published after a crash of the operator, also while the hub is away', async () => {
+    const hub = await started();
+    const desired = hub.desired(UNKNOWN);
+    for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(desired, 1);
+    // The record is written, the publication is not.
+    hub.killAfter(2);
+    await hub.untilKilled(desired);
+    expect(hub.text).toContain('unknown');
+    hub.setProblem({ reason: 'TokenRejected', message: '' });
+    hub.hangs = true;
+    expect(await hub.operator().sync(desired)).toMatchObject({
+      reason: 'CheckFailed',
+      message: expect.stringContaining('The last good one is loaded again.'),
+    });
+    expect(hub.text).not.toContain('unknown');
   });
 
   test('is reported from the beginning with the restart out of it, which begins after its debounce', async () => {
@@ -234,6 +346,112 @@ describe('ConfigurationReconciler', () => {
       expect(await hub.settle(hub.desired(TEXT))).toBe('ConfigurationLoaded');
       expect(restartsOf(hub.events)).toBe(1);
     });
+  });
+
+  test('a hub in recovery mode gets a content with which its pod was started once, by another pod', async () => {
+    const hub = await started();
+    hub.cannotStartWith = (text) => text.includes('second');
+    hub.restartProcess();
+    hub.events.length = 0;
+    expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
+    expect(hub.events.filter((event) => event === 'delete pod')).toHaveLength(1);
+  });
+
+  describe('a content with which the process of the hub ends', () => {
+    const crashes = (text: string) => text.includes('Villa');
+
+    test('gives way to what ran before, by one restart, and is named with the end of its log', async () => {
+      const hub = await started();
+      hub.crashesWith = crashes;
+      const desired = hub.desired(CORRECTED);
+      expect(await hub.reconcile(desired, 30)).toMatchObject({
+        type: 'Stalled',
+        reason: 'CheckFailed',
+        message: expect.stringMatching(
+          /^The hub’s process ended 4 times with this configuration \(last: exit code 139\), although its check accepts it: loading\nFatal Python error: Segmentation fault\nThe last good one is loaded again\.\nCorrect the configuration, /,
+        ),
+        status: { appliedHash: hub.desired(HOT).content.marker.configuration },
+      });
+      expect(hub.text).toContain('second');
+      expect(hub.text).not.toContain('Villa');
+      expect(restartsOf(hub.events)).toBe(2);
+    });
+
+    test('is said to give way before the restart has begun', async () => {
+      const hub = await started();
+      hub.crashesWith = crashes;
+      const desired = hub.desired(CORRECTED);
+      for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(desired, 1);
+      hub.holdsRollouts = true;
+      for (const _ of ['goes back', 'waits'])
+        expect(await hub.operator().sync(desired)).toMatchObject({
+          reason: 'CheckFailed',
+          message: expect.stringMatching(/ended 4 times .*\n.*\nThe last good one is loaded again\./),
+        });
+    });
+
+    test('stays where the image was changed as well', async () => {
+      const hub = await started();
+      hub.crashesWith = crashes;
+      hub.image = 'home-assistant:2026.12.0';
+      // The end of a process wakes no reconcile.
+      const waits = { reason: 'HubNotReady', after: 5_000 };
+      expect(await hub.reconcile(hub.desired(CORRECTED), 120)).toMatchObject(waits);
+      expect(hub.text).toContain('Villa');
+      expect(restartsOf(hub.events)).toBe(1);
+    });
+
+    test('is not the only cause where the process ends with the last good one, too', async () => {
+      const hub = await started();
+      hub.crashesWith = () => true;
+      const outcome = await hub.reconcile(hub.desired(CORRECTED), 60);
+      expect(outcome).toMatchObject({
+        reason: 'CheckFailed',
+        message: expect.stringContaining(
+          'The process ends with the last good one as well (exit code 139), so the cause is another: the conditions of the Hub villa name it.',
+        ),
+      });
+      expect(outcome.message).not.toContain('is loaded again');
+      expect(restartsOf(hub.events)).toBe(2);
+    });
+
+    test('is not what the hub has run with', async () => {
+      const hub = await started();
+      hub.crashesWith = () => true;
+      hub.restart();
+      hub.events.length = 0;
+      expect(await hub.reconcile(hub.desired(HOT), 60)).toMatchObject({ reason: 'HubNotReady' });
+      expect(hub.events).toEqual([]);
+    });
+
+    test('stays where the hub has run with no other', async () => {
+      const hub = new FakeHub(new ManualClock());
+      hub.crashesWith = crashes;
+      const desired = hub.desired(CORRECTED);
+      hub.begin(desired);
+      expect(await hub.reconcile(desired, 60)).toMatchObject({ reason: 'HubNotReady' });
+      expect(hub.events).toEqual([]);
+    });
+
+    test('gives way to a corrected one at once', async () => {
+      const hub = await started();
+      hub.crashesWith = (text) => text.includes('Villa') || text.includes('second');
+      hub.restart();
+      expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
+    });
+
+    test.each([1, 2, 3, 4, 5, 6])(
+      'is taken back, although the operator is killed at change %i',
+      async (step) => {
+        const hub = await started();
+        hub.crashesWith = crashes;
+        hub.killAfter(step);
+        expect(await hub.reconcile(hub.desired(CORRECTED), 60)).toMatchObject({ reason: 'CheckFailed' });
+        expect(hub.text).toContain('second');
+        expect(hub.text).not.toContain('Villa');
+        expect(restartsOf(hub.events)).toBe(2);
+      },
+    );
   });
 
   test('a hub that runs with a later change is not restarted when the failed one is written again', async () => {

@@ -81,6 +81,10 @@ export class FakeHub {
   readonly cannotSetUp = new Set<string>();
   /** Whether the hub comes up in recovery mode with a text that its check accepts. */
   cannotStartWith: (text: string) => boolean = () => false;
+  /** Whether the process of the hub ends at each start with a text that its check accepts. */
+  crashesWith: (text: string) => boolean = () => false;
+  /** The image of the next pod. */
+  image = 'home-assistant:2026.11.0';
   /** The hub does not read the files that its pod mounts, until the next start: a backup has brought old files. */
   readsOldFiles = false;
   /** The reload services of the hub fail. */
@@ -100,6 +104,7 @@ export class FakeHub {
   private status: HubConfiguration['status'];
   private secretsYaml: string | undefined;
   private isRecovery = false;
+  private isCrashing = false;
   private readonly logged = new Map<string, LogRecord>();
   private restarts = 0;
   private containerStarted = '';
@@ -110,6 +115,7 @@ export class FakeHub {
   private restartHash: string | undefined;
   private pods = 0;
   private podCreated = '';
+  private podImage = '';
   /** The hashes in the verdict of `prepare-config`. */
   private begunWith: Readonly<Record<string, unknown>> = {};
   private version = 0;
@@ -358,6 +364,7 @@ export class FakeHub {
     this.restarts = -1;
     this.podCreated = timestamp(this.clock.now());
     this.begunWith = this.mountedMarker;
+    this.podImage = this.image;
     this.readsOldFiles = false;
     this.verdict = undefined;
     this.restartProcess();
@@ -371,15 +378,16 @@ export class FakeHub {
     this.notReadySince = this.containerStarted;
     this.logged.clear();
     this.log(this.leavesOut(this.text));
-    this.isRecovery = this.cannotStartWith(this.text);
-    this.setCondition(this.isRecovery ? 'RecoveryMode' : 'HubRunning');
+    this.isCrashing = this.crashesWith(this.text);
+    this.isRecovery = !this.isCrashing && this.cannotStartWith(this.text);
+    this.setCondition(this.isRecovery ? 'RecoveryMode' : this.isCrashing ? 'PodNotReady' : 'HubRunning');
     this.marker = this.mountedMarker;
     for (const section of ['input_boolean', 'counter', 'template']) this.loaded.set(section, this.text);
     this.events.push('restart');
   }
 
   private get isUsable(): boolean {
-    return !this.isRecovery && !this.hangs;
+    return !this.isRecovery && !this.isCrashing && !this.hangs;
   }
 
   /** As the Hub reports them: the recovery mode comes before the mistake, which is in `Stalled` alone then. */
@@ -421,6 +429,7 @@ export class FakeHub {
         creationTimestamp: this.podCreated,
         annotations: this.templateAnnotations,
       },
+      spec: { containers: [{ name: 'hub', image: this.podImage }] },
       status: {
         initContainerStatuses: [
           {
@@ -433,15 +442,29 @@ export class FakeHub {
             },
           },
         ],
-        containerStatuses: [
-          {
-            name: 'hub',
-            started: !this.hangs,
-            restartCount: this.restarts,
-            state: { running: { startedAt: this.containerStarted } },
-          },
-        ],
+        containerStatuses: [this.isCrashing ? this.crashedContainer : this.runningContainer],
       },
+    };
+  }
+
+  private get runningContainer() {
+    return {
+      name: 'hub',
+      started: !this.hangs,
+      restartCount: this.restarts,
+      state: { running: { startedAt: this.containerStarted } },
+    };
+  }
+
+  /** After three restarts. */
+  private get crashedContainer() {
+    const message = 'loading\nFatal Python error: Segmentation fault';
+    return {
+      name: 'hub',
+      started: false,
+      restartCount: 3,
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+      lastState: { terminated: { exitCode: 139, reason: 'Error', message } },
     };
   }
 

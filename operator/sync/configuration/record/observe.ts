@@ -10,12 +10,13 @@ import { conditionOf } from '../../../runtime/conditions';
 import { builtin } from '../../../runtime/types';
 import type { HubClients } from '../../hub-access/hub-clients';
 import { hubRedactor } from '../../hub-access/hub-secrets';
-import { hubContainer, type Pod } from '../../hub-workload/owned-objects';
+import { HUB_CONTAINER, hubContainer, type Pod } from '../../hub-workload/owned-objects';
 import { prepareReport } from '../../hub-workload/termination-messages';
+import { payloadHash } from '../../objects/payload-hash';
 import type { Services } from '../../services';
 import { type ContentHashes, readMarker } from '../generate/content-marker';
 import { type Published, publishedConfiguration, restartOfTemplate } from './publish';
-import type { HubStart, Rejection } from './record';
+import type { HubStart, ProcessEnds, Rejection } from './record';
 
 /** The content that the present pod of a hub has begun with. */
 export interface PodStart {
@@ -24,6 +25,12 @@ export interface PodStart {
   readonly restart: ContentHashes | undefined;
   /** The content that its hub began with. Undefined: another one, not known, or the hub has started again in this pod. */
   readonly begunWith?: ContentHashes | undefined;
+  /** The content that `prepare-config` accepted. Each later start in the pod reads the files that are published by then. */
+  readonly preparedWith?: ContentHashes | undefined;
+  /** The process of the hub has ended again and again, by itself, and does not run now. */
+  readonly ends?: ProcessEnds | undefined;
+  /** A digest of all that it was made of beside the configuration: image, limits, community integrations. */
+  readonly workload?: string | undefined;
   /** The content that `prepare-config` rejected, and why: the hub runs with the last good copy of its volume. */
   readonly rejected?: Rejection | undefined;
   /** Included files that do not exist elsewhere and were made empty. */
@@ -43,15 +50,61 @@ async function podStart(services: ObserveServices, hub: Hub): Promise<PodStart |
   const report = prepareReport(pod);
   if (!report) return { uid, restart, createdFiles: [], errorsBefore: [] };
   const redact = await hubRedactor(services, hub);
-  const start = { uid, restart, createdFiles: report.created, errorsBefore: report.lastStart.map(redact) };
+  const start = {
+    uid,
+    restart,
+    workload: workloadOf(pod, report.version),
+    ends: processEnds(pod, redact),
+    createdFiles: report.created,
+    errorsBefore: report.lastStart.map(redact),
+  };
   if (report.result === 'replaced' || report.result === 'refused') {
     const problem = redact(report.problems.map(({ text }) => text).join('\n'));
     return { ...start, rejected: { marker: report.content ?? { configuration: '' }, problem } };
   }
   if (report.result !== 'loaded' && report.result !== 'unchanged') return start;
   const isFirstRun = (hubContainer(pod)?.restartCount ?? 0) === 0;
-  return { ...start, ...(isFirstRun && { begunWith: report.content }) };
+  return { ...start, preparedWith: report.content, ...(isFirstRun && { begunWith: report.content }) };
 }
+
+/** The node is left out: which one a pod gets is chance. */
+function workloadOf({ metadata, spec }: Pod, version: string): string {
+  const community = metadata.annotations?.[operatorAnnotations.communityHash];
+  return payloadHash({ spec: { ...spec, nodeName: undefined }, community, version });
+}
+
+/** As many restarts of the container, each after an end of its process, are no chance. */
+const RESTARTS_OF_CHANCE = 2;
+
+/** A stop, also by a probe, a restart that the hub asked for, and a kill from outside. */
+const ENDS_FROM_OUTSIDE: ReadonlySet<number> = new Set([0, 100, 137, 143]);
+
+/** Undefined as well while the process runs: that run may be the one that lasts. */
+function processEnds(pod: Pod, redact: (text: string) => string): ProcessEnds | undefined {
+  const { restartCount = 0, state = {}, lastState } = hubContainer(pod) ?? {};
+  const isBackingOff = state.waiting?.reason === 'CrashLoopBackOff';
+  const end = state.terminated ?? (isBackingOff ? lastState?.terminated : undefined);
+  if (!end || restartCount <= RESTARTS_OF_CHANCE) return undefined;
+  const { exitCode = 0, reason, message = '' } = end;
+  const isOutOfMemory = reason === 'OOMKilled';
+  if (isOutOfMemory ? !hasMemoryLimit(pod) : ENDS_FROM_OUTSIDE.has(exitCode)) return undefined;
+  const last = `${isOutOfMemory ? `${reason}, ` : ''}exit code ${exitCode}`;
+  return { times: restartCount + 1, last, words: lastLines(redact(message)) };
+}
+
+/** Without one, memory is short on the node, which may have another cause. */
+function hasMemoryLimit({ spec }: Pod): boolean {
+  const container = spec?.containers?.find(({ name }) => name === HUB_CONTAINER);
+  return [container, spec].some((each) => each?.resources?.limits?.['memory'] !== undefined);
+}
+
+const lastLines = (text: string): string =>
+  text
+    .trim()
+    .split('\n')
+    .slice(-3)
+    .map((line) => line.slice(0, 300))
+    .join('\n');
 
 export type HubMode =
   | 'usable'
@@ -61,6 +114,8 @@ export type HubMode =
   | 'starting'
   /** The hub runs and does not accept the operator's token. */
   | 'locked'
+  /** The process of the hub ends again and again ({@link PodStart.ends}). */
+  | 'crashing'
   /** Anything else: there is no pod, or the hub does not answer. */
   | 'away';
 
@@ -99,7 +154,8 @@ export async function observeUsable(
 ): Promise<ObservedUsable> {
   const cluster = await observeCluster(services, resource, hub);
   const id = await hubStartId(client.connection);
-  const start = { id, version: hub.status?.version, pod: cluster.pod?.uid };
+  const { uid: pod, workload } = cluster.pod ?? {};
+  const start = { id, version: hub.status?.version, pod, workload };
   return { ...cluster, mode: 'usable', start, shown: await readMarker(client), unusableFor: 0 };
 }
 
@@ -113,7 +169,7 @@ export async function observeUnusable(
   const cluster = await observeCluster(services, resource, hub);
   if (!hub) return { ...cluster, mode: 'away', unusableFor: Infinity };
   const pod = podOf(services, hub);
-  const mode = await unusableMode(hubs, hub, pod);
+  const mode = cluster.pod?.ends ? 'crashing' : await unusableMode(hubs, hub, pod);
   const ready = conditionOf(hub, 'Ready');
   const startedAt = hubContainer(pod)?.state?.running?.startedAt;
   const since = mode === 'starting' ? startedAt : ready?.lastTransitionTime;

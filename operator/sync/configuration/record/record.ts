@@ -62,6 +62,8 @@ export interface HubStart {
   readonly version?: string | undefined;
   /** The uid of the pod. */
   readonly pod?: string | undefined;
+  /** What that pod was made of beside the configuration, as a digest. Absent: not known. */
+  readonly workload?: string | undefined;
 }
 
 /**
@@ -82,7 +84,7 @@ export interface ConfigurationRecord {
   readonly warnings: string;
   /** Another content, which this start has rejected. It is not tried again before the next one. */
   readonly rejected?: Rejection | undefined;
-  /** A content with which the hub came up in recovery mode. It is not tried again automatically. */
+  /** A content with which the hub came up in recovery mode, or its process ended. It is not tried again automatically. */
   readonly failed?: FailedStart | undefined;
   /** The pod that was replaced since the hub was in recovery mode with `files`, with which it has run. */
   readonly replacedPod?: string | undefined;
@@ -99,10 +101,21 @@ export interface Rejection {
 
 export interface FailedStart {
   readonly marker: ContentHashes;
-  /** The uid of the pod that came up in recovery mode. */
+  /** The uid of that pod. */
   readonly pod: string;
+  /** Absent: the hub came up in recovery mode. */
+  readonly ends?: ProcessEnds | undefined;
   /** The errors that the hub logged in that start; absent: not known yet. */
   readonly cause?: string | undefined;
+}
+
+/** The process of a hub has ended each time soon after its start. */
+export interface ProcessEnds {
+  readonly times: number;
+  /** How it ended last, for people. */
+  readonly last: string;
+  /** The last lines of its log, without secrets; empty: none. */
+  readonly words: string;
 }
 
 export interface SentSettings {

@@ -131,7 +131,7 @@ function hubContainer({ timezone }: HubSpec, common: CommonFields) {
     ...common,
     env: [{ name: 'TZ', value: timezone }],
     ports: [{ name: 'http', containerPort: HUB_PORT, protocol: 'TCP' }],
-    // A database migration can take most of an hour, and nothing answers meanwhile.
+    // A hub answers while it migrates its database, since its frontend comes first. Packages that it installs before may take long.
     startupProbe: { ...probe(), periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 1800 },
     readinessProbe: { ...probe(), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
     // The startup probe counts for the first start in the container only. A hub that restores a backup restarts inside it.

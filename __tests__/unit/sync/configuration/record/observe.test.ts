@@ -1,5 +1,6 @@
 import type { Pod } from '../../../../../operator/sync/hub-workload/owned-objects';
 import type { HubConfiguration } from '../../../../../operator/kinds';
+import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import { observeUnusable, restartHeldBy } from '../../../../../operator/sync/configuration/record/observe';
 import { prepareMessage } from '../fake-hub';
 import { aHub, services } from '../../fixtures';
@@ -14,21 +15,55 @@ interface Container {
   readonly started?: boolean;
   readonly restartCount?: number;
   readonly isRunning?: boolean;
+  /** The last end of its process. */
+  readonly end?: { readonly exitCode: number; readonly reason?: string; readonly message?: string };
+  readonly limits?: Readonly<Record<string, string>>;
+  readonly podLimits?: Readonly<Record<string, string>>;
+  readonly version?: string;
+  readonly image?: string;
+  readonly nodeName?: string;
+  readonly community?: string;
 }
 
-function podWith({ started = true, restartCount = 0, isRunning = true }: Container): Pod {
+function podWith({
+  started = true,
+  restartCount = 0,
+  isRunning = true,
+  end,
+  limits = {},
+  podLimits = {},
+  version = '2026.11.0',
+  image = 'home-assistant:1',
+  nodeName = 'node-1',
+  community,
+}: Container): Pod {
+  const waiting = end ? { waiting: { reason: 'CrashLoopBackOff' } } : {};
   return {
-    metadata: { name: 'villa-0', namespace: 'home', uid: 'pod-1' },
+    metadata: {
+      name: 'villa-0',
+      namespace: 'home',
+      uid: 'pod-1',
+      annotations: { ...(community && { [operatorAnnotations.communityHash]: community }) },
+    },
+    spec: {
+      nodeName,
+      resources: { limits: podLimits },
+      containers: [{ name: 'hub', image, resources: { limits } }],
+    },
     status: {
       initContainerStatuses: [
-        { name: 'prepare-config', state: { terminated: { message: prepareMessage('loaded', MARKER) } } },
+        {
+          name: 'prepare-config',
+          state: { terminated: { message: prepareMessage('loaded', MARKER).replace('2026.11.0', version) } },
+        },
       ],
       containerStatuses: [
         {
           name: 'hub',
           started,
           restartCount,
-          state: isRunning ? { running: { startedAt: '2026-01-01T00:00:00Z' } } : {},
+          state: isRunning ? { running: { startedAt: '2026-01-01T00:00:00Z' } } : waiting,
+          ...(end && { lastState: { terminated: end } }),
         },
       ],
     },
@@ -42,7 +77,7 @@ function observe(reason: string, container: Container = {}) {
   const pod = podWith(container);
   const given = services({
     cache: { get: (kind: string) => (kind === 'Pod' ? pod : undefined) as never },
-    secrets: { get: () => Promise.resolve(undefined) },
+    secrets: { get: () => Promise.resolve(new Map([['secrets.yaml', 'password: hunter22\n']])) },
   });
   return observeUnusable(given, { contact: () => Promise.reject(new Error('not asked')) }, resource, hub);
 }
@@ -63,6 +98,64 @@ describe('observeUnusable', () => {
   test('the content that a pod began with is not that of another start in it', async () => {
     expect((await observe('HubUnreachable')).pod).toMatchObject({ begunWith: MARKER });
     expect((await observe('HubUnreachable', { restartCount: 1 })).pod?.begunWith).toBeUndefined();
+    expect((await observe('HubUnreachable', { restartCount: 1 })).pod).toMatchObject({
+      preparedWith: MARKER,
+    });
+  });
+
+  describe('a process that ends again and again', () => {
+    const crash = { started: false, isRunning: false, restartCount: 3 };
+    const memory = { memory: '1Gi' };
+
+    test.each<[string, Container, string]>([
+      ['with its own code', { end: { exitCode: 1, reason: 'Error' } }, 'exit code 1'],
+      ['by a native crash', { end: { exitCode: 139, reason: 'Error' } }, 'exit code 139'],
+      [
+        'at its memory limit',
+        { end: { exitCode: 137, reason: 'OOMKilled' }, limits: memory },
+        'OOMKilled, exit code 137',
+      ],
+      [
+        'at the memory limit of its pod',
+        { end: { exitCode: 137, reason: 'OOMKilled' }, podLimits: memory },
+        'OOMKilled, exit code 137',
+      ],
+    ])('%s is crashing', async (_, container, last) => {
+      const observed = await observe('PodNotReady', { ...crash, ...container });
+      expect(observed).toMatchObject({ mode: 'crashing', pod: { ends: { times: 4, last, words: '' } } });
+    });
+
+    test.each<[string, Container]>([
+      ['that was asked to stop, as by a probe', { end: { exitCode: 0, reason: 'Completed' } }],
+      ['that asked for a restart', { end: { exitCode: 100, reason: 'Error' } }],
+      ['that was killed', { end: { exitCode: 137, reason: 'Error' } }],
+      ['that ended by the signal of a stop', { end: { exitCode: 143, reason: 'Error' } }],
+      ['on a node without memory', { end: { exitCode: 137, reason: 'OOMKilled' }, limits: {} }],
+      ['that has ended three times', { end: { exitCode: 139 }, restartCount: 2 }],
+      ['that runs again', { end: { exitCode: 139 }, isRunning: true }],
+    ])('one %s is not', async (_, container) => {
+      const observed = await observe('PodNotReady', { ...crash, limits: memory, ...container });
+      expect(observed.mode).not.toBe('crashing');
+    });
+
+    test('is quoted with its last lines, without secrets', async () => {
+      const message = `a\nb hunter22\nc\n${'d'.repeat(400)}\n`;
+      const { pod } = await observe('PodNotReady', { ...crash, end: { exitCode: 1, message } });
+      expect(pod!.ends!.words).toBe(`b ***\nc\n${'d'.repeat(300)}`);
+    });
+  });
+
+  test('pods differ by all but their configuration and their node', async () => {
+    const workload = async (container: Container) => (await observe('PodNotReady', container)).pod!.workload;
+    const same = await workload({});
+    expect(await workload({ nodeName: 'node-2' })).toBe(same);
+    for (const other of [
+      { image: 'home-assistant:2' },
+      { limits: { memory: '1Gi' } },
+      { community: 'sha256:b' },
+      { version: '2026.12.0' },
+    ])
+      expect(await workload(other)).not.toBe(same);
   });
 });
 
