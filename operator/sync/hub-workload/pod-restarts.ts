@@ -1,9 +1,11 @@
 import { isBackupRunning } from '../../client/setup/backup';
 import type { HubConnection } from '../../client/connection/connection';
 import { getCoreState } from '../../client/setup/core';
-import { HubError, HubUnreachable } from '../../client/connection/errors';
+import { HubError, HubUnreachable, isUnknownCommand } from '../../client/connection/errors';
+import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds/index';
 import { LONGEST_BACKUP, LONGEST_START, RESTART_HOLD, ROLLOUT_TURN } from '../../base/limits';
+import { undefinedIf } from '../../base/undefined-if';
 import type { HubClients } from '../hub-access/hub-clients';
 import { PerHub } from '../hub-access/per-hub';
 import type { Services } from '../services';
@@ -14,6 +16,14 @@ export type TemplateState = 'current' | 'pending' | 'held';
 
 /** What a restart would interrupt. `start`: also the migration of the database, and a restore that has ended the hub. */
 export type Occupation = 'start' | 'backup';
+
+interface SeenOccupation {
+  readonly occupation: Occupation;
+  /** The start of the container. */
+  readonly startedAt: string;
+  /** By the monotonic clock. */
+  readonly at: number;
+}
 
 /**
  * - `deleted`: the pod goes, and its successor starts.
@@ -35,6 +45,8 @@ export class PodRestarts {
   private readonly dueSince: PerHub<number>;
   /** When a backup was first seen in progress, by the monotonic clock. */
   private readonly backups: PerHub<number>;
+  /** What a hub was at when it was last asked with success. */
+  private readonly seen: PerHub<SeenOccupation>;
   /** Why the pod was deleted, until the Hub has an event of it. */
   private readonly reasons: PerHub<string>;
 
@@ -46,6 +58,7 @@ export class PodRestarts {
     this.requested = new PerHub(services.cache);
     this.dueSince = new PerHub(services.cache);
     this.backups = new PerHub(services.cache);
+    this.seen = new PerHub(services.cache);
     this.reasons = new PerHub(services.cache);
   }
 
@@ -110,7 +123,8 @@ export class PodRestarts {
 
   /**
    * What must not be interrupted now. A start is not waited for longer than {@link LONGEST_START}, since the restart may be
-   * what mends it, and a backup not longer than {@link LONGEST_BACKUP}.
+   * what mends it, and a backup not longer than {@link LONGEST_BACKUP}. Where the hub cannot be asked, as with a token that it
+   * rejects, its last answer counts for {@link LONGEST_START}.
    */
   async occupation(hub: Hub): Promise<Occupation | undefined> {
     const pod = podOf(this.services, hub);
@@ -118,13 +132,12 @@ export class PodRestarts {
     const startedAt = container?.state?.running?.startedAt;
     if (startedAt === undefined) return undefined;
     const contacted = await this.hubs.contact(hub);
-    if ('missing' in contacted) return undefined;
-    const { rest, connection } = contacted.client;
+    if ('missing' in contacted) return this.lastSeen(hub, startedAt);
     try {
-      const { state, isMigrating } = await getCoreState(rest);
-      const isStarting = state === 'NOT_RUNNING' || state === 'STARTING';
-      if (isMigrating || (isStarting && this.isRecent(startedAt))) return 'start';
-      return (await this.isInBackup(hub, connection)) ? 'backup' : undefined;
+      const occupation = await this.ask(hub, contacted.client, startedAt);
+      if (occupation) this.seen.set(hub, { occupation, startedAt, at: this.services.clock.monotonic() });
+      else this.seen.delete(hub);
+      return occupation;
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       // The hub is down in a container that stays: its process starts again there, perhaps to restore a backup.
@@ -132,8 +145,27 @@ export class PodRestarts {
       const change = pod?.status?.conditions?.find(
         ({ type, status }) => type === 'Ready' && status !== 'True',
       );
-      return isDown && (!change || this.isRecent(change.lastTransitionTime)) ? 'start' : undefined;
+      if (isDown && (!change || this.isRecent(change.lastTransitionTime))) return 'start';
+      return this.lastSeen(hub, startedAt);
     }
+  }
+
+  private async ask(
+    hub: Hub,
+    { rest, connection }: HubClient,
+    startedAt: string,
+  ): Promise<Occupation | undefined> {
+    const { state, isMigrating } = await getCoreState(rest);
+    const isStarting = state === 'NOT_RUNNING' || state === 'STARTING';
+    if (isMigrating || (isStarting && this.isRecent(startedAt))) return 'start';
+    return (await this.isInBackup(hub, connection)) ? 'backup' : undefined;
+  }
+
+  /** The last answer of a hub that cannot be asked now, in this run of its container. */
+  private lastSeen(hub: Hub, startedAt: string): Occupation | undefined {
+    const seen = this.seen.get(hub);
+    const counts = seen?.startedAt === startedAt && this.services.clock.monotonic() - seen.at < LONGEST_START;
+    return counts ? seen.occupation : undefined;
   }
 
   private isRecent(time = ''): boolean {
@@ -141,7 +173,8 @@ export class PodRestarts {
   }
 
   private async isInBackup(hub: Hub, connection: HubConnection): Promise<boolean> {
-    if (!(await isBackupRunning(connection))) {
+    // Unknown to a hub without backups.
+    if (!(await undefinedIf(isUnknownCommand, isBackupRunning(connection)))) {
       this.backups.delete(hub);
       return false;
     }

@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../../../operator/client/hub-client';
-import { HubRejected, HubUnreachable } from '../../../../../operator/client/connection/errors';
+import { HubRejected, HubUnreachable, TokenRejected } from '../../../../../operator/client/connection/errors';
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import type { Hub } from '../../../../../operator/kinds';
 import type { Manifest } from '../../../../../operator/runtime/apply';
@@ -30,6 +30,7 @@ class Cluster {
   answer: unknown = { state: 'RUNNING' };
   /** What they answer to backup/info. */
   backup: unknown = { state: 'idle' };
+  hasToken = true;
   readonly restarts: PodRestarts;
   readonly rollouts: Rollouts;
 
@@ -66,7 +67,8 @@ class Cluster {
       rest: { get: () => answered(this.answer) },
       connection: { command: () => answered(this.backup) },
     };
-    const contact = () => Promise.resolve({ client: client as unknown as HubClient });
+    const contact = () =>
+      Promise.resolve(this.hasToken ? { client: client as unknown as HubClient } : { missing: 'no token' });
     this.restarts = new PodRestarts(given, { contact });
     this.rollouts = new Rollouts(given, this.restarts, () => false);
     for (const { metadata } of this.hubs) {
@@ -223,6 +225,56 @@ describe('Rollouts', () => {
     cluster.backup = { state: 'create_backup' };
     await cluster.clock.advance(60_000);
     expect(await cluster.delay(villa)).toMatchObject({ delay: 5_000 });
+  });
+
+  describe('a hub that cannot be asked any more', () => {
+    const lose: readonly [string, (cluster: Cluster) => void][] = [
+      ['does not answer', (cluster) => void (cluster.answer = new HubUnreachable('no answer within 10 s'))],
+      ['rejects the token', (cluster) => void (cluster.backup = new TokenRejected('HTTP 401'))],
+      ['has no token', (cluster) => void (cluster.hasToken = false)],
+    ];
+
+    test.each(lose)('%s: its backup is not interrupted for ten minutes more', async (_, loses) => {
+      const cluster = new Cluster();
+      const [villa] = cluster.hubs;
+      cluster.backup = { state: 'create_backup' };
+      expect(await cluster.stable(villa)).toMatchObject({ delay: 5_000 });
+      loses(cluster);
+      await cluster.clock.advance(9 * 60_000);
+      expect(await cluster.delay(villa)).toMatchObject({
+        delay: 5_000,
+        notice: expect.stringContaining('backup'),
+      });
+      await cluster.clock.advance(60_000);
+      expect(await cluster.delay(villa)).toEqual({ delay: 0 });
+    });
+
+    test.each(lose)(
+      '%s: its migration is not interrupted either, unless its container has ended',
+      async (_, loses) => {
+        const cluster = new Cluster();
+        const [villa] = cluster.hubs;
+        cluster.answer = { state: 'RUNNING', recorder_state: { migration_in_progress: true } };
+        expect(await cluster.stable(villa)).toMatchObject({ delay: 5_000 });
+        loses(cluster);
+        cluster.answer = cluster.answer instanceof Error ? cluster.answer : { state: 'RUNNING' };
+        await cluster.clock.advance(60_000);
+        expect(await cluster.delay(villa)).toMatchObject({ delay: 5_000 });
+        cluster.runs('villa');
+        expect(await cluster.delay(villa)).toEqual({ delay: 0 });
+      },
+    );
+
+    test('counts as what it was at its last answer', async () => {
+      const cluster = new Cluster();
+      const [villa] = cluster.hubs;
+      cluster.backup = { state: 'create_backup' };
+      await cluster.stable(villa);
+      cluster.backup = { state: 'idle' };
+      await cluster.delay(villa);
+      cluster.hasToken = false;
+      expect(await cluster.delay(villa)).toEqual({ delay: 0 });
+    });
   });
 
   test('do not wait for the backup of a hub without backups', async () => {
