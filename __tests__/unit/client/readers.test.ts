@@ -51,6 +51,8 @@ import { withWrongParts } from './wrong-values';
 
 const NAME = 'a';
 const clock = new ManualClock();
+/** A token with an id. */
+const TOKEN = `a.${Buffer.from(JSON.stringify({ iss: NAME })).toString('base64url')}.a`;
 const entry = {
   entry_id: NAME,
   domain: NAME,
@@ -221,7 +223,7 @@ const readers: Partial<Record<keyof Commands, readonly ((connection: HubConnecti
     ],
     'auth/current_user': [removeTemporaryUsers],
     'auth/refresh_tokens': [
-      (connection) => revokeOldTokens(connection, (owner) => owner.startsWith('x'), NAME),
+      (connection) => revokeOldTokens(connection, (owner) => owner.startsWith('x'), TOKEN),
     ],
     'auth/long_lived_access_token': [
       async (connection) => (await createToken(connection, { owner: 'x', lifespanDays: 1, clock })).trim(),

@@ -128,7 +128,11 @@ async function transferPerson(connection: HubConnection, from: string, to: strin
   }
 }
 
-/** Empty while the integration `person` is not loaded. */
+/**
+ * A user may be deleted for want of a person, so a list that cannot be read is none.
+ *
+ * @throws HubRejected `unknown_command` while the integration `person` is not loaded
+ */
 async function personsOf(connection: HubConnection): Promise<readonly PersonRecord[]> {
-  return (await undefinedIf(isUnknownCommand, connection.command('person/list')))?.storage ?? [];
+  return (await connection.command('person/list')).storage;
 }

@@ -42,6 +42,7 @@ export async function revokeOldTokens(
   keep: string,
 ): Promise<number> {
   const keptId = tokenId(keep);
+  if (keptId === undefined) return 0; // each would count as another one, also the one that is kept
   const records = await listTokens(connection);
   const old = records.filter(
     ({ type, client_name: name = null, id }) =>

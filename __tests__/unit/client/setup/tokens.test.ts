@@ -1,0 +1,9 @@
+import type { HubConnection } from '../../../../operator/client/connection/connection';
+import { revokeOldTokens } from '../../../../operator/client/setup/tokens';
+
+test('no token is revoked beside one that has no id: it would be one of them', async () => {
+  const connection = {
+    command: () => Promise.reject(new Error('not to be called')),
+  } as unknown as HubConnection;
+  expect(await revokeOldTokens(connection, () => true, 'no JWT')).toBe(0);
+});
