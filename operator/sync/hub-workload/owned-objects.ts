@@ -28,6 +28,8 @@ import { isConflict, isNotFound } from '../../runtime/api-errors';
 export const HUB_PORT = 8123;
 /** Name of the Service's port. */
 export const SERVICE_PORT = 'http';
+/** The volume with `/config`. */
+export const CONFIG_VOLUME = 'config';
 /** The hub's container, to be named in `spec.podTemplate`. */
 export const HUB_CONTAINER = 'hub';
 
@@ -89,6 +91,10 @@ export const statefulSetOf = (
 export function mountsClaim(spec: PodSpec | undefined, claim: string): boolean {
   return spec?.volumes?.some((volume) => volume.persistentVolumeClaim?.claimName === claim) ?? false;
 }
+
+/** The claim with `/config` that a pod of a hub mounts. */
+export const configClaimOf = (pod: Pod | undefined): string | undefined =>
+  pod?.spec?.volumes?.find(({ name }) => name === CONFIG_VOLUME)?.persistentVolumeClaim?.claimName;
 
 export const podOf = (
   { cache }: Pick<Services, 'cache'>,

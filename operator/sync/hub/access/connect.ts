@@ -13,7 +13,8 @@ import { isLower, OLDEST_SUPPORTED } from '../../../base/hub-version';
 import type { Hub } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { condition, type Outcome, stalled, waiting } from '../../../runtime/outcome';
-import { isForbidden } from '../../../runtime/api-errors';
+import { builtin } from '../../../runtime/types';
+import { isForbidden, isWebhookFailure } from '../../../runtime/api-errors';
 import { conditionOf } from '../../../runtime/conditions';
 import type { HubClients } from '../../hub-access/hub-clients';
 import { hubErrorOutcome } from '../../hub-access/hub-errors';
@@ -32,6 +33,7 @@ import {
   type WithAddress,
   type WithClaim,
 } from '../steps';
+import { type Claim, configClaimOf, podOf } from '../../hub-workload/owned-objects';
 import { recordRanVersion } from '../workload/downgrade';
 import type { MissingValue } from '../../hub-access/secret-value';
 import {
@@ -163,8 +165,9 @@ export class Connector {
     this.banRecovery.recordAuthenticated(context);
     reportUnsupportedVersion(context, core.version);
     status['version'] = core.version;
+    const checked = this.checkedVolume(context);
     // Also in recovery mode: that version has used the volume.
-    await this.recordVersion(context, core.version);
+    await this.recordVersion(context, checked, core.version);
     const problem = await hubModeProblem(this.services, hub, core, client);
     if (problem) return problem;
     const notAdmin = await this.requireAdmin(context, client);
@@ -173,18 +176,38 @@ export class Connector {
     const running = await this.hubStart.running(context, client, core);
     if (isOutcome(running)) return running;
     // Together with the phase, by which the children know that they may use the hub.
-    if (context.claim) status['volumeID'] = context.claim.metadata.uid;
+    const volume = checked ?? (await this.readVolume(context));
+    if (volume) status['volumeID'] = volume.metadata.uid;
     return { url, client, core: running.core };
   }
 
   /** A claim that may not be changed keeps no hub from being used: the init container reads the version on the volume. */
-  private async recordVersion(context: Context, version: string): Promise<void> {
+  private async recordVersion(
+    { hub, spec, reconcile }: HubContext,
+    claim: Claim | undefined,
+    version: string,
+  ): Promise<void> {
     try {
-      await recordRanVersion(this.services, context, version);
+      await recordRanVersion(this.services, { hub, spec, claim }, version);
     } catch (error) {
-      if (!isForbidden(error)) throw error;
-      context.reconcile.log.warn({ error }, 'cannot record the version on the claim');
+      if (!isForbidden(error) && !isWebhookFailure(error)) throw error;
+      reconcile.log.warn({ error }, 'cannot record the version on the claim');
     }
+  }
+
+  /** The claim of the context, if the pod runs on it: it may be that of the next pod. */
+  private checkedVolume({ hub, claim }: Context): Claim | undefined {
+    return claim?.metadata.name === configClaimOf(podOf(this.services, hub)) ? claim : undefined;
+  }
+
+  /**
+   * The claim that the pod runs on, where it could not be checked: a hub that came up may be on another one than before.
+   * Undefined: it was not changed since the hub could be used.
+   */
+  private async readVolume({ hub }: Context): Promise<Claim | undefined> {
+    const mounted = configClaimOf(podOf(this.services, hub));
+    if (mounted === undefined || hub.status?.phase === 'Running') return undefined;
+    return this.services.applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, mounted);
   }
 
   private async ensure(context: HubContext, { client, core }: Authenticated, token: string): Promise<void> {

@@ -7,7 +7,6 @@ import { pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { Claim } from '../../hub-workload/owned-objects';
-import type { HubContext, WithClaim } from '../steps';
 
 /**
  * Why `spec.version` must not run on this volume; undefined: it may. A hub migrates its database and its stores when it
@@ -41,7 +40,7 @@ export async function recordRanVersion(
     hub,
     spec,
     claim,
-  }: Pick<HubContext & WithClaim, 'hub' | 'claim'> & { readonly spec: Pick<HubSpec, 'version'> },
+  }: { readonly hub: Hub; readonly claim: Claim | undefined; readonly spec: Pick<HubSpec, 'version'> },
   version: string,
 ): Promise<void> {
   const ran = ranVersion(claim);

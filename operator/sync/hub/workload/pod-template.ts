@@ -2,7 +2,7 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
 import { deliveryVolume } from '../../hub-workload/delivery';
-import { claimName, HUB_CONTAINER, HUB_PORT } from '../../hub-workload/owned-objects';
+import { claimName, CONFIG_VOLUME, HUB_CONTAINER, HUB_PORT } from '../../hub-workload/owned-objects';
 import type { PodHashes } from '../../hub-workload/rollout-hashes';
 import {
   PREPARE_CONFIG,
@@ -25,7 +25,7 @@ const TERMINATION_LOG = '/dev/termination-log';
 export const OPERATOR_IP_KEY = 'ip';
 export const ALLOW_DOWNGRADE_KEY = 'allow-downgrade';
 
-const configMount = { name: 'config', mountPath: CONFIG };
+const configMount = { name: CONFIG_VOLUME, mountPath: CONFIG };
 const initValuesMount = { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true };
 const contentMounts = [
   { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
@@ -143,7 +143,7 @@ function hubContainer({ timezone }: HubSpec, common: CommonFields) {
 function volumes(hub: Hub) {
   const names = objectNames(hub.metadata.name);
   return [
-    { name: 'config', persistentVolumeClaim: { claimName: claimName(hub) } },
+    { name: CONFIG_VOLUME, persistentVolumeClaim: { claimName: claimName(hub) } },
     // Without its HubConfiguration the pod must still be able to start again, and a hub that runs keeps its files:
     // beneath the generated content is the last one that the hub accepted.
     {

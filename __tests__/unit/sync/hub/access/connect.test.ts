@@ -7,10 +7,11 @@ import type { Outcome } from '../../../../../operator/runtime/outcome';
 import { transitionEvents } from '../../../../../operator/runtime/transition-events';
 import type { HubClients } from '../../../../../operator/sync/hub-access/hub-clients';
 import { Connector } from '../../../../../operator/sync/hub/access/connect';
+import type { WithClaim } from '../../../../../operator/sync/hub/steps';
 import { silentLog } from '../../../../cluster/silent-log';
 import { type Command, FakeHub, json, text } from '../../../client/fake-hub';
 import { ManualClock } from '../../../manual-clock';
-import { aHub, aHubContext, services, uncheckedClaim } from '../../fixtures';
+import { aClaim, aHub, aHubContext, services, uncheckedClaim } from '../../fixtures';
 
 // What a real hub is seldom brought to say. The way through is shown with one (integration).
 
@@ -35,6 +36,12 @@ let isPodReady: boolean;
 let podDeletedAt: string | undefined;
 /** The API server’s answer to a write. */
 let recordError: ApiError | undefined;
+/** The claim that the pod mounts. */
+let mounted: string;
+/** The API server’s answer to a read of a claim. */
+let readError: ApiError | undefined;
+/** The writes to claims. */
+let recorded: unknown[];
 /** The message of an init container that ended with an error. */
 let initMessage: string | undefined;
 
@@ -58,12 +65,16 @@ beforeEach(async () => {
   podDeletedAt = undefined;
   initMessage = undefined;
   recordError = undefined;
+  mounted = 'villa-config';
+  readError = undefined;
+  recorded = [];
   const objects: Record<string, ClusterObject> = {
     get Pod() {
       const conditions = [{ type: 'Ready', status: isPodReady ? 'True' : 'False' }];
       const initContainerStatuses = initMessage === undefined ? [] : [refusing(initMessage)];
       const metadata = { name: 'villa-0', ...(podDeletedAt && { deletionTimestamp: podDeletedAt }) };
-      return { metadata, status: { conditions, initContainerStatuses } } as ClusterObject;
+      const volumes = [{ name: 'config', persistentVolumeClaim: { claimName: mounted } }];
+      return { metadata, spec: { volumes }, status: { conditions, initContainerStatuses } } as ClusterObject;
     },
     Secret: { metadata: { name: 'villa-api-token' } },
     Hub: hub,
@@ -74,10 +85,23 @@ beforeEach(async () => {
     clock,
     requeue: (...id) => requeued.push(id.join('/')),
     cache: { get: (kind: string) => objects[kind] as never },
-    applier: { isOurs: () => false },
+    applier: {
+      isOurs: () => false,
+      find: (_, __, name) =>
+        readError
+          ? Promise.reject(readError)
+          : Promise.resolve({
+              ...aClaim,
+              metadata: { ...aClaim.metadata, name, uid: `read-${name}` },
+            } as never),
+    },
     cluster: {
-      request: <T>({ method }: ApiRequest) =>
-        method !== 'GET' && recordError ? Promise.reject(recordError) : Promise.resolve({ items: [] } as T),
+      request: <T>({ method, path }: ApiRequest) => {
+        if (method !== 'GET') recorded.push(path.slice(path.lastIndexOf('/') + 1));
+        return method !== 'GET' && recordError
+          ? Promise.reject(recordError)
+          : Promise.resolve({ items: [] } as T);
+      },
     },
     secrets: { get: () => Promise.resolve(secret) },
   });
@@ -89,10 +113,50 @@ afterEach(async () => {
   await server.close();
 });
 
-async function reconcile(forced = false) {
-  const context = { ...aHubContext(hub, { forced }), ...uncheckedClaim, url: server.url };
+async function reconcile(forced = false, stage: WithClaim = uncheckedClaim) {
+  const context = { ...aHubContext(hub, { forced }), ...stage, url: server.url };
   return { outcome: await connector.connect(context), context };
 }
+
+describe('the volume of a hub', () => {
+  const volumeIn = async (stage: WithClaim) => (await reconcile(false, stage)).context.status['volumeID'];
+  const isReady = () => {
+    hub = { ...hub, status: { ...hub.status, phase: 'Running' } };
+  };
+
+  test('is the claim that was checked, with the version that runs there', async () => {
+    expect(await volumeIn({ claim: aClaim })).toBe('uid-of-villa-config');
+    expect(recorded).toEqual(['villa-config']);
+  });
+
+  test('is not the claim of the next pod', async () => {
+    mounted = 'former';
+    isReady();
+    expect(await volumeIn({ claim: aClaim })).toBeUndefined();
+    expect(recorded).toEqual([]);
+  });
+
+  test('is read where the claim could not be checked, before a hub that came up is used', async () => {
+    expect(await volumeIn(uncheckedClaim)).toBe('read-villa-config');
+    readError = new ApiError(403, 'Forbidden', 'no');
+    await expect(reconcile()).rejects.toBe(readError);
+    // What a HubConfiguration can heal is reported first.
+    server.routes.set('GET /api/config', json(200, { ...config, recovery_mode: true }));
+    expect((await reconcile()).outcome).toMatchObject({ reason: 'RecoveryMode' });
+    server.routes.set('GET /api/config', json(200, config));
+    // Children use the hub already.
+    isReady();
+    expect(await volumeIn(uncheckedClaim)).toBeUndefined();
+  });
+
+  test.each([
+    ['a policy', new ApiError(403, 'Forbidden', 'no')],
+    ['a webhook', new ApiError(500, 'InternalError', 'failed calling webhook "w": timeout')],
+  ])('may have no version recorded by %s', async (_, error) => {
+    recordError = error;
+    expect(await volumeIn({ claim: aClaim })).toBe('uid-of-villa-config');
+  });
+});
 
 describe('Connector', () => {
   test('requeues after 10 s for a pod that is not ready, and asks the hub nothing', async () => {
