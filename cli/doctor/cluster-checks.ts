@@ -8,6 +8,7 @@ import { pathOf } from '../../operator/runtime/objects';
 import { builtin } from '../../operator/runtime/types';
 import type { Cluster } from '../cluster';
 import { about, type Finding } from './finding';
+import { installationOf, type OperatorContainer, sharedBy } from './installations';
 
 /** The oldest minor version of Kubernetes 1 that is supported; docs/reference/supported-versions.md has the reason. */
 const OLDEST_MINOR = 32;
@@ -21,7 +22,15 @@ interface Crd extends ClusterObject {
 }
 
 interface Deployment extends ClusterObject {
-  readonly spec: { readonly template: { readonly spec: { readonly serviceAccountName?: string } } };
+  readonly spec: {
+    readonly replicas?: number;
+    readonly template: {
+      readonly spec: {
+        readonly serviceAccountName?: string;
+        readonly containers?: readonly OperatorContainer[];
+      };
+    };
+  };
   readonly status?: { readonly availableReplicas?: number };
 }
 
@@ -80,16 +89,41 @@ export async function checkDefinitions({ api }: Cluster): Promise<Finding[]> {
 
 /** The operator runs, in the version of the definitions, and its service account has the rights of its work. */
 export async function checkOperator(cluster: Cluster): Promise<Finding[]> {
-  const { ok, fault, skipped } = about('operator', 'cluster');
+  const { skipped } = about('operator', 'cluster');
   const selector = Object.entries(OPERATOR_LABELS).map(([key, value]) => `${key}=${value}`);
   const { items } = await cluster.api.request<{ items: readonly Deployment[] }>({
     method: 'GET',
     path: '/apis/apps/v1/deployments',
     query: { labelSelector: selector.join(',') },
   });
-  const [deployment] = items;
-  if (!deployment)
+  if (items.length === 0)
     return [skipped('There is no Deployment of the operator: it may run outside of the cluster.')];
+  const each = await Promise.all(items.map((deployment) => checkDeployment(cluster, deployment)));
+  return [...sharedNamespaces(items), ...each.flat()];
+}
+
+/** Two operators that do not share a Lease both work, and each takes back the writes of the other. */
+function sharedNamespaces(deployments: readonly Deployment[]): Finding[] {
+  const { fault } = about('operator', 'cluster');
+  const working = deployments.filter(({ spec }) => spec.replicas !== 0);
+  return working.flatMap((first, index) =>
+    working.slice(index + 1).flatMap((second) => {
+      const shared = sharedBy(installationOf(first), installationOf(second));
+      if (shared === undefined) return [];
+      return [
+        fault(
+          `The Deployments ${shownName(first)} and ${shownName(second)} ${shared}: each takes back what the other one writes.`,
+          'Uninstall one of them, or give each of them namespaces of its own (WATCH_NAMESPACES).',
+        ),
+      ];
+    }),
+  );
+}
+
+const shownName = ({ metadata: { namespace, name } }: Deployment): string => `${namespace}/${name}`;
+
+async function checkDeployment(cluster: Cluster, deployment: Deployment): Promise<Finding[]> {
+  const { ok, fault } = about('operator', 'cluster');
   const { name, namespace = '', labels } = deployment.metadata;
   const other = labels?.[VERSION_LABEL];
   return [

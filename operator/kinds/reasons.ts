@@ -556,7 +556,9 @@ export const otherConditions = {
   },
   Exposed: {
     kinds: hub,
-    meaning: 'The hub is reached through its Ingress or HTTPRoute. Absent without one.',
+    meaning:
+      'The Ingress is written or the HTTPRoute accepted, and the hub trusts its proxies. Whether a controller serves the Ingress is not known: the ' +
+      'message has the address that one has reported. Absent without both.',
     reasons: {
       Exposed: { meaning: 'The hub accepts requests of its proxy. While Unknown: it was not asked yet.' },
       RouteNotAccepted: {

@@ -1,5 +1,5 @@
 import { forceReconcile } from '../../cluster/forced-reconcile';
-import { freshNamespace, until } from '../../cluster';
+import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { Home, hub, HUB_VERSION } from '../../cluster/home';
 import { changeHttpSettings } from '../../cluster/http-settings';
 import { startTestOperator } from '../../cluster/operator';
@@ -112,8 +112,18 @@ test('a hub that does not let its proxies through is reported until it does', as
   await changeHttpSettings(client, { use_x_forwarded_for: true, trusted_proxies: ['10.0.0.0/8'] });
   expect(await exposed('Exposed')).toMatchObject({
     status: 'True',
-    message: 'The hub is reachable through the Ingress villa as home.example.org.',
+    message:
+      'The Ingress villa for home.example.org is written; no ingress controller has reported an address of it, as some never do. ' +
+      'The hub trusts its proxies.',
   });
+  const loadBalancer = { ingress: [{ ip: '192.0.2.9' }] };
+  await mustKubectl([
+    ...['-n', home.namespace, 'patch', 'ingress', 'villa', '--subresource=status', '--type=merge'],
+    `--patch=${JSON.stringify({ status: { loadBalancer } })}`,
+  ]);
+  await until('the address that a controller reports is shown', async () =>
+    (await exposed('Exposed')).message.includes('is written, at 192.0.2.9.'),
+  );
 });
 
 const exposed = (reason: string) =>

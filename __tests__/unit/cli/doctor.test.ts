@@ -107,6 +107,16 @@ const hubFailing = (error: Error) => {
   return line;
 };
 const [deployment] = installed['/apis/apps/v1/deployments'].items;
+/** The Deployment of an operator with these settings. */
+function operatorIn(namespace: string, settings: Readonly<Record<string, string>>) {
+  const env = Object.entries(settings).map(([name, value]) => ({ name, value }));
+  const containers = [{ env: [...env, { name: 'POD_IP', valueFrom: {} }] }];
+  return {
+    ...deployment,
+    metadata: { ...deployment.metadata, namespace },
+    spec: { template: { spec: { serviceAccountName: 'hub-operator', containers } } },
+  };
+}
 const denied =
   (resource: string) =>
   (body: { spec: { resourceAttributes: { resource: string } } }): object => ({
@@ -144,6 +154,29 @@ const faults: readonly (readonly [string, CommandLine, string, string])[] = [
     cluster({ '/apis/apps/v1/deployments': { items: [{ ...deployment, status: {} }] } }),
     'cluster: operator: No pod of the Deployment operators/hub-operator is ready.',
     'kubectl describe pods -n operators',
+  ],
+  [
+    'a second operator that does not run',
+    cluster({
+      '/apis/apps/v1/deployments': {
+        items: [
+          operatorIn('operators', { WATCH_NAMESPACES: 'home' }),
+          { ...operatorIn('other', { WATCH_NAMESPACES: 'cabin' }), status: {} },
+        ],
+      },
+    }),
+    'cluster: operator: No pod of the Deployment other/hub-operator is ready.',
+    'kubectl describe pods -n other',
+  ],
+  [
+    'two operators that work in one namespace',
+    cluster({
+      '/apis/apps/v1/deployments': {
+        items: [operatorIn('operators', {}), operatorIn('other', { WATCH_NAMESPACES: 'home' })],
+      },
+    }),
+    'cluster: operator: The Deployments operators/hub-operator and other/hub-operator both work in the namespace home:',
+    'Uninstall one of them',
   ],
   [
     'a right that the user lacks',

@@ -28,6 +28,8 @@ export interface HubContext {
   readonly notices: string[];
   /** A fault of the Hub that does not stop the reconcile, since the hub runs. `Ready` reports it at the end. */
   problem?: Outcome | undefined;
+  /** The addresses that a controller has reported of the Ingress; undefined: none. */
+  ingressAddress?: string | undefined;
   /** Latest time of the next reconcile in milliseconds, for any outcome. Set by {@link requeueAfter}. */
   requeueAfter?: number | undefined;
 }

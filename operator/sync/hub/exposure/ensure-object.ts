@@ -6,18 +6,19 @@ import type { ClusterObject, ResourceType } from '../../../runtime/objects';
 import { isNotFound } from '../../../runtime/api-errors';
 import type { Services } from '../../services';
 
-/** Applies the object of a watched kind, or deletes ours when none is desired. */
-export async function ensureObject(
+/** Applies the object of a watched kind and resolves with it, or deletes ours when none is desired. */
+export async function ensureObject<T extends ClusterObject>(
   { applier, cache }: Pick<Services, 'applier' | 'cache'>,
   hub: Hub,
   type: ResourceType,
   desired: Manifest | undefined,
-): Promise<void> {
+): Promise<T | undefined> {
   const { name, namespace } = hub.metadata;
   const { workload } = objectNames(name);
-  if (desired) await applier.apply(type, desired, { owner: hub });
+  if (desired) return applier.apply<T>(type, desired, { owner: hub });
   // The cache has every object of ours: a hub without one costs no request.
-  else if (cache.get(type.kind, namespace, workload)) await applier.remove(type, hub, workload);
+  if (cache.get(type.kind, namespace, workload)) await applier.remove(type, hub, workload);
+  return undefined;
 }
 
 /** Ensures an object of a kind that the cluster need not serve. Resolves with the object, if one is desired. */

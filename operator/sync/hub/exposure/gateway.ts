@@ -50,11 +50,12 @@ export function ensureHttpRoute(services: Pick<Services, 'applier'>, discovery: 
       const problem = missing ?? (route.object && notAccepted(route.object, desired!));
       // The HTTPRoute is not watched.
       if (problem) requeueAfter(context, DEPENDENCY_REQUEUE);
-      conditions['Exposed'] ??= problem ?? lastKnownExposure(hub, spec);
+      conditions['Exposed'] ??= problem ?? lastKnownExposure(context);
       return {};
     },
-    present({ hub, spec, conditions }, failure) {
-      conditions['Exposed'] ??= spec.gateway?.enabled ? notExposed(failure) : lastKnownExposure(hub, spec);
+    present(context, failure) {
+      const { spec, conditions } = context;
+      conditions['Exposed'] ??= spec.gateway?.enabled ? notExposed(failure) : lastKnownExposure(context);
       return {};
     },
   };

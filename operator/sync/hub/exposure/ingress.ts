@@ -53,7 +53,9 @@ export function ensureIngress(
           }),
       );
       const secretName = tls.type === 'none' || (issued && !installed) ? undefined : tls.secretName;
-      await ensureObject(services, hub, builtin.Ingress, desired && ingressOf(hub, desired, secretName));
+      const manifest = desired && ingressOf(hub, desired, secretName);
+      const ingress = await ensureObject<Ingress>(services, hub, builtin.Ingress, manifest);
+      context.ingressAddress = ingress && addressOf(ingress);
       conditions['CertManagerAvailable'] = null;
       if (!issued) return {};
       conditions['CertManagerAvailable'] = installed ? certManagerInstalled : certManagerMissing;
@@ -93,6 +95,21 @@ function ingressOf(hub: Hub, ingress: IngressSpec, secretName: string | undefine
     rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service } }] } }],
   };
   return workloadManifest(builtin.Ingress, hub, spec, annotations);
+}
+
+/** An Ingress as its controller has answered to it. */
+interface Ingress extends ClusterObject {
+  readonly status?: {
+    readonly loadBalancer?: {
+      readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string }[];
+    };
+  };
+}
+
+/** Undefined: no controller has reported an address, as some never do, or there is none. */
+function addressOf({ status }: Ingress): string | undefined {
+  const addresses = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => hostname ?? ip ?? []);
+  return addresses.join(', ') || undefined;
 }
 
 const certManagerInstalled = condition(

@@ -1,7 +1,7 @@
 import { HubError } from '../../../client/connection/errors';
 import { getReverseProxySettings, refusedProxy } from '../../../client/setup/http-settings';
 import { readLog } from '../../../client/setup/log-records';
-import type { Hub, HubSpec } from '../../../kinds/index';
+import type { HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { condition, type ConditionValue, type Outcome } from '../../../runtime/outcome';
@@ -15,7 +15,7 @@ import { type Authenticated, type HubContext, type HubStep, requeueAfter } from 
 export const checkTrustedProxies: HubStep<HubContext & Authenticated> = {
   name: 'trusted proxies',
   async run(context) {
-    const { hub, spec, client, conditions } = context;
+    const { client, conditions } = context;
     const { reason } = conditions['Exposed'] ?? {};
     // Any other reason is that of an Ingress or HTTPRoute that does not lead to the hub.
     if (reason !== 'Exposed' && reason !== PROXIES_MISSING) return {};
@@ -24,7 +24,7 @@ export const checkTrustedProxies: HubStep<HubContext & Authenticated> = {
       // A hub older than 2026.8 cannot say it and is assumed to trust them.
       const trusts = !forwarding || (forwarding.enabled && forwarding.trustedProxies.length > 0);
       conditions['Exposed'] = trusts
-        ? exposed(hub, spec)
+        ? exposed(context, forwarding ? TRUSTS : IS_ASSUMED)
         : proxiesMissing(refusedProxy(await readLog(client)));
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
@@ -36,10 +36,11 @@ export const checkTrustedProxies: HubStep<HubContext & Authenticated> = {
 };
 
 /** The condition until the hub is asked: its last answer. Null: the spec has no proxy. */
-export function lastKnownExposure(hub: Hub, spec: HubSpec): ConditionValue | null {
+export function lastKnownExposure(context: HubContext): ConditionValue | null {
+  const { hub, spec } = context;
   if (!isExposed(spec)) return null;
   const { status, reason, message: said = '' } = conditionOf(hub, 'Exposed') ?? {};
-  if (status === 'True') return exposed(hub, spec);
+  if (status === 'True') return exposed(context, said.endsWith(IS_ASSUMED) ? IS_ASSUMED : TRUSTS);
   return reason === PROXIES_MISSING
     ? condition('False', reason, said)
     : condition('Unknown', 'Exposed', 'The hub has not been asked yet whether it trusts its proxies.');
@@ -54,15 +55,29 @@ export function notExposed({ reason, message }: Outcome): ConditionValue {
   return { status: reason === 'ApiServerError' ? 'Unknown' : 'False', reason, message };
 }
 
-function exposed(hub: Hub, { ingress, gateway }: HubSpec): ConditionValue {
+/** Whether the hub trusts its proxies, as it has said. */
+const TRUSTS = 'The hub trusts its proxies.';
+const IS_ASSUMED = 'A hub older than 2026.8 does not say whether it trusts its proxies.';
+
+/**
+ * An Ingress has no condition that says that a controller serves it, and some controllers report no address. A missing
+ * IngressClass would prove nothing either, since some controllers go by its name alone.
+ */
+function exposed({ hub, spec, ingressAddress }: HubContext, trust: string): ConditionValue {
+  const { ingress, gateway } = spec;
   const name = objectNames(hub.metadata.name).workload;
+  const address = ingressAddress
+    ? `, at ${ingressAddress}`
+    : '; no ingress controller has reported an address of it, as some never do';
   const ways = [
-    ...(ingress?.enabled ? [`through the Ingress ${name} as ${ingress.host}`] : []),
+    ...(ingress?.enabled ? [`The Ingress ${name} for ${ingress.host} is written${address}.`] : []),
     ...(gateway?.enabled
-      ? [`through the HTTPRoute ${name} as ${gateway.hostnames?.join(', ') ?? 'its Gateways say'}`]
+      ? [
+          `The HTTPRoute ${name} for ${gateway.hostnames?.join(', ') ?? 'all hosts of its Gateways'} is accepted.`,
+        ]
       : []),
   ];
-  return { status: 'True', reason: 'Exposed', message: `The hub is reachable ${ways.join(' and ')}.` };
+  return { status: 'True', reason: 'Exposed', message: [...ways, trust].join(' ') };
 }
 
 const PROXIES_MISSING = 'TrustedProxiesMissing';

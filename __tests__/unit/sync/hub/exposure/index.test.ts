@@ -1,5 +1,6 @@
 import type { Hub } from '../../../../../operator/kinds';
 import { API_GROUP } from '../../../../../operator/kinds/group';
+import { HubRejected } from '../../../../../operator/client/connection/errors';
 import { ApiError } from '../../../../../operator/runtime/api-errors';
 import { Applier } from '../../../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
@@ -21,8 +22,19 @@ let objects: Record<string, ClusterObject>;
 /** Changes the answer of the API server to an apply. */
 let admit: (object: ClusterObject) => ClusterObject;
 
+/** The hub's answer about its web server; undefined: it does not know the command. */
+let settings: object | undefined;
+let isConnected: boolean;
+/** The message of `Exposed` before the reconcile. */
+let said: string;
+
 beforeEach(() => {
   objects = {};
+  settings = {
+    active_config_type: 'default',
+    default: { use_x_forwarded_for: true, trusted_proxies: ['10.0.0.0/8'] },
+  };
+  [isConnected, said] = [true, ''];
   admit = (object) => object;
 });
 
@@ -35,11 +47,11 @@ const connected: HubStep<HubContext, Authenticated> = {
       core: {} as never,
       client: {
         connection: {
-          command: () =>
-            Promise.resolve({
-              active_config_type: 'default',
-              default: { use_x_forwarded_for: true, trusted_proxies: ['10.0.0.0/8'] },
-            }),
+          command: (type: string) => {
+            if (settings) return Promise.resolve(settings);
+            if (type === 'get_config') return Promise.resolve({ version: '2026.7.0' });
+            return Promise.reject(new HubRejected('unknown_command', 'Unknown command.'));
+          },
         },
       } as never,
     }),
@@ -67,14 +79,13 @@ async function exposed(spec: Hub['spec']) {
   const was = {
     status: 'True',
     reason: 'Exposed',
-    message: '',
+    message: said,
     observedGeneration: 1,
     lastTransitionTime: '',
   } as const;
   const hub = aHub({ spec, status: { conditions: [{ type: 'Exposed', ...was }] } });
-  const steps = addExposure(Steps.none(), services({ applier, cache, clock, cluster }))
-    .add(connected)
-    .add(checkTrustedProxies);
+  const written = addExposure(Steps.none(), services({ applier, cache, clock, cluster }));
+  const steps = isConnected ? written.add(connected).add(checkTrustedProxies) : written;
   const outcome = await steps.run(aHubContext(hub), () => ready('HubRunning', 'It runs.'));
   return outcome.conditions?.Exposed;
 }
@@ -115,8 +126,33 @@ describe('addExposure', () => {
       status: 'True',
       reason: 'Exposed',
       message:
-        'The hub is reachable through the Ingress villa as home.example.org and through the HTTPRoute villa as hub.example.org.',
+        'The Ingress villa for home.example.org is written; no ingress controller has reported an address of it, as some never do. ' +
+        'The HTTPRoute villa for hub.example.org is accepted. The hub trusts its proxies.',
     });
+  });
+
+  test('Exposed has the addresses that a controller has reported of the Ingress', async () => {
+    const loadBalancer = { ingress: [{ ip: '192.0.2.9' }, { hostname: 'lb.example.org' }] };
+    admit = (object) => (object.kind === 'Ingress' ? { ...object, status: { loadBalancer } } : object);
+    expect(await exposed({ ingress })).toMatchObject({
+      status: 'True',
+      message:
+        'The Ingress villa for home.example.org is written, at 192.0.2.9, lb.example.org. The hub trusts its proxies.',
+    });
+  });
+
+  test('Exposed does not claim that a hub trusts its proxies which cannot say it', async () => {
+    settings = undefined;
+    const first = await exposed({ ingress });
+    expect(first).toMatchObject({
+      status: 'True',
+      message: expect.stringMatching(
+        / A hub older than 2026\.8 does not say whether it trusts its proxies\.$/,
+      ),
+    });
+    isConnected = false;
+    said = first!.message;
+    expect(await exposed({ ingress })).toEqual(first);
   });
 
   test('Exposed names the Ingress of another owner, which does not lead to the hub', async () => {
