@@ -2,7 +2,7 @@
 // packages do one by one. `build/kubectl-hub.cjs` is the command line. An argument names another folder than build/.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { inOneFile } from './chunks.mjs';
@@ -11,6 +11,8 @@ import { licensesOf } from './licenses.mjs';
 const require = createRequire(import.meta.url);
 const { engines, optionalDependencies } = require('../package.json');
 const here = dirname(fileURLToPath(import.meta.url));
+/** Paths of sources are relative to it, also where npm packs the command line in its folder: a release lists the packages from there. */
+const root = join(here, '..');
 const clientNode = join(dirname(require.resolve('@kubernetes/client-node')), '.');
 
 /**
@@ -104,6 +106,7 @@ const textProgram = {
   setup({ onLoad }) {
     onLoad({ filter: /\/text-program\.ts$/ }, async ({ path }) => {
       const { outputFiles, metafile } = await build({
+        absWorkingDir: root,
         entryPoints: [join(dirname(path), 'text-tasks.ts')],
         bundle: true,
         platform: 'node',
@@ -140,11 +143,12 @@ function replaced(text, part, by) {
 }
 
 const commandsTarget = engines.node.replace('>=', 'node');
-const outdir = process.argv[2] ?? join(here, '../build');
+const outdir = resolve(process.argv[2] ?? join(here, '../build'));
 await mkdir(outdir, { recursive: true });
 // Moved when they are complete: an operator may be started from the former ones meanwhile.
 const partial = await mkdtemp(join(outdir, '.bundle-'));
 const options = {
+  absWorkingDir: root,
   outdir: partial,
   outExtension: { '.js': '.cjs' },
   bundle: true,
@@ -183,7 +187,8 @@ const bundled = [operator, commands, ...textPrograms].flatMap(({ metafile: { out
     Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0),
   ),
 );
-await writeFile(join(partial, 'third-party-licenses.txt'), await licensesOf(bundled));
+const sources = bundled.map((path) => join(root, path));
+await writeFile(join(partial, 'third-party-licenses.txt'), await licensesOf(sources));
 // For the list of packages that a release publishes.
 await writeFile(join(partial, 'operator.meta.json'), JSON.stringify(operator.metafile));
 await writeFile(join(partial, 'kubectl-hub.meta.json'), JSON.stringify(commands.metafile));

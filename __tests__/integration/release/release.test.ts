@@ -12,11 +12,14 @@ const IMAGE = `registry.example/hub-operator@sha256:${'ab'.repeat(32)}`;
 const run = async (folder: string, program: string, ...args: string[]) =>
   (await promisify(execFile)(program, args, { cwd: folder, maxBuffer: 2 ** 26 })).stdout;
 
+let root: string;
 let folder: string;
 
 /** The sources as they are in this folder, with the history that a release reads. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'release-'));
+  root = await mkdtemp(join(tmpdir(), 'release-'));
+  // Deep: a path that is one level off must not end at the root of the file system, where it is right again.
+  folder = join(root, 'home', 'of', 'a', 'person');
   await run(repository, 'git', 'clone', '--quiet', '--local', repository, folder);
   const changed = await run(repository, 'git', 'ls-files', '--cached', '--others', '--exclude-standard');
   for (const name of changed.split('\n').filter(Boolean)) {
@@ -29,7 +32,7 @@ beforeAll(async () => {
     await symlink(join(repository, name), join(folder, name));
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
 
 /** As the Makefile starts it. `make` itself would install the packages of the copy, through the link to them. */
 const release = async (version: string, image: string) =>
