@@ -6,7 +6,8 @@ import type { Environment } from '../environment';
 import { exitCodes } from '../exit-codes';
 import { openHub, type OpenHub, openUrl } from '../hub/access';
 import { formatResult, formatTable, oneLine } from '../output';
-import { filesOf, writeFiles } from './files';
+import { withTexts } from '../with-texts';
+import { filesOf, type KeptFile, writeFiles } from './files';
 import { type Destination, destinationOf, withDestination } from './options';
 import { readHub, registryNames } from './read-hub';
 import { describe } from './resources';
@@ -18,7 +19,9 @@ export interface HubOptions extends ClusterOptions {
   readonly tokenFile?: string;
 }
 
-interface ExportOptions extends HubOptions, Destination {}
+interface ExportOptions extends HubOptions, Destination {
+  readonly force?: boolean;
+}
 
 /** The name of the Hub in the files when none is given. */
 const DEFAULT_NAME = 'my-home';
@@ -30,8 +33,10 @@ export function exportCommand(context: CommandContext): Command {
       `Reads automations, scenes, scripts, ${registryNames} and integrations of a hub, and writes a file for each ` +
         'object. It changes nothing in the hub. Applied, the files describe what is there: nothing is written to the hub. ' +
         'The same content gives the same files. What cannot be expressed is listed with the reason; values that look like ' +
-        'secrets are named and never written. Exit code 3: something cannot be expressed.',
+        'secrets are named and never written. A file that is there with another content stays. Exit code 3: an object is not ' +
+        'expressed, or a file not written.',
     )
+    .option('--force', 'replace files that are there with another content, also their comments')
     .action(
       context.action(async (given: ExportOptions) => {
         const options = destinationOf(given);
@@ -45,15 +50,17 @@ export function exportCommand(context: CommandContext): Command {
           const { described, notExpressed: ambiguous } = describe(options.hub ?? DEFAULT_NAME, content);
           terminal.progress('Checking the resources');
           const { files, notExpressed: unfit } = await filesOf(described);
-          const others = await writeFiles(options.output, files);
-          const notExpressed = [...unread, ...ambiguous, ...unfit];
-          const written = files.map(({ path, kind, name }) => ({ path, kind, name }));
-          terminal.print(
-            await formatResult(options.format, { written, notExpressed, others }, () =>
-              summary(options.output, written, notExpressed, others),
-            ),
+          const { written, kept, others } = await withTexts(environment.clock, (texts) =>
+            writeFiles(options.output, files, { isReplaced: options.force === true, texts }),
           );
-          return notExpressed.length > 0 ? exitCodes.incomplete : exitCodes.success;
+          const result = {
+            written: written.map(({ path, kind, name }) => ({ path, kind, name })),
+            notExpressed: [...unread, ...ambiguous, ...unfit],
+            kept,
+            others,
+          };
+          terminal.print(await formatResult(options.format, result, () => summary(options.output, result)));
+          return result.notExpressed.length + kept.length > 0 ? exitCodes.incomplete : exitCodes.success;
         } finally {
           hub.close();
         }
@@ -94,18 +101,26 @@ export async function openNamed(
   }
 }
 
-function summary(
-  directory: string,
-  written: readonly { readonly kind: string }[],
-  notExpressed: readonly { readonly object: string; readonly reason: string }[],
-  others: readonly string[],
-): string {
+interface Exported {
+  readonly written: readonly { readonly kind: string }[];
+  readonly notExpressed: readonly { readonly object: string; readonly reason: string }[];
+  readonly kept: readonly KeptFile[];
+  readonly others: readonly string[];
+}
+
+function summary(directory: string, { written, notExpressed, kept, others }: Exported): string {
   const kinds = [...new Set(written.map(({ kind }) => kind))];
   const rows = kinds.map((kind) => [kind, String(written.filter((each) => each.kind === kind).length)]);
   return [
     ...(rows.length > 0 ? [formatTable(['KIND', 'FILES'], rows).trimEnd()] : []),
     ...notExpressed.map(({ object, reason }) => `not expressed: ${object}: ${oneLine(reason)}`),
-    ...others.map((path) => `not written by this export: ${path}`),
-    `${written.length} files in ${directory}, ${notExpressed.length} objects not expressed`,
+    ...kept.map(({ path, reason }) => `not written: ${path}: ${oneLine(reason)}`),
+    ...others.map(
+      (path) =>
+        `of no object: ${path}: it is left from a former export, or your own. Delete it if its object is gone.`,
+    ),
+    `${count(written.length, 'file')} in ${directory}, ${count(notExpressed.length, 'object')} not expressed`,
   ].join('\n');
 }
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

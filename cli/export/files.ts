@@ -1,14 +1,18 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
+import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { messageOf } from '../../operator/base/errors';
 import { isObject } from '../../operator/base/is-object';
-import { unbounded } from '../../operator/base/bounded-task';
+import { type BoundedTasks, unbounded } from '../../operator/base/bounded-task';
 import { findingsOf } from '../../operator/offline/findings';
 import { type Manifest, readManifests } from '../../operator/offline/manifests';
 import type { NotExpressed } from './config-entities';
 import { likelySecrets } from './likely-secrets';
+import { CommandError } from '../command-error';
+import { NotWritable, printDocument } from '../yaml/print';
+import { isSame, readingsOf } from '../yaml/readings';
+import { readText, replaceFile } from '../yaml/replace-file';
+import { isSameObject } from '../yaml/same-object';
 import type { Described } from './resources';
-import { yamlText } from './yaml-text';
 
 /** A file of an export. */
 export interface ExportedFile {
@@ -42,10 +46,12 @@ export async function filesOf(described: readonly Described[]): Promise<CheckedF
       continue;
     }
     const path = join(folderOf(definition.plural), `${resource.metadata.name}.yaml`);
-    const text = yamlText(resource);
-    const [manifest] = readManifests(path, text);
-    if (!manifest || !('object' in manifest) || !isDeepStrictEqual(manifest.object, plain(resource)))
-      throw new Error(`cannot write ${object} as YAML: it would be read as another object`);
+    const text = textOf(resource);
+    if (typeof text !== 'string') {
+      notExpressed.push({ object, reason: `It cannot be written as YAML: ${text.problem}.` });
+      continue;
+    }
+    const [manifest] = readManifests(path, text) as [Manifest];
     const { kind, metadata } = resource;
     candidates.push({ path, text, object, kind, name: metadata.name, manifest });
   }
@@ -86,17 +92,80 @@ function unsafeNumbers(value: unknown, path: string): string[] {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? [path] : [];
 }
 
-/** Without prototypes and absent fields, as an object of JSON. */
-const plain = (value: object): unknown => JSON.parse(JSON.stringify(value));
+function textOf(resource: Described['resource']): string | { readonly problem: string } {
+  try {
+    const text = printDocument(resource);
+    const [read] = readingsOf(text);
+    return isSame(read, { kubectl: resource, yaml12: resource })
+      ? text
+      : { problem: 'it would be read as another object' };
+  } catch (error) {
+    if (error instanceof NotWritable) return { problem: error.message };
+    throw error;
+  }
+}
 
-/** Writes the files. @returns paths of YAML files in their folders that this export did not write, such as of removed objects */
-export async function writeFiles(folder: string, files: readonly ExportedFile[]): Promise<readonly string[]> {
-  const folders = [...new Set(files.map(({ path }) => path.slice(0, path.lastIndexOf('/'))))];
-  for (const each of folders) await mkdir(join(folder, each), { recursive: true });
-  for (const { path, text } of files) await writeFile(join(folder, path), text);
-  const written = new Set(files.map(({ path }) => path));
+/** A file that an export did not write, and why: a sentence. */
+export interface KeptFile {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** What became of the files of an export. */
+export interface WrittenFiles {
+  readonly written: readonly ExportedFile[];
+  readonly kept: readonly KeptFile[];
+  /** YAML files in the same folders that this export has no object for, such as those of objects that were removed. */
+  readonly others: readonly string[];
+}
+
+const OTHER_CONTENT =
+  'It is there with another content. Compare it with an export into another folder, take fields over with kubectl hub pull, or replace all such files with --force.';
+
+/**
+ * Writes the files below the folder. One that is there with the same object stays as it is, with the comments of a person. One with
+ * another content stays, too, unless it is to be replaced.
+ *
+ * @param texts reads the files that are there
+ * @throws CommandError a link leads out of the folder, or a file cannot be written
+ */
+export async function writeFiles(
+  folder: string,
+  files: readonly ExportedFile[],
+  { isReplaced, texts }: { readonly isReplaced: boolean; readonly texts: BoundedTasks },
+): Promise<WrittenFiles> {
+  const folders = [...new Set(files.map(({ path }) => dirname(path)))];
+  for (const each of folders) await makeFolder(join(folder, each));
+  const kept: KeptFile[] = [];
+  for (const file of files) {
+    const path = join(folder, file.path);
+    const former = await readText(path).catch((error: unknown) => {
+      if (error instanceof CommandError) return error;
+      throw error;
+    });
+    if (former instanceof CommandError) kept.push({ path: file.path, reason: `${former.message}.` });
+    else if (former === undefined) await replaceFile(path, former, file.text);
+    else if (former !== file.text && !(await isSameObject(texts, { former, text: file.text }))) {
+      if (isReplaced) await replaceFile(path, former, file.text);
+      else kept.push({ path: file.path, reason: OTHER_CONTENT });
+    }
+  }
+  const expected = new Set(files.map(({ path }) => path));
   const present = await Promise.all(
     folders.map(async (each) => (await readdir(join(folder, each))).map((name) => join(each, name))),
   );
-  return present.flat().filter((path) => path.endsWith('.yaml') && !written.has(path));
+  const others = present.flat().filter((path) => path.endsWith('.yaml') && !expected.has(path));
+  const left = new Set(kept.map(({ path }) => path));
+  return { written: files.filter(({ path }) => !left.has(path)), kept, others };
+}
+
+/** @throws CommandError */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+    if (!(await lstat(path)).isSymbolicLink()) return;
+  } catch (error) {
+    throw new CommandError(`cannot write into ${path}: ${messageOf(error)}`);
+  }
+  throw new CommandError(`${path} is a symbolic link, which is not followed: replace it by a folder`);
 }

@@ -1,8 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import type { Clock } from '../../operator/base/clock';
-import { messageOf } from '../../operator/base/errors';
 import { kindsByName } from '../../operator/kinds';
 import { userAnnotations } from '../../operator/kinds/annotations';
 import type { CustomResource } from '../../operator/kinds/resource';
@@ -10,13 +8,14 @@ import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
 import { exitCodes } from '../exit-codes';
 import { likelySecrets } from '../export/likely-secrets';
-import { yamlText } from '../export/yaml-text';
 import { StoredObjects } from '../diff/stored-objects';
 import { type OutputOptions, printResult, withOutput } from '../output';
 import { openHub } from '../hub/access';
 import { parseTarget } from '../kind-names';
 import { hubNameOf } from '../status/causes';
 import { withTexts } from '../with-texts';
+import { printDocument } from '../yaml/print';
+import { readText, replaceFile } from '../yaml/replace-file';
 import { withFieldsBounded } from './file-text';
 import { type PulledFields, pulledFields } from './pulled-spec';
 
@@ -57,7 +56,7 @@ export function pullCommand(context: CommandContext): Command {
           const { kind } = definition;
           if (write === undefined) {
             const inHub = pulled(resource, kind, fields);
-            await printResult(terminal, options, inHub, () => yamlText(inHub));
+            await printResult(terminal, options, inHub, () => printDocument(inHub));
           } else {
             const file = await change(clock, write, kind, name, fields);
             const changed = file.isChanged ? Object.keys(fields) : [];
@@ -88,11 +87,11 @@ async function change(
   name: string,
   fields: PulledFields,
 ): Promise<{ readonly isChanged: boolean; readonly line: string }> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const text = await readText(file);
+  if (text === undefined)
     throw new CommandError(
-      `cannot read ${file}: ${messageOf(error)}: name the file that has the resource, or print it without --write`,
+      `there is no file ${file}: name the file that has the resource, or print it without --write`,
     );
-  });
   const names = Object.keys(fields);
   if (names.length === 0)
     return { isChanged: false, line: `${kind} ${name}: the hub has it as the resource says` };
@@ -100,7 +99,7 @@ async function change(
     withFieldsBounded(texts, { file, text, kind, name, fields }),
   );
   if (changed === text) return { isChanged: false, line: `${kind} ${name}: ${file} has it as the hub does` };
-  await writeFile(file, changed);
+  await replaceFile(file, text, changed);
   return { isChanged: true, line: `${kind} ${name}: ${names.join(', ')} changed in ${file}` };
 }
 

@@ -1,9 +1,11 @@
-import { type Document, isMap, parseAllDocuments } from 'yaml';
 import { type BoundedTask, type BoundedTasks, runTwice } from '../../operator/base/bounded-task';
 import { isObject } from '../../operator/base/is-object';
 import { isPlainYaml } from '../../operator/base/plain-yaml';
+import { syntaxMessage } from '../../operator/offline/syntax-messages';
 import { CommandError } from '../command-error';
-import { mergeInto } from './merge';
+import { type Place, withSpecFields } from '../yaml/change';
+import { NotWritable } from '../yaml/print';
+import { asKubectl, valueOf } from '../yaml/readings';
 import type { PulledFields } from './pulled-spec';
 
 /** A file with the fields to write into it. */
@@ -42,8 +44,7 @@ function attempt({ file, text, kind, name, fields }: FileFields): { text: string
 }
 
 /**
- * The text of a file with other values for fields of the spec of one of its resources. Comments, the order of keys and the other
- * documents stay.
+ * The text of a file with other values for fields of the spec of one of its resources.
  *
  * @throws CommandError the text has no such resource, or is no YAML
  */
@@ -54,30 +55,34 @@ export function withFields(
   name: string,
   fields: PulledFields,
 ): string {
-  const documents = parseAllDocuments(text, { version: '1.1' }) as readonly Document.Parsed[];
-  const document = documents.find((each) => isNamed(each, kind, name));
-  if (!document) throw new CommandError(`${file} has no ${kind} ${name}: name the file that has it`);
-  const [error] = document.errors;
-  if (error) throw new CommandError(`${file}: ${error.message}`);
-  const spec = document.get('spec', true);
-  if (!isMap(spec)) throw new CommandError(`${file}: the spec of ${kind} ${name} is missing`);
-  const values = spec.toJS(document) as Record<string, unknown>;
-  for (const [field, value] of Object.entries(fields)) {
-    if (value === undefined) delete values[field];
-    else values[field] = value;
+  const place = placeOf(file, text, kind, name);
+  try {
+    return withSpecFields(text, place, fields);
+  } catch (error) {
+    if (error instanceof NotWritable) throw new CommandError(`${file}: ${error.message}`);
+    throw error;
   }
-  mergeInto(document, spec, values);
-  const [start, , end] = document.range;
-  const written = document.toString({ lineWidth: 0, indentSeq: !/^( *)[\w"']+:\n\1- /m.test(text) });
-  const [before, rest] = [text.slice(0, start), text.slice(end)];
-  const isMarked = /^\s*---/.test(text.slice(start));
-  return `${before}${isMarked ? written : written.replace(/^---\n/, '')}${rest}`;
 }
 
-function isNamed(document: Document, kind: string, name: string): boolean {
-  if (document.errors.length > 0) return false;
-  const value: unknown = document.toJS();
-  if (!isObject(value)) return false;
-  const { metadata } = value;
-  return value['kind'] === kind && isObject(metadata) && metadata['name'] === name;
+/** @throws CommandError */
+function placeOf(file: string, text: string, kind: string, name: string): Place {
+  const documents = asKubectl(text);
+  const isNamed = (value: unknown) =>
+    isObject(value) &&
+    value['kind'] === kind &&
+    isObject(value['metadata']) &&
+    value['metadata']['name'] === name;
+  for (const [document, each] of documents.entries()) {
+    const value = valueOf(each);
+    const item =
+      isObject(value) && Array.isArray(value['items']) ? value['items'].findIndex(isNamed) : undefined;
+    const found = item === undefined || item < 0 ? value : (value as { items: unknown[] }).items[item];
+    if (!isNamed(found)) continue;
+    if (!isObject((found as { spec?: unknown }).spec))
+      throw new CommandError(`${file}: the spec of ${kind} ${name} is missing`);
+    return found === value || item === undefined ? { document } : { document, item };
+  }
+  const [error] = documents.flatMap(({ errors }) => errors);
+  if (error) throw new CommandError(`${file}: ${syntaxMessage(error)}`);
+  throw new CommandError(`${file} has no ${kind} ${name}: name the file that has it`);
 }

@@ -50,6 +50,17 @@ const typesOfKubectl = (tags: Tags): Tags =>
     .filter((tag) => typeof tag === 'string' || !isTime(tag))
     .map((tag) => (isExponent(tag) ? { ...tag, test: WITH_EXPONENT } : tag));
 
+/** Options with which a text is read as kubectl reads it. {@link numbersOfJson} gives the numbers their type. */
+export const kubectlReading = {
+  version: '1.1',
+  customTags: typesOfKubectl,
+  intAsBigInt: true,
+} as const;
+
+/** A reviver. */
+export const numbersOfJson = (_: unknown, part: unknown): unknown =>
+  typeof part === 'bigint' ? safeInteger(part) : part;
+
 /** An object of a text, and the lines of its parts. */
 interface Parsed {
   readonly object: Manifest['object'];
@@ -99,13 +110,28 @@ export const manifestsTask: BoundedTask<string, (Parsed | Omit<SyntaxProblem, 'f
   inPlace: (content) => (isPlainYaml(content) ? parseManifests(content) : undefined),
 };
 
+/** Characters that Go's reader of YAML refuses, and those that it takes for line breaks, also within quotes and comments. */
+const NOT_FOR_KUBECTL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]/;
+
+/** A problem with a character that this library reads other than kubectl. A text that begins as JSON is read as such. */
+function problemOfCharacter(content: string): Omit<SyntaxProblem, 'file'> | undefined {
+  const found = /^\ufeff?\s*\{/.test(content) ? null : NOT_FOR_KUBECTL.exec(content);
+  if (!found) return undefined;
+  const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  const effect = /[\x85\u2028\u2029]/.test(found[0]) ? 'takes for a line break' : 'refuses';
+  return {
+    line: content.slice(0, found.index).split('\n').length,
+    message: `The character U+${code} is in the text, which kubectl ${effect}: write it as "\\u${code}" in double quotes, or remove it.`,
+  };
+}
+
 function parseManifests(content: string): (Parsed | Omit<SyntaxProblem, 'file'>)[] {
+  const problem = problemOfCharacter(content);
+  if (problem) return [problem];
   const lines = new LineCounter();
   const lineOf = (node: Node | null | undefined): number => lines.linePos(node?.range?.[0] ?? 0).line;
   const documents = parseAllDocuments(content, {
-    version: '1.1',
-    customTags: typesOfKubectl,
-    intAsBigInt: true,
+    ...kubectlReading,
     lineCounter: lines,
     prettyErrors: false,
   });
@@ -116,9 +142,7 @@ function parseManifests(content: string): (Parsed | Omit<SyntaxProblem, 'file'>)
     const root = document.contents;
     let value: unknown;
     try {
-      value = document.toJS({
-        reviver: (_, part: unknown) => (typeof part === 'bigint' ? safeInteger(part) : part),
-      });
+      value = document.toJS({ reviver: numbersOfJson });
     } catch (reason) {
       return syntaxProblem(lineOf(root), syntaxMessage(reason));
     }

@@ -1,15 +1,13 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unbounded } from '../../../operator/base/bounded-task';
 import { registryTypes } from '../../../operator/client/connection/registry-types';
 import { GROUP_VERSION } from '../../../operator/kinds/group';
-import { readManifests } from '../../../operator/offline/manifests';
 import { filesOf, writeFiles } from '../../../cli/export/files';
 import { likelySecrets } from '../../../cli/export/likely-secrets';
 import { Names, slugOf } from '../../../cli/export/names';
 import { describe as describeHub, type HubContent } from '../../../cli/export/resources';
-import { yamlText } from '../../../cli/export/yaml-text';
-import fc from '../../fast-check';
 
 const entry = (type: string, id: string, name: string, fields: object = {}) => ({
   [`${type}_id`]: id,
@@ -37,77 +35,6 @@ const stored = (id: string, payload: object) => ({
   id,
   entityId: `automation.${id}`,
   payload: { triggers: [], actions: [], ...payload },
-});
-
-describe('yamlText', () => {
-  test('what kubectl reads is what was written, for every text, number, null and list', () => {
-    const odd = fc.constantFrom(
-      ...['on', 'Off', 'y', 'n', 'no', '~', 'null', '1:30', '0o7', '0123', '1e3', '1_000', '=', '<<', '.inf'],
-      ...[
-        '- a',
-        'a: b',
-        '# c',
-        ' lead',
-        'trail ',
-        'two\nlines\n',
-        'two\n\n lines',
-        '\n',
-        '\ttab\n',
-        '{{ x }}',
-      ],
-      ...[
-        '光',
-        '🏠',
-        'a\u0085b',
-        'a\u2028b',
-        '\ufeffx',
-        '2026-01-01',
-        '@at',
-        'E0',
-        'e5',
-        '%x',
-        '!tag',
-        '&a',
-        '*a',
-        '"',
-        "'",
-      ],
-    );
-    const text = fc.oneof(
-      odd,
-      fc.string(),
-      fc.string({ unit: 'binary' }).filter((each) => /^\P{Cs}*$/u.test(each)),
-    );
-    const value = fc.letrec((tie) => ({
-      any: fc.oneof(
-        { maxDepth: 3 },
-        text,
-        fc.integer(),
-        fc
-          .double({ noNaN: true, noDefaultInfinity: true })
-          .filter((each) => !Object.is(each, -0) && (!Number.isInteger(each) || Number.isSafeInteger(each))),
-        fc.boolean(),
-        fc.constant(null),
-        fc.array(tie('any'), { maxLength: 3 }),
-        fc.dictionary(text, tie('any'), { maxKeys: 3 }),
-      ),
-    })).any;
-    fc.assert(
-      fc.property(fc.dictionary(text, value, { maxKeys: 4 }), (spec) => {
-        const object = JSON.parse(JSON.stringify({ kind: 'X', spec })) as object;
-        const [read] = readManifests('x', yamlText(object));
-        expect(read).toMatchObject({ object });
-        expect((read as { object: object }).object).toEqual(object);
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test('plain words stay plain, states and numbers in texts are in quotes', () => {
-    expect(yamlText({ a: 'Light on the porch', b: 'on', c: '5', d: null, on: 'light.sofa', e: 'x\ny' })).toBe(
-      'a: Light on the porch\nb: "on"\nc: "5"\nd: null\n"on": light.sofa\ne: |-\n  x\n  y\n',
-    );
-  });
 });
 
 describe('names', () => {
@@ -252,24 +179,69 @@ describe('the files of an export', () => {
     expect(first.files[0]!.text).toContain('from: null\n      to: "on"\n');
   });
 
-  test('files of former exports are named, and stay', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'export-'));
-    try {
-      const file = (name: string) => ({
-        path: `labels/${name}.yaml`,
-        text: `${name}\n`,
-        object: '',
-        kind: '',
-        name,
-      });
-      await writeFiles(folder, [file('a'), file('b')]);
+  test('a text that YAML cannot have is listed, and the other objects are written', async () => {
+    const { described } = describeHub(
+      'villa',
+      content([stored('a', { alias: 'A\ud800' }), stored('b', { alias: `B ${'b'.repeat(40)}\n \n{{ b }}` })]),
+    );
+    const { files, notExpressed } = await filesOf(described);
+    expect(files.map(({ object }) => object)).toEqual(['automation.b']);
+    expect(notExpressed).toEqual([
+      { object: 'automation.a', reason: expect.stringContaining('half of a character') as string },
+    ]);
+  });
+
+  describe('in a folder', () => {
+    let folder: string;
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'export-'));
+    });
+    afterEach(() => rm(folder, { recursive: true }));
+
+    const file = (path: string, text = 'a: 1\n') => ({ path, text, object: '', kind: '', name: '' });
+    const write = (files: readonly ReturnType<typeof file>[], isReplaced = false) =>
+      writeFiles(folder, files, { isReplaced, texts: unbounded });
+    const read = (path: string) => readFile(join(folder, path), 'utf8');
+
+    test('those of former exports are named, and stay', async () => {
+      await write([file('labels/a.yaml'), file('labels/b.yaml')]);
       await writeFile(join(folder, 'labels', 'README.md'), '');
-      expect(await writeFiles(folder, [file('a')])).toEqual(['labels/b.yaml']);
+      expect((await write([file('labels/a.yaml')])).others).toEqual(['labels/b.yaml']);
       expect((await readdir(join(folder, 'labels'))).sort()).toEqual(['README.md', 'a.yaml', 'b.yaml']);
-      expect(await readFile(join(folder, 'labels', 'a.yaml'), 'utf8')).toBe('a\n');
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    });
+
+    test('one with the same object keeps its comments; another content is replaced only with --force, and the mode stays', async () => {
+      await write([file('labels/a.yaml'), file('labels/b.yaml')]);
+      await writeFile(join(folder, 'labels', 'a.yaml'), '# mine\na:   1\n');
+      await writeFile(join(folder, 'labels', 'b.yaml'), 'a: 1\n---\nb: 2\n');
+      await chmod(join(folder, 'labels', 'b.yaml'), 0o640);
+      const files = [file('labels/a.yaml'), file('labels/b.yaml')];
+      const { written, kept } = await write(files);
+      expect(written.map(({ path }) => path)).toEqual(['labels/a.yaml']);
+      expect(kept).toEqual([{ path: 'labels/b.yaml', reason: expect.stringContaining('--force') as string }]);
+      expect(await read('labels/b.yaml')).toBe('a: 1\n---\nb: 2\n');
+      expect(await write(files, true)).toMatchObject({ written: files, kept: [] });
+      expect(await read('labels/a.yaml')).toBe('# mine\na:   1\n');
+      expect(await read('labels/b.yaml')).toBe('a: 1\n');
+      expect((await stat(join(folder, 'labels', 'b.yaml'))).mode & 0o777).toBe(0o640);
+      expect((await readdir(join(folder, 'labels'))).sort()).toEqual(['a.yaml', 'b.yaml']);
+    });
+
+    test('links are not followed', async () => {
+      await mkdir(join(folder, 'elsewhere'));
+      await writeFile(join(folder, 'elsewhere', 'keys'), 'mine');
+      await symlink(join(folder, 'elsewhere'), join(folder, 'automations'));
+      await mkdir(join(folder, 'scenes'));
+      await symlink(join(folder, 'elsewhere', 'keys'), join(folder, 'scenes', 'a.yaml'));
+      await expect(write([file('automations/a.yaml')], true)).rejects.toThrow('symbolic link');
+      const { kept } = await write([file('scenes/a.yaml'), file('scenes/b.yaml')], true);
+      expect(kept).toEqual([
+        { path: 'scenes/a.yaml', reason: expect.stringContaining('symbolic link') as string },
+      ]);
+      expect(await readdir(join(folder, 'elsewhere'))).toEqual(['keys']);
+      expect(await read('elsewhere/keys')).toBe('mine');
+      expect(await read('scenes/b.yaml')).toBe('a: 1\n');
+    });
   });
 });
 

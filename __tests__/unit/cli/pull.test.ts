@@ -47,7 +47,7 @@ describe('withFields', () => {
   test('a changed text changes its line, and its comment stays', () => {
     expect(changedLines(file, pull({ alias: 'Front door' }))).toEqual([
       '-  alias: Porch   # shown to people',
-      '+  alias: Front door # shown to people',
+      '+  alias: Front door   # shown to people',
     ]);
   });
 
@@ -59,7 +59,7 @@ describe('withFields', () => {
     ];
     expect(changedLines(file, pull({ triggers })).filter((line) => !line.includes('Porch'))).toEqual([
       '+    - trigger: time',
-      '+      at: "22:00:00"',
+      "+      at: '22:00:00'",
     ]);
   });
 
@@ -69,7 +69,7 @@ describe('withFields', () => {
       { trigger: 'state', entity_id: 'binary_sensor.porch', to: 'on' },
     ];
     const changed = pull({ triggers });
-    expect(changed).toContain('event: sunset # dusk\n      offset: "-00:30"\n');
+    expect(changed).toContain("event: sunset # dusk\n      offset: '-00:30'\n");
     expect(changed).toContain(
       "# And by motion.\n    - trigger: state\n      entity_id: binary_sensor.porch\n      to: 'on'\n",
     );
@@ -78,7 +78,7 @@ describe('withFields', () => {
   test('a field that the hub does not have any more goes, and a new one comes last', () => {
     const changed = pull({ mode: undefined, description: 'on' });
     expect(changed).not.toContain('mode: single');
-    expect(changed).toContain('      target: { entity_id: light.porch }\n  description: "on"\n---\n');
+    expect(changed).toContain("      target: { entity_id: light.porch }\n  description: 'on'\n---\n");
   });
 
   test('the other documents stay as they are, byte for byte', () => {
@@ -86,7 +86,7 @@ describe('withFields', () => {
     const label = withFields('home.yaml', file, 'HubLabel', 'night', { name: 'Dark' });
     expect(label.split('---\n')[0]).toBe(file.split('---\n')[0]);
     expect(label).toContain('# Another one.\nkind: HubLabel');
-    expect(label).toContain('name: Dark\n');
+    expect(label).toContain('name:   Dark\n');
   });
 
   test('lists without indentation stay so', () => {

@@ -89,6 +89,20 @@ describe('readManifests', () => {
     expect(problems.join()).not.toContain('hunter2');
   });
 
+  test.each([
+    ['\u0092', 'refuses', '\\u0092'],
+    ['\u007f', 'refuses', '\\u007F'],
+    ['\u0085', 'takes for a line break', '\\u0085'],
+    ['\u2028', 'takes for a line break', '\\u2028'],
+  ])('a character that kubectl does not read as it is ends the reading: %j', (character, effect, escape) => {
+    expect(readManifests('f', `a: 1\nb: "x${character}"\n`)).toEqual([
+      { file: 'f', line: 2, message: expect.stringMatching(`kubectl ${effect}: .*"\\${escape}"`) as string },
+    ]);
+    expect(readManifests('f', JSON.stringify({ b: character }))).toMatchObject(
+      effect === 'refuses' ? [{}] : [{ object: { b: character } }],
+    );
+  });
+
   test('a document that cannot be read does not hide the others', () => {
     expect(read('a: [b\n---\na: 1\n').map((each) => 'object' in each)).toContain(true);
   });

@@ -10,14 +10,14 @@ const rows = read('CONTRIBUTING.md')
   .replace(/[^]*## Where a rule is implemented\n/, '')
   .replace(/\n## [^]*/, '')
   .split('\n')
-  .filter((line) => /^\| .*`operator\//.test(line))
+  .filter((line) => /^\| .*`(operator|cli)\//.test(line))
   .map((line) => ({
     rules: headings.filter((title) => `, ${line.split('|')[1]!.trim()},`.includes(`, ${title},`)),
-    paths: [...line.matchAll(/`(operator\/[\w./-]+)`/g)].map(([, path]) => path!),
+    paths: [...line.matchAll(/`((?:operator|cli)\/[\w./-]+)`/g)].map(([, path]) => path!),
   }));
 
 /** Sources in one line each: a citation may be broken over two lines of a comment. */
-const sources = [...sourceFiles('operator')].map(
+const sources = [...sourceFiles('operator'), ...sourceFiles('cli')].map(
   ([name, text]) => [name, text.replace(/\s*\n\s*(\*|\/\/|#)?\s*/g, ' ')] as const,
 );
 

@@ -1,0 +1,460 @@
+import {
+  type Alias,
+  type CST,
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  Scalar,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import { isObject } from '../../operator/base/is-object';
+import { numbersOfJson } from '../../operator/offline/manifests';
+import { commonItems } from './common-items';
+import { type Indicator, type Layout, printAfter, printFlow, printKey } from './print';
+import { fingerprint, isSame } from './readings';
+
+/** Another text for a range of a text. */
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** The place of a value in a text. */
+interface Slot {
+  readonly value: Node | null;
+  readonly indicator: Indicator;
+  /** Offset behind the indicator, or behind what separates the item of a flow list from the one before. */
+  readonly from: number;
+  /** What stands between the indicator and the value: blanks, comments, an anchor, a tag. */
+  readonly between: readonly CST.SourceToken[];
+  /** Column of the collection. */
+  readonly column: number;
+  readonly isFlow: boolean;
+}
+
+type SourceItem = CST.CollectionItem;
+type Fields = Readonly<Record<string, unknown>>;
+
+/** How much of a value is replaced. */
+export type Manner = 'parts' | 'fields' | 'whole';
+
+/** The collection has a form that is not edited in its parts. */
+export class NotInParts extends Error {}
+
+/**
+ * Changes values of a document by ranges of its text, so that everything else stays as it is, byte for byte. The text ends with a
+ * line break.
+ */
+export class Editor {
+  private readonly edits: Edit[] = [];
+  /** Nodes whose value becomes another one, or that go. */
+  private readonly touched = new Set<Node>();
+
+  /** @param lineBreak of the text */
+  constructor(
+    private readonly text: string,
+    private readonly document: Document.Parsed,
+    private readonly layout: Layout,
+    private readonly lineBreak: string,
+  ) {}
+
+  /**
+   * Changes a value of a map: `parts` writes only what differs in it, `fields` its fields that differ, `whole` all of it.
+   *
+   * @throws NotWritable
+   */
+  change(map: YAMLMap, name: string, value: unknown, manner: Manner): void {
+    const pair = (map.items as Pair<Node, Node | null>[]).find((each) => nameOf(each) === name);
+    const slot = pair && this.slotOfPair(map, pair);
+    if (!slot) throw new NotInParts();
+    if (manner === 'whole') this.replace(slot, value);
+    else this.changeSlot(slot, value, manner === 'parts' ? Infinity : 1);
+  }
+
+  /**
+   * Writes the values of aliases out whose anchors are in the values that were changed: these would change as well.
+   *
+   * @returns undefined: there are none
+   */
+  withoutAliases(): string | undefined {
+    const affected = new Set<Alias>();
+    visit(this.document, {
+      Alias: (_, alias) => {
+        const source = alias.resolve(this.document);
+        if (source && this.touched.has(source) && !this.touched.has(alias)) affected.add(alias);
+      },
+    });
+    if (affected.size === 0) return undefined;
+    const writer = new Editor(this.text, this.document, this.layout, this.lineBreak);
+    writer.writeOut(this.document.contents, affected);
+    if (affected.size > 0) throw new NotInParts();
+    return writer.result();
+  }
+
+  result(): string {
+    const ordered = this.edits
+      .map((edit, index) => ({ ...edit, index }))
+      .sort((a, b) => a.start - b.start || a.index - b.index);
+    let result = '';
+    let at = 0;
+    for (const { start, end, text } of ordered) {
+      if (start < at) throw new NotInParts();
+      result += this.text.slice(at, start) + text.replaceAll('\n', this.lineBreak);
+      at = end;
+    }
+    return result + this.text.slice(at);
+  }
+
+  private writeOut(node: Node | null, affected: Set<Alias>): void {
+    if (!isCollection(node)) return;
+    const slots = isMap(node)
+      ? (node.items as Pair<Node, Node | null>[]).map((pair) => this.slotOfPair(node, pair))
+      : this.slotsOfItems(node);
+    for (const slot of slots) {
+      if (!slot) continue;
+      if (isAlias(slot.value) && affected.delete(slot.value)) this.replace(slot, this.valueOf(slot.value));
+      else this.writeOut(slot.value, affected);
+    }
+  }
+
+  private valueOf(node: Node | null): unknown {
+    return node ? node.toJS(this.document, { reviver: numbersOfJson }) : null;
+  }
+
+  /** @param depth how many collections within each other are changed in their parts */
+  private changeSlot(slot: Slot, value: unknown, depth: number): void {
+    const { value: node } = slot;
+    if (node && isSame(this.valueOf(node), value)) return;
+    const [edits, touched] = [this.edits.length, [...this.touched]];
+    if (depth === 0) return this.replace(slot, value);
+    try {
+      if (node) this.touched.add(node);
+      if (isMap(node) && isObject(value)) return void this.changePairs(node, value, depth - 1);
+      if (isSeq(node) && Array.isArray(value)) return void this.changeItems(node, value, depth - 1);
+    } catch (error) {
+      if (!(error instanceof NotInParts)) throw error;
+      this.edits.length = edits;
+      this.touched.clear();
+      touched.forEach((each) => this.touched.add(each));
+    }
+    this.replace(slot, value);
+  }
+
+  private changePairs(map: YAMLMap, value: Fields, depth: number): void {
+    const pairs = map.items as Pair<Node, Node | null>[];
+    const isMerged = pairs.some(({ key }) => isMerge(key));
+    if (!pairs.every(({ key }) => isScalar(key))) throw new NotInParts();
+    const own = new Map(pairs.filter(({ key }) => !isMerge(key)).map((pair) => [nameOf(pair), pair]));
+    const names = Object.keys(value).filter((name) => value[name] !== undefined);
+    const removed = [...own].filter(([name]) => !names.includes(name)).map(([, pair]) => pair);
+    const merged = isMerged ? (this.valueOf(map) as Fields) : {};
+    const isRevealed = isMerged && removed.length > 0;
+    if (isRevealed || Object.keys(merged).some((name) => !names.includes(name))) throw new NotInParts();
+    if (removed.length === pairs.length) throw new NotInParts();
+    for (const name of names) {
+      const pair = own.get(name);
+      if (!pair) continue;
+      const slot = this.slotOfPair(map, pair);
+      if (!slot) {
+        if (!isSame(null, value[name])) throw new NotInParts();
+      } else this.changeSlot(slot, value[name], depth);
+    }
+    const added = names.filter(
+      (name) => !own.has(name) && !(name in merged && isSame(merged[name], value[name])),
+    );
+    const parts = pairs.map((pair) => ({
+      start: startOf(pair.srcToken as SourceItem, pair.key),
+      end: this.endOfPair(pair),
+      isRemoved: removed.includes(pair),
+      nodes: [pair.key, pair.value],
+    }));
+    if (isFlow(map)) {
+      const printed = added.map(
+        (name) => `${printKey(name, this.layout)}: ${printFlow(value[name], this.layout)}`,
+      );
+      this.addToFlow(parts, printed);
+      this.removeFromFlow(parts);
+      return;
+    }
+    this.removeFromBlock(parts);
+    const column = this.column(parts[0]!.start);
+    for (const name of added)
+      this.insertLine(
+        parts.at(-1)!.end,
+        column,
+        `${printKey(name, this.layout)}:${printAfter('key', value[name], column, this.layout)}`,
+      );
+  }
+
+  /** Items that are there already keep their text; between them, items are changed in their order. */
+  private changeItems(list: YAMLSeq, value: readonly unknown[], depth: number): void {
+    const slots = this.slotsOfItems(list);
+    if (slots.length === 0 || value.length === 0) throw new NotInParts();
+    const source = sourceItems(list);
+    const parts = slots.map((slot, index) => ({
+      start: isFlow(list) ? startOf(source[index]!, slot.value) : slot.from - 1,
+      end: this.endOfSlot(slot),
+      isRemoved: false,
+      nodes: [slot.value],
+    }));
+    const values = slots.map((slot) => this.valueOf(slot.value));
+    const column = isFlow(list) ? 0 : this.column(parts[0]!.start);
+    const printed = (item: unknown) =>
+      isFlow(list) ? printFlow(item, this.layout) : `-${printAfter('dash', item, column, this.layout)}`;
+    let [from, to] = [0, 0];
+    for (const [oldEnd, newEnd] of [
+      ...commonItems(values.map(fingerprint), value.map(fingerprint)),
+      [slots.length, value.length] as const,
+    ]) {
+      for (; from < oldEnd && to < newEnd; from += 1, to += 1)
+        this.changeSlot(slots[from]!, value[to], depth);
+      for (; from < oldEnd; from += 1) parts[from]!.isRemoved = true;
+      const added = value.slice(to, newEnd).map(printed);
+      if (from > 0) this.addItems(list, parts.slice(0, from), column, added);
+      else if (added.length > 0) {
+        const separator = isFlow(list) ? ', ' : `\n${' '.repeat(column)}`;
+        const [{ start }] = parts as [(typeof parts)[number]];
+        this.edits.push({ start, end: start, text: added.map((each) => each + separator).join('') });
+      }
+      from = oldEnd + 1;
+      to = newEnd + 1;
+    }
+    if (isFlow(list)) this.removeFromFlow(parts);
+    else this.removeFromBlock(parts);
+  }
+
+  private addItems(list: YAMLSeq, before: readonly Part[], column: number, added: readonly string[]): void {
+    if (isFlow(list)) this.addToFlow(before, added);
+    else for (const each of added) this.insertLine(before.at(-1)!.end, column, each);
+  }
+
+  private addToFlow(parts: readonly Part[], added: readonly string[]): void {
+    const last = parts.filter(({ isRemoved }) => !isRemoved).at(-1);
+    if (added.length === 0) return;
+    if (!last) throw new NotInParts();
+    this.edits.push({ start: last.end, end: last.end, text: added.map((each) => `, ${each}`).join('') });
+  }
+
+  private removeFromFlow(parts: readonly Part[]): void {
+    const last = parts.findLastIndex(({ isRemoved }) => !isRemoved);
+    if (last < 0) throw new NotInParts();
+    parts.forEach(({ isRemoved, start, nodes }, index) => {
+      if (!isRemoved) return;
+      this.forget(nodes);
+      if (index < last) this.edits.push({ start, end: parts[index + 1]!.start, text: '' });
+    });
+    if (last < parts.length - 1)
+      this.edits.push({ start: parts[last]!.end, end: parts.at(-1)!.end, text: '' });
+  }
+
+  private removeFromBlock(parts: readonly Part[]): void {
+    const kept = parts.findIndex(({ isRemoved }) => !isRemoved);
+    if (kept < 0) throw new NotInParts();
+    const [{ start: first }] = parts as [Part];
+    const isInline = kept > 0 && this.text.slice(this.lineStart(first), first).trim() !== '';
+    // The first part stands behind the indicator of its parent, which stays.
+    if (isInline) {
+      const end = this.lineEnd(parts[kept - 1]!.end);
+      const next = parts[kept]!.start;
+      this.edits.push({ start: first, end: this.text.slice(end, next).trim() === '' ? next : end, text: '' });
+    }
+    parts.forEach(({ isRemoved, start, end, nodes }, index) => {
+      if (!isRemoved) return;
+      this.forget(nodes);
+      if (isInline && index < kept) return;
+      const former = parts[index - 1];
+      const from = former ? this.withComments(start, this.lineEnd(former.end)) : this.lineStart(start);
+      this.edits.push({ start: from, end: this.lineEnd(end), text: '' });
+    });
+  }
+
+  /** The beginning of the lines of comments that stand above a part without a gap, and belong to it. */
+  private withComments(start: number, limit: number): number {
+    let from = this.lineStart(start);
+    const indent = this.text.slice(from, start);
+    while (from > limit) {
+      const above = this.lineStart(from - 1);
+      if (above < limit || !this.text.startsWith(`${indent}#`, above)) break;
+      from = above;
+    }
+    return from;
+  }
+
+  private insertLine(after: number, column: number, line: string): void {
+    const at = this.lineEnd(after);
+    this.edits.push({ start: at, end: at, text: `${' '.repeat(column)}${line}\n` });
+  }
+
+  private forget(nodes: readonly (Node | null)[]): void {
+    for (const node of nodes)
+      if (node)
+        visit(node, (_, part) => {
+          if (!isPair(part)) this.touched.add(part as Node);
+        });
+  }
+
+  private replace(slot: Slot, value: unknown): void {
+    const { value: node, indicator, from, between, column } = slot;
+    this.forget([node]);
+    const style = isScalar(node) ? node.type : undefined;
+    const printed = slot.isFlow
+      ? ` ${printFlow(value, this.layout, isBlockStyle(style) ? undefined : style)}`
+      : printAfter(indicator, value, column, this.layout, style);
+    const properties = between.find(({ type }) => type === 'anchor' || type === 'tag');
+    const end = this.endOfSlot(slot);
+    const isInLine = !(isCollection(node) && !isFlow(node)) && !isBlockStyle(style);
+    if (isInLine && !printed.includes('\n') && (node?.srcToken || properties || slot.isFlow)) {
+      const start = properties?.offset ?? node?.range?.[0] ?? end;
+      const isGlued = start === from && !(slot.isFlow && indicator === 'dash');
+      this.edits.push({ start, end, text: isGlued ? printed : printed.slice(1) });
+      return;
+    }
+    if (slot.isFlow) throw new NotInParts();
+    const behind = isInLine ? /^[ \t]+#[^\r\n]*/.exec(this.text.slice(end)) : null;
+    const [beside, ...below] = [...between, ...headerOf(node)]
+      .filter(({ type }) => type === 'comment')
+      .map(({ source }) => source)
+      .concat(behind ? [behind[0].trim()] : []);
+    const [first, ...rest] = printed.split('\n');
+    const head = `${first}${beside === undefined ? '' : ` ${beside}`}`;
+    const inner = below.map((each) => `${' '.repeat(column + this.layout.step)}${each}`);
+    const isBlockCollection = first === '' && rest.length > 0;
+    const lines = isBlockCollection ? [head, ...inner, ...rest] : [head, ...rest, ...inner];
+    const ending = this.text[end - 1] === '\n' ? '\n' : '';
+    this.edits.push({ start: from, end: end + (behind?.[0].length ?? 0), text: lines.join('\n') + ending });
+  }
+
+  /** Undefined: the key has no value. */
+  private slotOfPair(map: YAMLMap, { key, value, srcToken }: Pair<Node, Node | null>): Slot | undefined {
+    const { sep = [] } = (srcToken ?? {}) as SourceItem;
+    const colon = sep.findIndex(({ type }) => type === 'map-value-ind');
+    if (colon < 0) return undefined;
+    const column = isFlow(map) ? 0 : this.column(startOf(srcToken as SourceItem, key));
+    const { offset } = sep[colon]!;
+    const between = sep.slice(colon + 1);
+    return { value, indicator: 'key', from: offset + 1, between, column, isFlow: isFlow(map) };
+  }
+
+  private slotsOfItems(list: YAMLSeq): Slot[] {
+    const source = sourceItems(list);
+    const nodes = list.items as (Node | null)[];
+    if (source.length !== nodes.length) throw new NotInParts();
+    return nodes.map((value, index) => {
+      const { start, key, sep } = source[index]!;
+      if (isFlow(list)) {
+        const isPlain =
+          isScalar(value) || isAlias(value) || (isCollection(value) && value.srcToken !== undefined);
+        if (!isPlain || key || sep) throw new NotInParts();
+        const [from] = value.range!;
+        const between = start.filter(({ type }) => type !== 'comma');
+        return { value, indicator: 'dash', from, between, column: 0, isFlow: true };
+      }
+      const dash = start.findIndex(({ type }) => type === 'seq-item-ind');
+      const { offset } = start[dash]!;
+      const between = start.slice(dash + 1);
+      return {
+        value,
+        indicator: 'dash',
+        from: offset + 1,
+        between,
+        column: this.column(offset),
+        isFlow: false,
+      };
+    });
+  }
+
+  private endOfSlot({ value, from, between }: Slot): number {
+    if (value && hasText(value)) return this.endOf(value);
+    const last = between.filter(({ type }) => type === 'anchor' || type === 'tag').at(-1);
+    return last ? last.offset + last.source.length : from;
+  }
+
+  private endOfPair(pair: Pair<Node, Node | null>): number {
+    if (pair.value && hasText(pair.value)) return this.endOf(pair.value);
+    const { sep = [] } = pair.srcToken as SourceItem;
+    const last = sep
+      .filter(({ type }) => type === 'map-value-ind' || type === 'anchor' || type === 'tag')
+      .at(-1);
+    return last ? last.offset + last.source.length : this.endOf(pair.key);
+  }
+
+  /** The end of the content of a node, without comments behind it. That of a block of lines is behind its last line break. */
+  private endOf(node: Node): number {
+    const [start, end] = node.range!;
+    if (isMap(node) && !isFlow(node)) return this.endOfPair(node.items.at(-1) as Pair<Node, Node | null>);
+    if (isSeq(node) && !isFlow(node)) return this.endOfSlot(this.slotsOfItems(node).at(-1)!);
+    const { type } = node as Scalar;
+    if (!isScalar(node) || !isBlockStyle(type)) return end;
+    const source = this.text.slice(start, end);
+    const [header] = source.split('\n', 1);
+    // Empty lines below belong to the text only where the header says so.
+    return /^[|>]\d?\+/.test(header!) ? end : start + source.replace(/\n[ \t\r\n]*$/, '\n').length;
+  }
+
+  private column(offset: number): number {
+    return (
+      offset -
+      this.lineStart(offset) -
+      (this.lineStart(offset) === 0 && this.text.startsWith('\ufeff') ? 1 : 0)
+    );
+  }
+
+  private lineStart(offset: number): number {
+    return this.text.lastIndexOf('\n', offset - 1) + 1;
+  }
+
+  /** The end of the line in which a content ends, with its comment. */
+  private lineEnd(end: number): number {
+    if (this.text[end - 1] === '\n') return end;
+    const at = this.text.indexOf('\n', end);
+    return at < 0 ? this.text.length : at + 1;
+  }
+}
+
+/** A pair or item of a collection, between whose ends is its content. */
+interface Part {
+  readonly start: number;
+  readonly end: number;
+  readonly isRemoved: boolean;
+  readonly nodes: readonly (Node | null)[];
+}
+
+const isMerge = (key: Node): boolean => isScalar(key) && typeof key.value === 'symbol';
+
+const nameOf = ({ key }: Pair<Node, Node | null>): string => String(isScalar(key) ? key.value : key);
+
+/** Also a pair that is an item of a flow list has no lines of its own. */
+const isFlow = ({ srcToken }: Node): boolean =>
+  srcToken?.type !== 'block-map' && srcToken?.type !== 'block-seq';
+
+const isBlockStyle = (style: unknown): boolean =>
+  style === Scalar.BLOCK_LITERAL || style === Scalar.BLOCK_FOLDED;
+
+const hasText = ({ range }: Node): boolean => !!range && range[1] > range[0];
+
+const headerOf = (node: Node | null): readonly CST.SourceToken[] =>
+  isScalar(node) && node.srcToken?.type === 'block-scalar' ? (node.srcToken.props as CST.SourceToken[]) : [];
+
+function sourceItems({ srcToken }: YAMLSeq): SourceItem[] {
+  if (srcToken?.type === 'block-seq')
+    return srcToken.items.filter(({ start }) => start.some(({ type }) => type === 'seq-item-ind'));
+  if (srcToken?.type === 'flow-collection')
+    return srcToken.items.filter(({ key, sep, value }) => key || sep || value);
+  throw new NotInParts();
+}
+
+/** The first character of a pair or item that is neither blank nor a comment. */
+function startOf({ start, key, sep }: SourceItem, node: Node | null): number {
+  const isContent = ({ type }: CST.SourceToken) => !['space', 'newline', 'comment', 'comma'].includes(type);
+  const first = start.find(isContent) ?? key ?? sep?.find(isContent);
+  return first?.offset ?? node!.range![0];
+}

@@ -1,0 +1,25 @@
+import { type BoundedTask, type BoundedTasks, runTwice } from '../../operator/base/bounded-task';
+import { isPlainYaml } from '../../operator/base/plain-yaml';
+import { isSame, readingsOf } from './readings';
+
+interface Texts {
+  /** The text of a person. */
+  readonly former: string;
+  readonly text: string;
+}
+
+export const sameObjectTask: BoundedTask<Texts, boolean> = {
+  name: 'sameObject',
+  run: compare,
+  inPlace: (given) => (isPlainYaml(given.former) ? compare(given) : undefined),
+};
+
+/** Whether both texts say the same to each kind of reader. One that costs more than its length allows is another one. */
+export async function isSameObject(texts: BoundedTasks, given: Texts): Promise<boolean> {
+  const read = await runTwice(texts, sameObjectTask, given, '');
+  return read.type === 'done' && read.output;
+}
+
+function compare({ former, text }: Texts): boolean {
+  return isSame(readingsOf(former), readingsOf(text));
+}
