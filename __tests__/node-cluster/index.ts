@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { NAMESPACE, OPERATOR } from '../../manifests/names';
 import { systemClock } from '../../operator/base/clock';
 import { withDeadline } from '../../operator/base/deadline';
-import { mustKubectl, until } from '../cluster';
+import { mustKubectl, sandboxDirectory, until } from '../cluster';
 
 // What tests need of the real node that setup.ts started, beside ../cluster.
 
@@ -26,6 +27,17 @@ export async function onNode(...command: string[]): Promise<string> {
   const [program, ...args] = JSON.parse(setting('HUB_NODE_ENTER')) as [string, ...string[]];
   const { stdout } = await promisify(execFile)(program, [...args, ...command]);
   return stdout;
+}
+
+/**
+ * Freezes the kubelet, or has it go on: a node whose kubelet says nothing is lost to its cluster, while its containers and its
+ * network stay.
+ */
+export async function signalKubelet(name: 'STOP' | 'CONT'): Promise<void> {
+  await onNode('pkill', `-${name}`, '--full', '^[^ ]+ kubelet ');
+  // The kubelet's parent, on this machine, stops itself with it.
+  if (name === 'CONT')
+    process.kill(Number(await readFile(join(sandboxDirectory(), 'node', 'kubelet.pid'), 'utf8')), 'SIGCONT');
 }
 
 /** Makes the image in an archive known to the node, as if it had been pulled. */
@@ -66,7 +78,7 @@ export interface Pod {
     readonly deletionTimestamp?: string;
     readonly annotations?: Readonly<Record<string, string>>;
   };
-  readonly spec: { readonly containers: readonly { readonly image: string }[] };
+  readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly image: string }[] };
   readonly status: {
     readonly phase: string;
     readonly podIP: string;

@@ -4,7 +4,9 @@ import type { Hub } from '../../../kinds/index';
 import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../base/limits';
 import type { Reason } from '../../../kinds/reasons';
 import { conditionOf } from '../../../runtime/conditions';
+import type { EventSpec } from '../../../runtime/event-spec';
 import { condition, type Outcome, stalled, waiting } from '../../../runtime/outcome';
+import type { NotReadyCause } from '../health/pod-state';
 import type { HubContext } from '../steps';
 import { Bootstrap, type BootstrapServices, type BootstrapState, type Step } from './bootstrap';
 
@@ -62,22 +64,35 @@ function retryDelay({ status }: Hub, clock: Clock, message: string): number {
   return Math.min(Math.max(shortest, age / 4), longest);
 }
 
-/**
- * `PodNotReady`. A bootstrap that is done is not started again for it. The replacement of a pod that was ready is a
- * Normal event: it was requested.
- */
-export function podNotReady(hub: Hub, clock: Clock, message: string, isReplacement = false): Outcome {
+/** `PodNotReady`. A bootstrap that is done is not started again for it. */
+export function podNotReady(
+  hub: Hub,
+  clock: Clock,
+  message: string,
+  cause: NotReadyCause = 'fault',
+): Outcome {
   const details =
     hub.status?.bootstrap?.state === 'Done'
       ? { status: { phase: 'Pending' } }
       : inProgress(hub, clock, 'WaitForHealth', message);
-  const isNews = isReplacement && conditionOf(hub, 'Ready')?.status === 'True';
-  const events = isNews ? [{ type: 'Normal', reason: 'PodNotReady', message } as const] : [];
   return waiting('PodNotReady', message, POD_NOT_READY_REQUEUE, {
     ...details,
-    events,
+    events: eventsOf(hub, message, cause),
     requestPending: true,
   });
+}
+
+/**
+ * The replacement of a pod that was ready is a Normal event: it was requested. What to do about a lost node is an event of its
+ * own, since the Hub is not ready as soon as its hub does not answer.
+ */
+function eventsOf(hub: Hub, message: string, cause: NotReadyCause): EventSpec[] {
+  const before = conditionOf(hub, 'Ready');
+  if (cause === 'replacement' && before?.status === 'True')
+    return [{ type: 'Normal', reason: 'PodNotReady', message }];
+  if (cause === 'node' && before?.message !== message)
+    return [{ type: 'Warning', reason: 'PodNotReady', message }];
+  return [];
 }
 
 /**

@@ -132,7 +132,7 @@ export class Connector {
     const pod = await podState(this.services, hub);
     if (pod.ready) return undefined;
     if (pod.isDowngrade) return stalled('DowngradeRefused', pod.message, { status: { phase: 'Failed' } });
-    return podNotReady(hub, this.services.clock, pod.message, pod.isReplacement);
+    return podNotReady(hub, this.services.clock, pod.message, pod.cause);
   }
 
   /**

@@ -14,13 +14,23 @@ import { parsePrepareReport, prepareReport } from '../../hub-workload/terminatio
 import { latestWarning } from '../warning-events';
 import { POD_TERMINATION_REPORT } from '../../../base/limits';
 
+/**
+ * Why a pod is not ready. `replacement`: it is being replaced, as after a change of the Hub or a deletion of the pod, which is no
+ * fault of the hub. `node`: its node is lost.
+ */
+export type NotReadyCause = 'replacement' | 'node' | 'fault';
+
+interface NotReady {
+  readonly message: string;
+  readonly cause: NotReadyCause;
+}
+
 export type PodState =
   | { readonly ready: true }
   | {
       readonly ready: false;
       readonly message: string;
-      /** The pod is being replaced, as after a change of the Hub or a deletion of the pod: no fault of the hub. */
-      readonly isReplacement: boolean;
+      readonly cause: NotReadyCause;
       /** The image is older than what has run on the volume. */
       readonly isDowngrade: boolean;
     };
@@ -31,50 +41,62 @@ type PodServices = Pick<Services, 'clock' | 'cluster' | 'secrets' | 'cache'>;
 export async function podState(services: PodServices, { metadata }: Hub): Promise<PodState> {
   const pod = podOf(services, { metadata });
   if (pod && isReadyPod(pod)) return { ready: true };
-  const { message, isReplacement } = pod
-    ? await notReady(services, pod)
-    : await missingPod(services, { metadata });
+  const { message, cause } = pod ? await notReady(services, pod) : await missingPod(services, { metadata });
   const redact = await hubRedactor(services, { metadata });
   const isDowngrade = prepareReport(pod)?.result === 'downgrade';
-  return { ready: false, message: redact(message), isReplacement, isDowngrade };
+  return { ready: false, message: redact(message), cause, isDowngrade };
 }
 
-async function notReady(services: PodServices, pod: Pod) {
-  const isReplacement = isReplacementPod(pod);
-  const stuck = isReplacement ? stuckPod(pod, services.clock.now()) : undefined;
+async function notReady(services: PodServices, pod: Pod): Promise<NotReady> {
+  if (isOnLostNode(pod)) return { message: lostNode(pod), cause: 'node' };
+  const cause = isReplacementPod(pod) ? 'replacement' : 'fault';
+  const stuck = stuckPod(pod, services.clock.now());
   if (stuck !== undefined) {
     const warning = await latestWarning(services, pod);
-    return { message: warning === undefined ? stuck : `${stuck} ${warning}`, isReplacement: false };
+    return { message: warning === undefined ? stuck : `${stuck} ${warning}`, cause: 'fault' };
   }
   const problem = podProblem(pod);
-  if (problem !== undefined) return { message: problem, isReplacement };
+  if (problem !== undefined) return { message: problem, cause };
   const message = withWarning(`Pod ${pod.metadata.name} is starting`, await latestWarning(services, pod));
-  return { message, isReplacement };
+  return { message, cause };
 }
 
 /**
  * A quota, an admission policy or a Pod Security level that rejects the pod is reported on the StatefulSet alone. Without
  * such a report the StatefulSet controller is about to create the pod: the former one was deleted a moment ago.
  */
-async function missingPod(services: PodServices, hub: Pick<Hub, 'metadata'>) {
+async function missingPod(services: PodServices, hub: Pick<Hub, 'metadata'>): Promise<NotReady> {
   const { pod } = objectNames(hub.metadata.name);
   const set = statefulSetOf(services, hub);
   const warning = set && (await latestWarning(services, set));
   const message = withWarning(`Pod ${pod} does not exist yet`, warning);
-  return { message, isReplacement: set !== undefined && warning === undefined };
+  return { message, cause: set !== undefined && warning === undefined ? 'replacement' : 'fault' };
 }
 
 function withWarning(message: string, warning: string | undefined): string {
   return warning ? `${message}: ${warning}` : `${message}.`;
 }
 
-/** The pod is being deleted, or it is the next one and has not failed. A pod that lost its node is none. */
-function isReplacementPod(pod: Pod): boolean {
-  const { metadata, status } = pod;
-  const isLost = status?.conditions?.some(
-    ({ type, status: value }) => type === 'Ready' && value === 'Unknown',
-  );
-  return metadata.deletionTimestamp ? !isLost : podProblem(pod) === undefined && !hasStarted(pod);
+/** The pod is being deleted, or it is the next one and has not failed. */
+const isReplacementPod = (pod: Pod): boolean =>
+  Boolean(pod.metadata.deletionTimestamp) || (podProblem(pod) === undefined && !hasStarted(pod));
+
+/**
+ * The controller that watches the nodes sets `Ready` of a pod whose node is not ready to False, and nothing else: there is
+ * no reason, which a kubelet gives, and the containers stay ready.
+ */
+function isOnLostNode({ status: { conditions = [], containerStatuses = [] } = {} }: Pod): boolean {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  return ready?.status === 'False' && !ready.reason && containerStatuses.some((container) => container.ready);
+}
+
+function lostNode({ metadata, spec }: Pod): string {
+  const { name, deletionTimestamp } = metadata;
+  const node = `node ${spec?.nodeName ?? ''}`;
+  const what = deletionTimestamp
+    ? `Pod ${name} is to be replaced, and ${node} does not end it: the node`
+    : `The ${node} of pod ${name}`;
+  return `${what} is not ready or does not answer. Delete the node if it is gone for good.`;
 }
 
 const hasStarted = ({ status }: Pod): boolean =>
@@ -90,12 +112,6 @@ export function podProblem({ metadata: { name, deletionTimestamp }, status = {} 
     initContainerStatuses = [],
     containerStatuses = [],
   } = status;
-  const unknown = conditions.find(({ type, status: value }) => type === 'Ready' && value === 'Unknown');
-  const lostNode =
-    unknown && `Pod ${name} has an unknown state: ${unknown.message ?? 'its node does not respond'}`;
-  // Only the kubelet can end this pod, or an administrator after the node is gone.
-  if (deletionTimestamp && lostNode)
-    return `${lostNode} Its replacement waits for the node. Delete the node if it is gone for good.`;
   if (deletionTimestamp) return `Pod ${name} is being replaced.`;
   if (phase === 'Failed')
     return `Pod ${name} failed: ${[reason, message].filter(Boolean).join(': ') || 'unknown reason'}`;
@@ -103,7 +119,6 @@ export function podProblem({ metadata: { name, deletionTimestamp }, status = {} 
     ({ type, status: value }) => type === 'PodScheduled' && value === 'False',
   );
   if (unscheduled) return `Pod ${name} cannot be scheduled: ${unscheduled.message ?? ''}`;
-  if (lostNode) return lostNode;
   return [...initContainerStatuses, ...containerStatuses]
     .map(containerProblem)
     .find((problem) => problem !== undefined);
@@ -159,12 +174,13 @@ export function stuckPod({ metadata, status }: Pod, now: number): string | undef
   // The grace period is part of the time.
   const isStuck = now - Date.parse(deletionTimestamp ?? '') >= POD_TERMINATION_REPORT;
   if (!isStuck) return undefined;
-  const running = (status?.containerStatuses ?? []).filter(({ state }) => state?.running);
+  const { initContainerStatuses = [], containerStatuses = [] } = status ?? {};
+  const running = [...initContainerStatuses, ...containerStatuses].filter(({ state }) => state?.running);
   const holder =
     finalizers.length > 0
       ? `Its finalizers hold it: ${finalizers.join(', ')}. The controller that set them has to remove them.`
       : running.length > 0
-        ? `Its node has not ended the container ${running.map((container) => container.name).join(', ')}.`
+        ? `Its node has not ended the container ${running.map((container) => container.name).join(', ')}. Delete the node if it is gone for good.`
         : 'Its containers have ended, so its node may be unable to release a volume.';
   return `Pod ${name} should have ended at ${deletionTimestamp}. ${holder} Read its events, and those of its node.`;
 }

@@ -33,6 +33,7 @@ let connector: Connector;
 let answers: Record<string, (command: Command) => void>;
 let requeued: string[];
 let isPodReady: boolean;
+let isNodeLost: boolean;
 let podDeletedAt: string | undefined;
 /** The API server’s answer to a write. */
 let recordError: ApiError | undefined;
@@ -68,13 +69,20 @@ beforeEach(async () => {
   mounted = 'villa-config';
   readError = undefined;
   recorded = [];
+  isNodeLost = false;
   const objects: Record<string, ClusterObject> = {
     get Pod() {
       const conditions = [{ type: 'Ready', status: isPodReady ? 'True' : 'False' }];
       const initContainerStatuses = initMessage === undefined ? [] : [refusing(initMessage)];
       const metadata = { name: 'villa-0', ...(podDeletedAt && { deletionTimestamp: podDeletedAt }) };
       const volumes = [{ name: 'config', persistentVolumeClaim: { claimName: mounted } }];
-      return { metadata, spec: { volumes }, status: { conditions, initContainerStatuses } } as ClusterObject;
+      const status = { conditions, initContainerStatuses };
+      if (!isNodeLost) return { metadata, spec: { volumes }, status } as ClusterObject;
+      const lost = {
+        conditions: [{ type: 'Ready', status: 'False' }],
+        containerStatuses: [{ name: 'hub', ready: true }],
+      };
+      return { metadata, spec: { nodeName: 'attic' }, status: lost } as ClusterObject;
     },
     Secret: { metadata: { name: 'villa-api-token' } },
     Hub: hub,
@@ -221,6 +229,20 @@ describe('Connector', () => {
     expect(transitionEvents(hub, outcome as Outcome)).toEqual([]);
     conditions[0]!.status = 'False';
     expect((await reconcile()).outcome).toMatchObject({ events: [] });
+  });
+
+  test('says once in a Warning what to do about a lost node, also when the hub did not answer before', async () => {
+    isNodeLost = true;
+    const conditions = [
+      { type: 'Ready', status: 'False', reason: 'HubUnreachable', message: '', lastTransitionTime: '' },
+    ];
+    hub = aHub({ status: { bootstrap: { state: 'Done' }, conditions } as never });
+    const { outcome } = await reconcile();
+    const { message } = outcome as Outcome;
+    expect(message).toMatch(/^The node attic of pod villa-0 .* Delete the node if it is gone for good\.$/);
+    expect(outcome).toMatchObject({ events: [{ type: 'Warning', reason: 'PodNotReady', message }] });
+    Object.assign(conditions[0]!, { reason: 'PodNotReady', message });
+    expect((await reconcile()).outcome).toMatchObject({ message, events: [] });
   });
 
   test('reports a pod that is replaced, and no unreachable hub, if the hub was lost before the watch told of its pod', async () => {

@@ -28,23 +28,6 @@ describe('podProblem', () => {
       pod({ phase: 'Failed', reason: 'Evicted', message: 'low on memory' }),
       'Pod villa-0 failed: Evicted: low on memory',
     ],
-    [
-      'on a node that was lost',
-      pod({
-        conditions: [{ type: 'Ready', status: 'Unknown', message: 'Kubelet stopped posting node status.' }],
-      }),
-      'Pod villa-0 has an unknown state: Kubelet stopped posting node status.',
-    ],
-    [
-      'being replaced on a node that was lost',
-      pod(
-        {
-          conditions: [{ type: 'Ready', status: 'Unknown', message: 'Kubelet stopped posting node status.' }],
-        },
-        { deletionTimestamp: 'now' },
-      ),
-      'Pod villa-0 has an unknown state: Kubelet stopped posting node status. Its replacement waits for the node. Delete the node if it is gone for good.',
-    ],
     ...(
       [
         [
@@ -116,29 +99,81 @@ describe('podProblem', () => {
 });
 
 describe('podState', () => {
-  const unknown = { conditions: [{ type: 'Ready', status: 'Unknown' }] };
-  test.each<[string, Pod, boolean]>([
-    ['that is being deleted', pod({}, { deletionTimestamp: 'now' }), true],
-    ['that starts in place of another', pod({ containerStatuses: [container({ waiting: {} })] }), true],
-    ['whose node is lost', pod(unknown, { deletionTimestamp: 'now' }), false],
-    ['that failed', pod({ phase: 'Failed' }), false],
+  const state = (present: Pod) =>
+    podState(
+      services({
+        cache: { get: () => present as never },
+        cluster: { request: <T>() => Promise.resolve({ items: [] } as T) },
+        secrets: { get: () => Promise.resolve(undefined) },
+      }),
+      aHub(),
+    );
+
+  test.each<[string, Pod, string]>([
+    ['that is being deleted', pod({}, { deletionTimestamp: 'now' }), 'replacement'],
+    [
+      'that starts in place of another',
+      pod({ containerStatuses: [container({ waiting: {} })] }),
+      'replacement',
+    ],
+    ['that failed', pod({ phase: 'Failed' }), 'fault'],
     [
       'whose container ended',
       pod({ containerStatuses: [{ ...container({ terminated: { exitCode: 1 } }), restartCount: 1 }] }),
-      false,
+      'fault',
     ],
     [
       'that was ready and stopped answering',
       pod({ containerStatuses: [{ ...container({}), started: true }] }),
-      false,
+      'fault',
     ],
-  ])('tells a replacement from a fault: a pod %s', async (_, present, isReplacement) => {
-    const given = services({
-      cache: { get: () => present as never },
-      cluster: { request: <T>() => Promise.resolve({ items: [] } as T) },
-      secrets: { get: () => Promise.resolve(undefined) },
+  ])('tells a replacement from a fault: a pod %s', async (_, present, cause) => {
+    expect(await state(present)).toMatchObject({ ready: false, cause });
+  });
+
+  describe('of a pod whose node is lost', () => {
+    const conditions = (ready: object) => [
+      { type: 'Ready', ...ready },
+      { type: 'ContainersReady', status: 'True' },
+    ];
+    // As the controllers of Kubernetes 1.36 leave it (__tests__/node/node-loss.test.ts).
+    const running = { name: 'hub', ready: true, started: true, restartCount: 0, state: { running: {} } };
+    const lost = { conditions: conditions({ status: 'False' }), containerStatuses: [running] };
+    const onNode = (status: Pod['status'], metadata?: object): Pod => ({
+      ...pod(status, metadata),
+      spec: { containers: [], nodeName: 'attic' },
     });
-    expect(await podState(given, aHub())).toMatchObject({ ready: false, isReplacement });
+
+    test('names the node and the way out', async () => {
+      expect(await state(onNode(lost))).toEqual({
+        ready: false,
+        cause: 'node',
+        isDowngrade: false,
+        message:
+          'The node attic of pod villa-0 is not ready or does not answer. Delete the node if it is gone for good.',
+      });
+    });
+
+    test.each(['now', '2000-01-01T00:00:00Z'])(
+      'says so after its eviction at %s as well',
+      async (deletionTimestamp) => {
+        const evicted = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' };
+        const status = { ...lost, conditions: [...lost.conditions, evicted] };
+        expect(await state(onNode(status, { deletionTimestamp }))).toMatchObject({
+          cause: 'node',
+          message:
+            'Pod villa-0 is to be replaced, and node attic does not end it: the node is not ready or does not answer. Delete the node if it is gone for good.',
+        });
+      },
+    );
+
+    test('takes what a kubelet says for no lost node', async () => {
+      const notReady = { status: 'False', reason: 'ReadinessGatesNotReady', message: 'the gate is closed' };
+      const says = (status: Pod['status']) => state(onNode(status));
+      expect(await says({ ...lost, conditions: conditions(notReady) })).toMatchObject({ cause: 'fault' });
+      const waiting = [{ ...running, ready: false, started: false }];
+      expect(await says({ ...lost, containerStatuses: waiting })).toMatchObject({ cause: 'replacement' });
+    });
   });
 
   describe('of a pod that stays Terminating', () => {
@@ -165,7 +200,15 @@ describe('podState', () => {
       [
         'a container',
         pod({ containerStatuses: [container({ running: {} })] }, { deletionTimestamp }),
-        /Its node has not ended the container hub\./,
+        /Its node has not ended the container hub\. Delete the node if it is gone for good\./,
+      ],
+      [
+        'an init container',
+        pod(
+          { initContainerStatuses: [{ ...container({ running: {} }), name: 'prepare-config' }] },
+          { deletionTimestamp },
+        ),
+        /Its node has not ended the container prepare-config\./,
       ],
       [
         'a volume',
@@ -176,13 +219,13 @@ describe('podState', () => {
       expect(await stateAfter(1.9, present)).toEqual({
         ready: false,
         isDowngrade: false,
-        isReplacement: true,
+        cause: 'replacement',
         message: 'Pod villa-0 is being replaced.',
       });
       const state = await stateAfter(2, present);
       expect(state).toMatchObject({
         ready: false,
-        isReplacement: false,
+        cause: 'fault',
         message: expect.stringMatching(words),
       });
       expect(await stateAfter(60, present)).toEqual(state);
@@ -220,28 +263,25 @@ describe('podState', () => {
     metadata: { creationTimestamp: '2026-01-01T00:00:00Z' },
   };
   test.each([
-    ['has not created the next pod yet', [], 'Pod villa-0 does not exist yet.', true],
+    ['has not created the next pod yet', [], 'Pod villa-0 does not exist yet.', 'replacement'],
     [
       'may not create the next pod',
       [rejected],
       'Pod villa-0 does not exist yet: FailedCreate: exceeded quota',
-      false,
+      'fault',
     ],
-  ])(
-    'tells a replacement from a fault: the StatefulSet controller %s',
-    async (_, items, message, isReplacement) => {
-      const set = { metadata: { name: 'villa', namespace: 'home', uid: 'set' } };
-      const given = services({
-        cache: { get: (kind: string) => (kind === 'StatefulSet' ? set : undefined) as never },
-        cluster: { request: <T>() => Promise.resolve({ items } as T) },
-        secrets: { get: () => Promise.resolve(undefined) },
-      });
-      expect(await podState(given, aHub())).toEqual({
-        ready: false,
-        message,
-        isReplacement,
-        isDowngrade: false,
-      });
-    },
-  );
+  ])('tells a replacement from a fault: the StatefulSet controller %s', async (_, items, message, cause) => {
+    const set = { metadata: { name: 'villa', namespace: 'home', uid: 'set' } };
+    const given = services({
+      cache: { get: (kind: string) => (kind === 'StatefulSet' ? set : undefined) as never },
+      cluster: { request: <T>() => Promise.resolve({ items } as T) },
+      secrets: { get: () => Promise.resolve(undefined) },
+    });
+    expect(await podState(given, aHub())).toEqual({
+      ready: false,
+      message,
+      cause,
+      isDowngrade: false,
+    });
+  });
 });
