@@ -85,15 +85,18 @@ export class FakeHub {
     });
   }
 
-  /** @param port 0: a port that the system chooses. To listen on the same port again, take it from `freePort`. */
-  static async start(scheme: 'http' | 'https' = 'http', port = 0): Promise<FakeHub> {
+  /**
+   * @param port 0: a port that the system chooses. To listen on the same port again, take it from `freePort`.
+   * @param address default: all
+   */
+  static async start(scheme: 'http' | 'https' = 'http', port = 0, address?: string): Promise<FakeHub> {
     const hub = new FakeHub(scheme);
-    await hub.listen(port);
+    await hub.listen(port, address);
     return hub;
   }
 
-  async listen(port: number): Promise<void> {
-    this.server.listen(port);
+  async listen(port: number, address?: string): Promise<void> {
+    this.server.listen(port, address);
     await once(this.server, 'listening');
   }
 

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import type { LookupFunction } from 'node:net';
 import axios, { isAxiosError, type AxiosInstance } from 'axios';
 import type { Readable } from 'node:stream';
 import { BodyBudget, BodyRefused, readBody } from '../../base/body-budget';
@@ -49,6 +50,8 @@ export interface HubAddress {
   readonly ca?: string | undefined;
   /** Source address of all connections. Only for sandbox and tests. */
   readonly localAddress?: string | undefined;
+  /** Resolves the host name of the URL; absent: as Node does. */
+  readonly lookup?: LookupFunction | undefined;
   /** The address comes from a user's resource: before a token is sent, the server is checked to be a hub. */
   readonly untrusted?: boolean | undefined;
   /** Whether an untrusted address may be a loopback or link-local one. */
@@ -56,10 +59,11 @@ export interface HubAddress {
 }
 
 /** Options of all sockets to an address. */
-export function connectionOptions({ ca, localAddress, untrusted, allowLocal }: HubAddress) {
+export function connectionOptions({ ca, localAddress, lookup, untrusted, allowLocal }: HubAddress) {
   return {
     ...(ca !== undefined && { ca }),
     ...(localAddress !== undefined && { localAddress }),
+    ...(lookup && { lookup }),
     ...(untrusted && !allowLocal && { lookup: lookupNonLocal }),
   };
 }
@@ -404,6 +408,7 @@ export function describeNetworkError({ code, message }: { code?: string; message
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
       return `its certificate is signed by an unknown authority (${code})`;
     case 'LOCAL_ADDRESS_REFUSED':
+    case 'SERVICE_MISSING':
       return message;
     default:
       return code ?? 'the connection failed';

@@ -10,6 +10,7 @@ import { type MissingValue, secretValue } from './secret-value';
 import { TOKEN_RENEWAL } from '../../base/limits';
 import type { ClusterObject } from '../../runtime/objects';
 import { PerHub } from './per-hub';
+import { hubConnection } from './service-address';
 
 /** Key of the token in its Secret (rules.md, "Token"). */
 const TOKEN_KEY = 'token';
@@ -44,8 +45,8 @@ export async function resolveAccess(
   const token = await secretValue(services, hub, reference);
   if ('missing' in token) return token;
   const { hubSourceAddress, allowLocalHubs: allowLocal } = services.settings;
-  const access = { url, token: token.value.trim(), localAddress: hubSourceAddress || undefined };
-  if (!external) return { access };
+  const access = { url, token: token.value.trim() };
+  if (!external) return { access: { ...access, ...hubConnection(services, hub) } };
   // The schema accepts some invalid URLs, such as one with the port 99999.
   if (!URL.canParse(external.url)) return { missing: `external.url is no valid URL: ${external.url}.` };
   const ca =
@@ -54,7 +55,14 @@ export async function resolveAccess(
   if (ca && 'missing' in ca) return ca;
   // `http://hub/` is the same hub as `http://hub`.
   return {
-    access: { ...access, url: new URL(external.url).origin, ca: ca?.value, untrusted: true, allowLocal },
+    access: {
+      ...access,
+      url: new URL(external.url).origin,
+      localAddress: hubSourceAddress || undefined,
+      ca: ca?.value,
+      untrusted: true,
+      allowLocal,
+    },
   };
 }
 

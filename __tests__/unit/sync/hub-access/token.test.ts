@@ -79,7 +79,7 @@ describe('resolveAccess', () => {
   test('needs no label for the Secret that belongs to the Hub by its name', async () => {
     const settings = { requireSecretLabel: true };
     expect(await access({}, { settings })).toEqual({
-      access: { url: 'http://villa.home.svc:8123', token: 't' },
+      access: { url: 'http://villa.home.svc:8123', token: 't', lookup: expect.any(Function) },
     });
   });
 });

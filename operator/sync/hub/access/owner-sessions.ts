@@ -13,6 +13,7 @@ import { currentUser } from '../../../client/setup/tokens';
 import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
 import { PerHub } from '../../hub-access/per-hub';
+import { type ConnectionServices, hubConnection } from '../../hub-access/service-address';
 import {
   resumeOwnerCreation,
   type TemporaryOwner,
@@ -33,7 +34,7 @@ export interface OwnerSession {
   readonly credentials: Credentials;
 }
 
-export type SessionServices = Pick<Services, 'clock' | 'log' | 'assertLeader' | 'settings' | 'cache'>;
+export type SessionServices = ConnectionServices & Pick<Services, 'clock' | 'log' | 'assertLeader'>;
 
 /** Sessions of the owners of hubs. A login is kept between reconciles, so that not every step logs in again. */
 export class OwnerSessions {
@@ -88,14 +89,14 @@ export class OwnerSessions {
 
   /** Calls `use` with a REST client of the hub that sends no token and masks the password in every message. */
   async withRest<T>(
-    { url }: HubEndpoint,
+    { hub, url }: HubEndpoint,
     credentials: Credentials | undefined,
     use: (rest: RestClient) => Promise<T>,
   ): Promise<T> {
-    const { clock, assertLeader, settings } = this.services;
-    const localAddress = settings.hubSourceAddress || undefined;
+    const { clock, assertLeader } = this.services;
     const redact = redactor(credentials ? [credentials.password] : []);
-    const rest = new RestClient({ url, localAddress, clock, assertLeader, redact });
+    const connection = hubConnection(this.services, hub);
+    const rest = new RestClient({ url, ...connection, clock, assertLeader, redact });
     try {
       return await use(rest);
     } finally {
