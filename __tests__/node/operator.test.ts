@@ -52,6 +52,31 @@ async function works(): Promise<void> {
   });
 }
 
+interface Term {
+  readonly pod: string;
+  /** Milliseconds, by the clock that all containers of the node share. */
+  readonly from: number;
+  readonly until: number;
+}
+
+/** When the processes of a pod have led, by their logs. */
+async function termsOf({ metadata: { name }, status }: Pod): Promise<Term[]> {
+  const { restartCount } = status.containerStatuses![0]!;
+  const texts = [
+    ...(restartCount > 0 ? [await mustKubectl(['logs', name, '--timestamps', '--previous'], operator)] : []),
+    await mustKubectl(['logs', name, '--timestamps'], operator),
+  ];
+  return texts.flatMap((text, index) => {
+    const lines = text.trim().split('\n');
+    const timeOf = (line: string) => Date.parse(line.split(' ')[0]!);
+    const began = lines.find((line) => line.includes('became leader'));
+    const isOver = index < texts.length - 1;
+    return began
+      ? [{ pod: name, from: timeOf(began), until: isOver ? timeOf(lines.at(-1)!) : Infinity }]
+      : [];
+  });
+}
+
 const signal = async (pod: Pod, name: string) => onNode('kill', `-${name}`, String(await processOf(pod)));
 
 describe('the operator as a pod', () => {
@@ -88,6 +113,20 @@ describe('the operator as a pod', () => {
       if (code === 0) await home.delete('hubautomation', 'second'); // the webhook did not know the first one yet
       throw new Error(stderr);
     });
+  });
+
+  test('of two, one leads while its lease is deleted again and again, and goes on', async () => {
+    await scale(2);
+    const { metadata } = await leads();
+    for (let deletion = 1; deletion <= 3; deletion++) {
+      await mustKubectl(['delete', 'lease', LEASE], operator);
+      await until('the lease has a holder', leader);
+    }
+    await works();
+    const all = (await Promise.all((await operatorPods()).map(termsOf))).flat();
+    const terms = all.sort((a, b) => a.from - b.from);
+    expect(terms[0]!.pod).toBe(metadata.name);
+    terms.slice(1).forEach(({ from }, earlier) => expect(from).toBeGreaterThan(terms[earlier]!.until));
   });
 
   test('of two, the other one takes over from a leader that is frozen, and then from one that is killed', async () => {

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { load } from 'js-yaml';
+import { NAMESPACE, OPERATOR } from '../../manifests/names';
 import { defaultSettings } from '../../manifests/settings';
 import { kubectl, mustKubectl, until } from '../cluster';
+import { forceReconcile } from '../cluster/forced-reconcile';
 import { configuration, hub, HUB_VERSION } from '../cluster/home';
 import { documentedYaml } from '../integration/docs/documented-commands';
 import { install, nodeAddress, onNode, podsOf, visit, visitorAddress } from '../node-cluster';
@@ -134,6 +136,63 @@ describe('the pod of a Hub on a real node', () => {
       expect((await isReady('open')).status.podIP).toBe(status.podIP);
       await remove('open');
     });
+  });
+
+  test('is not given the claim of another Hub while a policy refuses to release that', async () => {
+    const account = `system:serviceaccount:${NAMESPACE}:${OPERATOR}`;
+    const name = `no-release-${home.namespace}`;
+    const own = 'object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences';
+    const policy = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name },
+      spec: {
+        matchConstraints: {
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': home.namespace } },
+          resourceRules: [
+            {
+              apiGroups: [''],
+              apiVersions: ['v1'],
+              operations: ['UPDATE'],
+              resources: ['persistentvolumeclaims'],
+            },
+          ],
+        },
+        matchConditions: [{ name: 'operator', expression: `request.userInfo.username == '${account}'` }],
+        validations: [{ expression: own, message: 'owners of claims stay' }],
+      },
+    };
+    const binding = {
+      ...policy,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      spec: { policyName: name, validationActions: ['Deny'] },
+    };
+    await run(lightHub('house'), lightHub('guest'));
+    const { metadata } = await isReady('guest');
+    await isReady('house');
+    await mustKubectl(['apply', '-f', '-'], {
+      input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [policy, binding] }),
+    });
+    await until('the policy refuses', async () => {
+      const patch = '--patch={"metadata":{"ownerReferences":null}}';
+      const claim = ['patch', 'persistentvolumeclaim', 'house-config', '--dry-run=server'];
+      const { stderr } = await kubectl([...claim, `--as=${account}`, patch], { namespace: home.namespace });
+      return stderr.includes('owners of claims stay');
+    });
+    await home.change('hub', 'guest', { storage: { existingClaim: 'house-config' } });
+    await says('guest', /owners of claims stay/);
+    // A changed pod template is written after 3 s without another change.
+    const asked = Date.now();
+    await until('a rollout would have begun', () => Date.now() - asked > 5_000);
+    await forceReconcile(home, 'hub', 'guest');
+    await says('guest', /owners of claims stay/);
+    const mounts = async () => JSON.stringify((await home.get('statefulset', 'guest')).spec);
+    expect(await mounts()).toContain('guest-config');
+    await mustKubectl(['delete', 'validatingadmissionpolicybinding,validatingadmissionpolicy', name]);
+    await says('guest', /house-config/);
+    expect(await mounts()).not.toContain('house-config');
+    expect((await isReady('guest')).metadata.uid).toBe(metadata.uid);
+    await Promise.all([remove('guest'), remove('house')]);
   });
 
   test('in the network of its node listens there, and knows the names of the cluster', async () => {
