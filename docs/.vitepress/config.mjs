@@ -10,24 +10,42 @@ const repository = process.env.DOCS_REPOSITORY || 'https://repository.invalid/hu
 const version = process.env.VERSION || '';
 const versions = (process.env.VERSIONS || '').split(/[ ,]+/).filter(Boolean);
 
-/** The pages of a folder in the order in which most people look for them; the others follow by name. */
-const first = {
-  'how-to': [
-    'install',
+/** The how-to pages by what a reader is about to do. Each page of the folder is in one group (a page in none ends the build). */
+const groups = {
+  Start: ['install', 'first-hub', 'command-line', 'build-image'],
+  'Move in': ['bring-a-hub', 'external-hub', 'move-from-haos', 'automations-yaml', 'instead-of-add-ons'],
+  Everyday: [
     'integrations',
     'popular-integrations',
+    'floors-and-areas',
+    'secrets',
+    'edit-in-the-browser',
+    'community-repositories',
+    'yaml-values',
+    'editor',
+    'validate',
+  ],
+  Operate: [
+    'troubleshoot',
     'expose-a-hub',
     'radios-and-discovery',
-    'instead-of-add-ons',
-    'move-from-haos',
-    'external-hub',
-    'bring-a-hub',
-    'edit-in-the-browser',
-    'backups-off-site',
     'keep-data',
-    'secrets',
-    'troubleshoot',
+    'backups-off-site',
+    'update-home-assistant',
+    'secret-stores',
+    'upgrade',
+    'monitoring',
+    'limit-access',
+    'webhook-certificate',
+    'proxy',
+    'uninstall',
   ],
+  'Many hubs': ['gitops', 'many-hubs', 'delivery'],
+  Develop: ['typescript'],
+};
+
+/** The pages of the other folders in the order in which most people look for them; the others follow by name. */
+const first = {
   explanation: ['what-is-it-for', 'rules', 'security'],
   reference: ['kinds', 'conditions', 'commands'],
   contributing: [],
@@ -35,16 +53,21 @@ const first = {
 
 const titleOf = (file) => /^# (.+)$/m.exec(readFileSync(join(docs, file), 'utf8'))[1];
 
-function pagesOf(folder) {
-  const names = readdirSync(join(docs, folder))
+const namesIn = (folder) =>
+  readdirSync(join(docs, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => name.slice(0, -3))
     .sort();
-  return [...new Set([...first[folder], ...names])].map((name) => ({
-    text: titleOf(`${folder}/${name}.md`),
-    link: `/${folder}/${name}`,
-  }));
-}
+
+const items = (folder, names) =>
+  names.map((name) => ({ text: titleOf(`${folder}/${name}.md`), link: `/${folder}/${name}` }));
+
+const pagesOf = (folder) => items(folder, [...new Set([...first[folder], ...namesIn(folder)])]);
+
+const grouped = Object.values(groups).flat();
+const ungrouped = namesIn('how-to').filter((name) => !grouped.includes(name));
+if (ungrouped.length > 0)
+  throw new Error(`docs/.vitepress/config.mjs has no group for ${ungrouped.join(', ')}`);
 
 /** The anchor of a heading, as where the pages are read in the repository. */
 const slugify = (title) =>
@@ -69,6 +92,25 @@ function outside(md) {
   });
 }
 
+/** Each cell of a table has the name of its column, which tables.css shows where a row is a block. */
+function columns(md) {
+  md.core.ruler.push('columns', ({ tokens }) => {
+    let names = [];
+    let column = 0;
+    tokens.forEach((token, index) => {
+      const text = () => (tokens[index + 1]?.children ?? []).map(({ content }) => content).join('');
+      if (token.type === 'table_open') names = [];
+      if (token.type === 'tr_open') column = 0;
+      if (token.type === 'th_open') names.push(text());
+      if (token.type === 'td_open') {
+        const name = names[column++];
+        // The first cell is what the row is about.
+        if (name && column > 1) token.attrSet('data-column', name);
+      }
+    });
+  });
+}
+
 export default {
   title: 'Hub Operator',
   description: 'Home Assistant on Kubernetes, and everything inside it, from custom resources',
@@ -79,7 +121,10 @@ export default {
   lastUpdated: false,
   // The nearest grammar that the highlighter has.
   markdown: {
-    config: outside,
+    config: (md) => {
+      outside(md);
+      columns(md);
+    },
     anchor: { slugify },
     languageAlias: { promql: 'sql', console: 'shellsession' },
   },
@@ -103,13 +148,17 @@ export default {
         : []),
     ],
     sidebar: [
-      { text: 'Start', items: [{ text: titleOf('tutorial.md'), link: '/tutorial' }] },
-      ...[
-        ['How to', 'how-to'],
-        ['Explanation', 'explanation'],
-        ['Reference', 'reference'],
-        ['For contributors', 'contributing'],
-      ].map(([text, folder]) => ({ text, collapsed: folder !== 'how-to', items: pagesOf(folder) })),
+      ...Object.entries(groups).map(([text, names]) => ({
+        text,
+        collapsed: !['Start', 'Move in'].includes(text),
+        items: [
+          ...(text === 'Start' ? [{ text: titleOf('tutorial.md'), link: '/tutorial' }] : []),
+          ...items('how-to', names),
+          ...(text === 'Develop' ? pagesOf('contributing') : []),
+        ],
+      })),
+      { text: 'Explanation', collapsed: true, items: pagesOf('explanation') },
+      { text: 'Reference', collapsed: true, items: pagesOf('reference') },
     ],
     outline: [2, 3],
     search: { provider: 'local' },

@@ -137,20 +137,48 @@ describe('the site of the documentation', () => {
     expect(await page.locator('.VPNavBar').textContent()).toContain('9.9.8');
   });
 
-  test('pages with long lines, code and tables are readable on a phone: only those scroll sideways', async () => {
+  test('its menu has the pages in groups, by what a reader is about to do', async () => {
+    await page.goto(`${url}how-to/install.html`);
+    const groups = await page.locator('.VPSidebar .level-0 > .item h2').allTextContents();
+    expect(groups.join(', ')).toBe(
+      'Start, Move in, Everyday, Operate, Many hubs, Develop, Explanation, Reference',
+    );
+  });
+
+  test.each([1280, 375])(
+    'tables fit a window of %d pixels, and only code scrolls sideways',
+    async (width) => {
+      const window = await browser!.newPage({ viewport: { width, height: 700 } });
+      const wide: string[] = [];
+      for (const name of [
+        'index',
+        'tutorial',
+        'explanation/what-is-it-for',
+        'how-to/command-line',
+        'how-to/expose-a-hub',
+        'how-to/popular-integrations',
+        'reference/conditions',
+        'reference/kinds',
+        'reference/settings',
+      ]) {
+        await window.goto(`${url}${name}.html`);
+        if (Number(await window.evaluate('document.documentElement.scrollWidth')) > width) wide.push(name);
+        const tables = await window.evaluate(
+          "[...document.querySelectorAll('.vp-doc table')].filter((table) => table.scrollWidth > table.clientWidth + 1).length",
+        );
+        if (tables !== 0) wide.push(`${name}: ${String(tables)} tables`);
+      }
+      await window.close();
+      expect(wide).toEqual([]);
+    },
+  );
+
+  test('on a phone, each cell of a table but the first says of which column it is', async () => {
     const phone = await browser!.newPage({ viewport: { width: 375, height: 700 } });
-    const wide: string[] = [];
-    for (const name of [
-      'index',
-      'tutorial',
-      'explanation/what-is-it-for',
-      'how-to/expose-a-hub',
-      'reference/kinds',
-    ]) {
-      await phone.goto(`${url}${name}.html`, { waitUntil: 'domcontentloaded' });
-      const width = await phone.evaluate('document.documentElement.scrollWidth');
-      if (Number(width) > 375) wide.push(`${name}: ${String(width)}`);
-    }
-    expect(wide).toEqual([]);
+    await phone.goto(`${url}how-to/radios-and-discovery.html`);
+    const cell = phone.locator('.vp-doc td', { hasText: 'device plugin' }).first();
+    expect(await cell.getAttribute('data-column')).toBe('Take');
+    expect(await phone.locator('.vp-doc td').first().getAttribute('data-column')).toBeNull();
+    await phone.close();
   });
 });
