@@ -25,7 +25,7 @@ export interface SandboxOptions {
   readonly hubs?: boolean;
   /** By this factor probes of pods wait longer for an answer than their timeouts say. Default 1. */
   readonly probePatience?: number;
-  /** Resolves when the sandbox is not wanted any more: a start then ends with {@link Interrupted}. */
+  /** Resolves when the sandbox is no longer needed: a start then ends with {@link Interrupted}. */
   readonly interrupted?: Promise<void>;
 }
 
