@@ -21,7 +21,7 @@ const podOf = async (name: string): Promise<Pod> =>
 const says = (name: string, message: string) => home.ready('hub', name, { status: 'False', message });
 
 test('a lost node is named with the way out, before the eviction of a pod and after it; a pod that stays goes on', async () => {
-  // Other pods are evicted after five minutes.
+  // The pod `villa-0` and the operator are evicted after five minutes.
   const toleration = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 10 };
   const tolerations = [{ ...toleration, key: 'node.kubernetes.io/unreachable' }];
   await home.apply(hub('villa'), configuration('villa'));
