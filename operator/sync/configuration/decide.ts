@@ -2,7 +2,7 @@ import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../base/limits';
 import { addedFiles, type Content } from './generate/generate';
 import { isSameContent } from './generate/content-marker';
 import type { LoadResult } from './load/hub-loader';
-import { decideReload, type ReloadPolicy } from './load/reload-decision';
+import { changedParts, decideReload, type ReloadPolicy } from './load/reload-decision';
 import type { HubMode, Observed } from './record/observe';
 import type { ConfigurationRecord } from './record/record';
 
@@ -132,9 +132,22 @@ function isToBeRepeated({ content, observed }: Situation, last: LoadResult): boo
   return !isSameContent(observed.published?.restart, content.restart);
 }
 
-function isHeldLongEnough({ observed, record, forced }: Situation): boolean {
-  return forced || !record || observed.unusableFor >= HOLD_LIMITS[observed.mode];
+function isHeldLongEnough(situation: Situation): boolean {
+  const { observed, record, forced } = situation;
+  if (forced || !record || observed.unusableFor >= HOLD_LIMITS[observed.mode]) return true;
+  return observed.mode === 'locked' && changesLogin(situation, record);
 }
+
+/** Parts of the configuration that decide who may log in, and from where. */
+const LOGIN_PARTS: ReadonlySet<string> = new Set([
+  'homeassistant.auth_providers',
+  'homeassistant.auth_mfa_modules',
+  'http',
+]);
+
+/** A hub may refuse the operator because of its configuration: only another one, with a restart, frees it then. */
+const changesLogin = ({ content }: Situation, { loaded }: ConfigurationRecord): boolean =>
+  changedParts(loaded, content.sections).some((part) => LOGIN_PARTS.has(part));
 
 function publishIfAllowed(situation: Situation): Step {
   const { content, policy, observed, record } = situation;

@@ -13,6 +13,7 @@ const MINUTE = 60_000;
 
 const OLD = contentFrom('input_boolean:\n  first:\n');
 const NEW = contentFrom('input_boolean:\n  second:\n');
+const FREED = contentFrom('homeassistant:\n  auth_providers:\n    - type: homeassistant\n');
 const [before, after] = [OLD.marker, NEW.marker];
 const START = { id: 'one', version: '2026.11.0', pod: 'pod-1' };
 
@@ -223,6 +224,33 @@ const away: [string, HubMode, Fields, Known, Step][] = [
   ['that for ten minutes', 'starting', { unusableFor: 10 * MINUTE }, 'New', 'Publish'],
   ['a person does not wait', 'starting', { forced: true }, 'New', 'Publish'],
   ['a hub without a token is waited for', 'locked', { unusableFor: 600 * MINUTE }, 'New', 'Hold'],
+  [
+    'a hub that its login may have locked is freed by another',
+    'locked',
+    { content: FREED },
+    'New',
+    'Publish',
+  ],
+  [
+    'that once',
+    'locked',
+    { content: FREED, published: published(FREED, FREED), template: template(FREED) },
+    'Restarting',
+    'Await',
+  ],
+  [
+    'and not again by the pod that has it',
+    'locked',
+    {
+      content: FREED,
+      pod: pod({ uid: 'pod-2', begunWith: FREED.marker, restart: template(FREED) }),
+      published: published(FREED, FREED),
+      template: template(FREED),
+    },
+    'Begun',
+    'Await',
+  ],
+  ['a hub that is away is waited for all the same', 'away', { content: FREED }, 'New', 'Hold'],
   [
     'a pod that began with it is not restarted',
     'starting',
