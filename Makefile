@@ -24,7 +24,7 @@ test: node_modules/.ready ## Everything that this machine can check (FILES=patte
 	@exec node --import tsx __tests__/run.ts $(if $(WITH_NODE),--with-node)
 
 .PHONY: test-quick
-test-quick: node_modules/.ready ## Types, lint, format, unit tests and schemas, in a minute
+test-quick: node_modules/.ready ## Types, lint, format, unit tests and schemas, in minutes
 	@exec node --import tsx __tests__/run.ts --quick
 
 .PHONY: test-node

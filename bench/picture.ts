@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   });
   const outputs = [
     typed('kubectl hub status -n home', status),
-    typed('kubectl get haauto -n home', read('haauto')),
+    typed('kubectl get hubautomations -n home', read('hubautomations')),
   ];
   const url = read('hub', 'my-home', '-o', 'jsonpath={.status.url}');
   const token = read('secret', 'my-home-api-token', '-o', 'jsonpath={.data.token}');
