@@ -42,3 +42,8 @@ export function clusterCommand(name: string): Command {
     .option('--context <name>', 'context of the kubeconfig (default: the current one)')
     .option('--kubeconfig <file>', 'kubeconfig (default: as kubectl finds it)');
 }
+
+/** `-A`, as kubectl has it. */
+export function withAllNamespaces(command: Command): Command {
+  return command.option('-A, --all-namespaces', 'the Hubs of all namespaces');
+}

@@ -59,9 +59,15 @@ export async function formatResult(
   return stringify(result, { lineWidth: 0 });
 }
 
-/** Text of the cluster or a hub on one line, without control characters, by which it could change the terminal. */
+/**
+ * Text of the cluster or a hub on one line, without control characters, by which it could change the terminal. Where a line that begins
+ * with a capital letter is joined, the former one ends with a stop.
+ */
 export function oneLine(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  return text
+    .replace(/([^\s.:;,!?…])[^\S\n]*\n\s*(?=\p{Lu})/gu, '$1. ')
+    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .trim();
 }
 
 /** A line of a log with its indentation, without escape sequences and control characters, by which it could change the terminal. */
@@ -69,6 +75,19 @@ export function logLine(text: string): string {
   return text
     .replace(/(\u001b\[|\u009b)[0-?]*[ -/]*[@-~]/g, '')
     .replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, '');
+}
+
+/** Breaks a text between words into lines of at most `width` characters; a longer word has a line of its own. */
+export function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
 }
 
 /** Rows under a head, in columns that are as wide as their longest value; the last column is as long as it is. */

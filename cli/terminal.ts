@@ -26,6 +26,11 @@ export class Terminal {
     return this.options.stdout.isTTY === true;
   }
 
+  /** Characters in a line of the results; undefined: a program reads them, or the width is not known. */
+  get width(): number | undefined {
+    return this.isInteractive ? this.options.stdout.columns : undefined;
+  }
+
   /** Writes to standard output, with a line break at the end. */
   print(text: string): void {
     this.clearProgress();

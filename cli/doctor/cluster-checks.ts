@@ -2,6 +2,8 @@ import { version } from '../../package.json';
 import { kinds } from '../../operator/kinds';
 import { API_GROUP, API_VERSION } from '../../operator/kinds/group';
 import { OPERATOR_LABELS, WEBHOOK } from '../../operator/kinds/object-names';
+import { undefinedIf } from '../../operator/base/undefined-if';
+import type { Lease } from '../../operator/runtime/lease-lock';
 import { isForbidden, isNotFound } from '../../operator/runtime/api-errors';
 import type { ClusterObject } from '../../operator/runtime/objects';
 import { pathOf } from '../../operator/runtime/objects';
@@ -14,6 +16,9 @@ import { installationOf, type OperatorContainer, sharedBy } from './installation
 const OLDEST_MINOR = 32;
 /** Milliseconds. Tokens and certificates are refused when clocks differ by more. */
 export const MAX_CLOCK_SKEW = 60_000;
+
+/** The default of the setting; another name is not known to this program. */
+const LEASE_NAME = 'hub-operator';
 
 const VERSION_LABEL = 'app.kubernetes.io/version';
 
@@ -88,7 +93,7 @@ export async function checkDefinitions({ api }: Cluster): Promise<Finding[]> {
 }
 
 /** The operator runs, in the version of the definitions, and its service account has the rights of its work. */
-export async function checkOperator(cluster: Cluster): Promise<Finding[]> {
+export async function checkOperator(cluster: Cluster, now: number): Promise<Finding[]> {
   const { skipped } = about('operator', 'cluster');
   const selector = Object.entries(OPERATOR_LABELS).map(([key, value]) => `${key}=${value}`);
   const { items } = await cluster.api.request<{ items: readonly Deployment[] }>({
@@ -98,7 +103,7 @@ export async function checkOperator(cluster: Cluster): Promise<Finding[]> {
   });
   if (items.length === 0)
     return [skipped('There is no Deployment of the operator: it may run outside of the cluster.')];
-  const each = await Promise.all(items.map((deployment) => checkDeployment(cluster, deployment)));
+  const each = await Promise.all(items.map((deployment) => checkDeployment(cluster, deployment, now)));
   return [...sharedNamespaces(items), ...each.flat()];
 }
 
@@ -122,17 +127,14 @@ function sharedNamespaces(deployments: readonly Deployment[]): Finding[] {
 
 const shownName = ({ metadata: { namespace, name } }: Deployment): string => `${namespace}/${name}`;
 
-async function checkDeployment(cluster: Cluster, deployment: Deployment): Promise<Finding[]> {
+async function checkDeployment(cluster: Cluster, deployment: Deployment, now: number): Promise<Finding[]> {
   const { ok, fault } = about('operator', 'cluster');
   const { name, namespace = '', labels } = deployment.metadata;
   const other = labels?.[VERSION_LABEL];
   return [
     (deployment.status?.availableReplicas ?? 0) > 0
       ? ok(`The Deployment ${namespace}/${name} is available.`)
-      : fault(
-          `No pod of the Deployment ${namespace}/${name} is ready.`,
-          `kubectl describe pods -n ${namespace} says why.`,
-        ),
+      : await judgeLease(cluster, `${namespace}/${name}`, namespace, now),
     ...(other !== undefined && other !== version
       ? [
           fault(
@@ -147,6 +149,33 @@ async function checkDeployment(cluster: Cluster, deployment: Deployment): Promis
       deployment.spec.template.spec.serviceAccountName ?? name,
     )),
   ];
+}
+
+/** The operator may run as a process outside of its Deployment, as in a sandbox: then that process holds the Lease. */
+async function judgeLease(
+  { api }: Cluster,
+  deployment: string,
+  namespace: string,
+  now: number,
+): Promise<Finding> {
+  const { ok, fault } = about('operator', 'cluster');
+  const lease = await undefinedIf(isForbidden, api.find<Lease>(builtin.Lease, namespace, LEASE_NAME));
+  const {
+    holderIdentity: holder,
+    renewTime = '',
+    acquireTime = '',
+    leaseDurationSeconds = 0,
+  } = lease?.spec ?? {};
+  const age = now - Date.parse(renewTime);
+  if (holder && age < leaseDurationSeconds * 1_000 + MAX_CLOCK_SKEW)
+    return ok(
+      `${holder} is the operator: it holds the Lease ${namespace}/${LEASE_NAME} since ${acquireTime}.`,
+    );
+  const last = holder ? ` ${holder} has renewed its Lease last at ${renewTime}.` : '';
+  return fault(
+    `No pod of the Deployment ${deployment} is ready.${last}`,
+    `kubectl describe pods -n ${namespace} says why.`,
+  );
 }
 
 interface Right {
@@ -204,19 +233,43 @@ async function rightsFindings(
   const unique = [...new Map(needed.map((right) => [nameOf(right), right])).values()];
   try {
     const allowed = await Promise.all(unique.map(isAllowed));
-    const missing = unique.filter((_, index) => !allowed[index]).map(nameOf);
-    return [
-      missing.length === 0
-        ? ok('All that is needed is allowed.')
-        : fault(
-            `${subject} ${missing.join(', ')}.`,
-            'Apply the roles of this version, or ask for a role with these rights.',
-          ),
-    ];
+    const missing = unique.filter((_, index) => !allowed[index]);
+    if (missing.length === 0) return [ok('All that is needed is allowed.')];
+    const remedy = 'Apply the roles of this version, or ask for a role with these rights.';
+    if (missing.length === unique.length)
+      return [
+        fault(
+          `${subject} do anything that is needed: no role is bound.`,
+          'Apply the ClusterRoleBinding or RoleBinding of this version, or ask for one.',
+        ),
+      ];
+    return [fault(`${subject} ${grouped(missing)}.`, remedy)];
   } catch (error) {
     if (isForbidden(error)) return [skipped(`It may not be asked: ${error.message}`)];
     throw error;
   }
+}
+
+/** `get and list pods, secrets; patch hubs in hub-operator.dev` */
+function grouped(rights: readonly Right[]): string {
+  const verbs = new Map<string, string[]>();
+  for (const { group, resource, subresource, verb } of rights) {
+    const key = `${resource}${subresource ? `/${subresource}` : ''} ${group}`;
+    verbs.set(key, [...(verbs.get(key) ?? []), verb]);
+  }
+  const resources = new Map<string, string[]>();
+  for (const [key, some] of verbs) {
+    const [name = '', group = ''] = key.split(' ');
+    const place = `${some.join(', ')} ${group}`;
+    resources.set(place, [...(resources.get(place) ?? []), name]);
+  }
+  return [...resources]
+    .map(([place, names]) => {
+      const at = place.lastIndexOf(' ');
+      const group = place.slice(at + 1);
+      return `${place.slice(0, at)} ${names.join(', ')}${group ? ` in ${group}` : ''}`;
+    })
+    .join('; ');
 }
 
 const nameOf = ({ verb, resource, subresource, group }: Right): string =>

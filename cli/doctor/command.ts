@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
-import { HubError } from '../../operator/client/connection/errors';
+import { HubError, HubUnreachable } from '../../operator/client/connection/errors';
 import { type Hub, hub as hubKind } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { isForbidden } from '../../operator/runtime/api-errors';
 import type { Cluster } from '../cluster';
-import { clusterCommand, type CommandContext } from '../command-context';
+import { clusterCommand, type CommandContext, withAllNamespaces } from '../command-context';
 import { CommandError } from '../command-error';
 import type { Environment } from '../environment';
 import { exitCodes } from '../exit-codes';
 import { NoWayToHub } from '../hub/port-forward';
 import { oneLine, type OutputOptions, printResult, withOutput } from '../output';
 import { hubNameOf } from '../status/causes';
+import { stateOf } from '../status/state';
 import type { Terminal } from '../terminal';
 import {
   checkApiServer,
@@ -27,11 +28,12 @@ import { checkStorage } from './storage-check';
 
 interface DoctorOptions extends OutputOptions {
   readonly all?: true;
+  readonly allNamespaces?: true;
 }
 
 export function doctorCommand(context: CommandContext): Command {
   return withOutput(
-    clusterCommand('doctor')
+    withAllNamespaces(clusterCommand('doctor'))
       .summary('look for faults of the installation, the hubs and their resources')
       .description(
         'Checks the cluster (version, definitions, rights, webhook, clock, storage class), the operator, and each hub ' +
@@ -43,7 +45,7 @@ export function doctorCommand(context: CommandContext): Command {
   ).action(
     context.clusterAction(async (cluster, name: string | undefined, options: DoctorOptions) => {
       const { terminal } = context.environment;
-      const findings = await diagnose(cluster, context.environment, name);
+      const findings = await diagnose(cluster, context.environment, name, options.allNamespaces);
       const shown = options.all ? findings : findings.filter(({ verdict }) => verdict !== 'ok');
       await printResult(terminal, options, findings, () => format(shown, findings, terminal));
       return findings.some(({ verdict }) => verdict === 'fault') ? exitCodes.negative : exitCodes.success;
@@ -56,12 +58,13 @@ export async function diagnose(
   cluster: Cluster,
   environment: Environment,
   only?: string,
+  isEverywhere = false,
 ): Promise<readonly Finding[]> {
   const { clock, terminal } = environment;
   const ofCluster: readonly (readonly [string, () => Promise<Finding[]>])[] = [
     ['API server', () => checkApiServer(cluster)],
     ['definitions', () => checkDefinitions(cluster)],
-    ['operator', () => checkOperator(cluster)],
+    ['operator', () => checkOperator(cluster, clock.now())],
     ['your rights', () => checkUserRights(cluster)],
     ['webhook', () => checkWebhook(cluster)],
     ['clock', () => checkClock(cluster, () => clock.now())],
@@ -71,11 +74,36 @@ export async function diagnose(
     terminal.progress(`Checking: ${check}`);
     findings.push(...(await unlessForbidden(check, 'cluster', run)));
   }
-  const resources = await cluster.listAll();
-  findings.push(...checkResources(resources, clock.now()));
+  if (!isEverywhere) return [...findings, ...(await diagnoseNamespace(cluster, environment, only))];
+  const { resources } = await cluster.inNamespace('').listReadable();
+  const all = [...resources.values()].flat();
+  for (const namespace of [...new Set(all.map(({ metadata }) => metadata.namespace ?? ''))].sort())
+    findings.push(
+      ...(await diagnoseNamespace(cluster.inNamespace(namespace), environment, only, true)).map((each) => ({
+        ...each,
+        subject: each.subject === 'namespace' ? `namespace ${namespace}` : `${each.subject} in ${namespace}`,
+      })),
+    );
+  return findings;
+}
+
+/** @param isOptional the named Hub may be in another namespace */
+async function diagnoseNamespace(
+  cluster: Cluster,
+  environment: Environment,
+  only: string | undefined,
+  isOptional = false,
+): Promise<readonly Finding[]> {
+  const { clock, terminal } = environment;
+  const { resources, refused } = await cluster.listReadable();
+  const findings = [
+    ...checkResources(resources, clock.now()),
+    ...[...refused].map(([kind, message]) => about('resources', kind).skipped(oneLine(message))),
+  ];
   const hubs = (resources.get(hubKind.kind) ?? []) as unknown as readonly Hub[];
   const chosen = hubs.filter(({ metadata }) => only === undefined || metadata.name === only);
-  if (only !== undefined && chosen.length === 0) await cluster.get(hubKind, only);
+  if (only !== undefined && chosen.length === 0 && !refused.has(hubKind.kind) && !isOptional)
+    await cluster.get(hubKind, only);
   for (const hub of chosen) {
     terminal.progress(`Checking: Hub ${hub.metadata.name}`);
     const subject = `Hub ${hub.metadata.name}`;
@@ -111,6 +139,14 @@ async function checkHub(
     const children = resources.filter((each) => each.kind !== hubKind.kind && hubNameOf(each) === name);
     return judgeHub(hub, facts, children, clock.now());
   } catch (error) {
+    // The state of the Hub says why, and what to do.
+    const isKnown = ['Progressing', 'Failed', 'Deleting'].includes(stateOf(hub).state);
+    if (isKnown && (error instanceof HubUnreachable || error instanceof CommandError))
+      return [
+        about('hub reachable', `Hub ${name}`).skipped(
+          `Not asked, since the Hub is not Ready: ${oneLine(error.message)}`,
+        ),
+      ];
     if (error instanceof HubError) return [judgeFailure(name, error)];
     if (isForbidden(error)) return [about('token', `Hub ${name}`).skipped(oneLine(error.message))];
     if (!(error instanceof CommandError)) throw error;

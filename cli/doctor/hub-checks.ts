@@ -62,7 +62,7 @@ export function judgeHub(
 /** Judges a hub that could not be read. */
 export function judgeFailure(name: string, error: HubError): Finding {
   const subject = `Hub ${name}`;
-  const message = `${oneLine(error.message)}.`;
+  const message = oneLine(error.message).replace(/[.]*$/, '.');
   if (error instanceof TokenRejected)
     return about('token', subject).fault(
       message,
@@ -145,7 +145,11 @@ function judgeRepairs({ ok, fault, notice, skipped }: Check, { issues }: InnerFa
   });
 }
 
-function judgeIncludes({ ok, fault }: Check, { components }: InnerFacts, { children }: Subject): Finding[] {
+function judgeIncludes(
+  { ok, fault }: Check,
+  { components }: InnerFacts,
+  { hub, children }: Subject,
+): Finding[] {
   const missing = Object.entries(DEFINITIONS).filter(
     ([component, { kind }]) => children.some((each) => each.kind === kind) && !components.includes(component),
   );
@@ -157,10 +161,10 @@ function judgeIncludes({ ok, fault }: Check, { components }: InnerFacts, { child
         `Add to configuration.yaml of the hub: ${component}: !include ${component}s.yaml`,
       ),
     ),
-    ...notLoaded.map(({ kind, metadata }) =>
+    ...notLoaded.map((each) =>
       fault(
-        `The hub has stored ${kind} ${metadata.name} and does not load it.`,
-        'The message of its condition Ready says which include is missing.',
+        `The hub has stored ${each.kind} ${each.metadata.name} and does not load it: ${oneLine(conditionOf(each, 'Ready')?.message ?? '')}`,
+        `Correct what the message names; kubectl hub logs ${hub.metadata.name} --system has the hub’s own words.`,
       ),
     ),
   ];

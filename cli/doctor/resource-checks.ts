@@ -1,7 +1,9 @@
 import { hub as hubKind } from '../../operator/kinds';
+import { noticesIn } from '../../operator/kinds/hub/running-text';
 import type { CustomResource } from '../../operator/kinds/resource';
+import { oneLine } from '../output';
 import { hubNameOf } from '../status/causes';
-import { conditionOf } from '../status/state';
+import { conditionOf, stateOf } from '../status/state';
 import { about, type Finding } from './finding';
 
 /** Milliseconds after which a deletion counts as stuck; the operator waits less for a hub. */
@@ -9,20 +11,58 @@ const STUCK_DELETION = 5 * 60_000;
 /** Milliseconds in which the operator has reconciled a new resource. */
 const FIRST_RECONCILE = 2 * 60_000;
 
+/** Resources that a finding names. */
+const MOST_NAMES = 3;
+
 /** Resources whose Hub is missing, that are not deleted in the end, or that no operator reconciles. */
 export function checkResources(
   resources: ReadonlyMap<string, readonly CustomResource[]>,
   now: number,
 ): Finding[] {
-  const hubs = new Set(resources.get(hubKind.kind)?.map(({ metadata }) => metadata.name));
+  const listed = resources.get(hubKind.kind);
+  const hubs = listed && new Set(listed.map(({ metadata }) => metadata.name));
   const all = [...resources.values()].flat();
-  const findings = all.flatMap((resource) => findingsOf(resource, hubs, now));
+  const ofEach = all.map((resource) => ({ resource, own: findingsOf(resource, hubs, now) }));
+  const others = ofEach.filter(({ own }) => own.length === 0).map(({ resource }) => resource);
+  const findings = [
+    ...ofEach.flatMap(({ own }) => own),
+    ...all.flatMap(noticesOf),
+    ...unready(others.filter((each) => stateOf(each).reason !== 'NotLoaded')), // the check of includes says more
+  ];
   return findings.length > 0
     ? findings
     : [about('resources', 'namespace').ok('Each resource has its Hub and is reconciled.')];
 }
 
-function findingsOf(resource: CustomResource, hubs: ReadonlySet<string>, now: number): Finding[] {
+/** Resources that are not Ready, which is a fault where one has failed. */
+function unready(resources: readonly CustomResource[]): Finding[] {
+  const states = resources
+    .map((resource) => ({ resource, ...stateOf(resource) }))
+    .filter(({ state }) => state !== 'Ready' && state !== 'Suspended');
+  if (states.length === 0) return [];
+  const { fault, notice } = about('resources', 'namespace');
+  const names = states.map(
+    ({ resource: { kind, metadata }, reason, state }) => `${kind} ${metadata.name} (${reason ?? state})`,
+  );
+  const shown = [...names.slice(0, MOST_NAMES), ...(names.length > MOST_NAMES ? ['…'] : [])].join(', ');
+  const verdict = states.some(({ state }) => state === 'Failed') ? fault : notice;
+  const count = states.length === 1 ? '1 resource is' : `${states.length} resources are`;
+  return [verdict(`${count} not Ready: ${shown}.`, 'kubectl hub status says why, and what to do.')];
+}
+
+/** Parts of a Hub that are not set up, although it is Ready. */
+function noticesOf(resource: CustomResource): Finding[] {
+  const { state, message } = stateOf(resource);
+  if (resource.kind !== hubKind.kind || state !== 'Ready') return [];
+  const notices = noticesIn(message ?? '');
+  const { name } = resource.metadata;
+  return notices === undefined
+    ? []
+    : [about('parts', `Hub ${name}`).notice(oneLine(notices), 'Correct what the message names.')];
+}
+
+/** @param hubs undefined: the user may not list them */
+function findingsOf(resource: CustomResource, hubs: ReadonlySet<string> | undefined, now: number): Finding[] {
   const { kind, metadata } = resource;
   const subject = `${kind} ${metadata.name}`;
   const age = now - Date.parse(metadata.creationTimestamp);
@@ -34,7 +74,7 @@ function findingsOf(resource: CustomResource, hubs: ReadonlySet<string>, now: nu
         'The operator removes its own finalizer: check that it runs. Another one belongs to another controller.',
       ),
     ];
-  if (!hubs.has(hubName))
+  if (hubs && !hubs.has(hubName))
     return [
       about('orphans', subject).fault(
         `It belongs to the Hub ${hubName}, which does not exist.`,

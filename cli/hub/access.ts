@@ -112,11 +112,13 @@ async function openForwarded(
 }
 
 async function secretValue(cluster: Cluster, name: string, key: string): Promise<string> {
-  const value = (await secretContent(cluster, name))?.get(key);
+  const content = await secretContent(cluster, name);
+  const where = `in the namespace ${cluster.namespace}`;
+  if (!content)
+    throw new CommandError(`the Secret ${name} ${where} does not exist: it holds the token for the hub`);
+  const value = content.get(key);
   if (value === undefined)
-    throw new CommandError(
-      `the Secret ${name} in the namespace ${cluster.namespace} has no key ${key}: it holds the token for the hub`,
-    );
+    throw new CommandError(`the Secret ${name} ${where} has no key ${key}: it holds the token for the hub`);
   return value;
 }
 

@@ -16,6 +16,8 @@ export interface Cause {
 export interface ClusterObjects {
   /** Resources of ours by kind. */
   readonly resources: ReadonlyMap<string, readonly CustomResource[]>;
+  /** The kinds that the user may not list, with the words of the API server; they are not among the resources. */
+  readonly refused?: ReadonlyMap<string, string>;
   /** Whether a Secret exists; undefined: not known. */
   hasSecret(name: string): boolean | undefined;
 }
@@ -46,6 +48,7 @@ function follow(
       if (objects.hasSecret(name) === false) return [{ kind, name, state: 'missing' }];
       continue;
     }
+    if (objects.refused?.has(kind)) continue; // whether it is there is not known
     const found = find(objects, kind, name, hubNameOf(resource));
     if (!found) return [{ kind, name: writtenName(resource, kind, name), state: 'missing' }];
     const { state, reason } = stateOf(found);

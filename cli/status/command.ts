@@ -7,10 +7,9 @@ import { pathOf } from '../../operator/runtime/objects';
 import { builtin } from '../../operator/runtime/types';
 import type { Cluster } from '../cluster';
 import { CommandError } from '../command-error';
-import { clusterCommand, type CommandContext } from '../command-context';
+import { clusterCommand, type CommandContext, withAllNamespaces } from '../command-context';
 import { type ExitCode, exitCodes } from '../exit-codes';
 import { formatResult, type OutputOptions, withOutput } from '../output';
-import type { ClusterObjects } from './causes';
 import { stateOf } from './state';
 import { renderTrees } from './render';
 import { type HubTree, isAllReady, treesOf } from './tree';
@@ -20,42 +19,68 @@ const WATCH_INTERVAL = 2_000;
 
 interface StatusOptions extends OutputOptions {
   readonly watch?: true;
+  readonly allNamespaces?: true;
 }
 
 export function statusCommand(context: CommandContext): Command {
   return withOutput(
-    clusterCommand('status')
+    withAllNamespaces(clusterCommand('status'))
       .summary('show a hub and its resources, and why something is not Ready')
       .description(
         'Shows the Hubs of the namespace, or one of them, with their resources. Kinds that are Ready take one line; a ' +
-          'resource that is not Ready is shown with the chain of causes and the way out. Exit code 1: something is not Ready.',
+          'resource that is not Ready is shown with the chain of causes and the way out. A kind that you may not list is marked with ' +
+          '`?`. Exit code 1: something is not Ready.',
       )
       .argument('[hub]', 'name of a Hub (default: all in the namespace)')
       .option('-w, --watch', 'show it again after each change, until Ctrl-C'),
   ).action(
     context.clusterAction(async (cluster, hubName: string | undefined, options: StatusOptions) => {
       if (options.watch) return watch(cluster, context, hubName, options);
-      const trees = await readTrees(cluster, hubName);
+      const trees = await readTrees(placeOf(cluster, options), hubName);
       context.environment.terminal.print(await format(trees, options, context));
       return isAllReady(trees) ? exitCodes.success : exitCodes.negative;
     }),
   );
 }
 
+const placeOf = (cluster: Cluster, { allNamespaces }: StatusOptions): Cluster =>
+  allNamespaces ? cluster.inNamespace('') : cluster;
+
 /** @throws CommandError there is no such hub */
 export async function readTrees(cluster: Cluster, hubName?: string): Promise<readonly HubTree[]> {
-  const trees = treesOf(await readObjects(cluster), hubName);
+  const { resources, refused } = await cluster.listReadable({ plain: true });
+  const trees: HubTree[] = [];
+  const isAll = cluster.namespace === '';
+  for (const [namespace, inNamespace] of isAll
+    ? byNamespace(resources)
+    : [[cluster.namespace, resources] as const]) {
+    const secrets = await existingSecrets(cluster.inNamespace(namespace), inNamespace);
+    const objects = { resources: inNamespace, refused, hasSecret: (name: string) => secrets.get(name) };
+    const found = treesOf(objects, hubName);
+    trees.push(...(isAll ? found.map((tree) => ({ namespace, ...tree })) : found));
+  }
   if (trees.length > 0) return trees;
   const missing = hubName === undefined ? 'no Hub and no resource of one' : `no Hub ${hubName}`;
+  if (isAll) throw new CommandError(`there is ${missing} in any namespace${mayBeRefused(refused)}`);
   throw new CommandError(
-    `there is ${missing} in the namespace ${cluster.namespace}: choose the namespace with -n, or see kubectl get hubs -A`,
+    `there is ${missing} in the namespace ${cluster.namespace}${mayBeRefused(refused)}: choose the namespace with -n, or see all with kubectl hub status -A`,
   );
 }
 
-async function readObjects(cluster: Cluster): Promise<ClusterObjects> {
-  const resources = await cluster.listAll({ plain: true });
-  const secrets = await existingSecrets(cluster, resources);
-  return { resources, hasSecret: (name) => secrets.get(name) };
+const mayBeRefused = (refused: ReadonlyMap<string, string>): string =>
+  refused.size === 0 ? '' : ` that you may see (${[...refused.values()][0]})`;
+
+type Resources = ReadonlyMap<string, readonly CustomResource[]>;
+
+function byNamespace(resources: Resources): (readonly [string, Resources])[] {
+  const all = [...resources.values()].flat();
+  const namespaces = [...new Set(all.map(({ metadata }) => metadata.namespace ?? ''))].sort();
+  return namespaces.map((namespace) => {
+    const here = [...resources].map(
+      ([kind, some]) => [kind, some.filter(({ metadata }) => metadata.namespace === namespace)] as const,
+    );
+    return [namespace, new Map(here)] as const;
+  });
 }
 
 /** Whether the Secrets exist that resources name which are not Ready; their content is not read. */
@@ -116,7 +141,7 @@ async function current(
   options: StatusOptions,
 ): Promise<string> {
   try {
-    return await format(await readTrees(cluster, hubName), options, context);
+    return await format(await readTrees(placeOf(cluster, options), hubName), options, context);
   } catch (error) {
     if (error instanceof OperationalError) return error.message;
     throw error;
@@ -128,4 +153,6 @@ const format = (
   { output }: StatusOptions,
   { environment: { terminal } }: CommandContext,
 ): Promise<string> =>
-  formatResult(output, trees, () => renderTrees(trees, (style, text) => terminal.paint(style, text)));
+  formatResult(output, trees, () =>
+    renderTrees(trees, (style, text) => terminal.paint(style, text), terminal.width),
+  );

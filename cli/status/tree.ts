@@ -1,4 +1,5 @@
-import { hub as hubKind, kinds } from '../../operator/kinds';
+import { hub as hubKind, kinds, kindsByName } from '../../operator/kinds';
+import { noticesIn } from '../../operator/kinds/hub/running-text';
 import { readyReasons } from '../../operator/kinds/reasons';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { causesOf, type Cause, type ClusterObjects, hubNameOf } from './causes';
@@ -26,16 +27,24 @@ export interface KindStatus {
   readonly waitingForHub: number;
   /** The others. */
   readonly problems: readonly Problem[];
+  /** The user may not list the kind, in the words of the API server. */
+  readonly notRead?: string;
 }
 
 export interface HubTree {
+  /** Only among the hubs of all namespaces. */
+  readonly namespace?: string;
   readonly name: string;
-  readonly state: State | 'missing';
+  /** `unknown`: the user may not read Hubs. */
+  readonly state: State | 'missing' | 'unknown';
   readonly phase?: string;
   readonly version?: string;
   readonly url?: string;
   /** Absent: the Hub is Ready. */
   readonly problem?: Problem;
+  /** Sentences of a Hub that is Ready: parts of its spec are not set up. */
+  readonly notices?: string;
+  readonly notRead?: string;
   readonly kinds: readonly KindStatus[];
 }
 
@@ -72,14 +81,17 @@ function treeOf(
   objects: ClusterObjects,
 ): HubTree {
   const ofKinds = kinds
-    .map(({ kind }) =>
-      kindStatus(
+    .map(({ kind }) => ({
+      ...kindStatus(
         kind,
         children.filter((each) => each.kind === kind),
         objects,
       ),
-    )
-    .filter(({ total }) => total > 0);
+      ...notReadOf(kind, objects),
+    }))
+    .filter(({ kind, total, notRead }) => total > 0 || (notRead !== undefined && kind !== hubKind.kind));
+  const { notRead } = notReadOf(hubKind.kind, objects);
+  if (!hub && notRead !== undefined) return { name, state: 'unknown', notRead, kinds: ofKinds };
   if (!hub)
     return {
       name,
@@ -95,7 +107,8 @@ function treeOf(
       kinds: ofKinds,
     };
   const { phase, version, url } = (hub.status ?? {}) as Readonly<Record<string, string | undefined>>;
-  const { state } = stateOf(hub);
+  const { state, message } = stateOf(hub);
+  const notices = state === 'Ready' ? noticesIn(message ?? '') : undefined;
   return {
     name,
     state,
@@ -103,8 +116,14 @@ function treeOf(
     ...(version !== undefined && { version }),
     ...(url !== undefined && { url }),
     ...(state !== 'Ready' && { problem: problemOf(hub, objects) }),
+    ...(notices !== undefined && { notices }),
     kinds: ofKinds,
   };
+}
+
+function notReadOf(kind: string, { refused }: ClusterObjects): { readonly notRead?: string } {
+  const notRead = refused?.get(kind);
+  return notRead === undefined ? {} : { notRead };
 }
 
 function kindStatus(kind: string, resources: readonly CustomResource[], objects: ClusterObjects): KindStatus {
@@ -126,7 +145,7 @@ function kindStatus(kind: string, resources: readonly CustomResource[], objects:
 function problemOf(resource: CustomResource, objects: ClusterObjects): Problem {
   const { state, reason, message } = stateOf(resource);
   const causes = state === 'Suspended' ? [] : causesOf(resource, objects);
-  const wayOut = wayOutOf(causes, reason);
+  const wayOut = (causes.length === 0 ? wayOutOfCase(resource) : undefined) ?? wayOutOf(causes, reason);
   return {
     kind: resource.kind,
     name: resource.metadata.name,
@@ -136,6 +155,19 @@ function problemOf(resource: CustomResource, objects: ClusterObjects): Problem {
     causes,
     ...(wayOut !== undefined && { wayOut }),
   };
+}
+
+/** The action for one case of a reason that has several. */
+function wayOutOfCase(resource: CustomResource): string | undefined {
+  const { reason, message = '' } = stateOf(resource);
+  const { kind, metadata } = resource;
+  if (reason === 'DriftDetected')
+    return / is disabled in the hub \(by: /.test(message)
+      ? 'Enable the entity in the hub.'
+      : `kubectl hub pull ${kindsByName.get(kind)!.shortNames[0] ?? kind}/${metadata.name} --write FILE takes the change over; \`driftPolicy: Correct\` takes it back.`;
+  if (reason === 'ConfigFlowFailed' && /cannot_connect/.test(message))
+    return 'Nothing if the service comes back: the operator tries again within minutes. Otherwise correct the address in the answers.';
+  return undefined;
 }
 
 /** The action for the last known reason of the chain, as docs/reference/conditions.md has it. */

@@ -44,10 +44,13 @@ export class CommandLine {
   }
 
   /** Runs a command while the clock goes on a second at a time. */
-  async run(line: string, { isTerminal = false, input = '', env = {} } = {}): Promise<Ran> {
+  async run(
+    line: string,
+    { isTerminal = false, input = '', env = {}, columns = undefined as number | undefined } = {},
+  ): Promise<Ran> {
     this.stdout = '';
     this.stderr = '';
-    const environment = this.environment({ isTerminal, input, env });
+    const environment = this.environment({ isTerminal, input, env, columns });
     let isOver = false;
     const args = line.split(' ').filter((word) => word !== '');
     const running = runProgram('kubectl hub', args, environment).finally(() => (isOver = true));
@@ -55,10 +58,15 @@ export class CommandLine {
     return { code: await running, stdout: this.stdout, stderr: this.stderr };
   }
 
-  environment({ isTerminal = false, input = '', env = {} } = {}): Environment {
+  environment({
+    isTerminal = false,
+    input = '',
+    env = {},
+    columns = undefined as number | undefined,
+  } = {}): Environment {
     return {
       terminal: new Terminal({
-        stdout: { write: (text) => (this.stdout += text), isTTY: isTerminal },
+        stdout: { write: (text) => (this.stdout += text), isTTY: isTerminal, columns },
         stderr: { write: (text) => (this.stderr += text), isTTY: isTerminal },
         env,
       }),

@@ -187,13 +187,13 @@ const faults: readonly (readonly [string, CommandLine, string, string])[] = [
   [
     'ports that the user may not forward',
     cluster({ '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': denied('pods') }),
-    'cluster: your rights: You may not get pods/log, get pods, list pods, create pods/portforward.',
+    'cluster: your rights: You may not get pods/log; get, list pods; create pods/portforward.',
     'ask for a role',
   ],
   [
     'a right that the operator lacks',
     cluster({ '/apis/authorization.k8s.io/v1/subjectaccessreviews': denied('statefulsets') }),
-    'system:serviceaccount:operators:hub-operator may not get statefulsets.apps, list statefulsets.apps',
+    'system:serviceaccount:operators:hub-operator may not get, list, watch, create, patch, delete statefulsets in apps.',
     'Apply the roles',
   ],
   [
@@ -367,8 +367,8 @@ const faults: readonly (readonly [string, CommandLine, string, string])[] = [
       porch,
       resource('HubScene', 'dusk', ofHub('villa'), { status: 'False', reason: 'NotLoaded' }),
     ),
-    'The hub has stored HubScene dusk and does not load it.',
-    'which include is missing',
+    'The hub has stored HubScene dusk and does not load it: A message.',
+    'Correct what the message names',
   ],
 ];
 
@@ -422,6 +422,103 @@ describe('doctor', () => {
       /^\? cluster: operator: .*\n\? cluster: webhook: .*\n\d+ checks: 0 faults, 2 skipped\n$/,
     );
     expect(code).toBe(0);
+  });
+
+  const findingsOf = async (line: CommandLine, args = '') => {
+    const { code, stdout } = await line.run(`doctor ${args}`);
+    return { code, lines: stdout.trimEnd().split('\n') };
+  };
+
+  test.each([
+    ['holds its Lease', NOW - 1_000, 0, /^\d+ checks: 0 faults/],
+    ['has let its Lease go', NOW - 3_600_000, 1, /^✗ .* laptop has renewed its Lease last at 2025-12-31T23/],
+  ])('an operator that runs as a process and %s', async (_, renewed, expected, text) => {
+    const line = cluster({
+      '/apis/apps/v1/deployments': { items: [{ ...deployment, status: {} }] },
+      '/apis/coordination.k8s.io/v1/namespaces/operators/leases/hub-operator': {
+        metadata: { name: 'hub-operator' },
+        spec: {
+          holderIdentity: 'laptop',
+          leaseDurationSeconds: 15,
+          renewTime: new Date(renewed).toISOString(),
+          acquireTime: old,
+        },
+      },
+    });
+    const { code, lines } = await findingsOf(line);
+    expect(lines[0]).toMatch(text);
+    expect(code).toBe(expected);
+    if (expected === 0)
+      expect((await line.run('doctor --all')).stdout).toContain(
+        `laptop is the operator: it holds the Lease operators/hub-operator since ${old}.`,
+      );
+  });
+
+  test('an account without any of its rights takes one line', async () => {
+    const { lines } = await findingsOf(
+      cluster({ '/apis/authorization.k8s.io/v1/subjectaccessreviews': { status: { allowed: false } } }),
+    );
+    expect(lines[0]).toContain('may not do anything that is needed: no role is bound.');
+    expect(lines[1]).toContain('Apply the ClusterRoleBinding or RoleBinding');
+  });
+
+  test('ends with the resources that are not Ready, and with the parts of a Hub that are not set up', async () => {
+    const hub = resource(
+      'Hub',
+      'villa',
+      {},
+      {
+        message:
+          'Home Assistant 2026.11.0 answers at http://villa.home.svc:8123 (RUNNING). Backups are not set up: x.',
+      },
+    );
+    const waits = resource('HubArea', 'bath', ofHub('villa'), { status: 'False', reason: 'FloorNotReady' });
+    const line = cluster({}, hub, porch, waits);
+    const { code, lines } = await findingsOf(line);
+    expect(lines.slice(0, 4)).toEqual([
+      '! Hub villa: parts: Backups are not set up: x.',
+      '    → Correct what the message names.',
+      '! namespace: resources: 1 resource is not Ready: HubArea bath (FloorNotReady).',
+      '    → kubectl hub status says why, and what to do.',
+    ]);
+    expect(code).toBe(0);
+    const failed = resource('HubArea', 'attic', ofHub('villa'), {
+      status: 'False',
+      reason: 'RejectedByHub',
+      isStalled: true,
+    });
+    line.objects.push(failed);
+    expect(await findingsOf(line)).toMatchObject({
+      code: 1,
+      lines: expect.arrayContaining([expect.stringMatching(/^✗ .*2 resources are not Ready/)]) as string[],
+    });
+  });
+
+  test('a hub that only starts is no second fault', async () => {
+    const hub = resource('Hub', 'villa', {}, { status: 'False', reason: 'PodNotReady' });
+    const line = cluster({}, hub);
+    line.readHub = () => Promise.reject(new CommandError('the Secret villa-api-token does not exist'));
+    const { code, lines } = await findingsOf(line);
+    expect(lines).toContain(
+      '? Hub villa: hub reachable: Not asked, since the Hub is not Ready: the Secret villa-api-token does not exist',
+    );
+    expect(code).toBe(0);
+  });
+
+  test('a kind that the user may not list is skipped, and the others are checked', async () => {
+    const labels = `/apis/${API_GROUP}/v1/namespaces/home/hublabels`;
+    const { code, lines } = await findingsOf(cluster({ [labels]: forbidden() }));
+    expect(lines[0]).toBe('? HubLabel: resources: secrets is forbidden');
+    expect(code).toBe(0);
+    const hubs = `/apis/${API_GROUP}/v1/namespaces/home/hubs`;
+    expect((await findingsOf(cluster({ [hubs]: forbidden() }))).lines[0]).toMatch(/^\? Hub: resources/);
+  });
+
+  test('-A checks the hubs of all namespaces', async () => {
+    const other = resource('Hub', 'cottage', {}, { metadata: { namespace: 'garden' } });
+    const { lines } = await findingsOf(cluster({}, villa, porch, other), '-A --all');
+    expect(lines).toContainEqual(expect.stringMatching(/^✓ Hub villa in home: token/));
+    expect(lines).toContainEqual(expect.stringMatching(/^✓ Hub cottage in garden: token/));
   });
 
   test('a warning of the hub is a notice, which is no fault', async () => {

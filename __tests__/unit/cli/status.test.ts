@@ -205,6 +205,83 @@ describe('status', () => {
     expect((await line.run('status -o yaml')).stdout).toMatch(/^- name: villa\n {2}state: Ready\n/);
   });
 
+  test('a kind that the user may not list is marked, and is no cause', async () => {
+    const area = resource(
+      'HubArea',
+      'kitchen',
+      { ...ofHub('villa'), name: 'Kitchen', floorName: 'Attic' },
+      { ...waiting, reason: 'FloorNotReady' },
+    );
+    const line = new CommandLine(villa, area);
+    line.intercept = ({ path }) => {
+      if (path.endsWith('/hubfloors')) throw forbidden();
+      return undefined;
+    };
+    const { stdout } = await line.run('status');
+    expect(stdout).toContain('? HubFloor  not read\n│    secrets is forbidden\n');
+    expect(stdout).toContain('kitchen: FloorNotReady');
+  });
+
+  test('without the right to list Hubs, their resources are shown; without any right the way out', async () => {
+    const line = new CommandLine(villa, resource('HubLabel', 'a', ofHub('villa')));
+    line.intercept = ({ path }) => {
+      if (path.endsWith('/hubs')) throw forbidden();
+      return undefined;
+    };
+    expect(await line.run('status')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^\? Hub villa\n│ {2}not read: secrets is forbidden\n└─ ✓ HubLabel/,
+      ) as string,
+    });
+    line.intercept = () => {
+      throw forbidden();
+    };
+    const { code, stderr } = await line.run('status');
+    expect(stderr).toContain('you may list no resource of the operator in the namespace home: secrets is');
+    expect(stderr).toContain('ask for the role hub-operator-view');
+    expect(code).toBe(2);
+  });
+
+  test('-A shows the hubs of all namespaces', async () => {
+    const other = resource('Hub', 'villa', {}, { metadata: { namespace: 'garden' } });
+    const { stdout } = await new CommandLine(villa, other).run('status -A');
+    expect(stdout).toMatch(/^✓ Hub garden\/villa .*\n\n✓ Hub home\/villa /);
+  });
+
+  test('what a Hub that is Ready says beside is shown', async () => {
+    const message = 'Home Assistant 2026.11.0 answers at http://villa (RUNNING). Backups are not set up: x.';
+    const { code, stdout } = await new CommandLine(resource('Hub', 'villa', {}, { message })).run('status');
+    expect(stdout).toContain('\n│  ! Backups are not set up: x.\n');
+    expect(code).toBe(0);
+  });
+
+  test.each([
+    ['DriftDetected', 'alias differs', 'kubectl hub pull haauto/porch --write FILE'],
+    [
+      'DriftDetected',
+      'The automation automation.a is disabled in the hub (by: user), and is left so.',
+      'Enable the entity in the hub.',
+    ],
+    ['ConfigFlowFailed', 'user: base: cannot_connect', 'Nothing if the service comes back'],
+    ['ConfigFlowFailed', 'user: host: invalid_host', 'Correct the answer that the message names.'],
+  ])('the way out of %s fits its case: %s', async (reason, message, wayOut) => {
+    const kind = reason === 'DriftDetected' ? 'HubAutomation' : 'HubIntegration';
+    const child = resource(kind, 'porch', ofHub('villa'), { ...failed, reason, message });
+    expect((await new CommandLine(villa, child).run('status')).stdout).toContain(`→ ${wayOut}`);
+  });
+
+  test('messages are broken between words at the width of the terminal, and lines joined with a stop', async () => {
+    const message = `got 5\nThe configuration before stays.${' word'.repeat(30)}`;
+    const child = resource('HubLabel', 'a', ofHub('villa'), { ...failed, message });
+    const line = new CommandLine(villa, child);
+    const { stdout } = await line.run('status', { isTerminal: true, columns: 60, env: { NO_COLOR: '1' } });
+    const lines = stdout.split('\n').filter((each) => /word|got/.test(each));
+    expect(lines[0]).toMatch(/^ {8}got 5\. The configuration before stays\./);
+    expect(lines.length).toBeGreaterThan(3);
+    for (const each of lines) expect(each).toMatch(/^ {8}\S.{0,51}$/);
+  });
+
   test('colours are for a terminal, unless NO_COLOR is set', async () => {
     const line = new CommandLine(villa);
     expect((await line.run('status')).stdout).not.toContain('\u001b');
@@ -227,7 +304,7 @@ describe('status', () => {
     expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('no Hub') as string });
     const { code, stderr } = await new CommandLine(villa).run('status chalet');
     expect(stderr).toBe(
-      'error: there is no Hub chalet in the namespace home: choose the namespace with -n, or see kubectl get hubs -A\n',
+      'error: there is no Hub chalet in the namespace home: choose the namespace with -n, or see all with kubectl hub status -A\n',
     );
     expect(code).toBe(2);
   });
@@ -246,7 +323,7 @@ describe('status', () => {
     const { code, stdout } = await line.run('status --watch');
     const [first, error, again, changed] = stdout.split('\n\n');
     expect(first).toMatch(/^✓ Hub villa/);
-    expect(error).toBe('secrets is forbidden');
+    expect(error).toContain('secrets is forbidden');
     expect(again).toBe(first);
     expect(changed).toContain('HubLabel  1 of 1 Ready');
     expect(code).toBe(0);

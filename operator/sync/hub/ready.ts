@@ -1,3 +1,4 @@
+import { runningText } from '../../kinds/hub/running-text';
 import { conditionOf } from '../../runtime/conditions';
 import { type Outcome, ready } from '../../runtime/outcome';
 import type { Authenticated, HubContext } from './steps';
@@ -31,6 +32,6 @@ export function readyOutcome(context: HubContext & Authenticated): Outcome {
       events.push({ type: 'Warning', reason: event, message });
     return [message];
   });
-  const running = `Home Assistant ${core.version} answers at ${url} (${core.state}).`;
+  const running = runningText(core.version, url, core.state);
   return ready('HubRunning', [running, ...missing, ...notices].join(' '));
 }
