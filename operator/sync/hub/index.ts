@@ -12,6 +12,7 @@ import { ensureBackupSchedule } from './backup';
 import { checkClusterBans } from './health/cluster-bans';
 import { continueOnFailure, type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
 import { addExposure } from './exposure/index';
+import { OtherOperators } from './other-operators';
 import { readyOutcome } from './ready';
 import { addReport, type ReportOf } from './reports';
 import { checkTrustedProxies } from './exposure/trusted-proxies';
@@ -38,6 +39,7 @@ export function hubModule(
   deliveryOf: ReportOf,
 ): SyncModule<Hub> {
   const connector = new Connector(services, hubs);
+  const otherOperators = new OtherOperators(services);
   const rollouts = new Rollouts(services, restarts, isLoading);
   const backup = ensureBackupSchedule(services);
   const leftBehind = addReport('left behind', findLeftBehind);
@@ -56,6 +58,7 @@ export function hubModule(
       const spec = defaulted(definition.spec, hub.spec);
       const context = { hub, spec, reconcile, status: {}, conditions: {}, events: [], notices: [] };
       if (reconcile.dryRun) return dryRun(services, context);
+      otherOperators.report(context);
       return (spec.external ? externalSteps : steps).run(context, readyOutcome);
     },
     lostWithoutRemoval: 'the volume, the credentials and the delivered definitions that have to outlive it',

@@ -1,0 +1,29 @@
+import { freshNamespace, until } from '../../cluster';
+import { forceReconcile } from '../../cluster/forced-reconcile';
+import { configuration, Home, hub } from '../../cluster/home';
+import { startTestOperator } from '../../cluster/operator';
+
+// Two installations that work in one namespace, each with a lease of its own.
+
+test('two operators in one namespace name each other in Ready of the Hub', async () => {
+  const home = new Home(await freshNamespace('two-operators'));
+  await startTestOperator(home.namespace);
+  await home.apply(hub('h'), configuration('h'));
+  await home.ready('hub', 'h');
+  const second = await startTestOperator(home.namespace, {
+    settings: { LEASE_NAME: 'another', POD_NAME: 'another' },
+  });
+  const operators = async () => (await home.get('hub', 'h')).status?.['operators'] as string[];
+  const named = await until('both are named', async () => {
+    await forceReconcile(home, 'hub', 'h');
+    const { message } = (await home.condition('hub', 'h', 'Ready'))!;
+    return /The operators with the leases (\S+) and (\S+) work on this Hub/.exec(message)?.slice(1);
+  });
+  expect(named.map((lease) => lease.split('/')[1])).toEqual(['another', home.namespace]);
+  expect(await operators()).toEqual(named);
+
+  // Both write the same: nothing is written while nothing changes.
+  const { resourceVersion } = (await home.get('hub', 'h')).metadata;
+  await second.calm();
+  expect((await home.get('hub', 'h')).metadata.resourceVersion).toBe(resourceVersion);
+});

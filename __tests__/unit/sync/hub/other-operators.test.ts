@@ -1,0 +1,87 @@
+import type { Hub } from '../../../../operator/kinds';
+import { OtherOperators } from '../../../../operator/sync/hub/other-operators';
+import { silentLog } from '../../../cluster/silent-log';
+import { ManualClock } from '../../manual-clock';
+import { aHub, aHubContext, services } from '../fixtures';
+
+const MINUTE = 60_000;
+const SENTENCE = /The operators with the leases a\/hub-operator and b\/hub-operator work on this Hub/;
+
+let clock: ManualClock;
+let hub: Hub;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  hub = aHub();
+});
+
+/** An operator by the namespace of its lease. Its reconcile writes the list to the Hub, and resolves with the notices. */
+function operator(podNamespace: string) {
+  const cache = { get: () => hub as never };
+  const settings = { podNamespace, leaseName: 'hub-operator' };
+  const others = new OtherOperators(services({ cache, clock, log: silentLog, settings }));
+  return () => {
+    const context = aHubContext(hub);
+    others.report(context);
+    hub = aHub({ status: { operators: context.status['operators'] as readonly string[] } });
+    return context.notices;
+  };
+}
+const listed = () => hub.status?.operators;
+
+test('one operator names itself, and says nothing', () => {
+  const reconcile = operator('a');
+  expect([reconcile(), reconcile()]).toEqual([[], []]);
+  expect(listed()).toEqual(['a/hub-operator']);
+});
+
+test('two operators name each other in one sentence and one list, whichever reconciles last', () => {
+  const [first, second] = [operator('b'), operator('a')];
+  first();
+  expect(second()).toEqual([]); // it may have replaced the first
+  for (let round = 0; round < 3; round++) {
+    for (const reconcile of [first, second]) {
+      expect(reconcile()).toEqual([expect.stringMatching(SENTENCE)]);
+      expect(listed()).toEqual(['a/hub-operator', 'b/hub-operator']);
+    }
+  }
+});
+
+test('an operator that was replaced by one of another name is forgotten at once', () => {
+  operator('b')();
+  const reconcile = operator('a');
+  expect([reconcile(), reconcile()]).toEqual([[], []]);
+  expect(listed()).toEqual(['a/hub-operator']);
+});
+
+test('an operator that is uninstalled beside another is forgotten within half an hour', async () => {
+  const [first, second] = [operator('a'), operator('b')];
+  first();
+  second();
+  expect(first()).toHaveLength(1);
+  await clock.advance(15 * MINUTE);
+  expect(first()).toHaveLength(1);
+  expect(listed()).toEqual(['a/hub-operator']);
+  await clock.advance(15 * MINUTE);
+  expect(first()).toEqual([]);
+});
+
+test('an operator that goes on beside another is named without an end', async () => {
+  const [first, second] = [operator('a'), operator('b')];
+  first();
+  second();
+  for (let round = 0; round < 9; round++) {
+    expect([...first(), ...second()]).toHaveLength(2);
+    await clock.advance(10 * MINUTE);
+  }
+});
+
+test('the list has room for eight, and one of them is the operator itself', () => {
+  hub = aHub({ status: { operators: Array.from('bcdefghi', (each) => `${each}/x`) } });
+  const reconcile = operator('z');
+  reconcile();
+  hub = aHub({ status: { operators: Array.from('bcdefghi', (each) => `${each}/x`) } });
+  reconcile();
+  expect(listed()).toHaveLength(8);
+  expect(listed()).toContain('z/hub-operator');
+});

@@ -1,0 +1,52 @@
+import type { Hub } from '../../kinds';
+import { PerHub } from '../hub-access/per-hub';
+import type { Services } from '../services';
+import { type HubContext, requeueAfter } from './steps';
+
+/** Milliseconds. An operator that still works on a Hub names itself again within a resync. */
+const LOOK_AGAIN = 15 * 60_000;
+/** Entries of `status.operators`. */
+const MOST = 8;
+
+type OperatorServices = Pick<Services, 'cache' | 'clock' | 'log' | 'settings'>;
+
+/**
+ * Names the operators that work on a Hub, each by its lease, in `status.operators` (rules.md, "Leader election"). Two with different leases
+ * undo each other's work without an error. Each adds itself, and removes the others now and then: one that is gone does not
+ * come back. All write the same list and the same sentence, so that they do not fight about these as well.
+ */
+export class OtherOperators {
+  /** When the others were removed last, by the monotonic clock. */
+  private readonly removals: PerHub<number>;
+
+  constructor(private readonly services: OperatorServices) {
+    this.removals = new PerHub(services.cache);
+  }
+
+  report(context: HubContext): void {
+    const { clock, log, settings } = this.services;
+    const { hub, status, notices } = context;
+    const own = `${settings.podNamespace}/${settings.leaseName}`;
+    const present = hub.status?.operators ?? [];
+    const others = present.filter((each) => each !== own).slice(0, MOST - 1);
+    const removedAt = this.removals.get(hub);
+    const isFirst = removedAt === undefined;
+    const isRemoval = isFirst || clock.monotonic() - removedAt >= LOOK_AGAIN;
+    if (isRemoval) this.removals.set(hub, clock.monotonic());
+    status['operators'] = isRemoval ? [own] : [...others, own].sort();
+    // At the first look the list may be that of an operator that was here before.
+    if (others.length === 0 || isFirst) return;
+    requeueAfter(context, LOOK_AGAIN);
+    const names = [...others, own].sort().join(' and ');
+    notices.push(
+      `The operators with the leases ${names} work on this Hub, and undo each other's work: uninstall all but one, or give them different namespaces. kubectl hub doctor names their Deployments.`,
+    );
+    if (isRemoval) log.warn(hubFields(hub, others), 'another operator works on this Hub');
+  }
+}
+
+const hubFields = ({ metadata: { namespace, name } }: Hub, others: readonly string[]) => ({
+  namespace,
+  name,
+  others: others.join(', '),
+});
