@@ -714,6 +714,13 @@ export const eventReasons = {
       'A part of `spec.recorder` has no effect: the section `recorder:` in `spec.configuration`, or `databaseSecretRef`, overrides it.',
     action: 'Keep the setting that the message names in one of the two.',
   },
+  PasswordLoginMissing: {
+    kinds: ['HubConfiguration'],
+    type: 'Warning',
+    meaning:
+      '`homeassistant.auth_providers` in `spec.configuration` lacks `type: homeassistant`: the operator cannot log in to the hub when it needs another token.',
+    action: 'Add `- type: homeassistant` to the providers.',
+  },
   CoreConfigInYaml: {
     kinds: hub,
     type: 'Warning',

@@ -41,7 +41,7 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
     if (read.type === 'ended') return endedMessage(read);
     const { output: generated } = read;
     if (generated.type === 'invalid') return generated.message;
-    for (const notice of generated.notices) report('warning', notice);
+    for (const notice of [...generated.notices, ...generated.lockouts]) report('warning', notice);
     const http = await runTwice(texts, httpSection, generated.files, '');
     const section = http.type === 'done' ? http.output : undefined;
     if (section?.type === 'invalid') report('warning', section.message); // a hub before 2026.8 reads it itself

@@ -21,7 +21,7 @@ import type { PodRestarts } from '../hub-workload/pod-restarts';
 import { secretsOfHub } from '../secrets-yaml/hub-resources';
 import { recorderUrl } from '../secrets-yaml/recorder-url';
 import type { Services } from '../services';
-import { type Content, contentOf } from './generate/generate';
+import { type Content, contentOf, type GeneratedConfiguration } from './generate/generate';
 import { LoadJobs } from './load/load-jobs';
 import { ConfigurationReconciler } from './reconcile';
 import { ConfigurationRecords } from './record/record';
@@ -127,7 +127,7 @@ async function prepare(
   const restart = restartForAll(services, resource, generated, secrets);
   return {
     content: contentOf(generated, secrets, restart, textsOfHub(services, namespace, name)),
-    events: overrides(resource, spec, generated.notices),
+    events: warningsOf(resource, spec, generated),
   };
 }
 
@@ -148,14 +148,17 @@ async function publishOnly(
   return ready('ConfigurationGenerated', 'The configuration is generated.');
 }
 
-/** The parts of `spec.recorder` that have no effect, reported once for each version of the spec. */
-function overrides(
+/** The parts that have no effect, and those that lock the operator out, reported once for each version of the spec. */
+function warningsOf(
   { metadata, status }: HubConfiguration,
   { recorder }: HubConfigurationSpec,
-  notices: readonly string[],
+  { notices, lockouts }: Pick<GeneratedConfiguration, 'notices' | 'lockouts'>,
 ): EventSpec[] {
   if (status?.observedGeneration === metadata.generation) return [];
   const overridden = overriddenDatabase(recorder);
   const sentences = overridden === undefined ? notices : [overridden, ...notices];
-  return sentences.map((message) => ({ type: 'Warning', reason: 'RecorderOverridden', message }));
+  return [
+    ...sentences.map((message) => ({ type: 'Warning', reason: 'RecorderOverridden', message }) as const),
+    ...lockouts.map((message) => ({ type: 'Warning', reason: 'PasswordLoginMissing', message }) as const),
+  ];
 }

@@ -3,8 +3,8 @@ import { PerHub } from '../hub-access/per-hub';
 import type { Services } from '../services';
 import { type HubContext, requeueAfter } from './steps';
 
-/** Milliseconds. An operator that still works on a Hub names itself again within a resync. */
-const LOOK_AGAIN = 15 * 60_000;
+/** Milliseconds between two removals. An operator that still works on a Hub names itself again within a resync. */
+const REMOVAL_INTERVAL = 15 * 60_000;
 /** Entries of `status.operators`. */
 const MOST = 8;
 
@@ -31,12 +31,12 @@ export class OtherOperators {
     const others = present.filter((each) => each !== own).slice(0, MOST - 1);
     const removedAt = this.removals.get(hub);
     const isFirst = removedAt === undefined;
-    const isRemoval = isFirst || clock.monotonic() - removedAt >= LOOK_AGAIN;
+    const isRemoval = isFirst || clock.monotonic() - removedAt >= REMOVAL_INTERVAL;
     if (isRemoval) this.removals.set(hub, clock.monotonic());
     status['operators'] = isRemoval ? [own] : [...others, own].sort();
     // At the first look the list may be that of an operator that was here before.
     if (others.length === 0 || isFirst) return;
-    requeueAfter(context, LOOK_AGAIN);
+    requeueAfter(context, REMOVAL_INTERVAL);
     const names = [...others, own].sort().join(' and ');
     notices.push(
       `The operators with the leases ${names} work on this Hub, and undo each other's work: uninstall all but one, or give them different namespaces. kubectl hub doctor names their Deployments.`,

@@ -19,6 +19,7 @@ import { type ContentHashes, markerYaml } from './content-marker';
 import { secretUses } from './secret-uses';
 import { HUB_PORT } from '../../hub-workload/owned-objects';
 import { ConfigFiles, type Files } from './config-files';
+import { lockoutsIn } from './lockouts';
 import { type CutOff, cutOff } from './http-section';
 import { readSections, type Sections, withSecretDigests } from './sections';
 import { digestOfSecret, type ReadSecrets } from '../../secrets-yaml/secrets-yaml';
@@ -51,6 +52,8 @@ export interface GeneratedConfiguration {
   readonly secrets: ReadonlyMap<string, string>;
   /** Parts of `spec.recorder` that do not take effect, as sentences. */
   readonly notices: readonly string[];
+  /** Parts that the hub takes, and with which the operator cannot log in to it, as sentences. */
+  readonly lockouts: readonly string[];
 }
 
 export type Generated =
@@ -146,6 +149,7 @@ function generate(
       sections: generatedSections,
       secrets: secretUses(written, parse),
       notices,
+      lockouts: lockoutsIn(sections, file.anchors),
     }
   );
 }

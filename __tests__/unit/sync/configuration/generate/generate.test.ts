@@ -370,6 +370,21 @@ describe('generateConfiguration', () => {
       expect(generate({ configuration, recorder }).notices).toEqual([]);
     });
 
+    test.each([
+      ['only trusted networks', 'homeassistant: {auth_providers: [{type: trusted_networks}]}\n', 1],
+      ['none', 'homeassistant:\n  auth_providers: []\n', 1],
+      ['by an alias', 'x: &x [{type: command_line}]\nhomeassistant: {auth_providers: *x}\n', 1],
+      ['both', 'homeassistant: {auth_providers: [{type: trusted_networks}, {type: homeassistant}]}\n', 0],
+      ['one that is not read', 'homeassistant: {auth_providers: [!include login.yaml]}\n', 0],
+      ['a file that is not read', 'homeassistant: {auth_providers: !include login.yaml}\n', 0],
+      ['no such section', 'homeassistant: {name: Villa}\n', 0],
+      ['another form', 'homeassistant: 5\n', 0],
+    ])('providers of the login: %s', (_, configuration, count) =>
+      expect(generate({ configuration }).lockouts).toEqual(
+        Array.from({ length: count }, () => expect.stringMatching(/lacks type: homeassistant/)),
+      ),
+    );
+
     test('a key of the user’s own counts, and that is reported', () => {
       const configuration = 'recorder:\n  db_url: sqlite://\n';
       const { notices } = generate({ configuration, recorder });
