@@ -7,7 +7,7 @@ import { exitCodes } from '../exit-codes';
 import { openHub, type OpenHub, openUrl } from '../hub/access';
 import { formatResult, formatTable, oneLine } from '../output';
 import { withTexts } from '../with-texts';
-import { filesOf, type KeptFile, writeFiles } from './files';
+import { filesOf, type KeptFile, type Warning, writeFiles } from './files';
 import { type Destination, destinationOf, withDestination } from './options';
 import { readHub, registryNames } from './read-hub';
 import { describe } from './resources';
@@ -49,13 +49,14 @@ export function exportCommand(context: CommandContext): Command {
           );
           const { described, notExpressed: ambiguous } = describe(options.hub ?? DEFAULT_NAME, content);
           terminal.progress('Checking the resources');
-          const { files, notExpressed: unfit } = await filesOf(described);
+          const { files, notExpressed: unfit, warnings } = await filesOf(described);
           const { written, kept, others } = await withTexts(environment.clock, (texts) =>
             writeFiles(options.output, files, { isReplaced: options.force === true, texts }),
           );
           const result = {
             written: written.map(({ path, kind, name }) => ({ path, kind, name })),
             notExpressed: [...unread, ...ambiguous, ...unfit],
+            warnings,
             kept,
             others,
           };
@@ -104,16 +105,18 @@ export async function openNamed(
 interface Exported {
   readonly written: readonly { readonly kind: string }[];
   readonly notExpressed: readonly { readonly object: string; readonly reason: string }[];
+  readonly warnings: readonly Warning[];
   readonly kept: readonly KeptFile[];
   readonly others: readonly string[];
 }
 
-function summary(directory: string, { written, notExpressed, kept, others }: Exported): string {
+function summary(directory: string, { written, notExpressed, warnings, kept, others }: Exported): string {
   const kinds = [...new Set(written.map(({ kind }) => kind))];
   const rows = kinds.map((kind) => [kind, String(written.filter((each) => each.kind === kind).length)]);
   return [
     ...(rows.length > 0 ? [formatTable(['KIND', 'FILES'], rows).trimEnd()] : []),
     ...notExpressed.map(({ object, reason }) => `not expressed: ${object}: ${oneLine(reason)}`),
+    ...warnings.map(({ path, message }) => `warning: ${path}: ${message}`),
     ...kept.map(({ path, reason }) => `not written: ${path}: ${oneLine(reason)}`),
     ...others.map(
       (path) =>

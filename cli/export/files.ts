@@ -6,7 +6,7 @@ import { type BoundedTasks, unbounded } from '../../operator/base/bounded-task';
 import { findingsOf } from '../../operator/offline/findings';
 import { type Manifest, readManifests } from '../../operator/offline/manifests';
 import type { NotExpressed } from './config-entities';
-import { likelySecrets } from './likely-secrets';
+import { likelySecrets, webhookIds } from './likely-secrets';
 import { CommandError } from '../command-error';
 import { NotWritable, printDocument } from '../yaml/print';
 import { isSame, readingsOf } from '../yaml/readings';
@@ -24,8 +24,16 @@ export interface ExportedFile {
   readonly name: string;
 }
 
+/** Something that a person should know of a file before it is published. */
+export interface Warning {
+  readonly path: string;
+  /** A sentence. */
+  readonly message: string;
+}
+
 export interface CheckedFiles {
   readonly files: readonly ExportedFile[];
+  readonly warnings: readonly Warning[];
   readonly notExpressed: readonly NotExpressed[];
 }
 
@@ -38,6 +46,7 @@ const folderOf = (plural: string): string => plural.replace(/^hub(?=.)/, '');
  */
 export async function filesOf(described: readonly Described[]): Promise<CheckedFiles> {
   const notExpressed: NotExpressed[] = [];
+  const warnings: Warning[] = [];
   const candidates: (ExportedFile & { readonly manifest: Manifest })[] = [];
   for (const { object, definition, resource } of described) {
     const reason = unfit(resource);
@@ -52,6 +61,8 @@ export async function filesOf(described: readonly Described[]): Promise<CheckedF
       continue;
     }
     const [manifest] = readManifests(path, text) as [Manifest];
+    const webhooks = webhookIds(resource.spec, ['spec']);
+    if (webhooks.length > 0) warnings.push({ path, message: `${webhooks.join(' and ')}${WEBHOOK}` });
     const { kind, metadata } = resource;
     candidates.push({ path, text, object, kind, name: metadata.name, manifest });
   }
@@ -71,8 +82,12 @@ export async function filesOf(described: readonly Described[]): Promise<CheckedF
     notExpressed.push({ object: file.object, reason: error });
     return [];
   });
-  return { files, notExpressed };
+  const written = new Set(files.map(({ path }) => path));
+  return { files, notExpressed, warnings: warnings.filter(({ path }) => written.has(path)) };
 }
+
+const WEBHOOK =
+  ' is a secret: who knows it can trigger the automation. Keep the file where only people of the house read it.';
 
 /** Why a resource must not be written, regardless of the rules of its kind. */
 function unfit({ spec }: Described['resource']): string | undefined {

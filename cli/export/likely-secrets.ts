@@ -8,25 +8,50 @@ const SECRET_KEY =
 /** Texts that are secrets by their form. */
 const SECRET_FORMS: readonly RegExp[] = [
   /\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+/, // a JSON web token
-  /\b(Bearer|Basic) [\w+/=.-]{12,}/i,
   /\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@{}]+:[^\s/@{}]+@/i, // a login in an address
   /[?&](token|api_?key|access_token|password|secret|key|sig|signature)=[^&\s{}]{6,}/i,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
-  /\b(ghp|gho|ghs|github_pat|glpat|xox[abps]|sk|pk|rk|AKIA|AIza)[-_]?[A-Za-z0-9_-]{16,}/,
 ];
 
-/** A template or a reference has no secret in it. */
-const isReference = (text: string): boolean => /\{\{|\{%/.test(text) || /^[a-z_]+\.[a-z0-9_]+$/.test(text);
+/** Beginnings of secrets, and what tells the rest from words: those have no digits, and names in lower case no capitals. */
+const BEGINNINGS: readonly (readonly [form: RegExp, isSecret: (rest: string) => boolean])[] = [
+  [/\bBearer ([\w+/=.-]{12,})/gi, (rest) => /[\d=]/.test(rest)],
+  [/\bBasic ([A-Za-z0-9+/]{6,}={0,2})/gi, isLogin],
+  [
+    /\b(?:gh[opsu]|github_pat|glpat|xox[abps]|AKIA|AIza)[-_]?([A-Za-z0-9_-]{16,})/g,
+    (rest) => /\d/.test(rest),
+  ],
+  [/\b(?:sk|pk|rk)[-_]([A-Za-z0-9_-]{16,})/g, (rest) => /\d/.test(rest) && /[A-Z]/.test(rest)],
+];
+
+/** A user and a password in base64. */
+function isLogin(text: string): boolean {
+  return /^[\x20-\x7e]+:[\x20-\x7e]+$/.test(Buffer.from(text, 'base64').toString('latin1'));
+}
+
+const hasSecret = (text: string): boolean =>
+  SECRET_FORMS.some((form) => form.test(text)) ||
+  BEGINNINGS.some(([form, isSecret]) => [...text.matchAll(form)].some(([, rest]) => isSecret(rest!)));
+
+const isEntityId = (text: string): boolean => /^[a-z_]+\.[a-z0-9_]+$/.test(text);
 
 /** The fields of a resource whose values look like secrets: `spec.actions[0].data.password`. */
-export function likelySecrets(value: unknown, path: Path = []): string[] {
-  if (Array.isArray(value)) return value.flatMap((item, index) => likelySecrets(item, [...path, index]));
+export const likelySecrets = (value: unknown, path: Path = []): string[] =>
+  fieldsWith(value, path, (part, key) => {
+    if (typeof part === 'number') return SECRET_KEY.test(key);
+    // An entity id or a template refers to a secret at most.
+    if (typeof part !== 'string' || part === '' || isEntityId(part)) return false;
+    return (SECRET_KEY.test(key) && !/\{\{|\{%/.test(part)) || hasSecret(part);
+  });
+
+/** The fields with an id of a webhook: who knows it can trigger the automation, which does not work without it. */
+export const webhookIds = (value: unknown, path: Path = []): string[] =>
+  fieldsWith(value, path, (part, key) => key === 'webhook_id' && typeof part === 'string');
+
+function fieldsWith(value: unknown, path: Path, isMeant: (part: unknown, key: string) => boolean): string[] {
+  if (Array.isArray(value))
+    return value.flatMap((item, index) => fieldsWith(item, [...path, index], isMeant));
   if (isObject(value))
-    return Object.entries(value).flatMap(([key, part]) => likelySecrets(part, [...path, key]));
-  const key = String(path.at(-1) ?? '');
-  if (typeof value === 'number') return SECRET_KEY.test(key) ? [fieldOf(path)] : [];
-  if (typeof value !== 'string' || value === '') return [];
-  const isSecret =
-    (SECRET_KEY.test(key) && !isReference(value)) || SECRET_FORMS.some((form) => form.test(value));
-  return isSecret ? [fieldOf(path)] : [];
+    return Object.entries(value).flatMap(([key, part]) => fieldsWith(part, [...path, key], isMeant));
+  return isMeant(value, String(path.at(-1) ?? '')) ? [fieldOf(path)] : [];
 }

@@ -63,8 +63,21 @@ describe('likelySecrets', () => {
     [{ code: 1234 }, ['spec.code']],
     [{ url: 'http://me:secret@host/x' }, ['spec.url']],
     [{ url: 'https://host/hook?token=abcdef123' }, ['spec.url']],
-    [{ headers: { x: 'Bearer abcdefghijklmnop' } }, ['spec.headers.x']],
+    [{ headers: { x: 'Bearer abcdefghijkl1mnop' } }, ['spec.headers.x']],
     [{ key: '-----BEGIN RSA PRIVATE KEY-----\nx' }, ['spec.key']],
+    [{ x: `Basic ${Buffer.from('me:secret').toString('base64')}` }, ['spec.x']],
+    [{ x: 'sk-proj-AbC4efghijklmnop' }, ['spec.x']],
+    [{ x: 'ghp_abcdefgh12345678' }, ['spec.x']],
+    [{ x: ':skull_and_crossbones:', y: 'skip_to_next_playlist_of_all', z: 'sk_living_room_temperature' }, []],
+    [
+      {
+        x: 'cover.skylight_bathroom_upstairs',
+        alias: 'Google TV Basic Notification',
+        y: 'Bearer of_good_news',
+      },
+      [],
+    ],
+    [{ x: ['light.pk_0123456789ABCDEFgh'.toLowerCase()] }, []],
     [{ password: '{{ states("input_text.password") }}' }, []],
     [{ token: 'input_text.token' }, []],
     [{ device_id: '0123456789abcdef0123456789abcdef', country_code: 'DE', message: 'The code is right' }, []],
@@ -177,6 +190,19 @@ describe('the files of an export', () => {
       text: expect.stringContaining('hubId: "1699999999999"\n  alias: "光"') as string,
     });
     expect(first.files[0]!.text).toContain('from: null\n      to: "on"\n');
+  });
+
+  test('an id of a webhook is named, and its file is written', async () => {
+    const triggers = [{ trigger: 'webhook', webhook_id: '-LZ9n9OPOuAAm' }];
+    const { described } = describeHub('villa', content([stored('a', { alias: 'A', triggers })]));
+    const { files, notExpressed, warnings } = await filesOf(described);
+    expect([files.length, notExpressed]).toEqual([1, []]);
+    expect(warnings).toEqual([
+      {
+        path: 'automations/a.yaml',
+        message: expect.stringContaining('spec.triggers[0].webhook_id is a secret') as string,
+      },
+    ]);
   });
 
   test('a text that YAML cannot have is listed, and the other objects are written', async () => {
