@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
+import type { BoundedTasks } from '../../operator/base/bounded-task';
 import type { Clock } from '../../operator/base/clock';
 import { kindsByName } from '../../operator/kinds';
 import { userAnnotations } from '../../operator/kinds/annotations';
 import type { CustomResource } from '../../operator/kinds/resource';
+import type { Cluster } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
 import { exitCodes } from '../exit-codes';
@@ -16,8 +18,9 @@ import { hubNameOf } from '../status/causes';
 import { withTexts } from '../with-texts';
 import { printDocument } from '../yaml/print';
 import { readText, replaceFile } from '../yaml/replace-file';
-import { withFieldsBounded } from './file-text';
+import { type FileFields, withFieldsBounded } from './file-text';
 import { type PulledFields, pulledFields } from './pulled-spec';
+import { resourceInFile } from './resource-in-file';
 
 interface PullOptions extends OutputOptions {
   readonly write?: string;
@@ -30,8 +33,8 @@ export function pullCommand(context: CommandContext): Command {
   return withOutput(clusterCommand('pull'))
     .summary('take over into a file what was edited in the hub')
     .description(
-      'Prints the resource as its object is in the hub now, such as after an edit in the browser. With --write it changes the ' +
-        'file instead: only the fields that differ, with comments and order kept where that is possible. It changes neither ' +
+      'Prints the resource as its object is in the hub now, such as after an edit in the browser. With --write it compares a ' +
+        'file with the hub instead, and changes in it only what differs: all else stays byte for byte. It changes neither ' +
         'the hub nor the cluster. With driftPolicy Warn the operator keeps the edit until the file is applied.',
     )
     .argument('<resource>', 'KIND/NAME of a resource with an object in the hub')
@@ -45,29 +48,67 @@ export function pullCommand(context: CommandContext): Command {
         const siblings = [...(await cluster.listAll()).values()]
           .flat()
           .filter((each) => hubNameOf(each) === hubNameOf(resource));
-        const hub = await openHub(cluster, hubNameOf(resource), clock);
-        try {
-          const fields = await pulledFields(
-            { ...resource, kind: definition.kind },
-            siblings,
-            new StoredObjects(hub.client, clock),
-          );
+        const file = write === undefined ? undefined : await fileWith(write);
+        await withTexts(clock, async (texts) => {
+          // The file may be older than the cluster, or edited since.
+          const compared = file
+            ? await resourceInFile(texts, file, definition, resource)
+            : { ...resource, kind: definition.kind };
+          const fields = await fieldsInHub(cluster, compared, siblings, clock);
           refuseSecrets(fields);
           const { kind } = definition;
-          if (write === undefined) {
+          if (file) {
+            const { path } = file;
+            const line = await change(texts, {
+              file: path,
+              text: file.text,
+              kind,
+              name,
+              namespace: resource.metadata.namespace,
+              fields,
+            });
+            await printResult(
+              terminal,
+              options,
+              { kind, name, file: path, changed: Object.keys(fields) },
+              () => line,
+            );
+          } else {
             const inHub = pulled(resource, kind, fields);
             await printResult(terminal, options, inHub, () => printDocument(inHub));
-          } else {
-            const file = await change(clock, write, kind, name, fields);
-            const changed = file.isChanged ? Object.keys(fields) : [];
-            await printResult(terminal, options, { kind, name, file: write, changed }, () => file.line);
           }
-          return exitCodes.success;
-        } finally {
-          hub.close();
-        }
+        });
+        return exitCodes.success;
       }),
     );
+}
+
+interface TextFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** @throws CommandError */
+async function fileWith(path: string): Promise<TextFile> {
+  const text = await readText(path);
+  if (text !== undefined) return { path, text };
+  throw new CommandError(
+    `there is no file ${path}: name the file that has the resource, or print it without --write`,
+  );
+}
+
+async function fieldsInHub(
+  cluster: Cluster,
+  resource: CustomResource,
+  siblings: readonly CustomResource[],
+  clock: Clock,
+): Promise<PulledFields> {
+  const hub = await openHub(cluster, hubNameOf(resource), clock);
+  try {
+    return await pulledFields(resource, siblings, new StoredObjects(hub.client, clock));
+  } finally {
+    hub.close();
+  }
 }
 
 /** @throws CommandError */
@@ -79,28 +120,14 @@ function refuseSecrets(fields: PulledFields): void {
     );
 }
 
-/** `line` tells people. */
-async function change(
-  clock: Clock,
-  file: string,
-  kind: string,
-  name: string,
-  fields: PulledFields,
-): Promise<{ readonly isChanged: boolean; readonly line: string }> {
-  const text = await readText(file);
-  if (text === undefined)
-    throw new CommandError(
-      `there is no file ${file}: name the file that has the resource, or print it without --write`,
-    );
+/** Changes the file. @returns a line for people */
+async function change(texts: BoundedTasks, given: FileFields): Promise<string> {
+  const { file: path, text, kind, name, fields } = given;
   const names = Object.keys(fields);
-  if (names.length === 0)
-    return { isChanged: false, line: `${kind} ${name}: the hub has it as the resource says` };
-  const changed = await withTexts(clock, (texts) =>
-    withFieldsBounded(texts, { file, text, kind, name, fields }),
-  );
-  if (changed === text) return { isChanged: false, line: `${kind} ${name}: ${file} has it as the hub does` };
-  await replaceFile(file, text, changed);
-  return { isChanged: true, line: `${kind} ${name}: ${names.join(', ')} changed in ${file}` };
+  if (names.length === 0) return `${kind} ${name}: ${path} has it as the hub does`;
+  const changed = await withFieldsBounded(texts, given);
+  await replaceFile(path, text, changed);
+  return `${kind} ${name}: ${names.join(', ')} changed in ${path}`;
 }
 
 /** The resource as a person would write it: without status and the defaults of the API server. */

@@ -14,6 +14,8 @@ export interface FileFields {
   readonly text: string;
   readonly kind: string;
   readonly name: string;
+  /** Absent: any. */
+  readonly namespace?: string | undefined;
   readonly fields: PulledFields;
 }
 
@@ -34,9 +36,9 @@ export const withFieldsTask: BoundedTask<FileFields, { text: string } | { proble
   inPlace: (given) => (isPlainYaml(given.text) ? attempt(given) : undefined),
 };
 
-function attempt({ file, text, kind, name, fields }: FileFields): { text: string } | { problem: string } {
+function attempt(given: FileFields): { text: string } | { problem: string } {
   try {
-    return { text: withFields(file, text, kind, name, fields) };
+    return { text: withFields(given) };
   } catch (error) {
     if (error instanceof CommandError) return { problem: error.message };
     throw error;
@@ -48,14 +50,9 @@ function attempt({ file, text, kind, name, fields }: FileFields): { text: string
  *
  * @throws CommandError the text has no such resource, or is no YAML
  */
-export function withFields(
-  file: string,
-  text: string,
-  kind: string,
-  name: string,
-  fields: PulledFields,
-): string {
-  const place = placeOf(file, text, kind, name);
+export function withFields(given: FileFields): string {
+  const { file, text, fields } = given;
+  const place = placeOf(given);
   try {
     return withSpecFields(text, place, fields);
   } catch (error) {
@@ -65,13 +62,14 @@ export function withFields(
 }
 
 /** @throws CommandError */
-function placeOf(file: string, text: string, kind: string, name: string): Place {
+function placeOf({ file, text, kind, name, namespace }: FileFields): Place {
   const documents = asKubectl(text);
   const isNamed = (value: unknown) =>
     isObject(value) &&
     value['kind'] === kind &&
     isObject(value['metadata']) &&
-    value['metadata']['name'] === name;
+    value['metadata']['name'] === name &&
+    [undefined, namespace ?? value['metadata']['namespace']].includes(value['metadata']['namespace']);
   for (const [document, each] of documents.entries()) {
     const value = valueOf(each);
     const item =

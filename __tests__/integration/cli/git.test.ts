@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { userAnnotations } from '../../../operator/kinds/annotations';
+import { printDocument } from '../../../cli/yaml/print';
 import { GROUP_VERSION } from '../../../operator/kinds/group';
 import { freshNamespace } from '../../cluster';
 import { kubectlHub } from '../../cluster/command-line';
@@ -202,7 +203,7 @@ spec:
     await home.ready('hubautomation', 'early');
     expect(await run('pull', 'haauto/early', '--write', path)).toMatchObject({
       code: 0,
-      stdout: 'HubAutomation early: the hub has it as the resource says\n',
+      stdout: `HubAutomation early: ${path} has it as the hub does\n`,
     });
     const stored = (await client.entities.read('automation', 'early'))!;
     await client.rest.post('/api/config/automation/config/early', {
@@ -220,6 +221,25 @@ spec:
     expect(text).toContain('    - delay:\n        seconds: 5\n');
     const { diffs } = await diff(path);
     expect(diffs).toMatchObject([{ cluster: { action: 'update' }, hub: { action: 'none' } }]);
+  });
+
+  test('a file that is older than the cluster, or has another resource, is not called equal', async () => {
+    const path = join(folder, 'older.yaml');
+    const spec = { hubRef: { name: 'villa' }, level: 2, name: 'Attic' };
+    const floor = { apiVersion: GROUP_VERSION, kind: 'HubFloor', metadata: { name: 'attic' }, spec };
+    const inHub = (await run('pull', 'hafl/attic')).stdout;
+    await writeFile(path, printDocument({ ...floor, spec: { ...spec, level: 1 } }));
+    expect(await run('pull', 'hafl/attic', '--write', path)).toMatchObject({
+      code: 0,
+      stdout: `HubFloor attic: level changed in ${path}\n`,
+    });
+    expect(await readFile(path, 'utf8')).toBe(printDocument(floor));
+    expect(inHub).toContain('level: 2');
+    await writeFile(path, printDocument({ ...floor, metadata: { name: 'cellar' } }));
+    expect(await run('pull', 'hafl/attic', '--write', path)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('has no HubFloor attic: name the file that has it') as string,
+    });
   });
 
   test('without a file it prints the resource as the hub has it', async () => {

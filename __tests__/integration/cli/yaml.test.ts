@@ -38,7 +38,16 @@ test('kubectl reads what export and pull write as it was', async () => {
   const documents = given.flatMap((each, index) => {
     const exported = printDocument(resource(`exported-${index}`, each));
     const before = printDocument(resource(`pulled-${index}`, each));
-    return [exported, withFields('f', before, 'HubScript', `pulled-${index}`, { variables: others[index] })];
+    return [
+      exported,
+      withFields({
+        file: 'f',
+        text: before,
+        kind: 'HubScript',
+        name: `pulled-${index}`,
+        fields: { variables: others[index] },
+      }),
+    ];
   });
   const read = await mustKubectl(
     ['create', '--dry-run=client', '--validate=false', '--output=json', '--filename=-'],

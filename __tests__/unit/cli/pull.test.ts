@@ -32,7 +32,7 @@ spec:
 `;
 
 const pull = (fields: Record<string, unknown>, text = file) =>
-  withFields('home.yaml', text, 'HubAutomation', 'porch', fields);
+  withFields({ file: 'home.yaml', text: text, kind: 'HubAutomation', name: 'porch', fields: fields });
 
 /** The lines that differ, as `diff` shows them. */
 function changedLines(before: string, after: string): string[] {
@@ -83,7 +83,13 @@ describe('withFields', () => {
 
   test('the other documents stay as they are, byte for byte', () => {
     expect(pull({ alias: 'X' }).split('---\n')[1]).toBe(file.split('---\n')[1]);
-    const label = withFields('home.yaml', file, 'HubLabel', 'night', { name: 'Dark' });
+    const label = withFields({
+      file: 'home.yaml',
+      text: file,
+      kind: 'HubLabel',
+      name: 'night',
+      fields: { name: 'Dark' },
+    });
     expect(label.split('---\n')[0]).toBe(file.split('---\n')[0]);
     expect(label).toContain('# Another one.\nkind: HubLabel');
     expect(label).toContain('name:   Dark\n');
@@ -96,8 +102,22 @@ describe('withFields', () => {
   });
 
   test('a file without the resource is refused', () => {
-    expect(() => withFields('home.yaml', file, 'HubScene', 'porch', {})).toThrow(
-      'home.yaml has no HubScene porch',
+    expect(() =>
+      withFields({ file: 'home.yaml', text: file, kind: 'HubScene', name: 'porch', fields: {} }),
+    ).toThrow('home.yaml has no HubScene porch');
+  });
+
+  test('of two resources with one name, that of the namespace is changed', () => {
+    const of = (namespace: string, alias: string) =>
+      `kind: HubLabel\nmetadata: { name: night, namespace: ${namespace} }\nspec: { name: ${alias} }\n`;
+    const given = {
+      file: 'f',
+      text: `${of('a', 'x')}---\n${of('b', 'Dark')}`,
+      kind: 'HubLabel',
+      name: 'night',
+    };
+    expect(withFields({ ...given, namespace: 'b', fields: { name: 'Black' } })).toBe(
+      `${of('a', 'x')}---\n${of('b', 'Black')}`,
     );
   });
 
@@ -109,7 +129,13 @@ describe('withFields', () => {
     const items = fc.array(item, { maxLength: 6 });
     fc.assert(
       fc.property(items, items, (before, after) => {
-        const text = withFields('f', file, 'HubAutomation', 'porch', { actions: before });
+        const text = withFields({
+          file: 'f',
+          text: file,
+          kind: 'HubAutomation',
+          name: 'porch',
+          fields: { actions: before },
+        });
         const [document] = parseAllDocuments(pull({ actions: after }, text), { version: '1.1' });
         expect((document!.toJS() as { spec: object }).spec).toMatchObject({ alias: 'Porch', actions: after });
       }),

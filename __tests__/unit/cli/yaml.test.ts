@@ -139,7 +139,8 @@ describe('printDocument', () => {
 
 const resource = (spec: string, name = 'a') =>
   `apiVersion: hub-operator.dev/v1\nkind: HubScript\nmetadata: {name: ${name}}\nspec:\n${spec}`;
-const pull = (before: string, fields: Fields) => withFields('f', before, 'HubScript', 'a', fields);
+const pull = (before: string, fields: Fields) =>
+  withFields({ file: 'f', text: before, kind: 'HubScript', name: 'a', fields: fields });
 const specIn = (content: string, at = 0) => (readingsOf(content)[at]!.kubectl as { spec: Fields }).spec;
 const isDefined = ([, part]: readonly [string, unknown]) => part !== undefined;
 const merged = (spec: Fields, fields: Fields): Fields =>
