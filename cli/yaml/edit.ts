@@ -157,8 +157,8 @@ export class Editor {
     const names = Object.keys(value).filter((name) => value[name] !== undefined);
     const removed = [...own].filter(([name]) => !names.includes(name)).map(([, pair]) => pair);
     const merged = isMerged ? (this.valueOf(map) as Fields) : {};
-    const isRevealed = isMerged && removed.length > 0;
-    if (isRevealed || Object.keys(merged).some((name) => !names.includes(name))) throw new NotInParts();
+    // A removed pair would show the value that the merge has for its key.
+    if (Object.keys(merged).some((name) => !names.includes(name))) throw new NotInParts();
     if (removed.length === pairs.length) throw new NotInParts();
     for (const name of names) {
       const pair = own.get(name);

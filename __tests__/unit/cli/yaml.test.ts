@@ -191,6 +191,18 @@ describe('a changed file', () => {
       { alias: ' a ' },
       '  alias: " a "\n  mode: x\n',
     ],
+    [
+      'empty lines that belong to a text',
+      '  alias: |+\n    a\n\n',
+      { mode: 'x' },
+      '  alias: |+\n    a\n\n  mode: x\n',
+    ],
+    [
+      'an empty line below a text, and an item that becomes empty',
+      '  a: |\n    a\n\n  to: [[1]]\n',
+      { to: [[]] },
+      '  a: |\n    a\n\n  to: [[]]\n',
+    ],
     ['a number', '  max: 0x10 # hex\n', { max: 17 }, '  max: 17 # hex\n'],
     ['nothing', '  alias:\n  mode: x\n', { alias: 'b' }, '  alias: b\n  mode: x\n'],
     [
