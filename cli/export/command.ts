@@ -32,6 +32,7 @@ export function exportCommand(context: CommandContext): Command {
     .description(
       `Reads automations, scenes, scripts, ${registryNames} and integrations of a hub, and writes a file for each ` +
         'object. It changes nothing in the hub. Applied, the files describe what is there: nothing is written to the hub. ' +
+        `With --url alone the Hub in the files is ${DEFAULT_NAME}. ` +
         'The same content gives the same files. What cannot be expressed is listed with the reason; values that look like ' +
         'secrets are named and never written. A file that is there with another content stays. Exit code 3: an object is not ' +
         'expressed, or a file not written.',
@@ -44,10 +45,11 @@ export function exportCommand(context: CommandContext): Command {
         const { terminal } = environment;
         const hub = await openNamed(environment, options);
         try {
-          const { content, notExpressed: unread } = await readHub(hub.client, (text) =>
+          const { content, notExpressed: unread } = await readHub(hub.client, environment.clock, (text) =>
             terminal.progress(text),
           );
-          const { described, notExpressed: ambiguous } = describe(options.hub ?? DEFAULT_NAME, content);
+          const hubName = options.hub ?? DEFAULT_NAME;
+          const { described, notExpressed: ambiguous } = describe(hubName, content);
           terminal.progress('Checking the resources');
           const { files, notExpressed: unfit, warnings } = await filesOf(described);
           const { written, kept, others } = await withTexts(environment.clock, (texts) =>
@@ -59,8 +61,9 @@ export function exportCommand(context: CommandContext): Command {
             warnings,
             kept,
             others,
+            hub: hubName,
           };
-          terminal.print(await formatResult(options.format, result, () => summary(options.output, result)));
+          terminal.print(await formatResult(options.format, result, () => summary(options, result)));
           return result.notExpressed.length + kept.length > 0 ? exitCodes.incomplete : exitCodes.success;
         } finally {
           hub.close();
@@ -108,9 +111,14 @@ interface Exported {
   readonly warnings: readonly Warning[];
   readonly kept: readonly KeptFile[];
   readonly others: readonly string[];
+  /** The name of the Hub in the files. */
+  readonly hub: string;
 }
 
-function summary(directory: string, { written, notExpressed, warnings, kept, others }: Exported): string {
+function summary(
+  { output, hub: named }: ExportOptions,
+  { written, notExpressed, warnings, kept, others, hub }: Exported,
+): string {
   const kinds = [...new Set(written.map(({ kind }) => kind))];
   const rows = kinds.map((kind) => [kind, String(written.filter((each) => each.kind === kind).length)]);
   return [
@@ -122,7 +130,8 @@ function summary(directory: string, { written, notExpressed, warnings, kept, oth
       (path) =>
         `of no object: ${path}: it is left from a former export, or your own. Delete it if its object is gone.`,
     ),
-    `${count(written.length, 'file')} in ${directory}, ${count(notExpressed.length, 'object')} not expressed`,
+    `${count(written.length, 'file')} in ${output}, ${count(notExpressed.length, 'object')} not expressed`,
+    ...(named === undefined ? [`spec.hubRef in the files is ${hub}: --hub NAME gives another name`] : []),
   ].join('\n');
 }
 

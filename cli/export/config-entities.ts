@@ -44,6 +44,8 @@ const CONCURRENCY = 4;
 
 const OWN_YAML =
   'It is defined in YAML of the hub itself, an include or a package, which the API of the hub does not edit. Move it into automations.yaml, scenes.yaml or scripts.yaml, or write the resource by hand.';
+const GONE =
+  'It is gone from the YAML of the hub, which still remembers its entity: delete the entity in the hub, under Settings, Devices & services, Entities.';
 const WITHOUT_ID = 'It has no id: give it one in the YAML of the hub.';
 const UNREADABLE =
   'The hub cannot show its file, which is broken or uses !secret: replace each !secret by an input of a blueprint or a helper, or write the resources by hand.';
@@ -62,7 +64,8 @@ export async function readEntities(
     )
     .sort((a, b) => (a.unique_id < b.unique_id ? -1 : 1));
   const known = new Set(all.map(({ entity_id: entityId }) => entityId));
-  const withoutId = (await idsOfStates(client, kind)).filter((entityId) => !known.has(entityId));
+  const states = await idsOfStates(client, kind);
+  const withoutId = states.all.filter((entityId) => !known.has(entityId));
   const notExpressed: NotExpressed[] = withoutId.map((object) => ({ object, reason: WITHOUT_ID }));
   const inMemory = await readableFromMemory(client, kind, entities);
   const first = entities.find(({ entity_id: entityId }) => !inMemory.has(entityId)) ?? entities[0];
@@ -79,7 +82,10 @@ export async function readEntities(
     const running = inMemory.has(entityId) ? await client.entities.running(entityId) : undefined;
     const found = running ?? (entity === first ? firstRead : await client.entities.read(kind, id));
     report((done += 1), entities.length);
-    if (!found) return void notExpressed.push({ object: entityId, reason: OWN_YAML });
+    if (!found) {
+      const reason = states.restored.has(entityId) ? GONE : OWN_YAML;
+      return void notExpressed.push({ object: entityId, reason });
+    }
     const { id: _, ...payload } = found;
     stored.push({ id, entityId, payload });
   });
@@ -135,13 +141,25 @@ async function usersOfBlueprints(
   }
 }
 
-/** The registry has no entities without an id. */
-async function idsOfStates({ rest }: HubClient, kind: ConfigEntityKind): Promise<readonly string[]> {
-  const template = `{{ states.${kind} | map(attribute='entity_id') | list | to_json }}`;
+interface IdsOfStates {
+  /** The registry has no entities without an id. */
+  readonly all: readonly string[];
+  /** Entities that the registry has, and no YAML any more. */
+  readonly restored: ReadonlySet<string>;
+}
+
+async function idsOfStates({ rest }: HubClient, kind: ConfigEntityKind): Promise<IdsOfStates> {
+  const ids = "map(attribute='entity_id') | list";
+  const restored = "selectattr('attributes.restored', 'defined')";
+  const template = `{{ [states.${kind} | ${ids}, states.${kind} | ${restored} | ${ids}] | to_json }}`;
   const text = await rest.post('/api/template', { template }, { answer: templateText });
   const parsed = parseJson(Buffer.from(text));
-  return Array.isArray(parsed) ? parsed.filter((each) => typeof each === 'string') : [];
+  const [all = [], gone = []] = Array.isArray(parsed) ? parsed.map(textsOf) : [];
+  return { all, restored: new Set(gone) };
 }
+
+const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
 async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items];

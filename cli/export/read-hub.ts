@@ -1,3 +1,4 @@
+import type { Clock } from '../../operator/base/clock';
 import type { RegistryRecord } from '../../operator/client/connection/api-types';
 import { type RegistryType, registryTypes } from '../../operator/client/connection/registry-types';
 import { isUnknownCommand } from '../../operator/client/connection/errors';
@@ -11,10 +12,17 @@ export const registryNames = registryTypes.map((type) => `${type}s`).join(', ');
 /** Reads all that can be exported. It writes nothing. @throws HubError */
 export async function readHub(
   client: HubClient,
+  clock: Clock,
   progress: (text: string) => void,
 ): Promise<{ readonly content: HubContent; readonly notExpressed: readonly NotExpressed[] }> {
-  const read = (kind: 'automation' | 'scene' | 'script') =>
-    readEntities(client, kind, (done, all) => progress(`Reading ${kind}s: ${done} of ${all}`));
+  const read = (kind: 'automation' | 'scene' | 'script') => {
+    const start = clock.monotonic();
+    return readEntities(client, kind, (done, all) =>
+      progress(
+        `Reading ${kind}s: ${done} of ${all}${remaining((clock.monotonic() - start) * (all / done - 1))}`,
+      ),
+    );
+  };
   const automation = await read('automation');
   const scene = await read('scene');
   const script = await read('script');
@@ -31,6 +39,13 @@ export async function readHub(
     },
     notExpressed: [automation, scene, script].flatMap(({ notExpressed }) => notExpressed),
   };
+}
+
+/** The hub parses its whole file for each object with an id that a person has given, which takes minutes for hundreds of them. */
+export function remaining(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1_000);
+  if (seconds < 20) return '';
+  return seconds < 90 ? `, about ${seconds} s left` : `, about ${Math.round(seconds / 60)} min left`;
 }
 
 async function readRegistry(

@@ -47,6 +47,9 @@ const ENTITY_KINDS: Readonly<
   script: { definition: script, specOf: ({ payload, id }) => scriptSpecOf(payload, id) },
 };
 
+/** `light_2` comes before `light_10`: of objects with one alias, that of the entity without a number has the name without one. */
+const byNumber = new Intl.Collator('en', { numeric: true });
+
 /** Sources of config entries that no person or configuration made. */
 const OF_HUB_ITSELF: ReadonlySet<string> = new Set(['system', 'ignore']);
 
@@ -58,20 +61,16 @@ export function describe(
   const described = [
     ...entryTypes.flatMap((entryType) => describeEntries(hub, entryType, entries)),
     ...Object.entries(ENTITY_KINDS).flatMap(([kind, { definition, specOf }]) => {
+      const all = entities[kind as ConfigEntityKind].map((stored) => ({ stored, spec: specOf(stored) }));
       const names = new Names();
-      return entities[kind as ConfigEntityKind].map((stored) => {
-        const spec = specOf(stored);
-        return resourceOf(
-          hub,
-          definition,
-          stored.entityId,
-          names.take(spec['alias'] ?? spec['name'], stored.id),
-          {
-            hubId: stored.id,
-            ...spec,
-          },
-        );
-      });
+      const nameOf = new Map(
+        all
+          .toSorted((a, b) => byNumber.compare(a.stored.entityId, b.stored.entityId))
+          .map(({ stored: { id }, spec }) => [id, names.take(spec['alias'] ?? spec['name'], id)]),
+      );
+      return all.map(({ stored: { id, entityId }, spec }) =>
+        resourceOf(hub, definition, entityId, nameOf.get(id)!, { hubId: id, ...spec }),
+      );
     }),
   ];
   const found = describeIntegrations(hub, integrations);

@@ -152,10 +152,10 @@ homeassistant:
 `,
     );
     const { code, stdout, written, notExpressed, contents } = await cabin.export(home.namespace, 'cabin');
-    expect(written.map(({ path }) => path).filter((path) => path.startsWith('automations/'))).toEqual([
-      'automations/twin.yaml',
-      'automations/twin-2.yaml',
-    ]);
+    const automations = written.filter(({ kind }) => kind === 'HubAutomation').map(({ path }) => path);
+    expect(automations.sort()).toEqual(['automations/twin-2.yaml', 'automations/twin.yaml']);
+    // The hub numbers the second one in its file, whose id comes first.
+    expect(contents['automations/twin-2.yaml']).toContain('hubId: a/b');
     const reasons = Object.fromEntries(notExpressed.map(({ object, reason }) => [object, reason]));
     expect(reasons).toMatchObject({
       'automation.included': expect.stringContaining('YAML of the hub itself') as string,
@@ -165,6 +165,21 @@ homeassistant:
     });
     expect(Object.values(reasons).join()).toContain('spec.actions[0].data.password looks like a secret');
     expect(code).toBe(3);
+    const client = new HubClient({
+      url: cabin.process.url,
+      token: cabin.token,
+      clock: systemClock,
+      log: silentLog,
+    });
+    await writeFile(join(cabin.process.configDir, 'automations.yaml'), '[]');
+    await client.rest.post('/api/services/automation/reload', {});
+    client.close();
+    const gone = (await cabin.export(home.namespace, 'gone')).notExpressed;
+    expect(gone).toContainEqual({
+      object: 'automation.twin',
+      reason: expect.stringContaining('gone from the YAML') as string,
+    });
+    expect(gone.filter(({ object }) => object.startsWith('automation.twin'))).toHaveLength(2);
     // The hub has loaded the secret into memory, from which some definitions are read.
     const stored = "- id: '1'\n  alias: Twin\n  triggers: []\n  actions:\n    - event: !secret pin\n";
     await writeFile(join(cabin.process.configDir, 'automations.yaml'), stored);

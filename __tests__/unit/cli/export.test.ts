@@ -6,6 +6,7 @@ import { registryTypes } from '../../../operator/client/connection/registry-type
 import { GROUP_VERSION } from '../../../operator/kinds/group';
 import { filesOf, writeFiles } from '../../../cli/export/files';
 import { likelySecrets } from '../../../cli/export/likely-secrets';
+import { remaining } from '../../../cli/export/read-hub';
 import { Names, slugOf } from '../../../cli/export/names';
 import { describe as describeHub, type HubContent } from '../../../cli/export/resources';
 
@@ -36,6 +37,12 @@ const stored = (id: string, payload: object) => ({
   entityId: `automation.${id}`,
   payload: { triggers: [], actions: [], ...payload },
 });
+
+test.each([
+  [19_000, ''],
+  [45_400, ', about 45 s left'],
+  [436_000, ', about 7 min left'],
+])('%i ms are told as %j', (milliseconds, text) => expect(remaining(milliseconds)).toBe(text));
 
 describe('names', () => {
   test.each([
@@ -146,6 +153,23 @@ describe('the files of an export', () => {
     expect(notExpressed.map(({ object }) => object)).toEqual([
       'integration hue “Bridge”',
       'integration hue “Bridge”',
+    ]);
+  });
+
+  test('of objects with one alias, the entity without a number has the name without one, in the order of numbers', () => {
+    const light = (id: string, entityId: string) => ({ ...stored(id, { alias: 'Light' }), entityId });
+    const { described } = describeHub(
+      'villa',
+      content([
+        light('1', 'automation.light_10'),
+        light('2', 'automation.light_2'),
+        light('3', 'automation.light'),
+      ]),
+    );
+    expect(described.map(({ object, resource }) => [object, resource.metadata.name])).toEqual([
+      ['automation.light_10', 'light-3'],
+      ['automation.light_2', 'light-2'],
+      ['automation.light', 'light'],
     ]);
   });
 
