@@ -2,15 +2,16 @@ import { Argument, Command } from 'commander';
 import { hub, kinds } from '../operator/kinds';
 import type { ClusterOptions } from './cluster';
 import { type CommandContext } from './command-context';
-import { exitCodes } from './exit-codes';
+import { type ExitCode, exitCodes } from './exit-codes';
 import { kindNamed } from './kind-names';
 import { resourceType } from './cluster';
+import { commandFirst } from './words';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
-/** The hidden command by which the scripts, and kubectl, ask for candidates. */
-const COMPLETE = '__complete';
+/** The word by which the scripts, and kubectl, ask for candidates. */
+export const COMPLETE = '__complete';
 /** Milliseconds. Candidates that take longer are of no use to a person who types. */
 const TIME_LIMIT = 2_000;
 /** kubectl's protocol for plugins: the last line tells the shell not to offer files (4) or to do so (0). */
@@ -68,21 +69,17 @@ export function completionCommand(context: CommandContext): Command {
     );
 }
 
-/** Prints the candidates for the last word, one a line, then the directive. */
-export function completeCommand(program: Command, context: CommandContext): Command {
-  return new Command(COMPLETE)
-    .argument('[words...]')
-    .allowUnknownOption()
-    .helpOption(false)
-    .action(
-      context.action(async (words: string[]) => {
-        const { candidates, files } = await complete(program, context, words);
-        const last = words.at(-1) ?? '';
-        const fitting = candidates.filter((each) => each.startsWith(last));
-        context.environment.terminal.print([...fitting, files ? FILES : NO_FILES].join('\n'));
-        return exitCodes.success;
-      }),
-    );
+/** Prints the candidates for the last word, one a line, then the directive. Commander would take `--` for the end of options. */
+export async function printCandidates(
+  program: Command,
+  context: CommandContext,
+  words: readonly string[],
+): Promise<ExitCode> {
+  const { candidates, files } = await complete(program, context, words);
+  const last = words.at(-1) ?? '';
+  const fitting = candidates.filter((each) => each.startsWith(last));
+  context.environment.terminal.print([...fitting, files ? FILES : NO_FILES].join('\n'));
+  return exitCodes.success;
 }
 
 interface Candidates {
@@ -95,8 +92,8 @@ async function complete(
   context: CommandContext,
   words: readonly string[],
 ): Promise<Candidates> {
-  const [name = '', ...rest] = words;
-  const visible = program.commands.filter((each) => each.name() !== COMPLETE);
+  const [name = '', ...rest] = [...commandFirst(words.slice(0, -1)), words.at(-1) ?? ''];
+  const visible = program.commands;
   if (rest.length === 0) return { candidates: visible.map((each) => each.name()) };
   const command = visible.find((each) => each.name() === name);
   if (!command) return { candidates: [] };

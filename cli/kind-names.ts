@@ -1,5 +1,6 @@
 import { hub, kinds } from '../operator/kinds';
 import type { KindDefinition } from '../operator/kinds/kind';
+import { type Cluster, resourceType } from './cluster';
 import { CommandError } from './command-error';
 
 /** All names by which kubectl knows a kind, in lower case. */
@@ -25,6 +26,41 @@ export function parseTarget(argument: string): Target {
   if (!name || name.includes('/'))
     throw new CommandError(`${argument} names no resource: write KIND/NAME, or the name of a Hub`);
   return { definition: kind === undefined ? hub : kindNamed(kind), name };
+}
+
+/**
+ * As {@link parseTarget}; a name alone is a Hub, or the only other resource of that name.
+ *
+ * @param kinds that fit; default: all
+ * @throws CommandError
+ */
+export async function findTarget(
+  cluster: Cluster,
+  argument: string,
+  fitting: readonly KindDefinition[] = kinds,
+): Promise<Target> {
+  const target = parseTarget(argument);
+  if (argument.includes('/')) return target;
+  const { name } = target;
+  if (fitting.includes(hub) && (await cluster.api.find(resourceType(hub), cluster.namespace, name)))
+    return target;
+  const { resources } = await cluster.listReadable();
+  const found = fitting.filter(({ kind }) =>
+    resources.get(kind)?.some(({ metadata }) => metadata.name === name),
+  );
+  const [only] = found;
+  if (only && found.length === 1) return { definition: only, name };
+  const ways = found.map(({ shortNames, singular }) => `${shortNames[0] ?? singular}/${name}`);
+  if (found.length > 1)
+    throw new CommandError(`several resources are called ${name}: write ${ways.join(' or ')}`);
+  const nouns = fitting.includes(hub)
+    ? 'Hub and no other resource'
+    : fitting.length > 3
+      ? 'resource with an object in a hub'
+      : fitting.map(({ kind }) => kind).join(' or ');
+  throw new CommandError(
+    `no ${nouns} in the namespace ${cluster.namespace} is called ${name}: write KIND/NAME, or choose the namespace with -n`,
+  );
 }
 
 /** @throws CommandError */

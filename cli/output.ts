@@ -35,11 +35,13 @@ export class Results {
   constructor(
     private readonly terminal: Terminal,
     private readonly options: OutputOptions,
+    /** Whether people see the lines, and not a table at the end. */
+    private readonly showsLines = true,
   ) {}
 
   add(result: object, line: string): void {
     this.results.push(result);
-    if (this.options.output === 'table') this.terminal.print(line);
+    if (this.options.output === 'table' && this.showsLines) this.terminal.print(line);
   }
 
   async end(): Promise<void> {

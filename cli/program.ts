@@ -6,9 +6,10 @@ import { ApiError, ApiServerUnreachable, isForbidden } from '../operator/runtime
 import type { Cluster } from './cluster';
 import { CommandContext } from './command-context';
 import { CommandError } from './command-error';
-import { completeCommand, completionCommand } from './completion';
+import { COMPLETE, completionCommand, printCandidates } from './completion';
 import type { Environment } from './environment';
 import { type ExitCode, exitCodes } from './exit-codes';
+import { commandFirst, synonymOf, versionCommand } from './words';
 
 /** The names under which the program is called. */
 export type ProgramName = 'kubectl hub' | 'hub-operator';
@@ -30,6 +31,10 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   trace: async () => (await import('./trace/command')).traceCommand,
   validate: async () => (await import('./validate/command')).validateCommand,
   completion: () => Promise.resolve(completionCommand),
+  version: () =>
+    Promise.resolve(({ environment: { terminal } }) =>
+      versionCommand(version, (text) => terminal.print(text)),
+    ),
 };
 
 /** The program with the command of this name; any other word: with all commands, as the reference and the completion see them, too. */
@@ -54,7 +59,6 @@ export async function createProgram(
   const needed =
     word !== undefined && Object.hasOwn(commands, word) ? [commands[word]!] : Object.values(commands);
   for (const load of needed) program.addCommand((await load())(context).copyInheritedSettings(program));
-  program.addCommand(completeCommand(program, context).copyInheritedSettings(program), { hidden: true });
   return program;
 }
 
@@ -65,14 +69,21 @@ export async function runProgram(
   environment: Environment,
 ): Promise<ExitCode> {
   const { terminal } = environment;
+  const words = commandFirst(args);
   let cluster: Cluster | undefined;
   const context = new CommandContext({
     ...environment,
     connect: (options) => (cluster = environment.connect(options)),
   });
   try {
-    const program = await createProgram(name, context, args[0]);
-    await program.parseAsync([...args], { from: 'user' });
+    const program = await createProgram(name, context, words[0]);
+    if (words.length === 0) {
+      terminal.print(program.helpInformation());
+      return exitCodes.success;
+    }
+    if (words[0] === COMPLETE) return await printCandidates(program, context, words.slice(1));
+    refuseUnknown(program, words);
+    await program.parseAsync([...words], { from: 'user' });
     return context.exitCode;
   } catch (error) {
     // Commander has written the text, or the help that was asked for.
@@ -84,6 +95,17 @@ export async function runProgram(
   } finally {
     terminal.clearProgress();
   }
+}
+
+/** Commander says nothing of the word of another tool, and of one behind `help`. */
+function refuseUnknown(program: Command, [word = '', of]: readonly string[]): void {
+  const isKnown = (each: string) => each === 'help' || Object.hasOwn(commands, each);
+  const asked = word === 'help' ? of : word;
+  if (asked === undefined || asked.startsWith('-') || isKnown(asked)) return;
+  const synonym = synonymOf(asked);
+  const hint = synonym === undefined ? '' : `: kubectl hub ${synonym} does that`;
+  if (synonym !== undefined) program.error(`error: unknown command '${asked}'${hint}`);
+  if (word === 'help') program.error(`error: unknown command '${asked}': kubectl hub help lists all`);
 }
 
 /** Names the attempt and the way out. */

@@ -8,7 +8,7 @@ import { Terminal } from './terminal';
 /** The page of docs/reference about the commands, as their definitions have them. */
 export async function commandsPage(): Promise<string> {
   const program = await createProgram('kubectl hub', new CommandContext(noEnvironment));
-  const commands = program.commands.filter((command) => !command.name().startsWith('__'));
+  const commands = program.commands;
   return [
     '# Commands',
     'The program `kubectl-hub` is a plugin of kubectl: `kubectl hub status`. The operator’s image has the same commands: ' +

@@ -97,7 +97,7 @@ async function diagnoseNamespace(
   const { clock, terminal } = environment;
   const { resources, refused } = await cluster.listReadable();
   const findings = [
-    ...checkResources(resources, clock.now()),
+    ...checkResources(resources, clock.now(), only),
     ...[...refused].map(([kind, message]) => about('resources', kind).skipped(oneLine(message))),
   ];
   const hubs = (resources.get(hubKind.kind) ?? []) as unknown as readonly Hub[];

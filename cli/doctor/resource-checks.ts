@@ -18,15 +18,20 @@ const MOST_NAMES = 3;
 export function checkResources(
   resources: ReadonlyMap<string, readonly CustomResource[]>,
   now: number,
+  only?: string,
 ): Finding[] {
+  const isMeant = (each: CustomResource): boolean =>
+    only === undefined || only === (each.kind === hubKind.kind ? each.metadata.name : hubNameOf(each));
   const listed = resources.get(hubKind.kind);
   const hubs = listed && new Set(listed.map(({ metadata }) => metadata.name));
   const all = [...resources.values()].flat();
   const ofEach = all.map((resource) => ({ resource, own: findingsOf(resource, hubs, now) }));
-  const others = ofEach.filter(({ own }) => own.length === 0).map(({ resource }) => resource);
+  const others = ofEach
+    .filter(({ own, resource }) => own.length === 0 && isMeant(resource))
+    .map(({ resource }) => resource);
   const findings = [
     ...ofEach.flatMap(({ own }) => own),
-    ...all.flatMap(noticesOf),
+    ...all.filter(isMeant).flatMap(noticesOf),
     ...unready(others.filter((each) => stateOf(each).reason !== 'NotLoaded')), // the check of includes says more
   ];
   return findings.length > 0

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import type { BoundedTasks } from '../../operator/base/bounded-task';
 import type { Clock } from '../../operator/base/clock';
-import { kindsByName } from '../../operator/kinds';
+import { hub as hubKind, kinds, kindsByName } from '../../operator/kinds';
 import { userAnnotations } from '../../operator/kinds/annotations';
 import type { CustomResource } from '../../operator/kinds/resource';
 import type { Cluster } from '../cluster';
@@ -13,7 +13,7 @@ import { likelySecrets } from '../export/likely-secrets';
 import { StoredObjects } from '../diff/stored-objects';
 import { type OutputOptions, printResult, withOutput } from '../output';
 import { openHub } from '../hub/access';
-import { parseTarget } from '../kind-names';
+import { findTarget } from '../kind-names';
 import { hubNameOf } from '../status/causes';
 import { withTexts } from '../with-texts';
 import { printDocument } from '../yaml/print';
@@ -29,6 +29,8 @@ interface PullOptions extends OutputOptions {
 /** kubectl keeps the former manifest there. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
+const children = kinds.filter(({ kind }) => kind !== hubKind.kind);
+
 export function pullCommand(context: CommandContext): Command {
   return withOutput(clusterCommand('pull'))
     .summary('take over into a file what was edited in the hub')
@@ -43,7 +45,7 @@ export function pullCommand(context: CommandContext): Command {
       context.clusterAction(async (cluster, argument: string, options: PullOptions) => {
         const { write } = options;
         const { clock, terminal } = context.environment;
-        const { definition, name } = parseTarget(argument);
+        const { definition, name } = await findTarget(cluster, argument, children);
         const resource = await cluster.get(definition, name);
         const siblings = [...(await cluster.listAll()).values()]
           .flat()

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { type Cluster, resourceType } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { exitCodes } from '../exit-codes';
-import { parseTarget } from '../kind-names';
+import { findTarget } from '../kind-names';
 import { Results } from '../output';
 import { conditionOf, stateOf } from '../status/state';
 import { addState, describeState, type Expectation, waitFor, type WaitOptions, withWait } from './wait';
@@ -52,7 +52,7 @@ async function apply(
   argument: string,
   { suspend, options: { wait, timeout }, results }: Given,
 ): Promise<boolean> {
-  const { definition, name } = parseTarget(argument);
+  const { definition, name } = await findTarget(cluster, argument);
   const patched = await cluster.patch(resourceType(definition), name, { spec: { suspend } });
   const { kind } = definition;
   if (!wait) {

@@ -5,10 +5,13 @@ import { userAnnotations } from '../../operator/kinds/annotations';
 import { type Cluster, resourceType } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { exitCodes } from '../exit-codes';
-import { parseTarget, type Target } from '../kind-names';
+import { findTarget, type Target } from '../kind-names';
 import { Results } from '../output';
 import { hubNameOf } from '../status/causes';
+import { readTrees } from '../status/command';
+import { renderTrees } from '../status/render';
 import { stateOf } from '../status/state';
+import type { Terminal } from '../terminal';
 import { addState, describeState, waitFor, type WaitOptions, withWait } from './wait';
 
 interface SyncOptions extends WaitOptions {
@@ -27,15 +30,25 @@ export function syncCommand(context: CommandContext): Command {
       .option('--with-resources', 'also every resource that belongs to a named Hub'),
   ).action(
     context.clusterAction(async (cluster, names: string[], options: SyncOptions) => {
-      const named = names.map(parseTarget);
+      const named = await Promise.all(names.map((each) => findTarget(cluster, each)));
       const targets = options.withResources ? await withChildren(cluster, named) : named;
-      const results = new Results(context.environment.terminal, options);
+      const { terminal } = context.environment;
+      const showsTree = options.withResources === true && options.wait && options.output === 'table';
+      const results = new Results(terminal, options, !showsTree);
       const done = await Promise.all(
         targets.map((target) => sync(cluster, context, target, options, results)),
       ).finally(() => results.end());
+      if (showsTree) await printTrees(cluster, terminal, targets);
       return done.includes(false) ? exitCodes.negative : exitCodes.success;
     }),
   );
+}
+
+/** What `status` shows of the Hubs, in the place of a line for each resource. */
+async function printTrees(cluster: Cluster, terminal: Terminal, targets: readonly Target[]): Promise<void> {
+  const hubs = targets.filter(({ definition }) => definition.kind === hub.kind).map(({ name }) => name);
+  const trees = (await readTrees(cluster)).filter(({ name }) => hubs.includes(name));
+  terminal.print(renderTrees(trees, (style, text) => terminal.paint(style, text), terminal.width));
 }
 
 /** False: the resource is not Ready. */

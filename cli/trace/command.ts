@@ -8,7 +8,7 @@ import { CommandError } from '../command-error';
 import { countFrom } from '../duration';
 import { type ExitCode, exitCodes } from '../exit-codes';
 import { openHub } from '../hub/access';
-import { parseTarget, type Target } from '../kind-names';
+import { findTarget, type Target } from '../kind-names';
 import { oneLine, type OutputOptions, printResult, withOutput } from '../output';
 import { hubNameOf } from '../status/causes';
 
@@ -29,18 +29,17 @@ export function traceCommand(context: CommandContext): Command {
         'Shows the last runs that the hub remembers, newest first: what triggered them, the steps that were taken with their ' +
           'results, and how they ended.',
       )
-      .argument('<resource>', 'name of a HubAutomation, or KIND/NAME')
+      .argument('<resource>', 'name of a HubAutomation or HubScript, or KIND/NAME')
       .addOption(new Option('--runs <count>', 'number of runs').argParser(countFrom(1)).default(1, '1')),
   ).action(
     context.clusterAction(async (cluster, argument: string, options: TraceOptions) =>
-      trace(cluster, context, targetOf(argument), options),
+      trace(cluster, context, await targetOf(cluster, argument), options),
     ),
   );
 }
 
-function targetOf(argument: string): Target {
-  if (!argument.includes('/')) return { definition: automation, name: argument };
-  const target = parseTarget(argument);
+async function targetOf(cluster: Cluster, argument: string): Promise<Target> {
+  const target = await findTarget(cluster, argument, [automation, script]);
   const { kind } = target.definition;
   if (kind !== automation.kind && kind !== script.kind)
     throw new CommandError(`a ${kind} has no runs: name a HubAutomation or a HubScript`);
@@ -72,7 +71,7 @@ async function trace(
       }),
     );
     if (runs.length === 0 && options.output === 'table')
-      terminal.warn(`The hub remembers no run of the ${domain} ${id} since its start.`);
+      terminal.warn(`The hub remembers no run of ${definition.kind} ${name} since its start.`);
     else
       await printResult(terminal, options, redactValue(runs, rest.redact), () =>
         rest.redact(formatRuns(runs)),

@@ -120,7 +120,7 @@ describe('openHub', () => {
     hub.onCommand = ({ message, succeed }) => succeed(message.type === 'trace/list' ? [] : undefined);
     expect(await run('trace porch')).toMatchObject({
       code: 0,
-      stderr: 'The hub remembers no run of the automation porch since its start.\n',
+      stderr: 'The hub remembers no run of HubAutomation porch since its start.\n',
     });
     expect(await asked()).toBe(`--namespace=home port-forward service/villa :${stranger.port}\n`);
     expect(hub.connects).toBe(1);

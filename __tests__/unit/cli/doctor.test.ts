@@ -494,6 +494,12 @@ describe('doctor', () => {
     });
   });
 
+  test('of a named Hub, only its own resources are asked whether they are Ready', async () => {
+    const other = resource('Hub', 'cottage', {}, { status: 'False', isStalled: true });
+    const { code } = await findingsOf(cluster({}, villa, porch, other), 'villa');
+    expect(code).toBe(0);
+  });
+
   test('a hub that only starts is no second fault', async () => {
     const hub = resource('Hub', 'villa', {}, { status: 'False', reason: 'PodNotReady' });
     const line = cluster({}, hub);

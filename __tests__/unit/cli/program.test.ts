@@ -39,6 +39,14 @@ describe('completion', () => {
     expect((await complete('validate', 'sam')).lines).toEqual([':0']);
   });
 
+  test('all options are offered after two hyphens', async () => {
+    const { lines } = await complete('status', '--');
+    expect(lines).toEqual(
+      expect.arrayContaining(['--namespace', '--output', '--watch', '--all-namespaces', ':4']),
+    );
+    expect((await complete('-n', 'home', 'status', 'vi')).lines).toEqual(['villa', ':4']);
+  });
+
   test('names are those of the namespace and cluster that were typed', async () => {
     const { line } = await complete('status', '-n', 'home', '--context', 'lab', 'v');
     expect(line.connections).toEqual([{ namespace: 'home', context: 'lab' }]);
@@ -193,10 +201,82 @@ describe('wrong arguments', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  test('no argument prints the help, as an error', async () => {
+  test('no argument prints the help', async () => {
     const { code, stdout, stderr } = await new CommandLine().run('');
-    expect(stderr).toMatch(/^Usage: kubectl hub /);
+    expect(stdout).toMatch(/^Usage: kubectl hub /);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  test.each([
+    ['reconcile villa', "unknown command 'reconcile': kubectl hub sync does that"],
+    ['help reconcile', "unknown command 'reconcile': kubectl hub sync does that"],
+    ['help nothing', "unknown command 'nothing': kubectl hub help lists all"],
+  ])('“%s” names the way out', async (given, message) => {
+    const { code, stdout, stderr } = await new CommandLine().run(given);
+    expect(stderr).toContain(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+});
+
+describe('words before the command', () => {
+  test.each([
+    ['-n attic status', { namespace: 'attic' }],
+    ['--namespace=attic --context lab status', { namespace: 'attic', context: 'lab' }],
+    ['-nattic status', { namespace: 'attic' }],
+  ])('“%s”: options of the cluster count, as for kubectl', async (given, expected) => {
+    const line = new CommandLine(villa);
+    await line.run(given);
+    expect(line.connections).toMatchObject([expected]);
+  });
+
+  test('an option that is none of the cluster is refused', async () => {
+    const { stderr } = await new CommandLine().run('--frob status');
+    expect(stderr).toContain("unknown option '--frob'");
+  });
+
+  test('version is that of the package, and help is of a command', async () => {
+    expect(await new CommandLine().run('version')).toMatchObject({ code: 0, stdout: `${version}\n` });
+    expect((await new CommandLine().run('help status')).stdout).toMatch(/^Usage: kubectl hub status/);
+  });
+});
+
+describe('a name without a kind', () => {
+  const night = (kind: string) => resource(kind, 'night', ofHub('villa'));
+
+  test.each([
+    ['sync night --no-wait', [night('HubLabel')], 'HubLabel night: requested\n'],
+    ['suspend night --no-wait', [night('HubLabel')], 'HubLabel night: suspend requested\n'],
+    [
+      'sync villa --no-wait',
+      [resource('HubConfiguration', 'villa', ofHub('villa'))],
+      'Hub villa: requested\n',
+    ],
+  ])('“%s” means the Hub, or the only resource that fits', async (given, objects, expected) => {
+    expect(await new CommandLine(villa, ...objects).run(given)).toMatchObject({ code: 0, stdout: expected });
+  });
+
+  test.each([
+    ['sync night', [night('HubLabel'), night('HubScene')], 'write hasc/night or halb/night'],
+    [
+      'trace night',
+      [night('HubAutomation'), night('HubScript')],
+      'several resources are called night: write',
+    ],
+    [
+      'trace night',
+      [night('HubLabel')],
+      'no HubAutomation or HubScript in the namespace home is called night',
+    ],
+    ['pull night', [], 'no resource with an object in a hub in the namespace home is called night'],
+    [
+      'resume nothing',
+      [],
+      'no Hub and no other resource in the namespace home is called nothing: write KIND/NAME',
+    ],
+  ])('“%s” that fits several or none names the way out', async (given, objects, message) => {
+    const { code, stderr } = await new CommandLine(villa, ...objects).run(given);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
   });
 });
 
@@ -205,7 +285,7 @@ describe('the form of a result', () => {
     const program = await createProgram('kubectl hub', new CommandContext(new CommandLine().environment()));
     const forms = Object.fromEntries(
       program.commands
-        .filter((each) => !['__complete', 'completion', 'help'].includes(each.name()))
+        .filter((each) => !['completion', 'help', 'version'].includes(each.name()))
         .map((each) => [each.name(), each.options.find(({ long }) => long === '--output')?.argChoices]),
     );
     expect(Object.keys(forms)).toContain('doctor');

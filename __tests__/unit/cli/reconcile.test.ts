@@ -43,6 +43,15 @@ function operate(line: CommandLine, seconds: number, status: object = {}): void 
 }
 
 describe('sync', () => {
+  test('--with-resources ends with the tree of status', async () => {
+    const line = new CommandLine(villa, porch);
+    operate(line, 1);
+    const { code, stdout } = await line.run('sync villa --with-resources');
+    expect(stdout).toMatch(/^✓ Hub villa .*\n└─ ✓ HubAutomation {2}1 of 1 Ready\n$/);
+    expect(code).toBe(0);
+    expect(JSON.parse((await line.run('sync villa --with-resources -o json')).stdout)).toHaveLength(2);
+  });
+
   test('ends with a later request of another person, which has replaced its own', async () => {
     const line = new CommandLine(villa, porch);
     const LATER = 'later';
@@ -114,15 +123,13 @@ describe('sync', () => {
     const other = resource('HubLabel', 'elsewhere', ofHub('chalet'));
     const line = new CommandLine(villa, porch, other);
     operate(line, 1);
-    const { stdout } = await line.run('sync villa haauto/porch --with-resources');
-    expect(stdout.trimEnd().split('\n').sort()).toEqual([
-      'Hub villa: HubRunning: The hub runs.',
-      'HubAutomation porch: AutomationGenerated: It is in use.',
-    ]);
+    const { stdout } = await line.run('sync villa haauto/porch --with-resources -o json');
+    const names = (JSON.parse(stdout) as { readonly name: string }[]).map(({ name }) => name);
+    expect(names.sort()).toEqual(['porch', 'villa']);
   });
 
   test.each([
-    ['sync chalet', /there is no Hub chalet in the namespace home/],
+    ['sync chalet', /no Hub and no other resource in the namespace home is called chalet/],
     ['sync lamp/porch', /there is no kind lamp: use one of Hub, HubConfiguration/],
     ['sync haauto/', /names no resource: write KIND\/NAME/],
     ['sync villa --timeout soon', /Write it like 90s/],
