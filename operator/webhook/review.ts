@@ -1,4 +1,12 @@
-import { automation, configuration, type HubConfiguration, kindsByName, script } from '../kinds';
+import {
+  automation,
+  configuration,
+  type Hub,
+  hub,
+  type HubConfiguration,
+  kindsByName,
+  script,
+} from '../kinds';
 import { duplicateMessage, hasChosenId } from '../kinds/duplicate-id';
 import { API_GROUP } from '../kinds/group';
 import { fieldOfId } from '../kinds/ids';
@@ -74,6 +82,7 @@ const rules: readonly Rule[] = [
   ({ spec }) => unsafeIntegers(spec, 'spec').map(unsafeIntegerMessage),
   ({ spec }, { kind }) => (actingKinds.has(kind) ? unquotedTexts(spec, 'spec').map(unquotedTextMessage) : []),
   recorderWarnings,
+  versionWarnings,
   secretWarnings,
 ];
 
@@ -95,6 +104,17 @@ function recorderWarnings({ spec }: CustomResource, { kind }: KindDefinition): s
   return overridden === undefined ? [] : [overridden];
 }
 
+/** Tags that are another version tomorrow. Home Assistant recommends none of them but `stable`, which is the default. */
+const MOVING_TAGS: ReadonlySet<string> = new Set(['latest', 'beta', 'rc', 'dev']);
+
+function versionWarnings({ spec }: CustomResource, { kind }: KindDefinition): string[] {
+  const { version = '' } = spec as Hub['spec'];
+  if (kind !== hub.kind || !MOVING_TAGS.has(version)) return [];
+  return [
+    `version: ${version} is another Home Assistant from day to day, and each new pod may get it. Name a version, such as 2026.11.0.`,
+  ];
+}
+
 /** Only if the hub has a HubSecrets, so that the order in which the two are applied makes no difference. */
 function secretWarnings(
   resource: CustomResource,
@@ -105,13 +125,13 @@ function secretWarnings(
   if (definition.kind !== configuration.kind) return [];
   const files = filesWithSecrets(resource);
   if (Object.keys(files).length === 0) return [];
-  const hub = definition.hubName(resource);
-  const secrets = state.secretsOf(resource.metadata.namespace, hub);
+  const hubName = definition.hubName(resource);
+  const secrets = state.secretsOf(resource.metadata.namespace, hubName);
   const uses = secrets && usesIn(files);
   if (!uses) return [];
   return missingKeys(uses, secrets).map(
     ([key, place]) =>
-      `${place}: no HubSecrets of the Hub ${hub} gives the key ${key} of !secret: add it to one.`,
+      `${place}: no HubSecrets of the Hub ${hubName} gives the key ${key} of !secret: add it to one.`,
   );
 }
 

@@ -72,6 +72,15 @@ describe('review', () => {
     expect(warningsWith(5_000)).toEqual([]);
   });
 
+  test.each([
+    ['Hub', { version: 'latest' }, [expect.stringMatching(/^version: latest is another .* Name a version/)]],
+    ['Hub', { version: 'stable' }, []],
+    ['Hub', { version: '2026.11.0' }, []],
+    ['HubScript', { version: 'latest' }, []],
+  ])('warns of a version that moves: %s %j', (kind, spec, warnings) =>
+    expect(review(creation(ours(kind, 'villa', spec)), new FakeClusterState([])).warnings).toEqual(warnings),
+  );
+
   test('a resource is no duplicate of itself', () => {
     const changed = ours('HubAutomation', 'porch', { alias: 'Porch' });
     expect(refusalOf(update(porch, changed), new FakeClusterState([porch]))).toBeUndefined();
