@@ -263,9 +263,10 @@ export class Editor {
     const isInline = kept > 0 && this.text.slice(this.lineStart(first), first).trim() !== '';
     // The first part stands behind the indicator of its parent, which stays.
     if (isInline) {
-      const end = this.lineEnd(parts[kept - 1]!.end);
-      const next = parts[kept]!.start;
-      this.edits.push({ start: first, end: this.text.slice(end, next).trim() === '' ? next : end, text: '' });
+      const between = this.text.slice(this.lineEnd(parts[kept - 1]!.end), parts[kept]!.start);
+      // Comments of the part that is the first one now stay.
+      const end = parts[kept]!.start - between.trimStart().length;
+      this.edits.push({ start: first, end, text: '' });
     }
     parts.forEach(({ isRemoved, start, end, nodes }, index) => {
       if (!isRemoved) return;

@@ -248,6 +248,12 @@ describe('a changed file', () => {
       { to: ['a', 'c'] },
       '  to:\n    # one\n    - a\n    # three\n    - c\n',
     ],
+    [
+      'the first keys of an item, and a comment of the next one',
+      '  to:\n    - a: 1 # x\n      b: 2\n      # three\n      c: 3\n',
+      { to: [{ c: 3 }] },
+      '  to:\n    - # three\n      c: 3\n',
+    ],
     ['an anchor that nothing uses', '  alias: &n Kitchen\n', { alias: 'Bath' }, '  alias: Bath\n'],
     ['a tag', '  alias: !!str 5\n', { alias: '6' }, '  alias: "6"\n'],
     [
