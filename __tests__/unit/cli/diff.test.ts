@@ -108,6 +108,8 @@ test('a hub that cannot be read does not end the comparison with the cluster and
   expect(stdout).toContain('spec.name: "Day" → "Morning"');
   expect(stdout).toMatch(/HubLabel night \(.*\)\n {2}cluster: create\n {2}hub: nothing changes\n/);
   expect(stdout.match(/The hub of the Hub cottage cannot be read: .*127\.0\.0\.1:1/g)).toHaveLength(1);
+  const opened = line.client.requests.filter(({ path }) => path.endsWith('/hubs/cottage'));
+  expect(opened).toHaveLength(1);
   expect(stdout).toContain('3 resources compared, 2 would change something');
   expect(code).toBe(2);
 });

@@ -229,6 +229,10 @@ describe('words before the command', () => {
     expect(line.connections).toMatchObject([expected]);
   });
 
+  test('-A is taken there as well', async () => {
+    expect(await new CommandLine(villa).run('-A status')).toMatchObject({ code: 0 });
+  });
+
   test('an option that is none of the cluster is refused', async () => {
     const { stderr } = await new CommandLine().run('--frob status');
     expect(stderr).toContain("unknown option '--frob'");
