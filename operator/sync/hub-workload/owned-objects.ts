@@ -97,7 +97,7 @@ export const configClaimOf = (pod: Pod | undefined): string | undefined =>
   pod?.spec?.volumes?.find(({ name }) => name === CONFIG_VOLUME)?.persistentVolumeClaim?.claimName;
 
 export const podOf = (
-  { cache }: Pick<Services, 'cache'>,
+  { cache }: { readonly cache: Pick<Services['cache'], 'get'> },
   { metadata: { namespace, name } }: Pick<Hub, 'metadata'>,
 ): Pod | undefined => cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
 

@@ -10,6 +10,7 @@ import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { createGeneratedSecret } from '../../hub-workload/generated-secret';
 import { removeOwnerReference } from '../../hub-workload/owner-reference';
+import { podOf } from '../../hub-workload/owned-objects';
 import { keepsVolume } from '../../hub-workload/retain';
 import type { MissingValue } from '../../hub-access/secret-value';
 import { type LoginFailed, NoPasswordLogin } from '../../../client/connection/errors';
@@ -145,21 +146,21 @@ export class RejectedCredentials {
   /** Rejections that the status may not show yet; null: the hub has accepted credentials since. */
   private readonly entries: PerHub<{ readonly digest: string; readonly stuck: Stuck } | null>;
 
-  constructor(cache: Pick<Cache, 'get'>) {
+  constructor(private readonly cache: Pick<Cache, 'get'>) {
     this.entries = new PerHub(cache);
   }
 
   record(hub: Hub, digest: string, error: LoginFailed): Stuck {
     const isByConfiguration = error instanceof NoPasswordLogin;
     const stuck = isByConfiguration ? noPasswordLogin(error) : loginFailed(error.message);
-    this.entries.set(hub, { digest: isByConfiguration ? withConfiguration(hub, digest) : digest, stuck });
+    this.entries.set(hub, { digest: isByConfiguration ? this.withPod(hub, digest) : digest, stuck });
     return stuck;
   }
 
-  /** Whether these credentials were rejected, by the hub with the configuration of now if that was the cause. */
+  /** Whether these credentials were rejected; where the configuration was the cause, by the pod of now. */
   find(hub: Hub, digest: string): Stuck | undefined {
     const rejected = this.digest(hub);
-    if (rejected === withConfiguration(hub, digest)) return noPasswordLogin(new NoPasswordLogin());
+    if (rejected === this.withPod(hub, digest)) return noPasswordLogin(new NoPasswordLogin());
     if (rejected !== digest) return undefined;
     return this.entries.get(hub)?.stuck ?? loginFailed('the hub has rejected these credentials');
   }
@@ -175,13 +176,18 @@ export class RejectedCredentials {
     const { rejectedCredentials = null } = hub.status?.bootstrap ?? {};
     return entry === undefined ? rejectedCredentials : (entry?.digest ?? null);
   }
+
+  /**
+   * A pod has one configuration as long as it lives. The status has the next one before the pod is replaced, and an answer of
+   * the former pod is not about that.
+   */
+  private withPod(hub: Hub, digest: string): string {
+    return `${digest} by pod ${podOf({ cache: this.cache }, hub)?.metadata.uid ?? ''}`;
+  }
 }
 
-const withConfiguration = ({ status }: Hub, digest: string): string =>
-  `${digest} with configuration ${status?.configHash ?? ''}`;
-
 function noPasswordLogin({ message: cause }: NoPasswordLogin): Stuck {
-  const message = `${cause}: add it to homeassistant.auth_providers of the HubConfiguration, or remove that section. The login is tried again when the hub runs with another configuration.`;
+  const message = `${cause}: add it to homeassistant.auth_providers of the HubConfiguration, or remove that section. The login is tried again when the hub has another pod, as it gets for another configuration.`;
   return { type: 'stuck', reason: 'LoginFailed', message };
 }
 

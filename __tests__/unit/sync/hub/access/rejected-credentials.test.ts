@@ -5,9 +5,12 @@ import { aHub } from '../../fixtures';
 const villa = aHub();
 const cabin = aHub({ metadata: { name: 'cabin', uid: 'uid-of-cabin' } });
 const hubs = [villa, cabin];
+let podUid = 'a';
 const cache = {
-  get: (_kind: string, _namespace: string, name: string) =>
-    hubs.find(({ metadata }) => metadata.name === name) as never,
+  get: (kind: string, _namespace: string, name: string) =>
+    (kind === 'Pod'
+      ? { metadata: { name, uid: podUid } }
+      : hubs.find(({ metadata }) => metadata.name === name)) as never,
 };
 
 describe('RejectedCredentials', () => {
@@ -26,20 +29,22 @@ describe('RejectedCredentials', () => {
     expect(rejected.digest(villa)).toBeNull();
   });
 
-  test('finds them while the hub has the configuration whose providers lack a login by password', () => {
-    const withHash = (configHash: string, bootstrap: object = {}) =>
-      aHub({ status: { configHash, bootstrap } });
+  test('finds them while the hub has the pod whose configuration lacks a login by password', () => {
     const rejected = new RejectedCredentials(cache);
-    const stuck = rejected.record(withHash('a'), 'digest', new NoPasswordLogin());
+    podUid = 'a';
+    // The status has the configuration of the next pod while the former one still answers.
+    const next = (bootstrap: object = {}) => aHub({ status: { configHash: 'next', bootstrap } });
+    const stuck = rejected.record(next(), 'digest', new NoPasswordLogin());
     expect(stuck.message).toMatch(/^the hub has no login by password, .*homeassistant\.auth_providers/);
     expect(stuck.message).not.toContain('Secret');
-    expect(rejected.find(withHash('a'), 'digest')).toEqual(stuck);
-    expect(rejected.find(withHash('a'), 'another digest')).toBeUndefined();
-    expect(rejected.find(withHash('b'), 'digest')).toBeUndefined();
-    const stored = { rejectedCredentials: rejected.digest(withHash('a'))! };
+    expect(rejected.find(villa, 'digest')).toEqual(stuck);
+    expect(rejected.find(next(), 'another digest')).toBeUndefined();
+    const stored = { rejectedCredentials: rejected.digest(next())! };
     const restarted = new RejectedCredentials(cache);
-    expect(restarted.find(withHash('a', stored), 'digest')).toEqual(stuck);
-    expect(restarted.find(withHash('b', stored), 'digest')).toBeUndefined();
+    expect(restarted.find(next(stored), 'digest')).toEqual(stuck);
+    podUid = 'b';
+    expect(rejected.find(next(), 'digest')).toBeUndefined();
+    expect(restarted.find(next(stored), 'digest')).toBeUndefined();
   });
 
   test('finds them in the status after a restart, until the hub accepts credentials', () => {
