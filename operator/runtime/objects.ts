@@ -35,7 +35,7 @@ export function apiVersionOf({ group, version }: ResourceType): string {
 /** `/apis/apps/v1/namespaces/home/statefulsets/my-hub/status`; without a name, the path of the collection. */
 export function pathOf(type: ResourceType, namespace?: string, name?: string, subresource?: string): string {
   const segments = [type.group ? `/apis/${type.group}/${type.version}` : `/api/${type.version}`];
-  if (namespace) segments.push('namespaces', namespace);
+  if (namespace) segments.push('namespaces', encodeURIComponent(namespace));
   segments.push(type.plural);
   if (name) segments.push(encodeURIComponent(name));
   if (subresource) segments.push(subresource);

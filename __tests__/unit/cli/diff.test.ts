@@ -65,6 +65,21 @@ test('a resource is compared in the namespace of its file, as kubectl applies it
   expect(code).toBe(2);
 });
 
+test('a namespace in a file leads to no other path of the API server', async () => {
+  const line = cluster();
+  const paths: string[] = [];
+  const { intercept } = line;
+  line.intercept = (request) => {
+    paths.push(new URL(request.path, 'https://api.example').pathname);
+    return intercept?.(request);
+  };
+  const namespace = 'x/../../../../../api/v1/namespaces/kube-system/secrets/admin?a=';
+  await line.run(`diff -f ${await write('a.yaml', { ...night, metadata: { name: 'night', namespace } })}`);
+  expect(paths).not.toEqual([]);
+  for (const path of paths)
+    expect(path).toMatch(/^\/apis\/hub-operator\.dev\/v1\/namespaces\/x%2F[^/]*\/hub/);
+});
+
 test('a field that the file does not name stays, as at an apply', async () => {
   const label = resource('HubLabel', 'night', { ...night.spec, color: 'red', icon: 'mdi:moon' });
   const path = await write('a.yaml', night);
