@@ -88,10 +88,10 @@ export function podNotReady(
  */
 function eventsOf(hub: Hub, message: string, cause: NotReadyCause): EventSpec[] {
   const before = conditionOf(hub, 'Ready');
+  const isReported = before?.message.includes(message) ?? false; // a problem of the Hub may come before it
   if (cause === 'replacement' && before?.status === 'True')
     return [{ type: 'Normal', reason: 'PodNotReady', message }];
-  if (cause === 'node' && before?.message !== message)
-    return [{ type: 'Warning', reason: 'PodNotReady', message }];
+  if (cause === 'node' && !isReported) return [{ type: 'Warning', reason: 'PodNotReady', message }];
   return [];
 }
 

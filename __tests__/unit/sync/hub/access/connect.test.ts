@@ -243,6 +243,8 @@ describe('Connector', () => {
     expect(outcome).toMatchObject({ events: [{ type: 'Warning', reason: 'PodNotReady', message }] });
     Object.assign(conditions[0]!, { reason: 'PodNotReady', message });
     expect((await reconcile()).outcome).toMatchObject({ message, events: [] });
+    Object.assign(conditions[0]!, { reason: 'InvalidSpec', message: `A problem of the Hub. ${message}` });
+    expect((await reconcile()).outcome).toMatchObject({ message, events: [] });
   });
 
   test('reports a pod that is replaced, and no unreachable hub, if the hub was lost before the watch told of its pod', async () => {
