@@ -22,6 +22,15 @@ export const WEBHOOK = {
  */
 export const MOST_DELIVERIES = 8;
 
+/** Labels that only the pod of this hub has. */
+export function selectorOf({
+  metadata: { name },
+}: {
+  readonly metadata: { readonly name: string };
+}): Record<string, string> {
+  return { 'app.kubernetes.io/name': 'home-assistant', 'app.kubernetes.io/instance': name };
+}
+
 /** The names of the objects in the cluster that belong to one hub, all in the namespace of the Hub. */
 export function objectNames(hub: string) {
   return {

@@ -1,7 +1,7 @@
 import type { HubAddress } from '../../client/connection/rest';
 import { lookupAs } from '../../client/connection/service-address';
 import type { Hub } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
+import { objectNames, selectorOf } from '../../kinds/object-names';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
@@ -9,8 +9,19 @@ import type { Services } from '../services';
 export type ConnectionServices = Pick<Services, 'applier' | 'cache' | 'settings'>;
 
 interface Service extends ClusterObject {
-  readonly spec?: { readonly clusterIP?: string; readonly clusterIPs?: readonly string[] };
+  readonly spec?: {
+    readonly clusterIP?: string;
+    readonly clusterIPs?: readonly string[];
+    readonly selector?: Readonly<Record<string, string>>;
+  };
 }
+
+interface Pod extends ClusterObject {
+  readonly status?: { readonly podIP?: string };
+}
+
+/** `spec.clusterIP` of a Service without an address of its own. */
+const HEADLESS = 'None';
 
 /** How connections to a hub of the operator are made: to the addresses of its Service, not of what a name server answers. */
 export function hubConnection(
@@ -21,13 +32,20 @@ export function hubConnection(
   const localAddress = settings.hubSourceAddress || undefined;
   // A sandbox says with the annotation where its hubs are.
   if (settings.hubUrlAnnotation) return { localAddress };
-  const { namespace, name } = hub.metadata;
-  const lookup = lookupAs(() => {
-    const { cache, applier } = services;
-    const service = cache.get<Service>(builtin.Service.kind, namespace, objectNames(name).workload);
-    if (!service || !applier.isOurs(service, hub)) return [];
-    const { clusterIP, clusterIPs } = service.spec ?? {};
-    return clusterIPs ?? (clusterIP ? [clusterIP] : []);
-  });
-  return { localAddress, lookup };
+  return { localAddress, lookup: lookupAs(() => addressesOf(services, hub)) };
 }
+
+/** None: there is no Service that leads to the pod of this Hub alone, and nothing is sent. */
+function addressesOf({ cache, applier }: ConnectionServices, hub: Hub): readonly string[] {
+  const { namespace, name } = hub.metadata;
+  const names = objectNames(name);
+  const service = cache.get<Service>(builtin.Service.kind, namespace, names.workload);
+  if (!service || !applier.isOurs(service, hub) || !selectsPodOf(hub, service)) return [];
+  const { clusterIP = '', clusterIPs = [clusterIP] } = service.spec ?? {};
+  const podIP = () => cache.get<Pod>(builtin.Pod.kind, namespace, names.pod)?.status?.podIP ?? '';
+  return (clusterIP === HEADLESS ? [podIP()] : clusterIPs).filter((address) => address !== '');
+}
+
+/** False: someone has changed the Service, which stays so while the Hub is suspended or its Service cannot be applied. */
+const selectsPodOf = (hub: Hub, { spec }: Service): boolean =>
+  Object.entries(selectorOf(hub)).every(([key, value]) => spec?.selector?.[key] === value);

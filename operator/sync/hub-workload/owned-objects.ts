@@ -9,7 +9,7 @@ import type {
   V1StatefulSetStatus,
 } from '@kubernetes/client-node';
 import type { Hub } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
+import { objectNames, selectorOf } from '../../kinds/object-names';
 import type { Manifest } from '../../runtime/apply';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
@@ -32,11 +32,6 @@ export const SERVICE_PORT = 'http';
 export const CONFIG_VOLUME = 'config';
 /** The hub's container, to be named in `spec.podTemplate`. */
 export const HUB_CONTAINER = 'hub';
-
-/** Labels that only the pod of this hub has. */
-export function selectorOf(hub: Hub): Record<string, string> {
-  return { 'app.kubernetes.io/name': 'home-assistant', 'app.kubernetes.io/instance': hub.metadata.name };
-}
 
 /** The manifest of an object with the name of the hub's workload. */
 export function workloadManifest(

@@ -3,6 +3,7 @@ import { HubUnreachable } from '../../../../operator/client/connection/errors';
 import { lookupAs } from '../../../../operator/client/connection/service-address';
 import { HubClient } from '../../../../operator/client/hub-client';
 import { hub as definition } from '../../../../operator/kinds';
+import { selectorOf } from '../../../../operator/kinds/object-names';
 import { defaulted } from '../../../../operator/kinds/schema';
 import { OwnerSessions } from '../../../../operator/sync/hub/access/owner-sessions';
 import { resolveAccess } from '../../../../operator/sync/hub-access/token';
@@ -15,11 +16,15 @@ const HUB = '127.0.0.1';
 /** What a name server answers to the name of the Service. */
 const STRANGER = '127.0.0.2';
 
+const SELECTOR = selectorOf(aHub());
+
 let server: FakeHub;
 let stranger: FakeHub;
 /** The Service of the hub in the cache; undefined: it does not exist. */
 let service: object | undefined;
 let isOurs: boolean;
+/** The address of the pod in the cache; undefined: it has none yet. */
+let podIP: string | undefined;
 let asked: jest.SpyInstance;
 const closing: { close(): void }[] = [];
 
@@ -27,8 +32,9 @@ beforeEach(async () => {
   server = await FakeHub.start('http', 0, HUB);
   stranger = await FakeHub.start('http', server.port, STRANGER);
   for (const hub of [server, stranger]) hub.routes.set('GET /api/config', json(200, { state: 'RUNNING' }));
-  service = { clusterIP: HUB, clusterIPs: [HUB] };
+  service = { clusterIP: HUB, clusterIPs: [HUB], selector: SELECTOR };
   isOurs = true;
+  podIP = HUB;
   asked = jest.spyOn(dns, 'lookup').mockImplementation(((_name: string, options: object, done: unknown) => {
     const answer = done as (error: null, address: unknown, family?: number) => void;
     if ('all' in options && options.all) answer(null, [{ address: STRANGER, family: 4 }]);
@@ -42,6 +48,8 @@ afterEach(async () => {
   await Promise.all([server.close(), stranger.close()]);
 });
 
+const headless = { clusterIP: 'None', clusterIPs: ['None'], selector: SELECTOR };
+
 const url = () => `http://villa.home.svc:${server.port}`;
 
 const given = (settings: object = {}) =>
@@ -50,9 +58,10 @@ const given = (settings: object = {}) =>
     applier: { isOurs: () => isOurs },
     cache: {
       get: (kind: string) =>
-        (kind === 'Service'
-          ? service && { metadata: { name: 'villa' }, spec: service }
-          : { metadata: { name: 'villa-api-token' } }) as never,
+        (({
+          Service: service && { metadata: { name: 'villa' }, spec: service },
+          Pod: { metadata: { name: 'villa-0' }, status: { podIP } },
+        })[kind] ?? { metadata: { name: 'villa-api-token' } }) as never,
       list: function* () {},
     },
     secrets: secretReader(() => new Map([['token', 'good-token']])),
@@ -89,12 +98,22 @@ describe('a hub of the operator', () => {
 
   test.each<[string, () => void]>([
     ['does not exist', () => (service = undefined)],
-    ['has no address yet', () => (service = {})],
+    ['has no address yet', () => (service = { selector: SELECTOR })],
+    [
+      'was made an ExternalName',
+      () => (service = { type: 'ExternalName', externalName: 'villa.example', selector: SELECTOR }),
+    ],
+    [
+      'leads to other pods',
+      () => (service = { clusterIP: HUB, clusterIPs: [HUB], selector: { app: 'other' } }),
+    ],
+    ['leads to hand-made addresses', () => (service = { clusterIP: HUB, clusterIPs: [HUB] })],
+    ['has no address of its own, nor has its pod', () => ((podIP = undefined), (service = headless))],
     ['belongs to another owner', () => (isOurs = false)],
   ])('is sent nothing when its Service %s, also by a client from before', async (_, change) => {
     const { rest, connection } = await client();
     change();
-    const refused = `${url()} cannot be reached: its Service does not exist or has no address yet`;
+    const refused = `${url()} cannot be reached: its Service does not exist, has no address yet, or leads to other pods`;
     await expect(rest.get('/api/config')).rejects.toThrow(refused);
     await expect(rest.get('/api/config')).rejects.toBeInstanceOf(HubUnreachable);
     await expect(connection.command('get_config')).rejects.toThrow(refused);
@@ -107,16 +126,20 @@ describe('a hub of the operator', () => {
     const { rest } = await client();
     service = undefined;
     await expect(rest.get('/api/config')).rejects.toThrow('its Service does not exist');
-    service = { clusterIP: HUB, clusterIPs: [HUB] };
+    service = { clusterIP: HUB, clusterIPs: [HUB], selector: SELECTOR };
     expect(await rest.get('/api/config')).toEqual({ state: 'RUNNING' });
   });
 
-  test('is reached as the name server says in a sandbox, and without an address of the Service', async () => {
+  test('is reached at the address of its pod if the Service has none of its own', async () => {
+    service = headless;
+    await (await client()).rest.get('/api/config');
+    expect(server.asked('/api/config')).toHaveLength(1);
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  test('is reached as the name server says in a sandbox', async () => {
     await (await client({ hubUrlAnnotation: 'address' })).rest.get('/api/config');
     expect(stranger.asked('/api/config')).toHaveLength(1);
-    service = { clusterIP: 'None', clusterIPs: ['None'] };
-    await (await client()).rest.get('/api/config');
-    expect(stranger.asked('/api/config')).toHaveLength(2);
   });
 });
 

@@ -11,10 +11,10 @@ import { ensureHttpRoute } from './gateway';
 import { ensureIngress } from './ingress';
 import { ensureService } from './service';
 import type { Hub, HubSpec } from '../../../kinds';
-import { OPERATOR_LABELS } from '../../../kinds/object-names';
+import { OPERATOR_LABELS, selectorOf } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
 import { builtin } from '../../../runtime/types';
-import { HUB_PORT, selectorOf, workloadManifest } from '../../hub-workload/owned-objects';
+import { HUB_PORT, workloadManifest } from '../../hub-workload/owned-objects';
 import { ensureObject } from './ensure-object';
 
 /** The steps that make the hub reachable: Service, Ingress with its Certificate, HTTPRoute, NetworkPolicy (rules.md, "Exposure"). */

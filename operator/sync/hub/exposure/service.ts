@@ -1,16 +1,10 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
-import { objectNames } from '../../../kinds/object-names';
+import { objectNames, selectorOf } from '../../../kinds/object-names';
 import { ObjectRejected } from '../../../runtime/apply-errors';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { HubContext, WithAddress, WorkloadStep } from '../steps';
-import {
-  HUB_PORT,
-  selectorOf,
-  type Service,
-  SERVICE_PORT,
-  workloadManifest,
-} from '../../hub-workload/owned-objects';
+import { HUB_PORT, type Service, SERVICE_PORT, workloadManifest } from '../../hub-workload/owned-objects';
 import { isExposed, notExposed } from './trusted-proxies';
 
 /**

@@ -1,6 +1,6 @@
 import type { V1Container } from '@kubernetes/client-node';
 import type { Hub, HubSpec } from '../../../kinds';
-import { objectNames } from '../../../kinds/object-names';
+import { objectNames, selectorOf } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import type { Manifest } from '../../../runtime/apply';
 import type { Sent } from '../../../runtime/objects';
@@ -13,7 +13,6 @@ import {
   HUB_CONTAINER,
   mountsClaim,
   type PodSpec,
-  selectorOf,
   type StatefulSet,
   workloadManifest,
 } from '../../hub-workload/owned-objects';
