@@ -114,8 +114,9 @@ export class Outcomes {
    * The hub is in recovery mode with a configuration that it has run with: its pod is replaced, once.
    *
    * @param rejection why it does not run with this one
+   * @param heldBy why its pod is not replaced
    */
-  healing(isReplaced: boolean, rejection: string | undefined): Outcome {
+  healing(isReplaced: boolean, rejection: string | undefined, heldBy?: string): Outcome {
     const what = 'The hub came up in its recovery mode with a configuration that it has run with';
     const { failed } = this.record ?? {};
     const other =
@@ -129,7 +130,11 @@ export class Outcomes {
         `${what}, also after its pod was replaced. The conditions of the Hub ${this.hub} and the log of its pod say why. Correct the cause, then delete the pod, or change the configuration.${other}`,
         DEPENDENCY_REQUEUE,
       );
-    const message = `${what}. Its pod is replaced once.${other}`;
+    const replaced =
+      heldBy === undefined
+        ? 'Its pod is replaced once.'
+        : `Its pod is to be replaced once. That has not begun: the Hub ${this.hub} reports ${heldBy}. Correct first what its conditions name.`;
+    const message = `${what}. ${replaced}${other}`;
     return waiting('RestartPending', message, DEPENDENCY_REQUEUE, { status: this.generated });
   }
 

@@ -18,7 +18,7 @@ import { notSetUp } from './load/components';
 import type { LoadResult, LoadTask } from './load/hub-loader';
 import { type HttpPolicy, syncHttpSettings } from './load/http-settings';
 import type { LoadJobs } from './load/load-jobs';
-import type { DesiredContent, RunningHub } from './load/running-content';
+import { type DesiredContent, RunningContents, type RunningHub } from './load/running-content';
 import { observeUnusable, observeUsable, type UsableHub } from './record/observe';
 import { publishConfiguration, publishWithoutRestart } from './record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './record/record';
@@ -74,8 +74,8 @@ export class ConfigurationReconciler {
   }
 
   private async syncUnusable(prepared: Prepared, { hub, unusable }: UnusableHub): Promise<Outcome> {
-    const { resource, outcomes } = prepared;
-    const observed = await observeUnusable(this.services, this.hubs, resource, hub);
+    const { resource, outcomes, record } = prepared;
+    const observed = await observeUnusable(this.services, this.hubs, resource, hub, record?.start);
     const status = { ...unusable.status, ...outcomes.generated };
     // The hub may not have answered when it was asked for its mode.
     const after = observed.mode === 'recovery' ? { after: DEPENDENCY_REQUEUE } : {};
@@ -139,15 +139,14 @@ export class ConfigurationReconciler {
 
   /** Takes the step that was decided on. */
   private async takeUsable(step: Step, work: UsableWork): Promise<Outcome> {
-    const { outcomes, record, hub } = work;
+    const { outcomes } = work;
     switch (step) {
       case 'ReportInUse':
         return this.reportInUse(work);
       case 'ReportRejected':
         return reportRejected(work);
       case 'ReportFailed':
-        await publishWithoutRestart(this.services, work.resource, record!);
-        return this.reportFailed(work, hub, record!.marker.configuration);
+        return this.reportFailedInUsable(work);
       case 'ReportLoad':
         return this.reportLoad(work, work.last!);
       case 'AwaitRestart':
@@ -186,11 +185,22 @@ export class ConfigurationReconciler {
     }
   }
 
+  /** The hub runs with another content, and verdicts on that in the start before fall. */
+  private async reportFailedInUsable(work: UsableWork): Promise<Outcome> {
+    const { resource, hub } = work;
+    const record = (await new RunningContents(this.services, this.records).find(work)) ?? work.record!;
+    await publishWithoutRestart(this.services, resource, record);
+    return this.reportFailed({ ...work, record }, hub, record.marker.configuration);
+  }
+
   /** Ready is proven by its effect: the integration of each section is set up. */
   private async reportInUse(work: UsableWork): Promise<Outcome> {
     const { resource, content, outcomes, hub, client, record, observed } = work;
     const { files, sections } = content;
     await publishWithoutRestart(this.services, resource, content);
+    // A record of an older operator, which has no digest of the pod.
+    if (record && record.start.workload === undefined && observed.start.workload !== undefined)
+      await this.records.set(hub, { ...record, start: observed.start });
     if (record?.warnings) return outcomes.loaded();
     const texts = Object.values(files);
     const empty =
@@ -234,7 +244,8 @@ export class ConfigurationReconciler {
         const message = `The hub does not read the files of the ConfigMap ${configuration}, although its pod has started with them. Read the log of the pod.`;
         return outcomes.reloadFailed(message);
       }
-      await this.restarts.restart(hub, 'it has to read its configuration');
+      if ((await this.restarts.restart(hub, 'it has to read its configuration')) === 'held')
+        return outcomes.restarting(heldBy, sections);
     }
     return outcomes.restarting(isBegun ? undefined : heldBy, sections);
   }
@@ -309,12 +320,12 @@ export class ConfigurationReconciler {
   }
 
   private async goBackUnchecked(work: UnusableWork, hub: Hub): Promise<Outcome> {
-    const { resource, outcomes, record, policy } = work;
+    const { resource, outcomes, record, policy, observed } = work;
     const good = await this.records.lastGood(hub, record);
     if (!good) return outcomes.noOther(policy);
     await publishConfiguration(this.services, resource, good);
-    await this.restarts.restart(hub, 'recovery mode with an unchecked configuration');
-    return outcomes.revertedUnchecked();
+    const result = await this.restarts.restart(hub, 'recovery mode with an unchecked configuration');
+    return result === 'held' ? outcomes.restarting(observed.heldBy) : outcomes.revertedUnchecked();
   }
 
   /** A passing cause, such as a full disk, or a volume that was not there. The record says that it was tried. */
@@ -334,8 +345,11 @@ export class ConfigurationReconciler {
         rejection === undefined ? record.rejected : { marker: content.marker, problem: rejection };
       await this.records.set(hub, { ...record, replacedPod: pod.uid, rejected });
     }
-    await this.restarts.restart(hub, 'recovery mode with a configuration that it has run with');
-    return outcomes.healing(false, rejection);
+    const result = await this.restarts.restart(
+      hub,
+      'recovery mode with a configuration that it has run with',
+    );
+    return outcomes.healing(false, rejection, result === 'held' ? observed.heldBy : undefined);
   }
 }
 

@@ -9,6 +9,7 @@ import { undefinedIf } from '../../base/undefined-if';
 import type { HubClients } from '../hub-access/hub-clients';
 import { PerHub } from '../hub-access/per-hub';
 import type { Services } from '../services';
+import { isHeld } from '../still-desired';
 import { deletePod, hubContainer, isReadyPod, type Pod, podOf, statefulSetOf } from './owned-objects';
 
 /** Whether the applied pod template is the desired one. `held`: it cannot be applied now. */
@@ -30,8 +31,9 @@ interface SeenOccupation {
  * - `rollout`: a changed pod template is about to replace the pod.
  * - `busy`: the hub starts, migrates its database, or makes or restores a backup.
  * - `unknown`: this process has not compared the pod template yet.
+ * - `held`: the Hub is suspended or in dry-run, so nothing of it is changed.
  */
-export type RestartResult = 'deleted' | 'rollout' | 'busy' | 'unknown';
+export type RestartResult = 'deleted' | 'rollout' | 'busy' | 'unknown' | 'held';
 
 /**
  * Restarts hubs by the deletion of their pods. It knows of rollouts, so that one cause does not restart a hub twice: after an
@@ -95,6 +97,7 @@ export class PodRestarts {
 
   /** Deletes the pod, unless a rollout is about to do so or its hub must not be interrupted. */
   async restart(hub: Hub, reason: string): Promise<RestartResult> {
+    if (isHeld(hub)) return 'held';
     const template = this.templates.get(hub);
     if (template === undefined) return 'unknown';
     const pod = podOf(this.services, hub);

@@ -142,6 +142,36 @@ describe('ConfigurationReconciler', () => {
     expect(hub.events.filter((event) => event === 'delete pod')).toHaveLength(1);
   });
 
+  test('a recovery mode is healed again in a later start, where a content failed before both', async () => {
+    const hub = await started();
+    const desired = hub.desired(UNKNOWN);
+    await hub.reconcile(desired, 30);
+    for (const round of [1, 2]) {
+      let starts = 0;
+      hub.cannotStartWith = (text) => text.includes('unknown') || ++starts === 1;
+      hub.restart();
+      expect(await hub.reconcile(desired, 30)).toMatchObject({
+        reason: 'CheckFailed',
+        status: { appliedHash: hub.desired(HOT).content.marker.configuration },
+      });
+      expect(hub.events.filter((event) => event === 'delete pod')).toHaveLength(round);
+    }
+  });
+
+  test('a recovery mode of a hub that is suspended is not healed, and the status says why', async () => {
+    const hub = await started();
+    const desired = hub.desired(HOT);
+    hub.cannotStartWith = () => true;
+    hub.restart();
+    hub.suspend();
+    expect(await hub.reconcile(desired, 30)).toMatchObject({
+      type: 'Waiting',
+      reason: 'RestartPending',
+      message: expect.stringContaining('That has not begun: the Hub villa reports Suspended.'),
+    });
+    expect(hub.events).not.toContain('delete pod');
+  });
+
   test('a recovery mode with sections that waited for the start is healed with what ran in full', async () => {
     const hub = await started();
     expect(await hub.settle(hub.desired(CORRECTED, 'hot-reload'))).toBe('RestartPending');
@@ -249,7 +279,7 @@ describe('ConfigurationReconciler', () => {
     await hub.reconcile(desired, 40);
     hub.restart();
     await hub.reconcile(desired, 40);
-    expect(hub.events).toEqual(['restart']);
+    expect(hub.events).toEqual(['restart', 'write villa-configuration-accepted']);
   });
 
   test('is tried again on request, once', async () => {
@@ -399,6 +429,39 @@ describe('ConfigurationReconciler', () => {
       expect(await hub.reconcile(hub.desired(CORRECTED), 120)).toMatchObject(waits);
       expect(hub.text).toContain('Villa');
       expect(restartsOf(hub.events)).toBe(1);
+    });
+
+    test('gives way also where an older operator has recorded what ran before', async () => {
+      const hub = await started();
+      const record = hub.configMaps.get('villa-configuration-accepted')!;
+      const { start: _start, ...stored } = JSON.parse(record.data['.loaded']!) as Record<string, unknown>;
+      hub.configMaps.set('villa-configuration-accepted', {
+        metadata: { ...record.metadata, resourceVersion: 'older' },
+        data: { ...record.data, '.loaded': JSON.stringify({ ...stored, start: { version: '2026.11.0' } }) },
+      });
+      expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
+      hub.crashesWith = crashes;
+      expect(await hub.reconcile(hub.desired(CORRECTED), 30)).toMatchObject({ reason: 'CheckFailed' });
+      expect(hub.text).not.toContain('Villa');
+    });
+
+    test('does not give way for restarts of its pod before it came', async () => {
+      const hub = await started();
+      for (let restarts = 0; restarts < 3; restarts++) hub.restartProcess();
+      expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
+      const desired = hub.desired(CORRECTED, 'hot-reload');
+      expect(await hub.settle(desired)).toBe('RestartPending');
+      hub.crashesWith = crashes;
+      hub.ends = 1;
+      hub.restartProcess();
+      expect(await hub.reconcile(desired, 30)).toMatchObject({ reason: 'HubNotReady' });
+      expect(hub.text).toContain('Villa');
+      hub.ends = 4;
+      expect(await hub.reconcile(desired, 30)).toMatchObject({
+        reason: 'CheckFailed',
+        message: expect.stringContaining('ended 4 times'),
+      });
+      expect(hub.text).not.toContain('Villa');
     });
 
     test('is not the only cause where the process ends with the last good one, too', async () => {

@@ -20,6 +20,7 @@ import type { Files } from '../../../../operator/sync/configuration/generate/con
 import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
 import type { Services } from '../../../../operator/sync/services';
 import type { ManualClock } from '../../manual-clock';
+import { isHeld } from '../../../../operator/sync/still-desired';
 import { aHub, services } from '../fixtures';
 import { textsOfHub } from '../../../../operator/sync/configuration/generate/texts';
 import { unbounded } from '../../../../operator/base/bounded-task';
@@ -83,6 +84,8 @@ export class FakeHub {
   cannotStartWith: (text: string) => boolean = () => false;
   /** Whether the process of the hub ends at each start with a text that its check accepts. */
   crashesWith: (text: string) => boolean = () => false;
+  /** How often the process has ended in a row. */
+  ends = 4;
   /** The image of the next pod. */
   image = 'home-assistant:2026.11.0';
   /** The hub does not read the files that its pod mounts, until the next start: a backup has brought old files. */
@@ -188,6 +191,7 @@ export class FakeHub {
     const loads = new LoadJobs(given, records);
     const contact = () => Promise.resolve({ client: this.client });
     const restart = () => {
+      if (isHeld(this.hub)) return Promise.resolve('held' as const);
       this.step('delete pod');
       this.restart();
       return Promise.resolve('deleted' as const);
@@ -240,6 +244,14 @@ export class FakeHub {
       this.followRestart();
     }
     return outcome!;
+  }
+
+  /** A suspended Hub keeps its conditions. */
+  suspend(): void {
+    const { status, spec } = this.hub;
+    const suspended = { type: 'Suspended', status: 'True', reason: 'Suspended', message: '' };
+    const conditions = [...status!.conditions!, suspended];
+    this.hub = aHub({ spec: { ...spec, suspend: true }, status: { ...status, conditions } as never });
   }
 
   /** The Hub has this mistake in its spec, for which it changes no pod template; undefined: it is corrected. */
@@ -456,13 +468,12 @@ export class FakeHub {
     };
   }
 
-  /** After three restarts. */
   private get crashedContainer() {
     const message = 'loading\nFatal Python error: Segmentation fault';
     return {
       name: 'hub',
       started: false,
-      restartCount: 3,
+      restartCount: this.restarts + this.ends - 1,
       state: { waiting: { reason: 'CrashLoopBackOff' } },
       lastState: { terminated: { exitCode: 139, reason: 'Error', message } },
     };

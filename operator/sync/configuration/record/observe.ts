@@ -1,5 +1,6 @@
 import { getConfig } from '../../../client/setup/core';
 import { HubError } from '../../../client/connection/errors';
+import { HUB_START_LIMIT } from '../../../base/limits';
 import type { HubClient } from '../../../client/hub-client';
 import { hubStartId } from '../../../client/setup/hub-start-id';
 import type { Hub, HubConfiguration } from '../../../kinds';
@@ -27,8 +28,10 @@ export interface PodStart {
   readonly begunWith?: ContentHashes | undefined;
   /** The content that `prepare-config` accepted. Each later start in the pod reads the files that are published by then. */
   readonly preparedWith?: ContentHashes | undefined;
-  /** The process of the hub has ended again and again, by itself, and does not run now. */
+  /** The process of the hub has ended again and again, by itself, since it was last seen to run, and does not run now. */
   readonly ends?: ProcessEnds | undefined;
+  /** How often the container of the hub was restarted. */
+  readonly restarts?: number | undefined;
   /** A digest of all that it was made of beside the configuration: image, limits, community integrations. */
   readonly workload?: string | undefined;
   /** The content that `prepare-config` rejected, and why: the hub runs with the last good copy of its volume. */
@@ -40,7 +43,11 @@ export interface PodStart {
 }
 
 /** Undefined: there is no pod, or it is going. */
-async function podStart(services: ObserveServices, hub: Hub): Promise<PodStart | undefined> {
+async function podStart(
+  services: ObserveServices,
+  hub: Hub,
+  lastSeen: HubStart | undefined,
+): Promise<PodStart | undefined> {
   const pod = podOf(services, hub);
   if (!pod || pod.metadata.uid === undefined || pod.metadata.deletionTimestamp) return undefined;
   const { uid, annotations = {} } = pod.metadata;
@@ -54,7 +61,8 @@ async function podStart(services: ObserveServices, hub: Hub): Promise<PodStart |
     uid,
     restart,
     workload: workloadOf(pod, report.version),
-    ends: processEnds(pod, redact),
+    ends: processEnds(pod, lastSeen, redact),
+    restarts: hubContainer(pod)?.restartCount,
     createdFiles: report.created,
     errorsBefore: report.lastStart.map(redact),
   };
@@ -73,23 +81,36 @@ function workloadOf({ metadata, spec }: Pod, version: string): string {
   return payloadHash({ spec: { ...spec, nodeName: undefined }, community, version });
 }
 
-/** As many restarts of the container, each after an end of its process, are no chance. */
-const RESTARTS_OF_CHANCE = 2;
+/** More ends of the process than these are no chance. */
+const ENDS_OF_CHANCE = 3;
 
 /** A stop, also by a probe, a restart that the hub asked for, and a kill from outside. */
 const ENDS_FROM_OUTSIDE: ReadonlySet<number> = new Set([0, 100, 137, 143]);
 
-/** Undefined as well while the process runs: that run may be the one that lasts. */
-function processEnds(pod: Pod, redact: (text: string) => string): ProcessEnds | undefined {
+/**
+ * Undefined as well while the process runs: that run may be the one that lasts.
+ *
+ * @param lastSeen start that the hub was last seen to run in: it and those before say nothing of what came later
+ */
+function processEnds(
+  pod: Pod,
+  lastSeen: HubStart | undefined,
+  redact: (text: string) => string,
+): ProcessEnds | undefined {
   const { restartCount = 0, state = {}, lastState } = hubContainer(pod) ?? {};
   const isBackingOff = state.waiting?.reason === 'CrashLoopBackOff';
   const end = state.terminated ?? (isBackingOff ? lastState?.terminated : undefined);
-  if (!end || restartCount <= RESTARTS_OF_CHANCE) return undefined;
-  const { exitCode = 0, reason, message = '' } = end;
+  const isOfPod = lastSeen !== undefined && lastSeen.pod === pod.metadata.uid;
+  const runsBefore = isOfPod ? (lastSeen.restarts ?? restartCount) + 1 : 0;
+  const times = restartCount + 1 - runsBefore;
+  if (!end || times <= ENDS_OF_CHANCE) return undefined;
+  const { exitCode = 0, reason, message = '', startedAt, finishedAt } = end;
+  // A hub that has run for so long has started.
+  if (Date.parse(String(finishedAt)) - Date.parse(String(startedAt)) >= HUB_START_LIMIT) return undefined;
   const isOutOfMemory = reason === 'OOMKilled';
   if (isOutOfMemory ? !hasMemoryLimit(pod) : ENDS_FROM_OUTSIDE.has(exitCode)) return undefined;
   const last = `${isOutOfMemory ? `${reason}, ` : ''}exit code ${exitCode}`;
-  return { times: restartCount + 1, last, words: lastLines(redact(message)) };
+  return { times, last, words: lastLines(redact(message)) };
 }
 
 /** Without one, memory is short on the node, which may have another cause. */
@@ -152,21 +173,26 @@ export async function observeUsable(
   resource: HubConfiguration,
   { hub, client }: UsableHub,
 ): Promise<ObservedUsable> {
-  const cluster = await observeCluster(services, resource, hub);
+  const cluster = await observeCluster(services, resource, hub, undefined);
   const id = await hubStartId(client.connection);
-  const { uid: pod, workload } = cluster.pod ?? {};
-  const start = { id, version: hub.status?.version, pod, workload };
+  const { uid: pod, workload, restarts } = cluster.pod ?? {};
+  const start = { id, version: hub.status?.version, pod, workload, restarts };
   return { ...cluster, mode: 'usable', start, shown: await readMarker(client), unusableFor: 0 };
 }
 
-/** Observes a hub that cannot be used, or that does not exist. */
+/**
+ * Observes a hub that cannot be used, or that does not exist.
+ *
+ * @param lastSeen the start of the hub that the record is of
+ */
 export async function observeUnusable(
   services: ObserveServices,
   hubs: Pick<HubClients, 'contact'>,
   resource: HubConfiguration,
   hub: Hub | undefined,
+  lastSeen: HubStart | undefined,
 ): Promise<Observed> {
-  const cluster = await observeCluster(services, resource, hub);
+  const cluster = await observeCluster(services, resource, hub, lastSeen);
   if (!hub) return { ...cluster, mode: 'away', unusableFor: Infinity };
   const pod = podOf(services, hub);
   const mode = cluster.pod?.ends ? 'crashing' : await unusableMode(hubs, hub, pod);
@@ -180,9 +206,14 @@ export async function observeUnusable(
 const podOf = ({ cache }: ObserveServices, { metadata: { namespace, name } }: Hub): Pod | undefined =>
   cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
 
-async function observeCluster(services: ObserveServices, resource: HubConfiguration, hub: Hub | undefined) {
+async function observeCluster(
+  services: ObserveServices,
+  resource: HubConfiguration,
+  hub: Hub | undefined,
+  lastSeen: HubStart | undefined,
+) {
   return {
-    pod: hub && (await podStart(services, hub)),
+    pod: hub && (await podStart(services, hub, lastSeen)),
     published: publishedConfiguration(services, resource),
     template: restartOfTemplate(services, resource),
     heldBy: hub && restartHeldBy(hub),

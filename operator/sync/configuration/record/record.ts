@@ -64,6 +64,8 @@ export interface HubStart {
   readonly pod?: string | undefined;
   /** What that pod was made of beside the configuration, as a digest. Absent: not known. */
   readonly workload?: string | undefined;
+  /** How often the container of the hub had been restarted in that pod. Absent: not known. */
+  readonly restarts?: number | undefined;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Pod } from '../../../../../operator/sync/hub-workload/owned-object
 import type { HubConfiguration } from '../../../../../operator/kinds';
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import { observeUnusable, restartHeldBy } from '../../../../../operator/sync/configuration/record/observe';
+import type { HubStart } from '../../../../../operator/sync/configuration/record/record';
 import { prepareMessage } from '../fake-hub';
 import { aHub, services } from '../../fixtures';
 
@@ -16,7 +17,13 @@ interface Container {
   readonly restartCount?: number;
   readonly isRunning?: boolean;
   /** The last end of its process. */
-  readonly end?: { readonly exitCode: number; readonly reason?: string; readonly message?: string };
+  readonly end?: {
+    readonly exitCode: number;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly startedAt?: string;
+    readonly finishedAt?: string;
+  };
   readonly limits?: Readonly<Record<string, string>>;
   readonly podLimits?: Readonly<Record<string, string>>;
   readonly version?: string;
@@ -71,7 +78,7 @@ function podWith({
 }
 
 /** A hub that cannot be used, as its Hub and its pod show it. */
-function observe(reason: string, container: Container = {}) {
+function observe(reason: string, container: Container = {}, lastSeen?: HubStart) {
   const conditions = [{ type: 'Ready', status: 'False', reason, message: '', lastTransitionTime: '' }];
   const hub = aHub({ status: { conditions } as never });
   const pod = podWith(container);
@@ -79,7 +86,8 @@ function observe(reason: string, container: Container = {}) {
     cache: { get: (kind: string) => (kind === 'Pod' ? pod : undefined) as never },
     secrets: { get: () => Promise.resolve(new Map([['secrets.yaml', 'password: hunter22\n']])) },
   });
-  return observeUnusable(given, { contact: () => Promise.reject(new Error('not asked')) }, resource, hub);
+  const hubs = { contact: () => Promise.reject(new Error('not asked')) };
+  return observeUnusable(given, hubs, resource, hub, lastSeen);
 }
 
 describe('observeUnusable', () => {
@@ -133,9 +141,23 @@ describe('observeUnusable', () => {
       ['on a node without memory', { end: { exitCode: 137, reason: 'OOMKilled' }, limits: {} }],
       ['that has ended three times', { end: { exitCode: 139 }, restartCount: 2 }],
       ['that runs again', { end: { exitCode: 139 }, isRunning: true }],
+      [
+        'that has run for ten minutes',
+        { end: { exitCode: 1, startedAt: '2026-01-01T00:00:00Z', finishedAt: '2026-01-01T00:10:00Z' } },
+      ],
     ])('one %s is not', async (_, container) => {
       const observed = await observe('PodNotReady', { ...crash, limits: memory, ...container });
       expect(observed.mode).not.toBe('crashing');
+    });
+
+    test('is counted from the start that was last seen in that pod', async () => {
+      const start = { id: 'a', pod: 'pod-1', restarts: 2 };
+      const after = (restartCount: number, lastSeen: HubStart) =>
+        observe('PodNotReady', { ...crash, restartCount, end: { exitCode: 1 } }, lastSeen);
+      expect((await after(5, start)).mode).toBe('away');
+      expect(await after(6, start)).toMatchObject({ mode: 'crashing', pod: { ends: { times: 4 } } });
+      expect((await after(7, { ...start, restarts: undefined })).mode).toBe('away');
+      expect((await after(3, { ...start, pod: 'another' })).mode).toBe('crashing');
     });
 
     test('is quoted with its last lines, without secrets', async () => {

@@ -397,6 +397,18 @@ describe('PodRestarts', () => {
     expect(cluster.deleted).toEqual(['villa-0']);
   });
 
+  test.each<[string, Pick<Hub, 'spec'> | { readonly metadata: Partial<Hub['metadata']> }]>([
+    ['is suspended', { spec: { suspend: true } }],
+    ['is in dry-run', { metadata: { annotations: { 'hub-operator.dev/dry-run': 'true' } } }],
+  ])('delete no pod of a Hub that %s', async (_, changed) => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    await cluster.delay(villa, template('old'));
+    const metadata = { ...villa.metadata, ...('metadata' in changed && changed.metadata) };
+    expect(await cluster.restart({ ...villa, ...changed, metadata })).toBe('held');
+    expect(cluster.deleted).toEqual([]);
+  });
+
   test('know the reason of a deletion once, and none of a pod that was gone', async () => {
     const cluster = new Cluster();
     const [villa] = cluster.hubs;
