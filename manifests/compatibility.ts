@@ -162,7 +162,10 @@ function alternativeBreaks(before: Node, after: Node): string[] {
   return before.anyOf.every(accepts) ? [] : ['anyOf changed'];
 }
 
-/** How server-side apply merges: who owns which item would change for stored objects. */
+/**
+ * How server-side apply merges: who owns which item would change for stored objects. A granular map may become atomic: the managers of
+ * its keys then own all of it, and nothing of it is lost.
+ */
 function mergeBreaks(before: Node, after: Node): string[] {
   const defaults = { 'x-kubernetes-list-type': 'atomic', 'x-kubernetes-map-type': 'granular' };
   const value = (node: Node, keyword: keyof typeof defaults) => node[keyword] ?? defaults[keyword];
@@ -171,6 +174,7 @@ function mergeBreaks(before: Node, after: Node): string[] {
   return [
     ...keywords
       .filter((keyword) => value(before, keyword) !== value(after, keyword))
+      .filter((keyword) => keyword !== 'x-kubernetes-map-type' || value(after, keyword) !== 'atomic')
       .map((keyword) => `${keyword} changed from ${value(before, keyword)} to ${value(after, keyword)}`),
     ...(isEqual(before[keys], after[keys]) ? [] : [`${keys} changed`]),
   ];

@@ -1,4 +1,5 @@
 import { childSpec, defineChild, hubAndToken, hubOfChild } from './child';
+import { wholeMap } from './entity';
 import { atomicTexts, flag, moment, nonEmptyText, text } from './fields';
 import { objectNames } from './object-names';
 import type { Resource } from './resource';
@@ -34,7 +35,7 @@ const spec = {
       default: '',
     },
     files: {
-      type: 'object',
+      ...wholeMap,
       description:
         'Further files for `!include`, by file name, such as `sensors.yaml`. A name has no folder and ends in `.yaml`. ' +
         'Names that the hub or the operator writes are reserved (`configuration.yaml`, `secrets.yaml`, ' +

@@ -22,9 +22,15 @@ export const icon = {
   maxLength: 128,
 } as const satisfies Schema;
 
+/**
+ * A map that one manager of fields owns as a whole: of a granular one that becomes `{}`, server-side apply makes null, which the schema
+ * refuses.
+ */
+export const wholeMap = { type: 'object', 'x-kubernetes-map-type': 'atomic' } as const satisfies Schema;
+
 /** An object in the syntax of Home Assistant, kept as it is written. */
 export const freeObject = {
-  type: 'object',
+  ...wholeMap,
   'x-kubernetes-preserve-unknown-fields': true,
 } as const satisfies Schema;
 

@@ -5,6 +5,7 @@ import {
   autoReload,
   configId,
   freeObject,
+  wholeMap,
   hubId,
   icon,
   idRules,
@@ -63,7 +64,7 @@ const spec = {
     icon,
     sequence: actionList,
     fields: {
-      type: 'object',
+      ...wholeMap,
       description: 'Parameters of the script, by name, as the hub’s UI shows them. Default: none.',
       additionalProperties: {
         type: 'object',

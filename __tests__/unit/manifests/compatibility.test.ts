@@ -73,6 +73,11 @@ const small: Draft = {
                   level: { type: 'integer', minimum: 0, maximum: 10, default: 5 },
                   any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
                   labels: { type: 'object', additionalProperties: { type: 'string', maxLength: 5 } },
+                  whole: {
+                    type: 'object',
+                    'x-kubernetes-map-type': 'atomic',
+                    additionalProperties: { type: 'string' },
+                  },
                   parts: {
                     type: 'array',
                     maxItems: 3,
@@ -203,6 +208,11 @@ const breaks: readonly (readonly [...Mutation, expected: string])[] = [
     'Lamp: spec.parts: x-kubernetes-list-type changed from map to atomic',
   ],
   [
+    'a map whose keys get owners of their own',
+    ({ properties }) => (properties['whole']!['x-kubernetes-map-type'] = 'granular'),
+    'Lamp: spec.whole: x-kubernetes-map-type changed from atomic to granular',
+  ],
+  [
     'other map keys',
     ({ properties }) => (properties['parts']!['x-kubernetes-list-map-keys'] = ['note']),
     'Lamp: spec.parts: x-kubernetes-list-map-keys changed',
@@ -274,6 +284,10 @@ const additions: readonly Mutation[] = [
   ['a longer text', ({ properties }) => (properties['name']!['maxLength'] = 10)],
   ['a number instead of an integer', ({ properties }) => (properties['level']!['type'] = 'number')],
   ['no rule', (spec) => delete spec['x-kubernetes-validations']],
+  [
+    'a map that one manager owns as a whole',
+    ({ properties }) => (properties['labels']!['x-kubernetes-map-type'] = 'atomic'),
+  ],
   ['a description', (spec) => (spec['description'] = 'What it is.')],
   ['another version beside it', (_, __, { spec }) => void (spec.versions as unknown[]).push({ name: 'v2' })],
   [
