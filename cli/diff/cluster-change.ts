@@ -5,7 +5,6 @@ import type { CustomResource } from '../../operator/kinds/resource';
 import type { ApiRequest } from '../../operator/runtime/api-client';
 import { ApiError } from '../../operator/runtime/api-errors';
 import { pathOf } from '../../operator/runtime/objects';
-import { FIELD_MANAGER } from '../../operator/runtime/object-ownership';
 import { fieldOf, type Path } from '../../operator/offline/field-path';
 import { type Cluster, resourceType } from '../cluster';
 
@@ -109,15 +108,15 @@ function withRemovals(former: unknown, given: Fields): Fields {
 interface ManagedFields {
   readonly manager?: string;
   readonly operation?: string;
-  readonly subresource?: string;
+  readonly fieldsV1?: Readonly<Record<string, unknown>>;
 }
 
-/** The manager of the last apply on the server, such as Flux; else kubectl. The operator applies only its finalizer and the status. */
+/** The manager that has applied the spec on the server, such as Flux; else kubectl. The operator applies its finalizer and the status. */
 function applierOf({ metadata }: CustomResource): string {
   const managers = (metadata as { readonly managedFields?: readonly ManagedFields[] }).managedFields ?? [];
   const appliers = managers
-    .filter(({ operation, subresource }) => operation === 'Apply' && !subresource)
-    .flatMap(({ manager }) => (manager === undefined || manager === FIELD_MANAGER ? [] : [manager]));
+    .filter(({ operation, fieldsV1 }) => operation === 'Apply' && fieldsV1?.['f:spec'] !== undefined)
+    .flatMap(({ manager }) => manager ?? []);
   return appliers.includes('kubectl') ? 'kubectl' : (appliers[0] ?? 'kubectl');
 }
 

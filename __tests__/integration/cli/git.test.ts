@@ -86,7 +86,7 @@ describe('kubectl hub diff', () => {
     expect(fields).toEqual([
       ['attic', ['spec.level'], ['level']],
       ['wake', ['spec.alias', 'spec.mode'], ['alias', 'mode']],
-      ['dusk', ['spec.entities[0].state'], ['entities']], // attributes were not applied by kubectl: they stay
+      ['dusk', ['spec.entities[0].attributes', 'spec.entities[0].state'], ['entities']],
     ]);
     expect(code).toBe(1);
     expect((await diff(join(folder, 'all.yaml'))).diffs).toEqual([]);

@@ -100,9 +100,14 @@ test('a field that the file does not name stays, as at an apply', async () => {
 
 test('the dry run is that of the field manager that has applied the resource', async () => {
   const managedFields = [
-    { manager: 'hub-operator', operation: 'Apply' },
-    { manager: 'flux', operation: 'Apply' },
-    { manager: 'kubectl', operation: 'Apply', subresource: 'status' },
+    {
+      manager: 'hub-operator-finalizer',
+      operation: 'Apply',
+      fieldsV1: { 'f:metadata': { 'f:finalizers': {} } },
+    },
+    { manager: 'kubectl-edit', operation: 'Update', fieldsV1: { 'f:spec': { 'f:color': {} } } },
+    { manager: 'flux', operation: 'Apply', fieldsV1: { 'f:spec': { 'f:name': {} } } },
+    { manager: 'kubectl', operation: 'Apply', subresource: 'status', fieldsV1: { 'f:status': {} } },
   ];
   const line = cluster(resource('HubLabel', 'night', night.spec, { metadata: { managedFields } }));
   await line.run(`diff -f ${await write('a.yaml', night)}`);
