@@ -83,13 +83,14 @@ export const statefulSetOf = (
 ): StatefulSet | undefined =>
   cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, objectNames(name).workload);
 
+/** In any volume. */
 export function mountsClaim(spec: PodSpec | undefined, claim: string): boolean {
   return spec?.volumes?.some((volume) => volume.persistentVolumeClaim?.claimName === claim) ?? false;
 }
 
-/** The claim with `/config` that a pod of a hub mounts. */
-export const configClaimOf = (pod: Pod | undefined): string | undefined =>
-  pod?.spec?.volumes?.find(({ name }) => name === CONFIG_VOLUME)?.persistentVolumeClaim?.claimName;
+/** The claim with `/config` of a pod of a hub, or of its template. It may mount others beside. */
+export const configClaimOf = (spec: PodSpec | undefined): string | undefined =>
+  spec?.volumes?.find(({ name }) => name === CONFIG_VOLUME)?.persistentVolumeClaim?.claimName;
 
 export const podOf = (
   { cache }: { readonly cache: Pick<Services['cache'], 'get'> },

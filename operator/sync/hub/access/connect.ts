@@ -12,9 +12,10 @@ import type { HubClient } from '../../../client/hub-client';
 import { isLower, OLDEST_SUPPORTED } from '../../../base/hub-version';
 import type { Hub } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
+import { undefinedIf } from '../../../base/undefined-if';
 import { condition, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
-import { isForbidden, isWebhookFailure } from '../../../runtime/api-errors';
+import { ApiError, isForbidden, isWebhookFailure } from '../../../runtime/api-errors';
 import { conditionOf } from '../../../runtime/conditions';
 import type { HubClients } from '../../hub-access/hub-clients';
 import { hubErrorOutcome } from '../../hub-access/hub-errors';
@@ -197,17 +198,20 @@ export class Connector {
 
   /** The claim of the context, if the pod runs on it: it may be that of the next pod. */
   private checkedVolume({ hub, claim }: Context): Claim | undefined {
-    return claim?.metadata.name === configClaimOf(podOf(this.services, hub)) ? claim : undefined;
+    return claim?.metadata.name === configClaimOf(podOf(this.services, hub)?.spec) ? claim : undefined;
   }
 
   /**
-   * The claim that the pod runs on, where it could not be checked: a hub that came up may be on another one than before.
-   * Undefined: it was not changed since the hub could be used.
+   * The claim that the pod runs on, where it could not be checked: a hub that came up may be on another one than before, also
+   * while no operator ran. Undefined: it cannot be read, and the hub is in use.
    */
   private async readVolume({ hub }: Context): Promise<Claim | undefined> {
-    const mounted = configClaimOf(podOf(this.services, hub));
-    if (mounted === undefined || hub.status?.phase === 'Running') return undefined;
-    return this.services.applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, mounted);
+    const mounted = configClaimOf(podOf(this.services, hub)?.spec);
+    if (mounted === undefined) return undefined;
+    const type = builtin.PersistentVolumeClaim;
+    const reading = this.services.applier.find<Claim>(type, hub.metadata.namespace, mounted);
+    const mayFail = (error: unknown) => error instanceof ApiError && hub.status?.phase === 'Running';
+    return undefinedIf(mayFail, reading);
   }
 
   private async ensure(context: HubContext, { client, core }: Authenticated, token: string): Promise<void> {

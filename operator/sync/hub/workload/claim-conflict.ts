@@ -1,10 +1,16 @@
 import type { Hub } from '../../../kinds/index';
-import { POD_NOT_READY_REQUEUE } from '../../../base/limits';
+import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../base/limits';
 import { byAge } from '../../../runtime/age';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { claimName, mountsClaim, type Pod, statefulSetOf } from '../../hub-workload/owned-objects';
+import {
+  claimName,
+  configClaimOf,
+  mountsClaim,
+  type Pod,
+  statefulSetOf,
+} from '../../hub-workload/owned-objects';
 import { PerHub } from '../../hub-access/per-hub';
 import { listPages } from '../../../runtime/list-pages';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../../../runtime/object-ownership';
@@ -30,7 +36,7 @@ export class ClaimConflicts {
     const [holder] = [hub, ...this.contenders(hub, claim)].sort((a, b) => this.compare(a, b, claim));
     if (holder && holder.metadata.uid !== hub.metadata.uid) {
       const message = `The PersistentVolumeClaim ${claim} serves the Hub ${holder.metadata.name}: name another claim in spec.storage.existingClaim, or delete one of the two Hubs: the volume stays.`;
-      return stalled('NameConflict', message, { after: POD_NOT_READY_REQUEUE });
+      return stalled('NameConflict', message, { after: DEPENDENCY_REQUEUE });
     }
     if (this.rank(hub, claim) === 0) return undefined;
     this.given.set(hub, claim); // before the request: no other Hub gets it meanwhile
@@ -56,7 +62,7 @@ export class ClaimConflicts {
   }
 
   private uses(hub: Hub, claim: string): boolean {
-    return mountsClaim(statefulSetOf(this.services, hub)?.spec.template.spec, claim);
+    return configClaimOf(statefulSetOf(this.services, hub)?.spec.template.spec) === claim;
   }
 
   /**
@@ -73,7 +79,7 @@ export class ClaimConflicts {
       return waiting('NameConflict', message, POD_NOT_READY_REQUEUE);
     }
     const message = `The pod ${name} uses the PersistentVolumeClaim ${claim}, and two programs that write to one volume destroy its data: stop that pod, such as by scaling its workload to 0.`;
-    return stalled('NameConflict', message, { after: POD_NOT_READY_REQUEUE });
+    return stalled('NameConflict', message, { after: DEPENDENCY_REQUEUE });
   }
 
   /** A pod that mounts the claim and is not that of the Hub. */

@@ -10,8 +10,8 @@ import type { Services } from '../../services';
 import { type HubContext, requeueAfter, type WithClaim, type WorkloadStep } from '../steps';
 import {
   claimName,
+  configClaimOf,
   HUB_CONTAINER,
-  mountsClaim,
   type PodSpec,
   type StatefulSet,
   workloadManifest,
@@ -100,9 +100,8 @@ export function ensureStatefulSet(
 /** Whether the hub runs on this claim and in this image already. */
 function runsLike(present: StatefulSet | undefined, desired: Manifest, claim: string): boolean {
   const next = (desired as unknown as StatefulSet).spec.template.spec;
-  return (
-    mountsClaim(present?.spec.template.spec, claim) && imageOf(present?.spec.template.spec) === imageOf(next)
-  );
+  const before = present?.spec.template.spec;
+  return configClaimOf(before) === claim && imageOf(before) === imageOf(next);
 }
 
 const imageOf = (spec: PodSpec | undefined): string | undefined =>

@@ -10,11 +10,13 @@ const b = aHub({
   metadata: { name: 'b', uid: '2', creationTimestamp: '2026-01-02T00:00:00Z' },
   spec: { storage: { existingClaim: 'a-config' } },
 });
-const podSpec = (claimName: string) => ({ volumes: [{ persistentVolumeClaim: { claimName } }] });
-const setOf = (hub: Hub, claim: string) => ({
+const podSpec = (claimName: string, name = 'config') => ({
+  volumes: [{ name, persistentVolumeClaim: { claimName } }],
+});
+const setOf = (hub: Hub, claim: string, volume?: string) => ({
   kind: 'StatefulSet',
   metadata: { name: hub.metadata.name },
-  spec: { template: { spec: podSpec(claim) } },
+  spec: { template: { spec: podSpec(claim, volume) } },
 });
 const labels = (hub: string) => ({
   'app.kubernetes.io/managed-by': 'hub-operator',
@@ -72,7 +74,7 @@ describe('ClaimConflicts', () => {
         type: 'Stalled',
         reason: 'NameConflict',
         message: expect.stringContaining('PersistentVolumeClaim a-config serves the Hub a'),
-        after: 10_000,
+        after: 30_000,
       });
     }
   });
@@ -122,6 +124,21 @@ describe('ClaimConflicts', () => {
       await conflicts([b], { ...stranger, spec: podSpec('other') } as ClusterObject).find(b),
     ).toBeUndefined();
     expect(await conflicts([b], stranger, setOf(b, 'a-config')).find(b)).toBeUndefined();
+  });
+
+  test('do not count a Hub that mounts a claim beside its own as the one whose hub runs there', async () => {
+    const viewer = aHub({ metadata: { name: 'c', uid: '3', creationTimestamp: '2025-01-01T00:00:00Z' } });
+    const sets = [setOf(a, 'a-config'), setOf(viewer, 'a-config', 'backup')];
+    expect(await conflicts([a, viewer], sets).find(a)).toBeUndefined();
+    const mover = { ...viewer, spec: b.spec };
+    const subject = conflicts([a, mover], sets);
+    expect(await subject.find(mover)).toMatchObject({
+      reason: 'NameConflict',
+      message: expect.stringContaining('serves the Hub a'),
+    });
+    expect(await conflicts([mover], sets, podOf('a', 'a-config')).find(mover)).toMatchObject({
+      message: expect.stringContaining('The pod a-0'),
+    });
   });
 
   test('find the pod in a namespace of any number of pods, and read no more than they need', async () => {

@@ -36,13 +36,15 @@ interface Situation {
   readonly error?: ApiError;
   /** The claim that the StatefulSet of villa mounts; absent: its own. */
   readonly mounted?: string;
+  /** A claim that it mounts beside that. */
+  readonly beside?: string;
   /** What ran on the claim of villa. */
   readonly ran?: string;
   /** The restart hash of the configuration; the applied one is `sha256:1`. */
   readonly restartHash?: string;
 }
 
-const setOf = (name: string, claimName: string, image: string) => ({
+const setOf = (name: string, claimName: string, image: string, beside?: string) => ({
   kind: 'StatefulSet',
   metadata: { name, namespace: 'home', uid: `uid-of-set-${name}` },
   spec: {
@@ -50,7 +52,10 @@ const setOf = (name: string, claimName: string, image: string) => ({
       metadata: { annotations: { [operatorAnnotations.configHash]: 'sha256:1' } },
       spec: {
         containers: [{ name: HUB_CONTAINER, image }],
-        volumes: [{ name: 'config', persistentVolumeClaim: { claimName } }],
+        volumes: [
+          ...(beside ? [{ name: 'backup', persistentVolumeClaim: { claimName: beside } }] : []),
+          { name: 'config', persistentVolumeClaim: { claimName } },
+        ],
       },
     },
   },
@@ -64,7 +69,7 @@ async function reconcile(situation: Situation) {
     metadata: { ...aClaim.metadata, name, ...metadata },
   });
   const objects: Readonly<Record<string, ClusterObject>> = {
-    'StatefulSet villa': setOf('villa', mounted, `${IMAGE}:stable`),
+    'StatefulSet villa': setOf('villa', mounted, `${IMAGE}:stable`, situation.beside),
     'StatefulSet house': setOf('house', 'house-config', `${IMAGE}:stable`),
     'PersistentVolumeClaim villa-config': kept('villa-config', {
       annotations: ran === undefined ? {} : { [operatorAnnotations.ranVersion]: ran },
@@ -231,6 +236,11 @@ describe('a check of a claim that fails lets nothing pass', () => {
     [
       'the claim cannot be read, and another one is to be mounted',
       { spec: freeClaim, failing: { method: 'GET', kind: 'PersistentVolumeClaim' }, error: unavailable },
+      'ApiServerError',
+    ],
+    [
+      'the list of pods fails, and the claim is mounted beside that of the hub already',
+      { spec: freeClaim, beside: 'free', failing: { method: 'LIST', kind: 'Pod' }, error: unavailable },
       'ApiServerError',
     ],
     [
