@@ -4,6 +4,7 @@ import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { withTexts } from '../with-texts';
 import { OperationalError } from '../../operator/base/errors';
 import { truncate } from '../../operator/base/truncate';
+import { HubFailed, HubRejected } from '../../operator/client/connection/errors';
 import { redactValue } from '../../operator/client/connection/redact';
 import { type Hub, hub as hubKind, integration, kindsByName } from '../../operator/kinds';
 import { duplicateMessage } from '../../operator/kinds/duplicate-id';
@@ -199,6 +200,10 @@ async function compareInNamespace(
   return diffs;
 }
 
+/** The hub answers, and fails for an object or the file of its kind: the others are read all the same. */
+const isAboutObject = (error: OperationalError): boolean =>
+  error instanceof HubFailed || error instanceof HubRejected;
+
 /** The hubs of Hubs that are in the cluster. One that cannot be read is asked once. */
 class PresentHubs {
   private readonly hubs = new Map<string, OpenHub | OperationalError | undefined>();
@@ -226,7 +231,7 @@ class PresentHubs {
       return found && masked(found, hub);
     } catch (error) {
       if (!(error instanceof OperationalError)) throw error;
-      this.hubs.set(key, error);
+      if (!this.hubs.has(key) || !isAboutObject(error)) this.hubs.set(key, error);
       const why = `The hub of the Hub ${name} cannot be read: ${oneLine(error.message)}`;
       return { action: 'unknown', fields: [], notes: [why] };
     }

@@ -134,6 +134,23 @@ test('a hub that cannot be read does not end the comparison with the cluster and
   expect(code).toBe(2);
 });
 
+test('a kind whose objects the hub cannot show does not end the comparison with the others', async () => {
+  hub.routes.set('GET /api/config', (_, response) => response.end('{}'));
+  const { onCommand } = hub;
+  hub.onCommand = (command) =>
+    command.message.type.startsWith('config_entries/')
+      ? command.fail('unknown_error', 'broken')
+      : onCommand(command);
+  const broken = ['mqtt', 'sun'].map((domain) =>
+    manifest('HubIntegration', domain, { ...ofHub('villa'), domain, title: domain }),
+  );
+  const file = await write('a.yaml', ...broken, night);
+  const { code, stdout } = await cluster(external('villa', hub.url)).run(`diff -f ${file}`);
+  expect(stdout.match(/The hub of the Hub villa cannot be read: .*broken/g)).toHaveLength(1);
+  expect(stdout).toMatch(/HubLabel night \(.*\)\n {2}cluster: create\n {2}hub: nothing changes\n/);
+  expect(code).toBe(2);
+});
+
 test('the folders in a directory are read with -R, as kubectl does', async () => {
   await write('labels/a.yaml', night);
   const line = cluster(resource('HubLabel', 'night', night.spec));
