@@ -54,12 +54,13 @@ export function hubModule(
     .add(leftBehind);
 
   return {
-    sync(hub, reconcile) {
+    async sync(hub, reconcile) {
       const spec = defaulted(definition.spec, hub.spec);
       const context = { hub, spec, reconcile, status: {}, conditions: {}, events: [], notices: [] };
       if (reconcile.dryRun) return dryRun(services, context);
-      otherOperators.report(context);
-      return (spec.external ? externalSteps : steps).run(context, readyOutcome);
+      const others = otherOperators.report(context);
+      const outcome = await (spec.external ? externalSteps : steps).run(context, readyOutcome);
+      return others === undefined ? outcome : { ...outcome, message: `${outcome.message} ${others}` };
     },
     lostWithoutRemoval: 'the volume, the credentials and the delivered definitions that have to outlive it',
     async remove(hub) {

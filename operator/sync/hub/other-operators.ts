@@ -23,9 +23,10 @@ export class OtherOperators {
     this.removals = new PerHub(services.cache);
   }
 
-  report(context: HubContext): void {
+  /** The sentence that `Ready` adds, of a hub that is not ready as well: that may be the work of the others. Undefined: there are none. */
+  report(context: HubContext): string | undefined {
     const { clock, log, settings } = this.services;
-    const { hub, status, notices } = context;
+    const { hub, status } = context;
     const own = `${settings.podNamespace}/${settings.leaseName}`;
     const present = hub.status?.operators ?? [];
     const others = present.filter((each) => each !== own).slice(0, MOST - 1);
@@ -35,13 +36,11 @@ export class OtherOperators {
     if (isRemoval) this.removals.set(hub, clock.monotonic());
     status['operators'] = isRemoval ? [own] : [...others, own].sort();
     // At the first look the list may be that of an operator that was here before.
-    if (others.length === 0 || isFirst) return;
+    if (others.length === 0 || isFirst) return undefined;
     requeueAfter(context, REMOVAL_INTERVAL);
     const names = [...others, own].sort().join(' and ');
-    notices.push(
-      `The operators with the leases ${names} work on this Hub, and undo each other's work: uninstall all but one, or give them different namespaces. kubectl hub doctor names their Deployments.`,
-    );
     if (isRemoval) log.warn(hubFields(hub, others), 'another operator works on this Hub');
+    return `The operators with the leases ${names} work on this Hub, and undo each other's work: uninstall all but one, or give them different namespaces. kubectl hub doctor names their Deployments.`;
   }
 }
 

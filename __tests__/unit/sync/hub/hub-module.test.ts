@@ -70,6 +70,27 @@ describe('hubModule', () => {
     ).toContain('the volume');
   });
 
+  test('names other operators also in a Hub that is not ready: that may be their work', async () => {
+    const given = services({
+      cache: { get: () => undefined, list: function* () {} },
+      applier: {},
+      cluster: {},
+      secrets: { get: () => Promise.resolve(undefined), exists: () => false },
+      settings: { podNamespace: 'a', leaseName: 'hub-operator' },
+    });
+    const external = { url: 'http://192.0.2.1:8123', tokenSecretRef: { name: 'token', key: 'token' } };
+    const hub = aHub({ spec: { external }, status: { operators: ['b/hub-operator'] } });
+    const module = aModule(given);
+    await module.sync(hub, aHubContext(hub).reconcile); // the other one may have been replaced
+    expect(await module.sync(hub, aHubContext(hub).reconcile)).toMatchObject({
+      type: 'Waiting',
+      message: expect.stringMatching(
+        /The operators with the leases a\/hub-operator and b\/hub-operator work/,
+      ),
+      status: { operators: ['a/hub-operator', 'b/hub-operator'] },
+    });
+  });
+
   test('in a dry-run neither reconciles again by itself nor writes', async () => {
     const { outcome, requests } = await dryRun();
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'DryRun' });
