@@ -247,8 +247,9 @@ export function withHttp(outcome: Outcome, { source, condition, inProgress }: Ht
 function missingVariable(words: string, files: Files): string | undefined {
   const name = words.trim();
   if (!/^\w+$/.test(name)) return undefined;
+  const use = new RegExp(`^[^#]*!env_var +${name}\\b`);
   for (const [file, text] of Object.entries(files)) {
-    const index = text.split('\n').findIndex((line) => line.includes(`!env_var ${name}`));
+    const index = text.split('\n').findIndex((line) => use.test(line));
     if (index >= 0)
       return `${file}, line ${index + 1}: !env_var ${name} names a variable that the hub's container does not have. Set it in spec.podTemplate of the Hub (env of the container hub), or write a default after its name.`;
   }

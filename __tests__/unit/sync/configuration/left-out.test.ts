@@ -19,13 +19,14 @@ async function started() {
 const logsTypo = (text: string) => (text.includes('nam:') ? PROBLEM : null);
 
 test.each([
-  ['HOME_NAME', /configuration\.yaml, line \d+: !env_var HOME_NAME names a variable .* spec\.podTemplate/],
+  ['HOME_NAME', /configuration\.yaml, line 8: !env_var HOME_NAME names a variable .* spec\.podTemplate/],
   ['OTHER_NAME', /^The hub rejects the configuration: OTHER_NAME$/],
   ['HOME_NAME is', /^The hub rejects the configuration: HOME_NAME is$/],
 ])('the words %j of the hub are explained where they are a variable of the text', async (words, message) => {
   const { hub, operator } = await started();
   hub.leavesOut = (text) => (text.includes('HOME_NAME') ? words : null);
-  const desired = hub.desired(`${BASE}homeassistant:\n  name: !env_var HOME_NAME\n`);
+  const other = '  # !env_var HOME_NAME\n  country: !env_var HOME_NAME_OF_COUNTRY DE\n';
+  const desired = hub.desired(`${BASE}homeassistant:\n${other}  name: !env_var HOME_NAME\n`);
   expect(await hub.settle(desired, operator)).toBe('CheckFailed');
   expect((await operator.sync(desired)).message.split('\n')[0]).toMatch(message);
 });
