@@ -152,6 +152,7 @@ describe('chooseAgents', () => {
       ['backup.local'],
     ],
     ['those that a hub with the Supervisor has', ['hassio.local'], ['hassio.local'], ['hassio.local']],
+    ['another place of the Supervisor', ['hassio.nas'], ['hassio.local', 'hassio.nas'], ['hassio.nas']],
     [
       'what is there, also while another one is away',
       ['cloud.cloud', 'nas.x', 'hassio.local'],
@@ -273,7 +274,7 @@ class BackupHub {
   log: readonly object[] = [];
   updates: BackupConfigUpdate[] = [];
 
-  async reconcile(status: object = {}) {
+  async reconcile(status: object = {}, recurrence: 'daily' | 'never' = 'daily') {
     const answers: Record<string, (update: BackupConfigUpdate) => unknown> = {
       'backup/config/info': () => ({ config: this.config }),
       'backup/agents/info': () => ({ agents: this.agents.map((id) => ({ agent_id: id, name: id })) }),
@@ -288,7 +289,7 @@ class BackupHub {
       command: (type: string, update: BackupConfigUpdate) => Promise.resolve(answers[type]!(update)),
       subscribe: () => Promise.resolve(() => Promise.resolve()),
     };
-    const hub = aHub({ spec: { backup: { recurrence: 'daily' } }, status });
+    const hub = aHub({ spec: { backup: { recurrence } }, status });
     const client = { connection } as unknown as HubClient;
     const context = { ...aHubContext(hub), url: 'http://villa', client, core: {} as never };
     await ensureBackupSchedule(services({ cache: { get: () => undefined, list: function* () {} } })).run(
@@ -335,6 +336,13 @@ describe('the settings of a restored box with the Supervisor', () => {
     ]);
     expect((await hub.reconcile()).events).toEqual([]);
     expect(hub.updates).toHaveLength(1);
+  });
+
+  test('stay while backups are switched off', async () => {
+    const hub = new BackupHub();
+    hub.config = { ...hub.config, create_backup: ofBox };
+    expect((await hub.reconcile({}, 'never')).events).toEqual([]);
+    expect(hub.config.create_backup).toEqual(ofBox);
   });
 
   test.each([
