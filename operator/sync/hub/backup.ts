@@ -138,7 +138,8 @@ async function afterOpenAttempt(
   const reported = former?.reason === 'LastBackupFailed' && backupFailed(former.message);
   if (isBusy(info)) return reported || applied(spec.backup!);
   const failure = await backupFailure(connection, info, began);
-  const isReported = hub.status?.backup?.lastTime === timestamp(began);
+  const { lastTime, lastResult } = hub.status?.backup ?? {};
+  const isReported = lastTime === timestamp(began) && lastResult === 'Failed'; // the former condition is about this attempt
   if (failure === undefined && reported && isReported) return reported;
   return lastFailed(began, failure && redactor(secrets)(failure));
 }

@@ -428,6 +428,12 @@ describe('the last backup', () => {
     );
   });
 
+  test('that was cut by an end of the hub is not told in the words of the one before', async () => {
+    const running = { ...told, lastResult: 'InProgress' };
+    const { condition } = await failed().reconcile({ conditions: [known], backup: running });
+    expect(condition.message).toContain('was started since');
+  });
+
   test('is the one before while another is being made', async () => {
     const hub = failed();
     hub.info = { state: 'create_backup', backups: [] };
