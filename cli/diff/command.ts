@@ -122,7 +122,7 @@ async function compareWithHub(
     const all = given.map(({ resource }) => resource);
     const diffs: ResourceDiff[] = [];
     for (const { file, resource } of given) {
-      environment.terminal.progress(`Comparing ${resource.kind} ${resource.metadata.name}`);
+      environment.terminal.progress(oneLine(`Comparing ${resource.kind} ${resource.metadata.name}`));
       const change = await changeInHub(resource, undefined, all, stored);
       const { kind, metadata } = resource;
       diffs.push({ kind, name: metadata.name, file, ...(change && { hub: masked(change, hub) }) });
@@ -178,7 +178,7 @@ async function compareInNamespace(
   const present = [...(await cluster.listAll()).values()].flat();
   const compared: { readonly given: Given; readonly change: ClusterChange }[] = [];
   for (const each of given) {
-    environment.terminal.progress(`Comparing ${each.resource.kind} ${each.resource.metadata.name}`);
+    environment.terminal.progress(oneLine(`Comparing ${each.resource.kind} ${each.resource.metadata.name}`));
     compared.push({ given: each, change: await clusterChange(cluster, each.resource) });
   }
   const afterwards = mergedWith(
@@ -344,7 +344,7 @@ function format(diffs: readonly ResourceDiff[], all: number): string {
     ({ cluster, hub }) => (cluster && cluster.action !== 'none') || hub?.action !== 'unknown',
   );
   const lines = changing.flatMap(({ kind, name, file, cluster, hub }) => [
-    `${kind} ${name} (${file})`,
+    oneLine(`${kind} ${name} (${file})`),
     ...(cluster && cluster.action !== 'none' ? [`  cluster: ${clusterText(cluster)}`] : []),
     ...(cluster?.fields.map(
       ({ field, before, after }) => `    ${field}: ${short(before)} → ${short(after)}`,

@@ -80,6 +80,13 @@ test('a namespace in a file leads to no other path of the API server', async () 
     expect(path).toMatch(/^\/apis\/hub-operator\.dev\/v1\/namespaces\/x%2F[^/]*\/hub/);
 });
 
+test('a name in a file cannot change the terminal', async () => {
+  const path = await write('a.yaml', manifest('HubLabel', 'n\u001b[2J', night.spec));
+  const { stdout } = await cluster().run(`diff -f ${path}`);
+  expect(stdout).toContain('HubLabel n [2J');
+  expect(stdout).not.toContain('\u001b');
+});
+
 test('a field that the file does not name stays, as at an apply', async () => {
   const label = resource('HubLabel', 'night', { ...night.spec, color: 'red', icon: 'mdi:moon' });
   const path = await write('a.yaml', night);
