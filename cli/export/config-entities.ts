@@ -4,6 +4,7 @@ import type { ConfigEntityKind, EntityPayload } from '../../operator/client/conn
 import { HubFailed, HubRejected, isUnknownCommand } from '../../operator/client/connection/errors';
 import { parseJson } from '../../operator/client/connection/rest';
 import type { HubClient } from '../../operator/client/hub-client';
+import { readLog } from '../../operator/client/setup/log-records';
 import { isMarker } from '../../operator/kinds/ids';
 
 /** An automation, scene or script of the hub's own file. */
@@ -89,7 +90,26 @@ export async function readEntities(
     const { id: _, ...payload } = found;
     stored.push({ id, entityId, payload });
   });
+  notExpressed.push(...(await doubles(client, kind, stored)));
   return { stored: stored.sort((a, b) => (a.id < b.id ? -1 : 1)), notExpressed };
+}
+
+/** Objects whose id another one of the file has: no API shows them, only the log of the hub. It has the newest errors alone. */
+async function doubles(
+  client: HubClient,
+  kind: ConfigEntityKind,
+  stored: readonly StoredEntity[],
+): Promise<readonly NotExpressed[]> {
+  const texts = (await readLog(client)).flatMap(({ message }) => message);
+  return stored.flatMap(({ entityId: object, id }) => {
+    const logged = `does not generate unique IDs. ID ${id} already exists - ignoring ${object}`;
+    return texts.some((text) => text.trim().endsWith(logged))
+      ? {
+          object,
+          reason: `By the log of the hub, another ${kind} in its file has the same id ${id}, and the hub ignores it. A change by the hub replaces both: give the other one an id of its own there.`,
+        }
+      : [];
+  });
 }
 
 /** The object in the file of the hub, which the hub may not be able to read. */

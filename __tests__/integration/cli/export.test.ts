@@ -136,6 +136,7 @@ describe('kubectl hub export', () => {
         'automations.yaml': JSON.stringify([
           { ...automation(1), alias: 'Twin' },
           { ...automation(2), alias: 'Twin' },
+          { ...automation(2), alias: 'With the same id' },
           { ...automation(3), actions: [{ action: 'x.y', data: { password: 'hunter2' } }] },
         ]),
         'secrets.yaml': 'pin: "4711"\n',
@@ -163,6 +164,9 @@ homeassistant:
       'automation.without_id': expect.stringContaining('no id') as string,
       'script.open': expect.stringContaining('!secret') as string,
     });
+    expect(Object.values(reasons).join()).toContain(
+      'By the log of the hub, another automation in its file has the same id',
+    );
     expect(Object.values(reasons).join()).toContain('spec.actions[0].data.password looks like a secret');
     expect(code).toBe(3);
     const client = new HubClient({
