@@ -489,7 +489,7 @@ export const otherConditions = {
       LastBackupFailed: {
         meaning:
           'The schedule is set, and the last automatic backup failed. The message has the hub’s words.',
-        action: 'Correct the cause, then make a backup in the hub.',
+        action: 'Correct the cause, then make a backup with the automatic settings in the hub.',
       },
     },
   },

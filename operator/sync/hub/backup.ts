@@ -174,7 +174,7 @@ const lastFailed = (began: number, failure: string | undefined): ConditionValue 
       failure === undefined
         ? 'the hub was started since and does not say why'
         : truncate(failure.replace(/\s+/g, ' ').trim().replace(/\.$/, ''), LONGEST_FAILURE)
-    }. Correct the cause, then make a backup in the hub: Settings → System → Backups.`,
+    }. Correct the cause, then make a backup with the automatic settings in the hub: Settings → System → Backups.`,
   );
 
 function reportError(context: HubContext, error: HubError, secrets: readonly string[]): void {

@@ -398,7 +398,7 @@ describe('the last backup', () => {
       status: 'False',
       reason: 'LastBackupFailed',
       message:
-        'The automatic backup of 2026-11-20T03:45:17Z failed: Error creating backup: At least one available backup agent must be selected, got ***. Correct the cause, then make a backup in the hub: Settings → System → Backups.',
+        'The automatic backup of 2026-11-20T03:45:17Z failed: Error creating backup: At least one available backup agent must be selected, got ***. Correct the cause, then make a backup with the automatic settings in the hub: Settings → System → Backups.',
     });
     expect(status['backup']).toEqual(told);
   });
