@@ -8,7 +8,7 @@ const BY_CODE: Readonly<Record<ErrorCode, string>> = {
   BAD_COLLECTION_TYPE: 'a tag is not of this kind of value',
   BAD_DIRECTIVE: 'a directive is not valid',
   BAD_DQ_ESCAPE: 'a text in double quotes has an escape sequence that is not valid',
-  BAD_INDENT: 'the indentation is wrong',
+  BAD_INDENT: 'the indentation is wrong, or a bracket is not closed',
   BAD_PROP_ORDER: 'an anchor or a tag is in the wrong place',
   BAD_SCALAR_START: 'a text begins with a character that is not allowed there: quote it',
   BLOCK_AS_IMPLICIT_KEY:

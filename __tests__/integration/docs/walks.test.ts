@@ -15,6 +15,7 @@ const COMMAND_LINE = 'docs/how-to/command-line.md';
 const BRING = 'docs/how-to/bring-a-hub.md';
 const EXTERNAL = 'docs/how-to/external-hub.md';
 const EDIT = 'docs/how-to/edit-in-the-browser.md';
+const PASTED = 'docs/how-to/automations-yaml.md';
 
 let reader: Reader;
 
@@ -186,5 +187,38 @@ describe('the owner of a hub that runs, by its pages alone', () => {
     await until('all is Ready again', () => type(BRING, 'kubectl hub status').then(() => true));
     expect(await porch('.spec.alias')).toBe('Porch at dusk');
     expect(await hub.stored()).toEqual(kept);
+  });
+
+  test('pastes an automation of the web, is told the field of each key, and has it in the hub', async () => {
+    const ofThisHub = (text: string) =>
+      text
+        .replace('name: my-home', 'name: cottage')
+        .replace('name: porch,', 'name: pasted,')
+        .replaceAll('1699999999999', '1700000000000');
+    const resource = ofThisHub(documentedYaml(PASTED, 'kind: HubAutomation'));
+    const [, ...keys] = documentedYaml(PASTED, '- id:').split('\n');
+    const [head] = resource.split('  alias:');
+    await reader.write('pasted.yaml', [head!.trimEnd(), ...keys].join('\n'));
+    const { code, output } = await reader.shell.run('kubectl hub validate pasted.yaml');
+    expect(code).not.toBe(0);
+    for (const field of [
+      'triggers',
+      'conditions',
+      'actions',
+      'maxExceeded',
+      'triggerVariables',
+      'initialState',
+    ])
+      expect(output).toContain(`did you mean ${field}?`);
+
+    await reader.write('resource.yaml', resource);
+    await run('kubectl hub validate resource.yaml && kubectl apply -f resource.yaml');
+    await run('kubectl -n home wait --for=condition=Ready haauto/pasted --timeout=120s');
+    expect(await ask('/api/config/automation/config/1700000000000')).toMatchObject({
+      alias: 'Light on the porch',
+      max_exceeded: 'silent',
+      trigger_variables: { threshold: 5 },
+      initial_state: true,
+    });
   });
 });
