@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { HubError, HubUnreachable } from '../../operator/client/connection/errors';
+import { conditionOf } from '../../operator/runtime/conditions';
 import { type Hub, hub as hubKind } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { isForbidden } from '../../operator/runtime/api-errors';
@@ -139,8 +140,10 @@ async function checkHub(
     const children = resources.filter((each) => each.kind !== hubKind.kind && hubNameOf(each) === name);
     return judgeHub(hub, facts, children, clock.now());
   } catch (error) {
-    // The state of the Hub says why, and what to do.
-    const isKnown = ['Progressing', 'Failed', 'Deleting'].includes(stateOf(hub).state);
+    // The condition of a Hub that was reconciled says why, and what to do.
+    const isKnown =
+      conditionOf(hub, 'Ready') !== undefined &&
+      ['Progressing', 'Failed', 'Deleting'].includes(stateOf(hub).state);
     if (isKnown && (error instanceof HubUnreachable || error instanceof CommandError))
       return [
         about('hub reachable', `Hub ${name}`).skipped(

@@ -92,7 +92,7 @@ describe('kubectl hub doctor', () => {
     expect(sorted(found)).toEqual(
       containing([
         'cluster: operator: No pod of the Deployment hub-operator/hub-operator is ready.',
-        'cluster: rights of the operator: system:serviceaccount:hub-operator:hub-operator may not get hubs',
+        'cluster: rights of the operator: system:serviceaccount:hub-operator:hub-operator may not do anything that is needed: no role is bound.',
         'cluster: webhook: Its registration has no certificate authority',
         `CRD hubzones.${API_GROUP}: definitions: The cluster does not have it.`,
         `CRD hubs.${API_GROUP}: definitions: It is of version 0.0.9`,
