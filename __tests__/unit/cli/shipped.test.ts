@@ -67,7 +67,7 @@ async function startHub(isBusy: boolean): Promise<FakeHub> {
     else if (/registry\/list$|^zone\/list$|config_entries\/get$/.test(type)) succeed([]);
     else succeed();
   };
-  const noId = isBusy ? '["automation.porch"]' : '[]';
+  const noId = isBusy ? '[["automation.porch"], []]' : '[[], []]';
   const routes = {
     'GET /api/config': json(200, CONFIG),
     'GET /api/components': json(200, ['automation']),
