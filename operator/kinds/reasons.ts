@@ -493,6 +493,18 @@ export const otherConditions = {
       },
     },
   },
+  OnlyOperator: {
+    kinds: hub,
+    meaning:
+      'Whether one operator works on the Hub. The message has the namespace and the name of the lease of each.',
+    reasons: {
+      OneOperator: { meaning: 'No other operator has written to the Hub.' },
+      SeveralOperators: {
+        meaning: 'Operators with different leases work on the Hub, and undo each other’s work.',
+        action: 'Uninstall all but one, or give them different namespaces.',
+      },
+    },
+  },
   BanRecoveryFailed: {
     kinds: hub,
     meaning: 'The ban of the operator’s address cannot be lifted by restarts. Absent without a ban.',

@@ -13,14 +13,17 @@ test('two operators in one namespace name each other in Ready of the Hub', async
   const second = await startTestOperator(home.namespace, {
     settings: { LEASE_NAME: 'another', POD_NAME: 'another' },
   });
-  const operators = async () => (await home.get('hub', 'h')).status?.['operators'] as string[];
   const named = await until('both are named', async () => {
     await forceReconcile(home, 'hub', 'h');
     const { message } = (await home.condition('hub', 'h', 'Ready'))!;
     return /The operators with the leases (\S+) and (\S+) work on this Hub/.exec(message)?.slice(1);
   });
   expect(named.map((lease) => lease.split('/')[1])).toEqual(['another', home.namespace]);
-  expect(await operators()).toEqual(named);
+  expect(await home.condition('hub', 'h', 'OnlyOperator')).toMatchObject({
+    status: 'False',
+    reason: 'SeveralOperators',
+    message: named.join(', '),
+  });
 
   // Both write the same: nothing is written while nothing changes.
   const { resourceVersion } = (await home.get('hub', 'h')).metadata;

@@ -85,13 +85,6 @@ export const status = statusWith({
       },
     },
   },
-  operators: {
-    type: 'array',
-    maxItems: 8,
-    items: { type: 'string', maxLength: 320 },
-    description:
-      'The operators that work on the Hub, each by the namespace and name of its lease. More than one undo each other’s work.',
-  },
   restartHeld: text(
     'Reason for which the operator does not update the pod now, so that no restart begins; absent while it can. ' +
       '`Ready` has the message.',

@@ -79,7 +79,17 @@ describe('hubModule', () => {
       settings: { podNamespace: 'a', leaseName: 'hub-operator' },
     });
     const external = { url: 'http://192.0.2.1:8123', tokenSecretRef: { name: 'token', key: 'token' } };
-    const hub = aHub({ spec: { external }, status: { operators: ['b/hub-operator'] } });
+    const conditions = [
+      {
+        type: 'OnlyOperator',
+        status: 'True' as const,
+        reason: 'OneOperator',
+        message: 'b/hub-operator',
+        observedGeneration: 1,
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
+    ];
+    const hub = aHub({ spec: { external }, status: { conditions } });
     const module = aModule(given);
     await module.sync(hub, aHubContext(hub).reconcile); // the other one may have been replaced
     expect(await module.sync(hub, aHubContext(hub).reconcile)).toMatchObject({
@@ -87,7 +97,7 @@ describe('hubModule', () => {
       message: expect.stringMatching(
         /The operators with the leases a\/hub-operator and b\/hub-operator work/,
       ),
-      status: { operators: ['a/hub-operator', 'b/hub-operator'] },
+      conditions: { OnlyOperator: { status: 'False', message: 'a/hub-operator, b/hub-operator' } },
     });
   });
 

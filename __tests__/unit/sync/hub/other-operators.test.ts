@@ -1,4 +1,5 @@
 import type { Hub } from '../../../../operator/kinds';
+import { conditionOf } from '../../../../operator/runtime/conditions';
 import { OtherOperators } from '../../../../operator/sync/hub/other-operators';
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
@@ -23,11 +24,22 @@ function operator(podNamespace: string) {
   return () => {
     const context = aHubContext(hub);
     const sentence = others.report(context);
-    hub = aHub({ status: { operators: context.status['operators'] as readonly string[] } });
+    hub = withLeases(context.conditions['OnlyOperator']!.message);
     return sentence;
   };
 }
-const listed = () => hub.status?.operators;
+const listed = () => conditionOf(hub, 'OnlyOperator')?.message.split(', ');
+
+function withLeases(message: string): Hub {
+  return aHub({ status: { conditions: [{ ...aCondition, message }] } });
+}
+const aCondition = {
+  type: 'OnlyOperator',
+  status: 'True' as const,
+  reason: 'OneOperator',
+  observedGeneration: 1,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+};
 
 test('one operator names itself, and says nothing', () => {
   const reconcile = operator('a');
@@ -76,12 +88,13 @@ test('an operator that goes on beside another is named without an end', async ()
   }
 });
 
-test('the list has room for eight, and one of them is the operator itself', () => {
-  hub = aHub({ status: { operators: Array.from('bcdefghi', (each) => `${each}/x`) } });
+test('the list is bounded, and one of it is the operator itself', () => {
+  const many = Array.from('bcdefghi', (each) => `${each}/x`).join(', ');
+  hub = withLeases(many);
   const reconcile = operator('z');
   reconcile();
-  hub = aHub({ status: { operators: Array.from('bcdefghi', (each) => `${each}/x`) } });
+  hub = withLeases(many);
   reconcile();
-  expect(listed()).toHaveLength(8);
+  expect(listed()).toHaveLength(4);
   expect(listed()).toContain('z/hub-operator');
 });
