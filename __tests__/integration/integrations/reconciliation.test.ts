@@ -270,7 +270,10 @@ describe('IntegrationSync', () => {
     await loaded('careful');
     const id = await entryIdOf('careful');
     await home.apply(values({ ...fields, round_digit: '2' }));
-    await failed('careful', 'no form of the entry asks for configuration.round_digit, so the entry works without it');
+    await failed(
+      'careful',
+      'no form of the entry asks for configuration.round_digit, so the entry works without it',
+    );
     await home.apply(values(fields));
     await loaded('careful');
     await home.apply(
