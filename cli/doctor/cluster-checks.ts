@@ -17,9 +17,6 @@ const OLDEST_MINOR = 32;
 /** Milliseconds. Tokens and certificates are refused when clocks differ by more. */
 export const MAX_CLOCK_SKEW = 60_000;
 
-/** The default of the setting; another name is not known to this program. */
-const LEASE_NAME = 'hub-operator';
-
 const VERSION_LABEL = 'app.kubernetes.io/version';
 
 interface Crd extends ClusterObject {
@@ -134,7 +131,7 @@ async function checkDeployment(cluster: Cluster, deployment: Deployment, now: nu
   return [
     (deployment.status?.availableReplicas ?? 0) > 0
       ? ok(`The Deployment ${namespace}/${name} is available.`)
-      : await judgeLease(cluster, `${namespace}/${name}`, namespace, now),
+      : await judgeLease(cluster, deployment, now),
     ...(other !== undefined && other !== version
       ? [
           fault(
@@ -152,14 +149,12 @@ async function checkDeployment(cluster: Cluster, deployment: Deployment, now: nu
 }
 
 /** The operator may run as a process outside of its Deployment, as in a sandbox: then that process holds the Lease. */
-async function judgeLease(
-  { api }: Cluster,
-  deployment: string,
-  namespace: string,
-  now: number,
-): Promise<Finding> {
+async function judgeLease({ api }: Cluster, deployment: Deployment, now: number): Promise<Finding> {
   const { ok, fault } = about('operator', 'cluster');
-  const lease = await undefinedIf(isForbidden, api.find<Lease>(builtin.Lease, namespace, LEASE_NAME));
+  const { namespace, settings } = installationOf(deployment);
+  const leaseName = settings?.leaseName ?? ''; // with settings that cannot be read no pod starts
+  const found = leaseName === '' ? undefined : api.find<Lease>(builtin.Lease, namespace, leaseName);
+  const lease = found && (await undefinedIf(isForbidden, found));
   const {
     holderIdentity: holder,
     renewTime = '',
@@ -169,11 +164,11 @@ async function judgeLease(
   const age = now - Date.parse(renewTime);
   if (holder && age < leaseDurationSeconds * 1_000 + MAX_CLOCK_SKEW)
     return ok(
-      `${holder} is the operator: it holds the Lease ${namespace}/${LEASE_NAME} since ${acquireTime}.`,
+      `${holder} is the operator: it holds the Lease ${namespace}/${leaseName} since ${acquireTime}.`,
     );
   const last = holder ? ` ${holder} has renewed its Lease last at ${renewTime}.` : '';
   return fault(
-    `No pod of the Deployment ${deployment} is ready.${last}`,
+    `No pod of the Deployment ${shownName(deployment)} is ready.${last}`,
     `kubectl describe pods -n ${namespace} says why.`,
   );
 }

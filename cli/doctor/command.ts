@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { HubError, HubUnreachable } from '../../operator/client/connection/errors';
-import { conditionOf } from '../../operator/runtime/conditions';
 import { type Hub, hub as hubKind } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { isForbidden } from '../../operator/runtime/api-errors';
@@ -12,7 +11,7 @@ import { exitCodes } from '../exit-codes';
 import { NoWayToHub } from '../hub/port-forward';
 import { oneLine, type OutputOptions, printResult, withOutput } from '../output';
 import { hubNameOf } from '../status/causes';
-import { stateOf } from '../status/state';
+import { conditionOf, stateOf } from '../status/state';
 import type { Terminal } from '../terminal';
 import {
   checkApiServer,

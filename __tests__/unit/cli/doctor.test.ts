@@ -454,6 +454,26 @@ describe('doctor', () => {
       );
   });
 
+  test('an operator that runs as a process holds the Lease that its Deployment names', async () => {
+    const named = structuredClone({ ...deployment, status: {} });
+    const containers = [{ name: 'operator', env: [{ name: 'LEASE_NAME', value: 'other' }] }];
+    Object.assign(named.spec.template.spec, { containers });
+    const line = cluster({
+      '/apis/apps/v1/deployments': { items: [named] },
+      '/apis/coordination.k8s.io/v1/namespaces/operators/leases/other': {
+        metadata: { name: 'other' },
+        spec: {
+          holderIdentity: 'laptop',
+          leaseDurationSeconds: 15,
+          renewTime: new Date(NOW).toISOString(),
+          acquireTime: old,
+        },
+      },
+    });
+    expect((await findingsOf(line)).code).toBe(0);
+    expect((await line.run('doctor --all')).stdout).toContain('it holds the Lease operators/other since');
+  });
+
   test('an account without any of its rights takes one line', async () => {
     const { lines } = await findingsOf(
       cluster({ '/apis/authorization.k8s.io/v1/subjectaccessreviews': { status: { allowed: false } } }),
