@@ -14,7 +14,7 @@ export interface FileFields {
   readonly text: string;
   readonly kind: string;
   readonly name: string;
-  /** Absent: any. */
+  /** The namespace of the resource; absent: that of the file counts, and may be any. */
   readonly namespace?: string | undefined;
   readonly fields: PulledFields;
 }

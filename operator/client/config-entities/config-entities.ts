@@ -3,7 +3,7 @@ import { undefinedIf } from '../../base/undefined-if';
 import { entityPayload } from '../connection/answers';
 import type { HubConnection } from '../connection/connection';
 import type { EntityRegistry } from '../registries/entity-registry';
-import { HubFailed, HubRejected, HubUnreachable, isNotFound } from '../connection/errors';
+import { HubFailed, HubRejected, HubUnreachable, isNotFound, withCauseOf500 } from '../connection/errors';
 import { SerialQueue } from './serial-queue';
 import type { OwnReloadTracker } from './own-reload-tracker';
 import type { RestClient } from '../connection/rest';
@@ -172,14 +172,11 @@ export class ConfigEntities {
 }
 
 /** The answer to a request about an object of the hub's file. The hub answers 500 without a cause while it cannot read that file. */
-async function ofFile<T>(kind: ConfigEntityKind, request: Promise<T>): Promise<T> {
-  try {
-    return await request;
-  } catch (error) {
-    if (!(error instanceof HubFailed) || error.status !== 500) throw error;
-    const cause = `the hub fails so while it cannot read ${kind}s.yaml: a line that is no YAML, or !secret, which its API does not resolve there. Correct the file`;
-    throw new HubFailed(`${error.message}: ${cause}`, error.status);
-  }
+function ofFile<T>(kind: ConfigEntityKind, request: Promise<T>): Promise<T> {
+  const cause = `the hub fails so while it cannot read ${kind}s.yaml: a line that is no YAML, or !secret, which its API does not resolve there. Correct the file`;
+  return request.catch((error: unknown) => {
+    throw withCauseOf500(error, cause);
+  });
 }
 
 function configPath(kind: ConfigEntityKind, id: string): string {

@@ -133,6 +133,12 @@ export class HubFailed extends HubError {
   }
 }
 
+/** The error with the cause of an HTTP 500, which the hub sends without one; any other error stays as it is. */
+export function withCauseOf500(error: unknown, cause: string): unknown {
+  const isBare = error instanceof HubFailed && error.status === 500;
+  return isBare ? new HubFailed(`${error.message}: ${cause}`, error.status) : error;
+}
+
 /** The hub has not read files that its pod gets, and gives no cause: most often they are on their way. */
 export class FilesNotRead extends HubFailed {
   override readonly name = 'FilesNotRead';

@@ -2,7 +2,6 @@ import type { Clock } from '../../base/clock';
 import { undefinedIf } from '../../base/undefined-if';
 import { authCode, loginStep, tokens } from '../connection/answers';
 import {
-  HubFailed,
   HubRejected,
   HubUnreachable,
   isNotFound,
@@ -10,6 +9,7 @@ import {
   NoPasswordLogin,
   NotFound,
   UserExists,
+  withCauseOf500,
 } from '../connection/errors';
 import { ONBOARDING_STEPS, type OnboardingStep } from './health';
 import type { RestClient } from '../connection/rest';
@@ -58,10 +58,7 @@ export async function createUser(rest: RestClient, user: FirstUser): Promise<Log
     // The hub sends no error code.
     const exists =
       error instanceof HubRejected && error.code === '400' && / already exists/.test(error.message);
-    if (exists) throw new UserExists(error.message);
-    if (error instanceof HubFailed && error.status === 500)
-      throw new HubFailed(`${error.message}: ${PROVIDER_MAY_LACK}`, error.status);
-    throw error;
+    throw exists ? new UserExists(error.message) : withCauseOf500(error, PROVIDER_MAY_LACK);
   });
   return answer && exchangeCode(rest, answer.auth_code);
 }

@@ -16,8 +16,8 @@ export const isInContainer = (present: readonly string[]): boolean => present.in
 
 /**
  * The destinations to set. The hub accepts ones that do not exist, and each backup fails then: they are refused here.
- * Those of the hub stay while one of them is there: an integration may be loaded again. Those of the Supervisor, which the
- * restored settings of another installation name, never come back in a container.
+ * Destinations that the hub has chosen stay while one of them is there: an integration may be loaded again. The destinations of the
+ * Supervisor, which the restored settings of another installation name, never come back in a container.
  *
  * @param ofIntegrations the destinations of `agents`
  * @param present ids of the destinations that the hub has

@@ -40,6 +40,8 @@ describe('ConfigEntities', () => {
     await expect(client.entities.read('script', 'porch')).rejects.toThrow(cause);
     await expect(client.entities.write('script', 'porch', { sequence: [] })).rejects.toThrow(cause);
     await expect(client.entities.remove('script', 'porch')).rejects.toThrow(cause);
+    hub.routes.set('GET /api/config/script/config/porch', text(507, 'no space left on device'));
+    await expect(client.entities.read('script', 'porch')).rejects.toThrow(/no space left on device$/);
   });
 
   test('a reload waits for the removal in flight, which it would undo in the registry', async () => {
