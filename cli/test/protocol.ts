@@ -127,12 +127,12 @@ export type Want =
   /** In the syntax of Python, found anywhere in the text. */
   | { readonly regex: string }
   | { readonly exact: null | boolean }
-  /** These fields are there and equal; others may be. */
+  /** At least these fields, each equal. */
   | { readonly object: Readonly<Record<string, Want>> }
   /** As many items, in this order. */
   | { readonly list: readonly Want[] };
 
-export interface WantedCall {
+export interface ExpectedCall {
   readonly action: string;
   /** All of these are among those that the target resolves to. */
   readonly entity?: readonly string[];
@@ -142,16 +142,16 @@ export interface WantedCall {
   readonly by?: string;
 }
 
-export type WantedState =
+export type ExpectedState =
   | Want
   | { readonly state?: Want; readonly attributes?: Readonly<Record<string, Want>> };
 
 export interface Expect {
-  readonly calls: readonly WantedCall[];
+  readonly calls: readonly ExpectedCall[];
   /** Calls that `calls` does not list are faults. */
   readonly only: boolean;
-  readonly none: readonly WantedCall[];
-  readonly states: Readonly<Record<string, WantedState>>;
+  readonly none: readonly ExpectedCall[];
+  readonly states: Readonly<Record<string, ExpectedState>>;
   /** Seconds. */
   readonly within: number;
 }
@@ -218,13 +218,13 @@ export interface Fault {
   readonly kind: FaultKind;
   /** Index of the step. */
   readonly step?: number | null;
-  /** Its line in the file. */
+  /** Line of the step in the file. */
   readonly line?: number | null;
   readonly at: string;
   /** A sentence without the time. */
   readonly message: string;
-  /** The expectation: a {@link WantedCall}, or the wanted state. */
-  readonly wanted?: unknown;
+  /** An {@link ExpectedCall}, or an {@link ExpectedState}. */
+  readonly expected?: unknown;
   /** The nearest calls, or the unexpected one. */
   readonly seen?: readonly SeenCall[];
   /** Entity id of the automation or script. */
@@ -242,6 +242,6 @@ export interface CoverageItem {
    * of a script `sequence/0`.
    */
   readonly total: readonly string[];
-  /** Those that were. */
+  /** The ones that were taken. */
   readonly hit: readonly string[];
 }
