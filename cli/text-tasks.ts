@@ -2,10 +2,14 @@ import { serveTasks } from '../operator/process/texts/serve';
 import { manifestsTask } from '../operator/offline/manifests';
 import { configurationTasks } from '../operator/sync/configuration/generate/texts';
 import { withFieldsTask } from './pull/file-text';
+import { testTextTask } from './test/file/read';
 import { sameObjectTask } from './yaml/same-object';
 
 /** Files of a person may have many resources, and a command has more memory than the operator. */
 const LARGEST_RESULT = { values: 5_000_000, characters: 256 * 1_024 * 1_024 };
 
 // The program of the process that reads texts for commands: operator/process/texts/text-process.ts starts it.
-serveTasks([...configurationTasks, manifestsTask, withFieldsTask, sameObjectTask], LARGEST_RESULT);
+serveTasks(
+  [...configurationTasks, manifestsTask, withFieldsTask, sameObjectTask, testTextTask],
+  LARGEST_RESULT,
+);

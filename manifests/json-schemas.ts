@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { editorSchema } from '../cli/test/file/schema';
 import { kinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
 import type { KindDefinition } from '../operator/kinds/kind';
@@ -10,13 +11,14 @@ const DRAFT = 'http://json-schema.org/draft-07/schema#';
 
 /**
  * Writes the schemas of the kinds for editors and kubeconform: `<group>/<kind>_<version>.json`, the layout of the
- * CRDs-catalog, and `all.json` for files with several kinds.
+ * CRDs-catalog, and `all.json` for files with several kinds; `hubtest.json` for files of tests.
  */
 export function writeJsonSchemas(folder: string): void {
   mkdirSync(join(folder, API_GROUP), { recursive: true });
   const write = (file: string, schema: object) =>
     writeFileSync(join(folder, file), `${JSON.stringify({ $schema: DRAFT, ...schema }, null, 2)}\n`);
   for (const definition of kinds) write(fileOf(definition), jsonSchema(definition));
+  write('hubtest.json', editorSchema);
   // A file may have resources of other kinds, such as a Secret: nothing is said of those.
   write('all.json', {
     allOf: kinds.map((definition) => ({

@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commandsPage } from '../cli/reference';
+import { testFilePage } from '../cli/test/file/reference';
 import { kinds } from '../operator/kinds';
 import { userAnnotationMeanings, userAnnotations } from '../operator/kinds/annotations';
 import { columnsOf } from '../operator/kinds/columns';
@@ -34,6 +35,7 @@ async function main(folder: string): Promise<void> {
   await writeFile(join(folder, 'docs/reference/metrics.md'), await metricsPage());
   await writeFile(join(folder, 'docs/reference/helm-values.md'), helmValuesPage());
   await writeFile(join(folder, 'docs/reference/commands.md'), `${generated}${await commandsPage()}\n`);
+  await writeFile(join(folder, 'docs/reference/test-files.md'), `${generated}${testFilePage()}\n`);
   await writeFile(join(folder, 'docs/reference/alerts.md'), `${generated}${alertsPage()}`);
   for (const [file, text] of samples) await writeFile(join(folder, 'samples', file), renamed(text));
 }

@@ -143,8 +143,7 @@ export interface ExpectedCall {
 }
 
 export type ExpectedState =
-  | Want
-  | { readonly state?: Want; readonly attributes?: Readonly<Record<string, Want>> };
+  Want | { readonly state?: Want; readonly attributes?: Readonly<Record<string, Want>> };
 
 export interface Expect {
   readonly calls: readonly ExpectedCall[];

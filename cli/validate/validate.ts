@@ -1,9 +1,10 @@
 import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { API_GROUP } from '../../operator/kinds/group';
-import { filesOf, read } from '../../operator/offline/files';
+import { filesOf, isTestFile, read } from '../../operator/offline/files';
 import { type Finding, findingsOf, isOurs } from '../../operator/offline/findings';
 import { type Manifest, readManifestsWithin, type SyntaxProblem } from '../../operator/offline/manifests';
 import { type ExitCode, exitCodes } from '../exit-codes';
+import { readTestFile } from '../test/file/test-file';
 
 export interface ValidateOptions {
   /** A warning fails as well. */
@@ -16,12 +17,13 @@ export interface Validation {
   readonly code: ExitCode;
   readonly result: {
     readonly checked: number;
+    readonly testFiles: number;
     readonly findings: readonly (Finding | (SyntaxProblem & { readonly severity: 'error' }))[];
   };
 }
 
 /**
- * Checks the resources in files.
+ * Checks the resources and the tests in files.
  *
  * @param paths files, directories, or `-` for the input
  * @param texts reads them
@@ -34,21 +36,23 @@ export async function validate(
   texts: BoundedTasks,
 ): Promise<Validation> {
   const given: (Manifest | SyntaxProblem)[] = [];
-  for (const path of paths) {
+  for (const path of paths.filter((each) => !isTestFile(each))) {
     if (path === '-') given.push(...(await readManifestsWithin(texts, 'stdin', await input())));
     else for (const file of await filesOf(path)) given.push(...(await read(file, file === path, texts)));
   }
+  const tests = await findingsOfTests(paths, texts);
   const manifests = given.filter((each) => 'object' in each);
   const unreadable = given.filter((each): each is SyntaxProblem => !('object' in each));
-  const findings = await findingsOf(manifests, texts);
+  const findings = [...(await findingsOf(manifests, texts)), ...tests.findings];
   const ours = manifests.filter(isOurs).length;
+  const isEmpty = ours === 0 && tests.checked === 0;
   const errors = unreadable.length + findings.filter(({ severity }) => severity === 'error').length;
-  const warnings = findings.filter(({ severity }) => severity === 'warning').length + (ours === 0 ? 1 : 0);
+  const warnings = findings.filter(({ severity }) => severity === 'warning').length + (isEmpty ? 1 : 0);
   const lines = [
     ...unreadable.map(({ file, line, message }) => `${file}:${line}: error: ${message}`),
     ...findings.map(lineOf),
-    ...(ours === 0 ? [`warning: there is no resource of ${API_GROUP} in ${paths.join(', ')}.`] : []),
-    `${count(ours, 'resource')} checked, ${manifests.length - ours} of other kinds ignored: ${count(errors, 'error')}, ${count(warnings, 'warning')}`,
+    ...(isEmpty ? [`warning: there is no resource of ${API_GROUP} in ${paths.join(', ')}.`] : []),
+    `${count(ours, 'resource')}${tests.checked === 0 ? '' : ` and ${count(tests.checked, 'test file')}`} checked, ${manifests.length - ours} of other kinds ignored: ${count(errors, 'error')}, ${count(warnings, 'warning')}`,
   ];
   const fails = errors > 0 || (strict && warnings > 0);
   const code = fails ? exitCodes.negative : exitCodes.success;
@@ -56,8 +60,24 @@ export async function validate(
   return {
     output: `${lines.join('\n')}\n`,
     code,
-    result: { checked: ours, findings: [...syntax, ...findings] },
+    result: { checked: ours, testFiles: tests.checked, findings: [...syntax, ...findings] },
   };
+}
+
+/** The errors in the test files of the paths. */
+async function findingsOfTests(
+  paths: readonly string[],
+  texts: BoundedTasks,
+): Promise<{ readonly checked: number; readonly findings: readonly Finding[] }> {
+  const findings: Finding[] = [];
+  let checked = 0;
+  for (const path of paths.filter((each) => each !== '-'))
+    for (const file of (await filesOf(path, isTestFile)).filter(isTestFile)) {
+      checked += 1;
+      const result = await readTestFile(file, texts);
+      if ('findings' in result) findings.push(...result.findings);
+    }
+  return { checked, findings };
 }
 
 /** As compilers print it, so that editors find the place. */

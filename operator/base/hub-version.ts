@@ -3,6 +3,9 @@
 /** The oldest version that is tested; docs/reference/supported-versions.md names it. */
 export const OLDEST_SUPPORTED = '2025.11.0';
 
+/** The newest version that is tested. */
+export const NEWEST_SUPPORTED = '2026.11.0';
+
 /** From this version on, a hub takes the settings of its web server by its API, and ignores them in its file. */
 export const HTTP_BY_API = '2026.8.0';
 

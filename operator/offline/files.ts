@@ -11,13 +11,19 @@ export class NotRead extends OperationalError {
   override readonly name = 'NotRead';
 }
 
+/** Whether a file has tests for `kubectl hub test`, and no resources. */
+export const isTestFile = (name: string): boolean => /\.hubtest\.ya?ml$/.test(name);
+
+const hasManifests = (name: string): boolean => /\.(ya?ml|json)$/.test(name) && !isTestFile(name);
+
 /**
- * The files of a path, in the order of their names: itself, or what a directory has of YAML and JSON. Left out of it are
+ * The files of a path, in the order of their names: itself, or what a directory has of YAML and JSON. Left out of it are tests,
  * names that begin with a dot, node_modules, templates of Helm charts and, since they may lead back, links to directories.
  *
+ * @param counts other files of a directory, by their names
  * @throws NotRead
  */
-export async function filesOf(path: string): Promise<string[]> {
+export async function filesOf(path: string, counts = hasManifests): Promise<string[]> {
   try {
     if (!(await isDirectory(path))) return [path];
     const entries = (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -27,8 +33,9 @@ export async function filesOf(path: string): Promise<string[]> {
       entries.map(async (entry) => {
         const { name } = entry;
         if (name.startsWith('.') || name === 'node_modules') return [];
-        if (entry.isDirectory()) return isChart && name === 'templates' ? [] : filesOf(join(path, name));
-        if (!/\.(ya?ml|json)$/.test(name)) return [];
+        if (entry.isDirectory())
+          return isChart && name === 'templates' ? [] : filesOf(join(path, name), counts);
+        if (!counts(name)) return [];
         const file = join(path, name);
         return (await isDirectory(file)) ? [] : [file]; // a link to a directory
       }),

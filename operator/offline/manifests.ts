@@ -1,20 +1,10 @@
-import {
-  type CollectionTag,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseAllDocuments,
-  type ScalarTag,
-  type Tags,
-} from 'yaml';
+import { type CollectionTag, LineCounter, parseAllDocuments, type ScalarTag, type Tags } from 'yaml';
 import { type BoundedTask, type BoundedTasks, runTwice } from '../base/bounded-task';
 import { isObject } from '../base/is-object';
 import { isPlainYaml } from '../base/plain-yaml';
 import { safeInteger } from '../runtime/json';
 import type { Path } from './field-path';
+import { lineAt, lineIn, type Lines, linesOf } from './lines';
 import { syntaxMessage } from './syntax-messages';
 
 /** An object of a manifest. */
@@ -67,12 +57,6 @@ interface Parsed {
   readonly lines: Lines;
 }
 
-/** The line of a node, and those of its fields or items. An alias has none of these: it stands elsewhere. */
-interface Lines {
-  readonly line: number;
-  readonly parts?: ReadonlyMap<string, Lines>;
-}
-
 /** The objects in a text as kubectl reads it: YAML 1.1 with several documents, or JSON. The items of lists count, not the lists. */
 export const readManifests = (file: string, content: string): (Manifest | SyntaxProblem)[] =>
   manifestsOf(file, parseManifests(content));
@@ -97,12 +81,6 @@ const manifestsOf = (file: string, parsed: ReturnType<typeof parseManifests>): (
       ? { file, ...each }
       : { file, object: each.object, lineOf: (path) => lineAt(each.lines, path) },
   );
-
-/** The line of a part, or of the nearest one that is there. */
-function lineAt(lines: Lines, [step, ...rest]: Path): number {
-  const part = step === undefined ? undefined : lines.parts?.get(String(step));
-  return part ? lineAt(part, rest) : lines.line;
-}
 
 export const manifestsTask: BoundedTask<string, (Parsed | Omit<SyntaxProblem, 'file'>)[]> = {
   name: 'parseManifests',
@@ -129,7 +107,7 @@ function parseManifests(content: string): (Parsed | Omit<SyntaxProblem, 'file'>)
   const problem = problemOfCharacter(content);
   if (problem) return [problem];
   const lines = new LineCounter();
-  const lineOf = (node: Node | null | undefined): number => lines.linePos(node?.range?.[0] ?? 0).line;
+  const lineOf = lineIn(lines);
   const documents = parseAllDocuments(content, {
     ...kubectlReading,
     lineCounter: lines,
@@ -147,7 +125,7 @@ function parseManifests(content: string): (Parsed | Omit<SyntaxProblem, 'file'>)
       return syntaxProblem(lineOf(root), syntaxMessage(reason));
     }
     if (!isObject(value)) return [];
-    const all = linesOf(root, lineOf(root), lineOf);
+    const all = linesOf(root, lineOf(root), { lineOf });
     const { items, kind } = value;
     if (!Array.isArray(items) || !String(kind).endsWith('List')) return [{ object: value, lines: all }];
     const ofItems = all.parts?.get('items');
@@ -155,20 +133,4 @@ function parseManifests(content: string): (Parsed | Omit<SyntaxProblem, 'file'>)
       isObject(item) ? [{ object: item, lines: ofItems?.parts?.get(String(index)) ?? ofItems ?? all }] : [],
     );
   });
-}
-
-/** @param line of the key of the node, or of the node itself in a list */
-function linesOf(node: Node | null, line: number, lineOf: (node: Node | null) => number): Lines {
-  if (isMap(node)) {
-    const parts = new Map<string, Lines>();
-    for (const { key, value } of node.items as Pair<Node, Node | null>[])
-      if (isScalar(key) && !parts.has(String(key.value)))
-        parts.set(String(key.value), linesOf(value, lineOf(key), lineOf));
-    return { line, parts };
-  }
-  if (!isSeq(node)) return { line };
-  const items = (node.items as (Node | null)[]).map(
-    (item, index) => [String(index), linesOf(item, item ? lineOf(item) : line, lineOf)] as const,
-  );
-  return { line, parts: new Map(items) };
 }

@@ -64,6 +64,7 @@ describe('validate', () => {
     const { code, stdout } = await new CommandLine().run('validate - -o json', { input: `${bad}---\n{` });
     expect(JSON.parse(stdout)).toEqual({
       checked: 1,
+      testFiles: 0,
       findings: [
         expect.objectContaining({ file: 'stdin', severity: 'error' }),
         expect.objectContaining({ line: 4, severity: 'error', field: 'spec.name' }),
@@ -127,6 +128,31 @@ describe('validate', () => {
     });
     expect((await validate([join(home, 'directory')], {}, noInput, unbounded)).output).toMatch(
       /^1 resource checked/,
+    );
+  });
+
+  test('tests in files are checked by their own schema, and are no resources', async () => {
+    const test = (verb: string) => `hubtest: v1\ntests: [{name: a, steps: [${verb}: {only: true}]}]\n`;
+    const files = {
+      'a.yaml': good,
+      'tests/b.hubtest.yaml': test('expect'),
+      'tests/c.hubtest.yml': test('expects'),
+    };
+    expect(await ofFiles(files)).toEqual({
+      output:
+        'tests/c.hubtest.yml:2: error: test “a”: tests[0].steps[0].expects: There is no such field here: did you mean expect?\n' +
+        '1 resource and 2 test files checked, 0 of other kinds ignored: 1 error, 0 warnings\n',
+      code: 1,
+    });
+    const named = await validate(
+      [join(directory, 'tests/b.hubtest.yaml')],
+      { strict: true },
+      noInput,
+      unbounded,
+    );
+    expect(named).toMatchObject({ code: 0, result: { checked: 0, testFiles: 1 } });
+    expect(named.output).toBe(
+      '0 resources and 1 test file checked, 0 of other kinds ignored: 0 errors, 0 warnings\n',
     );
   });
 

@@ -113,6 +113,52 @@ describe('dist/schemas in an editor', () => {
     expect(await marks(open(`${modeline('samples/x.yaml')}${dump(secret)}`))).toEqual([]);
   });
 
+  describe('dist/schemas/hubtest.json', () => {
+    const first = '# yaml-language-server: $schema=../dist/schemas/hubtest.json\n';
+    const inFile = (...steps: readonly string[]) =>
+      open(
+        `${first}hubtest: v1\nstart: 2026-11-02T18:00\ngiven: {light.hall: on, sensor.a: 21.50}\ntests:\n- name: a\n  steps:\n${steps.map((each) => `  - ${each}\n`).join('')}`,
+        'samples/a.hubtest.yaml',
+      );
+
+    test.each(['1.1', '1.2'] as const)(
+      'marks nothing in a file that is valid, as YAML %s',
+      async (yamlVersion) => {
+        editor.configure({ validate: true, completion: true, hover: true, yamlVersion, schemas: [] });
+        const document = inFile(
+          'set: {light.hall: off, sensor.a: {state: 5, attributes: {unit: x}}}',
+          'fire: {event_type: gong}',
+          'call: {action: light.turn_on, target: {entity_id: light.hall}}',
+          'advance: 1h30m',
+          'at: "23:00"',
+          'at: sunset - 30m',
+          'restart: {down: 30s}',
+          'expect: {calls: [light.turn_on, {action: light.turn_off, times: 2}], none: [a.b], states: {light.hall: on}, within: 00:05:00}',
+        );
+        expect(await marks(document)).toEqual([]);
+      },
+    );
+
+    test.each([
+      ['a field that does not exist', 'wait: 5'],
+      ['two verbs', 'set: {a.b: c}\n    advance: 5'],
+      ['a duration of words', 'advance: 5 minutes'],
+      ['an empty list of calls', 'expect: {calls: []}'],
+      ['an entity without a domain', 'set: {hall: x}'],
+    ])('marks %s', async (_, step) => {
+      expect(await marks(inFile(step))).not.toEqual([]);
+    });
+
+    test('shows what a field means, and completes it', async () => {
+      const document = inFile('expect: {only: true}', '');
+      const text = document.getText();
+      const hover = await editor.doHover(document, document.positionAt(text.indexOf('only') + 1));
+      expect(JSON.stringify(hover)).toContain('no other call');
+      const { items } = await editor.doComplete(document, document.positionAt(text.length - 1), false);
+      expect(items.map(({ label }) => label)).toEqual(expect.arrayContaining(['set', 'advance', 'expect']));
+    });
+  });
+
   test('shows what a field means', async () => {
     const text = `${modeline('samples/x.yaml')}${dump(fullSample('HubAutomation'))}`;
     const document = open(text);

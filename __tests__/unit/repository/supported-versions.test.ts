@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OLDEST_SUPPORTED } from '../../../operator/base/hub-version';
+import { NEWEST_SUPPORTED, OLDEST_SUPPORTED } from '../../../operator/base/hub-version';
 import { NEWEST_HUB } from '../../../sandbox/hub-software';
 import { repository } from './sources';
 
@@ -15,6 +15,7 @@ describe('docs/reference/supported-versions.md', () => {
   });
 
   test('names the Home Assistant of the sandbox', () => {
+    expect(NEWEST_SUPPORTED).toBe(NEWEST_HUB);
     expect(page).toContain(`| Home Assistant | ${NEWEST_HUB} `);
     expect(page).toContain(`| Home Assistant | ${OLDEST_SUPPORTED} `);
   });

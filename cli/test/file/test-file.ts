@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import type { BoundedTasks } from '../../../operator/base/bounded-task';
+import { isObject } from '../../../operator/base/is-object';
+import { fieldOf, type Path } from '../../../operator/offline/field-path';
+import { NotRead } from '../../../operator/offline/files';
+import type { Finding } from '../../../operator/offline/findings';
+import { lineAt } from '../../../operator/offline/lines';
+import { oneLine } from '../../output';
+import { checkTestFile, type Problem } from './check';
+import { compileTestFile, type TestFile } from './compile';
+import { readTestText } from './read';
+
+/** The cases of a file, or the errors because of which it has none. */
+export type CheckedFile = { readonly file: TestFile } | { readonly findings: readonly Finding[] };
+
+/**
+ * Reads and checks a test file.
+ *
+ * @param path as the user names it; messages have it
+ * @throws NotRead
+ */
+export async function readTestFile(path: string, texts: BoundedTasks): Promise<CheckedFile> {
+  const content = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new NotRead(`cannot read ${path}: ${(error as Error).message}`);
+  });
+  return checkTestText(path, content, texts);
+}
+
+/** As {@link readTestFile}, for a text. */
+export async function checkTestText(
+  path: string,
+  content: string,
+  texts: BoundedTasks,
+): Promise<CheckedFile> {
+  const read = await readTestText(texts, content);
+  if ('message' in read)
+    return { findings: [{ severity: 'error', file: path, object: 'test file', ...read }] };
+  const { value, lines } = read;
+  const problems = checkTestFile(value);
+  const compiled =
+    problems.length > 0 ? problems : compileTestFile(path, value as Record<string, unknown>, lines);
+  if (!isProblems(compiled)) return { file: compiled };
+  const findings = compiled.map(({ path: field, message }) => ({
+    severity: 'error' as const,
+    file: path,
+    line: lineAt(lines, field),
+    object: caseOf(value, field),
+    ...(field.length > 0 && { field: oneLine(fieldOf(field)) }),
+    message: oneLine(message),
+  }));
+  return { findings: findings.sort((a, b) => a.line - b.line) };
+}
+
+const isProblems = (compiled: TestFile | readonly Problem[]): compiled is readonly Problem[] =>
+  Array.isArray(compiled);
+
+/** The case that a field belongs to, in words. */
+function caseOf(value: unknown, [first, index]: Path): string {
+  const tests = isObject(value) ? value['tests'] : undefined;
+  const test: unknown = first === 'tests' && Array.isArray(tests) ? tests[Number(index)] : undefined;
+  const name = isObject(test) ? test['name'] : undefined;
+  return typeof name === 'string' && name !== '' ? `test “${oneLine(name)}”` : 'test file';
+}
