@@ -83,12 +83,12 @@ const unused = {
   },
 };
 
-/** The Python programs as texts, in the place of the module that reads their files. */
+/** The Python programs of a folder as texts, in the place of its module that reads their files. */
 const scripts = {
   name: 'scripts',
   setup({ onLoad }) {
-    const folder = join(here, 'sync/hub-workload/scripts');
-    onLoad({ filter: /hub-workload\/scripts\/read-script\.ts$/ }, async () => {
+    onLoad({ filter: /\/read-script\.ts$/ }, async ({ path }) => {
+      const folder = dirname(path);
       const names = (await readdir(folder)).filter((name) => name.endsWith('.py'));
       const texts = names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')]);
       const all = Object.fromEntries(await Promise.all(texts));

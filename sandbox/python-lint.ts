@@ -8,14 +8,25 @@ import { providePython } from './python';
 import { errorLine, SandboxError } from './sandbox-error';
 
 /**
- * Lints, types and formats the programs in Python that run in the hub's image (operator/sync/hub-workload/scripts). Where its tools cannot
- * be had, it says so and succeeds: a machine without PyPI can check everything else.
+ * Lints, types and formats the programs in Python that run in the hub's image or with its packages. Where its tools cannot be had, it
+ * says so and succeeds: a machine without PyPI can check everything else.
  */
 
 const TOOLS = ['ruff==0.17.6', 'mypy==2.4.1', 'types-PyYAML==6.0.12.20261113'];
-const scripts = join(__dirname, '..', 'operator', 'sync', 'hub-workload', 'scripts');
+const repository = join(__dirname, '..');
 
-/** Folder of the programs. */
+interface Folder {
+  readonly path: string;
+  /** The files are modules of one program; otherwise each is a program of its own. */
+  readonly isOneProgram: boolean;
+}
+
+const FOLDERS: readonly Folder[] = [
+  { path: join('operator', 'sync', 'hub-workload', 'scripts'), isOneProgram: false },
+  { path: join('cli', 'test', 'runner'), isOneProgram: true },
+];
+
+/** Folder of the tools. */
 async function provideTools(): Promise<string> {
   const report = () => undefined;
   const { uv, interpreter } = await providePython(report);
@@ -40,12 +51,20 @@ async function main(): Promise<number> {
     return undefined;
   });
   if (bin === undefined) return 0;
-  const names = (await readdir(scripts)).filter((name) => name.endsWith('.py'));
-  const checks = [
+  const failures = await Promise.all(FOLDERS.map((folder) => check(bin, folder)));
+  return failures.includes(true) ? 1 : 0;
+}
+
+/** Whether one of the tools finds something in a folder; it is printed. */
+async function check(bin: string, { path, isOneProgram }: Folder): Promise<boolean> {
+  const cwd = join(repository, path);
+  const names = (await readdir(cwd)).filter((name) => name.endsWith('.py'));
+  const programs = isOneProgram ? [names] : names.map((name) => [name]);
+  const checks: readonly (readonly [program: string, ...args: string[]])[] = [
     ['ruff', 'check', '--no-cache', '--quiet', '.'],
     ['ruff', 'format', '--no-cache', '--check', '--quiet', '.'],
-    // One at a time: each is a program of its own. The packages of the hub are not installed here.
-    ...names.map((name) => [
+    // The packages of the hub are not installed here.
+    ...programs.map((files): [string, ...string[]] => [
       'mypy',
       ...[
         '--strict',
@@ -53,20 +72,20 @@ async function main(): Promise<number> {
         '--allow-untyped-calls',
         '--no-error-summary',
         '--cache-dir=/dev/null',
-        name,
       ],
+      ...files,
     ]),
   ];
-  let failed = 0;
-  for (const [program, ...args] of checks as [string, ...string[]][]) {
-    await promisify(execFile)(join(bin, program), args, { cwd: scripts }).catch(
+  let hasFailed = false;
+  for (const [program, ...args] of checks) {
+    await promisify(execFile)(join(bin, program), args, { cwd }).catch(
       ({ stdout, stderr }: { readonly stdout?: string; readonly stderr?: string }) => {
-        failed += 1;
-        console.log(`${program} ${args.join(' ')}\n${stdout ?? ''}${stderr ?? ''}`);
+        hasFailed = true;
+        console.log(`${path}: ${program} ${args.join(' ')}\n${stdout ?? ''}${stderr ?? ''}`);
       },
     );
   }
-  return failed === 0 ? 0 : 1;
+  return hasFailed;
 }
 
 void main().then((code) => {

@@ -1,0 +1,149 @@
+"""Virtual time for asyncio and for Home Assistant.
+
+Import it before anything of Home Assistant. It replaces the clock of the standard library, and two names of the hub:
+`now` and `utcnow` of `homeassistant.util.dt`. Both are replaced before another module of the hub is loaded, since many
+of them import the functions themselves.
+"""
+
+import asyncio
+import contextvars
+import datetime
+import importlib.util
+import random
+import selectors
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+# Some code takes 0 for "never".
+MONOTONIC_START = 1000.0
+# A turn of the loop takes microseconds, and the start of a hub some hundred turns.
+MOST_TURNS_AT_ONE_INSTANT = 200_000
+
+real_seconds = time.perf_counter
+real_sleep = time.sleep
+
+
+class Stuck(SystemExit):
+    """Nothing is ready and no timer runs. asyncio lets no other kind of exception leave its loop."""
+
+
+class Endless(SystemExit):
+    """Work goes on and on without a timer, so that the clock would never move."""
+
+
+class Clock:
+    """The time: seconds since the start of the case, and the epoch seconds of that start."""
+
+    def __init__(self) -> None:
+        self.start = 0.0
+        self.offset = 0.0
+        self.turns = 0
+
+    def epoch(self) -> float:
+        return self.start + self.offset
+
+    def monotonic(self) -> float:
+        return MONOTONIC_START + self.offset
+
+    def forward(self, seconds: float) -> None:
+        if seconds > 0:
+            self.offset += seconds
+            self.turns = 0
+
+
+clock = Clock()
+
+
+class Selector(selectors.SelectSelector):
+    """Moves the clock instead of waiting.
+
+    asyncio asks with the seconds until the next timer exactly when nothing is ready, with 0 when something is.
+    """
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if timeout is None:
+            raise Stuck("nothing is ready, and no timer runs")
+        clock.forward(timeout)
+        clock.turns += 1
+        if clock.turns > MOST_TURNS_AT_ONE_INSTANT:
+            raise Endless("the hub does not come to rest at one moment: something calls itself again and again")
+        return super().select(0)
+
+
+class Loop(asyncio.SelectorEventLoop):
+    """An event loop on the virtual clock, without threads: there is no order of threads, and no job is overtaken."""
+
+    def __init__(self) -> None:
+        super().__init__(Selector())
+
+    def time(self) -> float:
+        return clock.monotonic()
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+        """Runs the job at once. A job that waits for the loop gets the hub's own error about it."""
+        future = self.create_future()
+        try:
+            future.set_result(func(*args))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def call_soon_threadsafe(
+        self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
+    ) -> asyncio.Handle:
+        return self.call_soon(callback, *args, context=context)
+
+
+def new_loop(start: float) -> Loop:
+    """A loop whose time begins at these epoch seconds. The hub's random delays are the same in each run."""
+    clock.start, clock.offset, clock.turns = start, 0.0, 0
+    random.seed(0)
+    loop = Loop()
+    asyncio.set_event_loop(loop)
+    return loop
+
+
+def _replace_time() -> None:
+    time.time = clock.epoch
+    time.monotonic = clock.monotonic
+    time.time_ns = lambda: int(clock.epoch() * 1e9)
+    time.monotonic_ns = lambda: int(clock.monotonic() * 1e9)
+    time.sleep = clock.forward
+
+
+def _load_dt() -> ModuleType:
+    """Loads `homeassistant.util.dt` before its package, which imports `utcnow` from it."""
+    package = importlib.util.find_spec("homeassistant")
+    if package is None or not package.submodule_search_locations:
+        raise ModuleNotFoundError("Home Assistant is not installed for this Python")
+    name = "homeassistant.util.dt"
+    path = Path(package.submodule_search_locations[0], "util", "dt.py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(f"there is no {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _replace_dt() -> ModuleType:
+    module = _load_dt()
+
+    def utcnow() -> datetime.datetime:
+        return datetime.datetime.fromtimestamp(clock.epoch(), datetime.UTC)
+
+    def now(time_zone: datetime.tzinfo | None = None) -> datetime.datetime:
+        return datetime.datetime.fromtimestamp(clock.epoch(), time_zone or module.DEFAULT_TIME_ZONE)
+
+    vars(module).update(utcnow=utcnow, now=now)
+    vars(importlib.import_module("homeassistant.util")).update(dt=module)
+    return module
+
+
+_replace_time()
+dt_util: Any = _replace_dt()

@@ -1,0 +1,333 @@
+"""A hub in virtual time: its core, helpers, templates, automations, scripts and scenes. All else is states and recorded calls."""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from clock import clock
+from configuration import action_domains, simulated, with_items
+from coverage import STORED_TRACES
+from homeassistant import bootstrap, config as hub_config, config_entries, core as ha, core_config, loader
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import (
+    area_registry,
+    entity_registry,
+    floor_registry,
+    issue_registry,
+    label_registry,
+)
+from homeassistant.setup import async_setup_component
+from homeassistant.util.async_ import get_scheduled_timer_handles
+from homeassistant.util.unit_system import get_unit_system
+from record import Record
+from services import ENTITY_DOMAINS, Call, Services, echo
+from values import as_text, items_of
+
+# Events take a turn or two of the loop, templates some more. Waiting until the hub has no task would run through delays.
+SETTLE = 0.01
+LONGEST_STATE = 255
+_ACTION = re.compile(r"^\s*(?:-\s+)?(?:action|service):\s*['\"]?([a-z_]+)\.\w+", re.M)
+
+
+class StepError(Exception):
+    """A step that is not possible, as a sentence."""
+
+
+class ConfigurationError(Exception):
+    """The hub does not load configuration.yaml, in its own words."""
+
+
+class House:
+    """One start of a hub. `case`: given, mock and echo; `owned`: the entities that the home itself makes."""
+
+    def __init__(
+        self,
+        folder: Path,
+        home: Mapping[str, Any],
+        location: Mapping[str, Any],
+        case: Mapping[str, Any],
+        record: Record,
+        owned: frozenset[str] = frozenset(),
+        is_traced: bool = False,
+    ) -> None:
+        self.record = record
+        self.unsimulated: list[str] = []
+        self._is_stopped = False
+        self._home = home
+        self._location = location
+        self._given: Mapping[str, Mapping[str, Any]] = case["given"]
+        self._echo: bool = case["echo"]
+        self._owned = owned
+        self._is_traced = is_traced
+        self._simulated: set[str] = set()
+        self.hass = ha.HomeAssistant(str(folder))
+        self.services = Services(self.hass, case["mock"], self._on_call)
+        self.services.on_done = self._on_done
+        self.hass.services = self.services
+
+    async def start(self, is_restart: bool = False) -> None:
+        """Starts the hub. After a restart, given entities are unavailable, as those of devices are at first."""
+        hass = self.hass
+        self.record.logs.attach(hass.config.config_dir)
+        await self._start_core(is_restart)
+        config = simulated(await self._configuration())
+        self.unsimulated = config.unsimulated
+        self.record.listen(hass)
+        await self._set_up(("homeassistant", "persistent_notification"), config.config)
+        await self._process_core_config(config.config)
+        zones = [*_list(config.config.get("zone")), *self._home["zones"]]
+        await self._set_up(("sun", "zone"), {**config.config, "sun": {}, **({"zone": zones} if zones else {})})
+        await self._set_up(config.helpers, config.config)
+        for entity, given in self._given.items():
+            if entity not in self._owned:
+                self._give(entity, given, is_restart)
+        merged = with_items(config.config, self._home, {"stored_traces": STORED_TRACES} if self._is_traced else None)
+        if not is_restart:
+            _switch_off(merged["automation"], self._home["disabled"])
+        domains = {entity.split(".")[0] for entity in self._given} | action_domains(merged) | self._blueprint_domains()
+        used = [domain for domain in ENTITY_DOMAINS if domain in domains]
+        await self._set_up(dict.fromkeys([*config.others, *used]), config.config)
+        if not is_restart:
+            await self._give_owned()
+        await self._set_up(("scene", "script", "automation"), merged)
+        await hass.async_start()
+        await asyncio.sleep(SETTLE)
+
+    async def _start_core(self, is_restart: bool) -> None:
+        hass, place = self.hass, self._location
+        loader.async_setup(hass)
+        hass.config_entries = config_entries.ConfigEntries(hass, {})
+        hass.config.skip_pip = True
+        for name, key in (
+            *(("latitude", "latitude"), ("longitude", "longitude"), ("elevation", "elevation")),
+            *(("country", "country"), ("language", "language"), ("currency", "currency")),
+        ):
+            if place.get(key) is not None:
+                setattr(hass.config, name, place[key])
+        if place.get("unitSystem"):
+            hass.config.units = get_unit_system(place["unitSystem"])
+        await hass.config.async_set_time_zone(place.get("timezone") or "UTC")
+        await bootstrap.async_load_base_functionality(hass)
+        if not is_restart:
+            self._register_places()
+
+    def _register_places(self) -> None:
+        """Creates floors, labels and areas. References are names."""
+        floors, labels = floor_registry.async_get(self.hass), label_registry.async_get(self.hass)
+        areas = area_registry.async_get(self.hass)
+        for each in self._home["floors"]:
+            floors.async_create(each["name"], **_fields(each, ("icon", "level"), ("aliases",)))
+        for each in self._home["labels"]:
+            labels.async_create(each["name"], **_fields(each, ("icon", "color", "description"), ()))
+        for each in self._home["areas"]:
+            floor = each.get("floor") and floors.async_get_floor_by_name(each["floor"])
+            areas.async_create(
+                each["name"],
+                **_fields(each, ("icon", "picture"), ("aliases",)),
+                floor_id=floor.floor_id if floor else None,
+                labels={self._label(name) for name in each.get("labels") or ()},
+            )
+
+    def _label(self, name: str) -> str:
+        labels = label_registry.async_get(self.hass)
+        found = labels.async_get_label_by_name(name) or labels.async_get_label(name) or labels.async_create(name)
+        return str(found.label_id)
+
+    def _area(self, name: str) -> str:
+        areas = area_registry.async_get(self.hass)
+        found = areas.async_get_area_by_name(name) or areas.async_get_area(name)
+        if found is None and self._home["areas"]:
+            known = ", ".join(sorted(area.name for area in areas.async_list_areas()))
+            raise StepError(f"There is no area {name}: the areas are {known}.")
+        return str((found or areas.async_create(name)).id)
+
+    async def _configuration(self) -> dict[str, Any]:
+        try:
+            return dict(await hub_config.async_hass_config_yaml(self.hass) or {})
+        except (HomeAssistantError, OSError) as error:
+            raise ConfigurationError(str(error).replace(f"{self.hass.config.config_dir}/", "")) from None
+
+    async def _process_core_config(self, config: Mapping[str, Any]) -> None:
+        section = config.get("homeassistant") or {}
+        try:
+            await core_config.async_process_ha_core_config(self.hass, section)
+        except Exception as error:
+            raise ConfigurationError(f"Invalid config for 'homeassistant': {error}") from None
+
+    async def _set_up(self, domains: Any, config: Mapping[str, Any]) -> None:
+        for domain in domains:
+            await async_setup_component(self.hass, domain, dict(config))
+
+    def _blueprint_domains(self) -> set[str]:
+        texts = [each["yaml"] for each in self._home["blueprints"]]
+        texts += [text for name, text in self._home["files"].items() if name.startswith("blueprints/")]
+        return {domain for text in texts for domain in _ACTION.findall(text)}
+
+    def _give(self, entity: str, given: Mapping[str, Any], is_restart: bool) -> None:
+        if is_restart:
+            self.hass.states.async_set(entity, "unavailable", {"restored": True})
+        else:
+            self._put_in_place(entity, given)
+            self._write(entity, given)
+        self._simulated.add(entity)
+
+    async def _give_owned(self) -> None:
+        """The given states of the home's own helpers, before its automations are loaded."""
+        for entity, given in self._given.items():
+            if entity in self._owned:
+                if given.get("state") is not None:
+                    await self.set_helper(entity, given["state"])
+                self._put_in_place(entity, given)
+
+    def _put_in_place(self, entity: str, given: Mapping[str, Any]) -> None:
+        """Area and labels are those of the entity registry, so that the hub itself resolves targets."""
+        if given.get("area") is None and not given.get("labels"):
+            return
+        entities = entity_registry.async_get(self.hass)
+        domain, object_id = entity.split(".", 1)
+        found = entities.async_get(entity)
+        entry = found or entities.async_get_or_create(domain, "hubtest", entity, suggested_object_id=object_id)
+        changes: dict[str, Any] = {}
+        if given.get("area") is not None:
+            changes["area_id"] = self._area(given["area"])
+        if given.get("labels"):
+            changes["labels"] = {self._label(name) for name in given["labels"]}
+        entities.async_update_entity(entry.entity_id, **changes)
+
+    def _write(self, entity: str, given: Mapping[str, Any]) -> None:
+        old = self.hass.states.get(entity)
+        state = given.get("state")
+        if state is None:
+            state = old.state if old else "unknown"
+        if len(state) > LONGEST_STATE:
+            raise StepError(f"The state of {entity} has {len(state)} characters: a hub keeps {LONGEST_STATE} at most.")
+        kept = {} if old is None or old.attributes.get("restored") else old.attributes
+        self.hass.states.async_set(entity, state, {**kept, **(given.get("attributes") or {})})
+
+    async def set(self, entity: str, given: Mapping[str, Any]) -> None:
+        """A step `set`: a state of the world, or a helper of the home through its action."""
+        domain = entity.split(".")[0]
+        if domain in ("automation", "script", "scene"):
+            way = f"call: {{action: {domain}.turn_on, target: {{entity_id: {entity}}}}}"
+            raise StepError(f"{entity} is the home's own, so that its state is not set: write `{way}`.")
+        is_own = entity in self._owned or (entity not in self._simulated and self.hass.states.get(entity) is not None)
+        if not is_own:
+            self._put_in_place(entity, given)
+            self._write(entity, given)
+            self._simulated.add(entity)
+            return
+        self._put_in_place(entity, given)
+        if given.get("attributes"):
+            raise StepError(f"{entity} is the home's own, so that its attributes are not set: set its state alone.")
+        if given.get("state") is not None:
+            await self.set_helper(entity, given["state"])
+
+    async def set_helper(self, entity: str, state: str) -> None:
+        """Sets a helper of the home by its action, as a person does in the hub."""
+        domain = entity.split(".")[0]
+        service, data = _helper_action(domain, state)
+        if domain == "sun":
+            raise StepError(f"{entity} follows the time of the test: set that with `start` or `at`.")
+        if service is None:
+            raise StepError(f"{entity} is made by the home, and has no action that sets it: set what it depends on.")
+        call = {"entity_id": entity, **data}
+        self.record.show(Call(clock.epoch(), f"{domain}.{service}", [entity], data, ()))
+        await self.services.perform(domain, service, call, blocking=True, context=ha.Context())
+
+    def _on_call(self, call: Call) -> None:
+        if not self._is_stopped:
+            self.record.on_call(call)
+
+    def _on_done(self, domain: str, service: str, data: Mapping[str, Any], entities: list[str], context: Any) -> None:
+        """Lets the states of simulated entities follow a call."""
+        if not self._echo:
+            return
+        for entity in entities:
+            state = self.hass.states.get(entity)
+            if state is not None and entity in self._simulated and domain in ("homeassistant", state.domain):
+                value, attributes = echo(service, state, data)
+                self.hass.states.async_set(entity, value[:LONGEST_STATE], attributes, context=context)
+
+    def refused(self) -> list[dict[str, str]]:
+        """The automations and scripts that the hub did not load, in its own words, and errors of its configuration."""
+        issues = issue_registry.async_get(self.hass).issues.values()
+        found = []
+        for domain in ("automation", "script"):
+            for state in sorted(self.hass.states.async_all(domain), key=lambda each: str(each.entity_id)):
+                if state.state != "unavailable" or state.attributes.get("restored"):
+                    continue
+                words = (_issue_error(issue, state.entity_id) for issue in issues)
+                message = next((each for each in words if each), "the hub has disabled it")
+                found.append({"entity": state.entity_id, "name": state.name, "message": as_text(message)})
+        return found
+
+    def without_state(self) -> list[str]:
+        """The entities that automations and scripts name and that have no state."""
+        named: set[str] = set()
+        for domain in ("automation", "script"):
+            component = self.hass.data.get(domain)
+            for entity in component.entities if component is not None else ():
+                named |= set(items_of(entity.referenced_entities))
+        is_entity = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
+        return sorted(each for each in named if is_entity.fullmatch(each) and self.hass.states.get(each) is None)
+
+    def entities(self) -> frozenset[str]:
+        """All entities that have a state."""
+        return frozenset(self.hass.states.async_entity_ids())
+
+    async def stop(self) -> None:
+        """Stops the hub as a restart does: it writes the states that it restores. Then none of its timers and tasks goes on."""
+        await self.hass.async_stop(force=True)
+        self._is_stopped = True
+        loop = asyncio.get_running_loop()
+        for handle in get_scheduled_timer_handles(loop):
+            handle.cancel()
+        tasks = asyncio.all_tasks(loop) - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _list(section: Any) -> list[Any]:
+    return list(section) if isinstance(section, list) else [section] if section else []
+
+
+def _fields(entry: Mapping[str, Any], names: tuple[str, ...], sets: tuple[str, ...]) -> dict[str, Any]:
+    scalars = {name: entry[name] for name in names if entry.get(name) is not None}
+    return {**scalars, **{name: set(entry[name]) for name in sets if entry.get(name)}}
+
+
+def _switch_off(automations: list[Any], disabled: list[str]) -> None:
+    for index, each in enumerate(automations):
+        if isinstance(each, Mapping) and each.get("id") in disabled:
+            automations[index] = {**each, "initial_state": False}
+
+
+def _helper_action(domain: str, state: str) -> tuple[str | None, dict[str, Any]]:
+    """The action that brings a helper into a state, and its data."""
+    if domain in ("input_boolean", "timer"):
+        actions = {
+            "input_boolean": {"on": "turn_on", "off": "turn_off"},
+            "timer": {"active": "start", "idle": "cancel", "paused": "pause"},
+        }
+        if state not in actions[domain]:
+            raise StepError(f"A helper of {domain} cannot be {state}: it can be {', '.join(actions[domain])}.")
+        return actions[domain][state], {}
+    if domain == "input_datetime":
+        is_time = re.fullmatch(r"\d+:\d+(:\d+)?", state)
+        key = "time" if is_time else "date" if re.fullmatch(r"[\d-]+", state) else "datetime"
+        return "set_datetime", {key: state}
+    return {
+        "input_select": ("select_option", {"option": state}),
+        "input_number": ("set_value", {"value": state}),
+        "input_text": ("set_value", {"value": state}),
+        "counter": ("set_value", {"value": state}),
+        "input_button": ("press", {}),
+    }.get(domain, (None, {}))
+
+
+def _issue_error(issue: Any, entity: str) -> str | None:
+    values = issue.translation_placeholders or {}
+    return values.get("error") if values.get("entity_id") == entity else None

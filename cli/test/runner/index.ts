@@ -1,0 +1,23 @@
+import { readScript } from './read-script';
+
+/** All modules of the program in Python that runs the cases of `kubectl hub test`. The loader imports them by these names. */
+export const MODULES = [
+  'clock',
+  'configuration',
+  'coverage',
+  'expectation',
+  'house',
+  'judge',
+  'moments',
+  'record',
+  'services',
+  'steps',
+  'values',
+] as const;
+
+/** The text for `python -I -c`: it reads a `Request` on the standard input. */
+export const loader = (): string => readScript('loader.py');
+
+/** `Request.modules` */
+export const runnerModules = (): Record<string, string> =>
+  Object.fromEntries(MODULES.map((name) => [name, readScript(`${name}.py`)]));

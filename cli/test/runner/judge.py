@@ -1,0 +1,126 @@
+"""The step `expect`: waits for the calls and states that it names, and says what is otherwise."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from clock import clock
+from expectation import Expectation, Mismatch
+from record import MOST_CALLS, Record, seen
+from services import Call
+from values import cut, described, matches
+
+Fault = dict[str, Any]
+Until = Callable[[float], Any]
+
+# A hub adds up to half a second to a time of day, so that an `expect` without `within` means this second.
+SAME_SECOND = 0.6
+MOST_SHOWN_CALLS = 10
+MOST_UNEXPECTED = 20
+MOST_REMEMBERED_CALLS = 2_000
+
+
+class Judge:
+    """One `expect` of a case."""
+
+    def __init__(self, expect: Mapping[str, Any], hass: Any, record: Record) -> None:
+        self._states: Mapping[str, Mapping[str, Any]] = expect["states"]
+        self._hass = hass
+        self._record = record
+        self._check = Expectation(expect["calls"], expect["none"], expect["only"])
+        self._calls: deque[Call] = deque(maxlen=MOST_REMEMBERED_CALLS)
+        self._within = float(expect["within"])
+        counts = any(item.get("times") is not None for item in expect["calls"])
+        self._is_whole = bool(expect["none"]) or bool(expect["only"]) or counts
+
+    async def faults(self, until: Until) -> list[Fault]:
+        """Waits as long as the step says. `until` runs the hub up to a moment."""
+        begin = clock.epoch()
+        if self._is_whole and self._within:
+            await until(begin + self._within)
+        await self._wait(begin + max(self._within, SAME_SECOND))
+        if self._record.dropped:
+            self._record.dropped = 0
+            message = f"There were more than {MOST_CALLS} calls since the expect before: put an expect between them."
+            return [{"kind": "step", "message": message}]
+        return [*self._of_calls(), *self._of_unexpected(), *self._of_states()]
+
+    def _is_done(self) -> bool:
+        for call in self._record.take_calls():
+            self._calls.append(call)
+            self._check.add(call)
+        return self._check.is_met() and not any(True for _ in self._of_states())
+
+    async def _wait(self, deadline: float) -> None:
+        """Ends at the first moment at which all calls were made and all states hold."""
+        while not self._is_done() and (left := deadline - clock.epoch()) > 0:
+            self._record.changed.clear()
+            try:
+                async with asyncio.timeout(left):
+                    await self._record.changed.wait()
+            except TimeoutError:
+                continue
+            # The hub tells the author of a call one turn later.
+            await asyncio.sleep(0)
+
+    def _of_calls(self) -> Iterator[Fault]:
+        for mismatch in self._check.mismatches():
+            yield {
+                "kind": "times" if mismatch.is_times else "missing-call",
+                "message": _mismatch(mismatch),
+                "expected": mismatch.item,
+                "seen": [seen(call) for call in self._nearest(mismatch.item)],
+            }
+
+    def _nearest(self, item: Mapping[str, Any]) -> list[Call]:
+        """The calls of that action, otherwise all; the last ones."""
+        same = [call for call in self._calls if call.action == item["action"]]
+        return (same or list(self._calls))[-MOST_SHOWN_CALLS:]
+
+    def _of_unexpected(self) -> Iterator[Fault]:
+        unexpected = self._check.unexpected
+        for call in unexpected[:MOST_UNEXPECTED]:
+            of = f" of {', '.join(call.entities[:MOST_SHOWN_CALLS])}" if call.entities else ""
+            by = f" by {call.by}" if call.by else ""
+            message = f"Unexpected call: {call.action}{of}{by}."
+            yield {"kind": "unexpected-call", "message": message, "seen": [seen(call)], "by": call.by}
+        if len(unexpected) > MOST_UNEXPECTED:
+            message = f"There were {len(unexpected) - MOST_UNEXPECTED} further unexpected calls."
+            yield {"kind": "unexpected-call", "message": message}
+
+    def _of_states(self) -> Iterator[Fault]:
+        for entity, expected in self._states.items():
+            is_value = not expected.keys() <= {"state", "attributes"}
+            parts: Mapping[str, Any] = {"state": expected} if is_value else expected
+            message = self._state_problem(entity, parts)
+            if message:
+                yield {"kind": "state", "message": message, "expected": expected}
+
+    def _state_problem(self, entity: str, parts: Mapping[str, Any]) -> str | None:
+        state = self._hass.states.get(entity)
+        has_gone = state is None or (state.state == "unavailable" and state.attributes.get("restored") is True)
+        value = parts.get("state")
+        if value == {"exact": None}:
+            return None if has_gone else f"{entity} is {state.state}, expected no state."
+        if state is None:
+            return f"{entity} has no state{f', expected {described(value)}' if value else ''}."
+        if value is not None and not matches(value, state.state):
+            return f"{entity} is {state.state}, expected {described(value)}."
+        for name, each in (parts.get("attributes") or {}).items():
+            if not matches(each, state.attributes.get(name)):
+                have = cut(str(state.attributes.get(name, "absent")), 200)
+                return f"{name} of {entity} is {have}, expected {described(each)}."
+        return None
+
+
+def _mismatch(mismatch: Mismatch) -> str:
+    item, count = mismatch.item, mismatch.count
+    entities = f" of {', '.join(item['entity'])}" if item.get("entity") else ""
+    data = f" with {described({'object': item['data']})}" if item.get("data") else ""
+    by = f" by {item['by']}" if item.get("by") else ""
+    call = f"{item['action']}{entities}{data}{by}"
+    if not mismatch.is_times:
+        return f"Missing call: {call}."
+    times = item["times"]
+    return f"Expected {times} {'call' if times == 1 else 'calls'} of {call}, seen {count}."

@@ -1,0 +1,222 @@
+"""The memory of a case: calls since the last `expect`, changes for the timeline, and the log of the hub."""
+
+import asyncio
+import logging
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clock import clock, dt_util
+from coverage import RUNS_BETWEEN_HARVESTS
+from homeassistant.core import callback
+from services import Authors, Call
+from values import as_text, cut, plain
+
+MOST_RUNS_WITHIN_A_SECOND = 100
+MOST_LOG_LINES = 100
+MOST_CALLS = 50_000
+MOST_BUFFERED_ENTRIES = 500
+
+Answer = dict[str, Any]
+
+
+class Runaway(SystemExit):
+    """An automation or script runs again and again: the case ends, since its clock would hardly move."""
+
+    def __init__(self, entity: str) -> None:
+        super().__init__(f"{entity} ran {MOST_RUNS_WITHIN_A_SECOND} times within one second")
+        self.entity = entity
+
+
+def local_time(epoch: float) -> str:
+    """`2026-11-02T19:09:00.000+01:00`, in the time zone of the hub."""
+    return str(dt_util.as_local(dt_util.utc_from_timestamp(epoch)).isoformat(timespec="milliseconds"))
+
+
+def seen(call: Call) -> Answer:
+    """A call as the command line shows it."""
+    return {
+        "at": local_time(call.at),
+        "action": call.action,
+        "entities": plain(call.entities),
+        "data": plain(call.data),
+        "by": call.by,
+    }
+
+
+@dataclass(slots=True)
+class LogLine:
+    """A warning or an error of the hub. `at`: epoch seconds; `by`: the automation or script that logged it, if known."""
+
+    at: float
+    text: str
+    by: str | None
+
+
+# The loggers of automations, scripts, templates and triggers. Others speak of devices and services that are not there.
+_WATCHED = (
+    *("homeassistant.components.automation", "homeassistant.components.script", "homeassistant.components.template"),
+    *("homeassistant.components.homeassistant.triggers", "homeassistant.components.blueprint"),
+    *("homeassistant.helpers.condition", "homeassistant.helpers.event", "homeassistant.helpers.script"),
+    *("homeassistant.helpers.script_variables", "homeassistant.helpers.template", "homeassistant.helpers.trigger"),
+)
+_OF_CONFIGURATION = ("homeassistant.config", "homeassistant.setup")
+# The answer `refused` has these, with the words of the hub.
+_REFUSALS = re.compile(r"has been disabled: |failed to generate (automation|script)|generated invalid (automation|script)", re.I)
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+class Logs(logging.Handler):
+    """Keeps the warnings that matter to a test: each text once, and not more than a screenful of pages."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.folder = ""
+        self.lines: dict[str, LogLine] = {}
+        self.of_configuration: list[str] = []
+
+    def attach(self, folder: str) -> None:
+        """Makes it the only handler of the process. Paths in messages are those below the folder."""
+        self.folder = folder
+        root = logging.getLogger()
+        root.handlers = [self]
+        root.setLevel(logging.WARNING)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = self._message(record)
+        if record.name in _OF_CONFIGURATION:
+            if record.levelno >= logging.ERROR and len(self.of_configuration) < MOST_LOG_LINES:
+                self.of_configuration.append(message)
+            return
+        is_watched = any(record.name == each or record.name.startswith(f"{each}.") for each in _WATCHED)
+        if not is_watched or _REFUSALS.search(message) or len(self.lines) >= MOST_LOG_LINES:
+            return
+        text = f"{record.levelname} {record.name}: {message}"
+        self.lines.setdefault(text, LogLine(clock.epoch(), text, _entity_of_logger(record.name)))
+
+    def _message(self, record: logging.LogRecord) -> str:
+        try:
+            message = record.getMessage()
+        except Exception:
+            message = as_text(record.msg)
+        if record.exc_info and record.exc_info[1] is not None:
+            message = f"{message} ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
+        if self.folder:
+            message = message.replace(f"{self.folder}/", "")
+        return cut(_ADDRESS.sub("", message), 1_000)
+
+
+def _entity_of_logger(name: str) -> str | None:
+    match = re.fullmatch(r"homeassistant\.components\.(automation|script)\.(\w+)", name)
+    return f"{match[1]}.{match[2]}" if match else None
+
+
+class Record:
+    """Listens to the hubs of one case: a restart makes another hub.
+
+    With `send`, each call and change is an answer of the timeline. They wait for a moment, since the author of a call may
+    only be known after it.
+    """
+
+    def __init__(self, send: Callable[[Answer], None] | None) -> None:
+        self.authors = Authors()
+        # Since the end of the `expect` before.
+        self.calls: deque[Call] = deque(maxlen=MOST_CALLS)
+        self.dropped = 0
+        self.on_runs: Callable[[], None] | None = None
+        self.logs = Logs()
+        self.changed = asyncio.Event()
+        self._send = send
+        self._buffer: list[Call | Answer] = []
+        self._runs = 0
+        self._second = -1
+        self._runs_of_second: Counter[str] = Counter()
+
+    def listen(self, hass: Any) -> None:
+        """Follows the events of a hub that starts."""
+        for event in ("automation_triggered", "script_started"):
+            hass.bus.async_listen(event, _as_callback(self._on_run))
+        hass.bus.async_listen("state_changed", _as_callback(self._on_change))
+
+    def on_call(self, call: Call) -> None:
+        """A call of the home."""
+        self.dropped += len(self.calls) == MOST_CALLS
+        self.calls.append(call)
+        self.show(call)
+        self.changed.set()
+
+    def show(self, entry: Call | Answer) -> None:
+        """Adds to the timeline alone."""
+        if self._send:
+            self._buffer.append(entry)
+            if len(self._buffer) > MOST_BUFFERED_ENTRIES:
+                self._flush_before(clock.epoch())
+
+    def take_calls(self) -> Iterator[Call]:
+        """The calls that no `expect` has had yet, with their authors."""
+        while self.calls:
+            yield self.authors.complete(self.calls.popleft())
+
+    def flush(self) -> None:
+        """Sends the timeline up to now."""
+        self._flush_before(float("inf"))
+
+    def _flush_before(self, epoch: float) -> None:
+        if not self._send:
+            return
+        late = [entry for entry in self._buffer if _moment(entry) >= epoch]
+        for entry in self._buffer[: len(self._buffer) - len(late)]:
+            if isinstance(entry, Call):
+                self._send({"type": "call", **seen(self.authors.complete(entry))})
+            else:
+                self._send({**entry, "at": local_time(entry["at"])})
+        self._buffer = late
+
+    def _on_run(self, event: Any) -> None:
+        entity = event.data["entity_id"]
+        self.authors.add(event.context.id, entity)
+        self._runs += 1
+        if self.on_runs and self._runs % RUNS_BETWEEN_HARVESTS == 0:
+            self.on_runs()
+        second = int(clock.offset)
+        if second != self._second:
+            self._second = second
+            self._runs_of_second.clear()
+        self._runs_of_second[entity] += 1
+        if self._runs_of_second[entity] > MOST_RUNS_WITHIN_A_SECOND:
+            raise Runaway(entity)
+
+    def _on_change(self, event: Any) -> None:
+        self.changed.set()
+        entity = event.data["entity_id"]
+        # The position of the sun changes every few minutes, and an automation with each of its runs.
+        if not self._send or entity == "sun.sun":
+            return
+        old, new = event.data["old_state"], event.data["new_state"]
+        attributes = _changed_attributes(old, new)
+        is_same = old is not None and new is not None and old.state == new.state
+        if is_same and (not attributes or entity.startswith(("automation.", "script."))):
+            return
+        change: Answer = {"type": "change", "at": clock.epoch(), "entity": entity}
+        change.update({key: cut(state.state) for key, state in (("from", old), ("to", new)) if state is not None})
+        self.show({**change, "attributes": plain(attributes)} if attributes else change)
+
+
+def _moment(entry: Call | Answer) -> float:
+    return entry.at if isinstance(entry, Call) else float(entry["at"])
+
+
+def _changed_attributes(old: Any, new: Any) -> Mapping[str, Any]:
+    if old is None or new is None:
+        return {}
+    return {key: value for key, value in new.attributes.items() if old.attributes.get(key) != value}
+
+
+def _as_callback(function: Callable[..., None]) -> Callable[..., None]:
+    def listener(event: Any) -> None:
+        function(event)
+
+    marked: Callable[..., None] = callback(listener)
+    return marked

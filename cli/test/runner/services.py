@@ -1,0 +1,205 @@
+"""The actions of the hub: each call is recorded, and those of services that the hub does not have end here."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clock import clock, dt_util
+from homeassistant import core as ha
+from homeassistant.exceptions import HomeAssistantError, ServiceNotFound
+from homeassistant.helpers import target as hub_target
+from values import as_text, items_of
+
+TARGET_KEYS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
+MOST_CONTEXTS = 20_000
+# Its name has changed between the supported versions.
+TargetSelection = getattr(hub_target, "TargetSelection", None) or hub_target.TargetSelectorData
+
+
+@dataclass(slots=True)
+class Call:
+    """A call of an action. `at`: epoch seconds. `by`: entity id of the automation or script that made it."""
+
+    at: float
+    action: str
+    entities: list[str]
+    data: dict[str, Any]
+    contexts: tuple[str, ...]
+    by: str | None = None
+
+
+class Authors:
+    """The automation or script that a context belongs to. A hub may say it only after the first call of a run."""
+
+    def __init__(self) -> None:
+        self._entities: OrderedDict[str, str] = OrderedDict()
+
+    def add(self, context: str, entity: str) -> None:
+        # A script that an automation calls has the context of that automation, which remains the author.
+        self._entities.setdefault(context, entity)
+        if len(self._entities) > MOST_CONTEXTS:
+            self._entities.popitem(last=False)
+
+    def complete(self, call: Call) -> Call:
+        if call.by is None:
+            call.by = next((self._entities[each] for each in call.contexts if each in self._entities), None)
+        return call
+
+
+class Services(ha.ServiceRegistry):  # type: ignore[misc]
+    """The registry of a hub in which only some domains are set up."""
+
+    def __init__(self, hass: Any, mocks: Mapping[str, Mapping[str, Any]], on_call: Callable[[Call], None]) -> None:
+        super().__init__(hass)
+        self._hub = hass
+        self._mocks = mocks
+        self._on_call = on_call
+        self.on_done: Callable[[str, str, Mapping[str, Any], list[str], Any], None] | None = None
+
+    async def async_call(
+        self,
+        domain: str,
+        service: str,
+        service_data: dict[str, Any] | None = None,
+        blocking: bool = False,
+        context: Any = None,
+        target: dict[str, Any] | None = None,
+        return_response: bool = False,
+    ) -> Any:
+        """A call of the home: recorded, then performed."""
+        data = {**(service_data or {}), **(target or {})}
+        contexts = (context.id, context.parent_id) if context else ()
+        entities = self.targets(domain, data)
+        self._on_call(
+            Call(
+                clock.epoch(),
+                f"{domain}.{service}".lower(),
+                entities,
+                {key: value for key, value in data.items() if key not in TARGET_KEYS},
+                tuple(each for each in contexts if each),
+            )
+        )
+        return await self.perform(domain, service, data, blocking, context, return_response, entities)
+
+    async def perform(
+        self,
+        domain: str,
+        service: str,
+        data: dict[str, Any],
+        blocking: bool = True,
+        context: Any = None,
+        return_response: bool = False,
+        entities: list[str] | None = None,
+    ) -> Any:
+        """A call that is not recorded. `entities`: those of its target, if they are known."""
+        domain, service = domain.lower(), service.lower()
+        mock = self._mocks.get(f"{domain}.{service}")
+        is_known = self.has_service(domain, service)
+        if entities is None:
+            entities = self.targets(domain, data)
+        if mock is None and is_known:
+            result = await super().async_call(domain, service, dict(data), blocking, context, None, return_response)
+        else:
+            if mock is None and domain in self._hub.config.components:
+                raise ServiceNotFound(domain, service)
+            result = await self._stand_in(domain, service, data, mock or {}, blocking, context)
+        if self.on_done:
+            self.on_done(domain, service, data, entities, context)
+        return {} if return_response and result is None else result
+
+    async def _stand_in(
+        self, domain: str, service: str, data: dict[str, Any], mock: Mapping[str, Any], blocking: bool, context: Any
+    ) -> Any:
+        """The result of an action that is not simulated, or for which the test gives one."""
+        known = self.async_services_for_domain(domain).get(service)
+        if known is not None and known.schema:
+            known.schema(dict(data))
+        event = {"domain": domain, "service": service, "service_data": data}
+        self._hub.bus.async_fire("call_service", event, context=context)
+        if blocking and mock.get("takes"):
+            await asyncio.sleep(mock["takes"])
+        if mock.get("raises") is not None:
+            raise HomeAssistantError(mock["raises"])
+        return mock.get("response")
+
+    def supports_response(self, domain: str, service: str) -> Any:
+        is_mocked = f"{domain}.{service}".lower() in self._mocks
+        if is_mocked or not self.has_service(domain, service):
+            return ha.SupportsResponse.OPTIONAL
+        return super().supports_response(domain, service)
+
+    def targets(self, domain: str, data: Mapping[str, Any]) -> list[str]:
+        """The entities that the target of a call resolves to, as the hub does it, and those that it names."""
+        selection = {key: data[key] for key in TARGET_KEYS if data.get(key)}
+        named = items_of(selection.get("entity_id"))
+        if named == ["all"]:
+            return sorted(self._hub.states.async_entity_ids(domain))
+        if not selection:
+            return []
+        if named:
+            selection["entity_id"] = named
+        try:
+            found = hub_target.async_extract_referenced_entity_ids(self._hub, TargetSelection(selection))
+        except Exception:
+            return sorted({each for each in named if each != "none"})
+        # A service of a domain acts on the entities of its domain in an area.
+        is_of_entities = domain in ENTITY_DOMAINS
+        indirect = {each for each in found.indirectly_referenced if not is_of_entities or each.startswith(f"{domain}.")}
+        return sorted({each for each in named if each != "none"} | set(found.referenced) | indirect)
+
+
+# The domains of entities whose services are known without an integration: set up without entities, for their schemas.
+# Others need the web server.
+ENTITY_DOMAINS = (
+    *("alarm_control_panel", "binary_sensor", "button", "climate", "cover", "fan", "humidifier", "lawn_mower", "light"),
+    *("lock", "number", "select", "sensor", "siren", "switch", "text", "vacuum", "valve", "water_heater"),
+)
+
+_STATES = {
+    **{"turn_on": "on", "turn_off": "off", "open_cover": "open", "close_cover": "closed", "open_valve": "open"},
+    **{"close_valve": "closed", "lock": "locked", "unlock": "unlocked", "open": "open", "start": "cleaning"},
+    **{"return_to_base": "returning", "start_mowing": "mowing", "dock": "docked", "pause": "paused", "stop": "idle"},
+    **{"media_play": "playing", "media_pause": "paused", "media_stop": "idle", "alarm_disarm": "disarmed"},
+    **{"alarm_arm_home": "armed_home", "alarm_arm_away": "armed_away", "alarm_arm_night": "armed_night"},
+    **{"alarm_arm_vacation": "armed_vacation", "alarm_arm_custom_bypass": "armed_custom_bypass"},
+    **{"alarm_trigger": "triggered"},
+}
+_OPPOSITES = {"on": "off", "off": "on", "open": "closed", "closed": "open", "locked": "unlocked", "unlocked": "locked"}
+_STATE_FROM = {"set_hvac_mode": "hvac_mode", "select_option": "option", "set_value": "value", "set_operation_mode": "operation_mode"}
+_ATTRIBUTES = frozenset(
+    (
+        *("brightness", "color_temp_kelvin", "effect", "fan_mode", "fan_speed", "hs_color", "humidity", "is_volume_muted"),
+        *("mode", "oscillating", "percentage", "preset_mode", "rgb_color", "sound_mode", "source", "swing_mode"),
+        *("target_temp_high", "target_temp_low", "temperature", "tilt_position", "volume_level", "xy_color"),
+    )
+)
+# Domains whose `turn_on` ends in a state of its own.
+_WITHOUT_ON = ("climate", "water_heater")
+
+
+def echo(service: str, state: Any, data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """State and attributes of an entity after a service that acts on it, as most devices report it."""
+    value = state.state
+    if service in _STATES and not (service == "turn_on" and state.domain in _WITHOUT_ON):
+        value = _STATES[service]
+    elif service == "toggle":
+        value = _OPPOSITES.get(value, "on")
+    elif service == "media_play_pause":
+        value = "paused" if value == "playing" else "playing"
+    elif service == "press":
+        value = dt_util.utcnow().isoformat()
+    elif data.get(_STATE_FROM.get(service, "")) is not None:
+        value = as_text(data[_STATE_FROM[service]])
+    attributes = {**state.attributes, **{key: each for key, each in data.items() if key in _ATTRIBUTES}}
+    if "brightness_pct" in data:
+        attributes["brightness"] = round(float(data["brightness_pct"]) * 2.55)
+    if "position" in data:
+        attributes["current_position"] = data["position"]
+        value = "closed" if float(data["position"]) == 0 else "open"
+    if service == "set_percentage" and "percentage" in data:
+        value = "off" if float(data["percentage"]) == 0 else "on"
+    if service == "set_temperature" and data.get("hvac_mode"):
+        value = as_text(data["hvac_mode"])
+    return value, attributes

@@ -1,0 +1,332 @@
+"""The cases of `kubectl hub test`. `main` gets the request of the command line, and writes its answers as lines of JSON.
+
+cli/test/protocol.ts describes both. Nothing else is written to the standard output.
+"""
+
+import asyncio
+import contextlib
+import gc
+import json
+import logging
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from clock import Endless, Loop, Stuck, clock, new_loop, real_seconds
+from configuration import PathError, write_files
+from coverage import Coverage
+from homeassistant import core as ha
+from homeassistant.const import __version__ as hub_version
+from house import SETTLE, ConfigurationError, House, StepError
+from judge import Fault, Judge
+from moments import MomentError, next_moment, start_of, time_zone
+from record import Answer, Record, Runaway, local_time
+from services import Call
+from values import cut, patterns_of
+
+Send = Callable[[Answer], None]
+
+PROBE_START = "2026-01-15T12:00:00"
+EMPTY_CASE: Mapping[str, Any] = {"given": {}, "mock": {}, "echo": True}
+# An integration of a person, or one whose packages this Python does not have, is none that the hub refuses.
+_NOT_INSTALLED = re.compile(r"Integration '.*' not found|Integration not found|Unable to import component|Requirements for ")
+
+
+class Case:
+    """One case: its hub, its steps, and the faults that they find."""
+
+    def __init__(self, runner: "Runner", file: Mapping[str, Any], case: Mapping[str, Any], send: Send | None) -> None:
+        self.faults: list[tuple[float, Fault]] = []
+        self.without_state: list[str] = []
+        self.record = Record(send)
+        self.record.on_runs = self._harvest_soon
+        self._runner = runner
+        self._case = case
+        self._location = {**runner.home["hub"], **(file.get("hub") or {})}
+        self._step: int | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._house: House | None = None
+
+    def start(self) -> float:
+        """The epoch seconds at which the case starts."""
+        return start_of(self._case["start"], time_zone(self._location.get("timezone")))
+
+    async def run(self, folder: Path) -> None:
+        """Starts the hub and takes the steps, until one of them finds a fault."""
+        self._check_patterns()
+        write_files(folder, self._runner.home)
+        self._house = self._new_house(folder)
+        await self._house.start()
+        self.without_state = self._house.without_state()
+        if self._runner.coverage:
+            self._runner.coverage.learn(self._house.hass)
+        for index, step in enumerate(self._case["steps"]):
+            self._step = index
+            await self._take(step, folder)
+            if self.faults:
+                break
+        await self._harvest()
+
+    def fault(self, kind: str, message: str, **more: Any) -> None:
+        """Notes a fault of the present step."""
+        line = None if self._step is None else self._case["steps"][self._step]["line"]
+        fault = {"kind": kind, "step": self._step, "line": line, "message": message, **more}
+        self.faults.append((clock.epoch(), fault))
+
+    def guarded(self, error: BaseException) -> None:
+        """Notes an error of a step as a fault."""
+        if isinstance(error, Runaway):
+            self.fault("runaway", f"{error}.", by=error.entity)
+        elif isinstance(error, Endless | Stuck):
+            self.fault("runaway" if isinstance(error, Endless) else "stuck", f"The case cannot go on: {error}.")
+        elif isinstance(error, MomentError):
+            self.fault("time", str(error))
+        elif isinstance(error, StepError | PathError):
+            self.fault("step", str(error))
+        else:
+            self.fault("step", f"{type(error).__name__}: {cut(str(error), 500) or 'without a message'}.")
+
+    def log_faults(self) -> None:
+        """Each warning of the hub that the case does not allow is a fault. Errors that a mock raises are the test's own."""
+        allowed = [re.compile(each) for each in self._case["allowWarnings"]]
+        raised = [mock["raises"] for mock in self._case["mock"].values() if mock.get("raises")]
+        for line in self.record.logs.lines.values():
+            if any(each.search(line.text) for each in allowed) or any(each in line.text for each in raised):
+                continue
+            fault = {"kind": "log", "step": None, "line": None, "message": line.text, "by": line.by}
+            self.faults.append((line.at, fault))
+        self.faults.sort(key=lambda each: each[0])
+
+    def _check_patterns(self) -> None:
+        for pattern in (*self._case["allowWarnings"], *patterns_of(self._case["steps"])):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise StepError(f"/{cut(pattern, 200)}/ is not a regular expression of Python: {error}.") from None
+
+    def _new_house(self, folder: Path) -> House:
+        runner = self._runner
+        return House(
+            folder, runner.home, self._location, self._case, self.record, runner.owned, runner.coverage is not None
+        )
+
+    @property
+    def _hub(self) -> House:
+        if self._house is None:
+            raise StepError("The hub has not started.")
+        return self._house
+
+    async def _take(self, step: Mapping[str, Any], folder: Path) -> None:
+        try:
+            if "set" in step:
+                for entity, given in step["set"].items():
+                    await self._hub.set(entity, given)
+                await asyncio.sleep(SETTLE)
+            elif "fire" in step:
+                self._hub.hass.bus.async_fire(step["fire"]["event_type"], step["fire"].get("event_data") or {})
+                await asyncio.sleep(SETTLE)
+            elif "call" in step:
+                await self._call(step["call"])
+            elif "advance" in step:
+                await self._until(clock.epoch() + float(step["advance"]))
+            elif "at" in step:
+                await self._until(next_moment(step["at"], self._hub.hass))
+            elif "restart" in step:
+                await self._restart(float(step["restart"]["down"]), folder)
+            else:
+                for fault in await Judge(step["expect"], self._hub.hass, self.record).faults(self._until):
+                    self.fault(**fault)
+        except Exception as error:
+            self.guarded(error)
+
+    async def _until(self, moment: float) -> None:
+        while (left := moment - clock.epoch()) > 0:
+            await asyncio.sleep(left)
+        await asyncio.sleep(SETTLE)
+
+    async def _call(self, call: Mapping[str, Any]) -> None:
+        """A call of the test itself: no `expect` sees it, but all that follows from it."""
+        domain, service = call["action"].split(".", 1)
+        data, target = call.get("data") or {}, call.get("target") or {}
+        services = self._hub.services
+        entities = services.targets(domain, {**data, **target})
+        self.record.show(Call(clock.epoch(), call["action"], entities, dict(data), ()))
+        needs_response = services.supports_response(domain, service) is ha.SupportsResponse.ONLY
+        task = asyncio.get_running_loop().create_task(
+            services.perform(domain, service, {**data, **target}, True, ha.Context(), needs_response)
+        )
+        await asyncio.sleep(SETTLE)
+        if task.done():
+            task.result()
+        else:
+            self._tasks.add(task)
+            task.add_done_callback(self._call_ended)
+
+    def _call_ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.guarded(error)
+
+    async def _restart(self, down: float, folder: Path) -> None:
+        begin = clock.epoch()
+        await self._harvest()
+        await self._hub.stop()
+        await self._harvest()
+        left = begin + down - clock.epoch()
+        if left > 0:
+            await asyncio.sleep(left)
+        self._house = self._new_house(folder)
+        await self._house.start(is_restart=True)
+
+    async def _harvest(self) -> None:
+        if self._runner.coverage and self._house:
+            await self._runner.coverage.harvest(self._house.hass)
+
+    def _harvest_soon(self) -> None:
+        if self._runner.coverage:
+            task = asyncio.get_running_loop().create_task(self._harvest())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+
+class Runner:
+    """The cases of a request, one after another, each with a hub of its own."""
+
+    def __init__(self, request: Mapping[str, Any], send: Send, folder: Path) -> None:
+        self.home: Mapping[str, Any] = request["home"]
+        self.coverage = Coverage() if request["options"]["coverage"] else None
+        self.owned: frozenset[str] = frozenset()
+        self._request = request
+        self._send = send
+        self._folder = folder
+
+    def run(self) -> None:
+        """Answers the request."""
+        self._send({"type": "hub", "version": hub_version, "python": platform.python_version()})
+        if not self._probe():
+            return
+        # Modules that are loaded by now are never garbage.
+        gc.collect()
+        gc.freeze()
+        for file_index, file in enumerate(self._request["files"]):
+            for case_index, case in enumerate(file["cases"]):
+                self._run_case(file, case, {"file": file_index, "case": case_index})
+        if self.coverage:
+            self._send({"type": "coverage", "items": self.coverage.items()})
+
+    def _probe(self) -> bool:
+        """Starts the hub without a case: which entities the home makes, and which definitions the hub refuses."""
+        record = Record(None)
+        loop = new_loop(start_of(PROBE_START, time_zone(self.home["hub"].get("timezone"))))
+        with self._fresh_folder() as folder:
+            write_files(folder, self.home)
+            house = House(folder, self.home, self.home["hub"], EMPTY_CASE, record)
+            try:
+                loop.run_until_complete(house.start())
+            except ConfigurationError as error:
+                self._refuse("configuration.yaml", str(error))
+                return False
+            except (Runaway, Endless, Stuck):
+                pass  # each case reports it, with its time
+            self.owned = house.entities()
+            for message in dict.fromkeys(record.logs.of_configuration):
+                if not _NOT_INSTALLED.search(message) and not message.endswith("Invalid config."):
+                    self._refuse("configuration.yaml", message)
+            for refused in house.refused():
+                self._send({"type": "refused", **refused})
+            if house.unsimulated:
+                self._send({"type": "unsimulated", "domains": house.unsimulated})
+            _close(loop)
+        return True
+
+    def _refuse(self, name: str, message: str) -> None:
+        self._send({"type": "refused", "entity": "configuration", "name": name, "message": cut(message)})
+
+    def _run_case(self, file: Mapping[str, Any], definition: Mapping[str, Any], index: Mapping[str, int]) -> None:
+        begin = real_seconds()
+        has_timeline = self._request["options"]["timeline"]
+        send = (lambda answer: self._send({**answer, **index})) if has_timeline else None
+        case = Case(self, file, definition, send)
+        loop: Loop | None = None
+        with self._fresh_folder() as folder:
+            try:
+                loop = new_loop(case.start())
+                loop.run_until_complete(case.run(folder))
+            except (Exception, SystemExit) as error:
+                case.guarded(error)
+            case.log_faults()
+            case.record.flush()
+            virtual = clock.offset if loop else 0.0
+            faults = [{**fault, "at": local_time(epoch)} for epoch, fault in case.faults]
+            if loop:
+                _close(loop)
+        self._send(
+            {
+                "type": "case",
+                **index,
+                "virtualSeconds": round(virtual, 3),
+                "realSeconds": round(real_seconds() - begin, 4),
+                "faults": faults,
+                "warnings": list(case.record.logs.lines),
+                "withoutState": case.without_state,
+            }
+        )
+
+    @contextlib.contextmanager
+    def _fresh_folder(self) -> Any:
+        folder = self._folder / "hub"
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _close(loop: Loop) -> None:
+    """Ends the hub of a case at once. The warnings about its end say nothing of the case."""
+    logging.getLogger().handlers = [logging.NullHandler()]
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    with contextlib.suppress(BaseException):
+        loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+
+
+def _own_output() -> Send:
+    """Writes answers to the standard output, which nothing else reaches from now on: a package may print."""
+    lines = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    with open(os.devnull, "wb") as nothing:
+        os.dup2(nothing.fileno(), sys.stdout.fileno())
+
+    def send(answer: Answer) -> None:
+        line = json.dumps(answer, separators=(",", ":"), default=str).encode() + b"\n"
+        while line:
+            line = line[lines.write(line) or 0 :]
+
+    return send
+
+
+def main(request: Mapping[str, Any]) -> None:
+    """Runs all cases and ends the process: 0 once every answer is written, 1 after `failed`."""
+    warnings.simplefilter("ignore")
+    send = _own_output()
+    folder = Path(tempfile.mkdtemp(prefix="hubtest-"))
+    code = 0
+    try:
+        Runner(request, send, folder).run()
+    except (Exception, SystemExit) as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        send({"type": "failed", "message": f"The runner has failed: {type(error).__name__}: {error} ({where})."})
+        code = 1
+    shutil.rmtree(folder, ignore_errors=True)
+    # Without the clean-up of modules and threads, which takes a second.
+    os._exit(code)
