@@ -81,6 +81,28 @@ const benches: Readonly<Record<string, Bench>> = {
       'status with the operator’s Node.js, median, ms': '< 300',
     },
   },
+  'hub-test': {
+    about:
+      'The program in Python that runs the cases of `kubectl hub test`, by its processor time, with the hub of the sandbox: one case, which loads the hub first, further cases of the same home, 48 hours of three automations, and a week of 200 automations that run every 5 to 24 minutes, with coverage and a timeline. Two runs are equal if each byte of their answers is, but for the time that a case took. `make bench NAME=hub-test`',
+    bars: {
+      'first result: CPU, s': '≤ 6',
+      'each further case: CPU, s': '≤ 0.1',
+      '48 h of 3 automations: CPU, s': '≤ 0.5',
+      '7 days of 200 automations with coverage: CPU, s': '≤ 30',
+      '7 days of 200 automations: peak memory, MiB': '≤ 300',
+      'equal ones of 20 runs': '20',
+    },
+  },
+  'hub-test-fidelity': {
+    about:
+      'Small homes of one to two automations that run once on the virtual clock of `kubectl hub test`, and once in a real hub on the clock of the machine, with seconds for hours: whether both make the same calls, by the same authors, with the same data, in the same order. With the oldest and the newest hub. `make bench NAME=hub-test-fidelity`',
+    bars: Object.fromEntries(
+      ['2025.11.0', '2026.11.0'].flatMap((version) => [
+        [`${version}: scenarios with the same calls in the same order`, 'all'],
+        [`${version}: largest difference of a time, s`, '≤ 1'],
+      ]),
+    ),
+  },
   hubs: {
     about: 'Many hubs beside each other (light stand-ins) against one alone, per hub. `make bench NAME=hubs`',
     bars: {

@@ -11,6 +11,8 @@ import { benchDelivery } from './delivery';
 import { benchFleet } from './fleet';
 import { benchHostileInput } from './hostile-input';
 import { benchHostileOperator } from './hostile-operator';
+import { benchHubTest } from './hub-test';
+import { benchHubTestFidelity } from './hub-test-fidelity';
 import { benchHubs } from './hubs';
 import { benchRegistries } from './registries';
 import { benchRuntime, type Figures } from './runtime';
@@ -27,6 +29,8 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   registries: () => benchRegistries(numberOf('N', 200)),
   commands: () => benchCommands(numberOf('N', 2_000), numberOf('SHOWN', 500), numberOf('ROUNDS', 9)),
   configuration: () => benchConfiguration(numberOf('N', 5)),
+  'hub-test': () => benchHubTest(numberOf('N', 20)),
+  'hub-test-fidelity': () => benchHubTestFidelity(),
   hubs: () => benchHubs(numberOf('N', 20)),
   'cold-start': () => benchColdStart(),
   fleet: () => benchFleet(numberOf('N', 300), numberOf('MINUTES', 10)),

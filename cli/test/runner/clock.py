@@ -24,7 +24,6 @@ MONOTONIC_START = 1000.0
 MOST_TURNS_AT_ONE_INSTANT = 200_000
 
 real_seconds = time.perf_counter
-real_sleep = time.sleep
 
 
 class Stuck(SystemExit):

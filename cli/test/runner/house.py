@@ -31,6 +31,13 @@ LONGEST_STATE = 255
 _ACTION = re.compile(r"^\s*(?:-\s+)?(?:action|service):\s*['\"]?([a-z_]+)\.\w+", re.M)
 
 
+# Settings of the section `homeassistant` that name folders, addresses and logins of the machine.
+_OF_THE_MACHINE = (
+    *("allowlist_external_dirs", "allowlist_external_urls", "auth_mfa_modules", "auth_providers", "external_url"),
+    *("internal_url", "media_dirs", "whitelist_external_dirs"),
+)
+
+
 class StepError(Exception):
     """A step that is not possible, as a sentence."""
 
@@ -61,15 +68,17 @@ class House:
         self._echo: bool = case["echo"]
         self._owned = owned
         self._is_traced = is_traced
-        self._simulated: set[str] = set()
+        # In the order in which they came: a set would have another one in each run.
+        self._simulated: dict[str, None] = {}
         self.hass = ha.HomeAssistant(str(folder))
         self.services = Services(self.hass, case["mock"], self._on_call)
         self.services.on_done = self._on_done
         self.hass.services = self.services
 
-    async def start(self, is_restart: bool = False) -> None:
+    async def start(self, before: "House | None" = None) -> None:
         """Starts the hub. After a restart, given entities are unavailable, as those of devices are at first."""
-        hass = self.hass
+        hass, is_restart = self.hass, before is not None
+        self.record.is_starting = True
         self.record.logs.attach(hass.config.config_dir)
         await self._start_core(is_restart)
         config = simulated(await self._configuration())
@@ -80,9 +89,8 @@ class House:
         zones = [*_list(config.config.get("zone")), *self._home["zones"]]
         await self._set_up(("sun", "zone"), {**config.config, "sun": {}, **({"zone": zones} if zones else {})})
         await self._set_up(config.helpers, config.config)
-        for entity, given in self._given.items():
-            if entity not in self._owned:
-                self._give(entity, given, is_restart)
+        for entity in before._simulated if before else [each for each in self._given if each not in self._owned]:
+            self._give(entity, self._given.get(entity, {}), is_restart)
         merged = with_items(config.config, self._home, {"stored_traces": STORED_TRACES} if self._is_traced else None)
         if not is_restart:
             _switch_off(merged["automation"], self._home["disabled"])
@@ -92,6 +100,7 @@ class House:
         if not is_restart:
             await self._give_owned()
         await self._set_up(("scene", "script", "automation"), merged)
+        self.record.is_starting = False
         await hass.async_start()
         await asyncio.sleep(SETTLE)
 
@@ -150,7 +159,8 @@ class House:
             raise ConfigurationError(str(error).replace(f"{self.hass.config.config_dir}/", "")) from None
 
     async def _process_core_config(self, config: Mapping[str, Any]) -> None:
-        section = config.get("homeassistant") or {}
+        given = config.get("homeassistant") or {}
+        section = {key: value for key, value in given.items() if key not in _OF_THE_MACHINE}
         try:
             await core_config.async_process_ha_core_config(self.hass, section)
         except Exception as error:
@@ -171,7 +181,7 @@ class House:
         else:
             self._put_in_place(entity, given)
             self._write(entity, given)
-        self._simulated.add(entity)
+        self._simulated[entity] = None
 
     async def _give_owned(self) -> None:
         """The given states of the home's own helpers, before its automations are loaded."""
@@ -216,7 +226,7 @@ class House:
         if not is_own:
             self._put_in_place(entity, given)
             self._write(entity, given)
-            self._simulated.add(entity)
+            self._simulated[entity] = None
             return
         self._put_in_place(entity, given)
         if given.get("attributes"):

@@ -9,7 +9,7 @@ from clock import clock
 from expectation import Expectation, Mismatch
 from record import MOST_CALLS, Record, seen
 from services import Call
-from values import cut, described, matches
+from values import Plain, cut, described, matches
 
 Fault = dict[str, Any]
 Until = Callable[[float], Any]
@@ -19,6 +19,7 @@ SAME_SECOND = 0.6
 MOST_SHOWN_CALLS = 10
 MOST_UNEXPECTED = 20
 MOST_REMEMBERED_CALLS = 2_000
+MOST_CHARACTERS = 40_000
 
 
 class Judge:
@@ -30,6 +31,7 @@ class Judge:
         self._record = record
         self._check = Expectation(expect["calls"], expect["none"], expect["only"])
         self._calls: deque[Call] = deque(maxlen=MOST_REMEMBERED_CALLS)
+        self._bound = Plain(MOST_CHARACTERS)
         self._within = float(expect["within"])
         counts = any(item.get("times") is not None for item in expect["calls"])
         self._is_whole = bool(expect["none"]) or bool(expect["only"]) or counts
@@ -70,7 +72,7 @@ class Judge:
                 "kind": "times" if mismatch.is_times else "missing-call",
                 "message": _mismatch(mismatch),
                 "expected": mismatch.item,
-                "seen": [seen(call) for call in self._nearest(mismatch.item)],
+                "seen": [seen(call, self._bound) for call in self._nearest(mismatch.item)],
             }
 
     def _nearest(self, item: Mapping[str, Any]) -> list[Call]:
@@ -84,7 +86,7 @@ class Judge:
             of = f" of {', '.join(call.entities[:MOST_SHOWN_CALLS])}" if call.entities else ""
             by = f" by {call.by}" if call.by else ""
             message = f"Unexpected call: {call.action}{of}{by}."
-            yield {"kind": "unexpected-call", "message": message, "seen": [seen(call)], "by": call.by}
+            yield {"kind": "unexpected-call", "message": message, "seen": [seen(call, self._bound)], "by": call.by}
         if len(unexpected) > MOST_UNEXPECTED:
             message = f"There were {len(unexpected) - MOST_UNEXPECTED} further unexpected calls."
             yield {"kind": "unexpected-call", "message": message}

@@ -12,7 +12,7 @@ from clock import clock, dt_util
 from coverage import RUNS_BETWEEN_HARVESTS
 from homeassistant.core import callback
 from services import Authors, Call
-from values import as_text, cut, plain
+from values import Plain, as_text, cut, plain
 
 MOST_RUNS_WITHIN_A_SECOND = 100
 MOST_LOG_LINES = 100
@@ -35,13 +35,14 @@ def local_time(epoch: float) -> str:
     return str(dt_util.as_local(dt_util.utc_from_timestamp(epoch)).isoformat(timespec="milliseconds"))
 
 
-def seen(call: Call) -> Answer:
-    """A call as the command line shows it."""
+def seen(call: Call, bound: Plain | None = None) -> Answer:
+    """A call as the command line shows it. `bound`: that of several calls together."""
+    bound = bound or Plain()
     return {
         "at": local_time(call.at),
         "action": call.action,
-        "entities": plain(call.entities),
-        "data": plain(call.data),
+        "entities": bound.of(call.entities),
+        "data": bound.of(call.data),
         "by": call.by,
     }
 
@@ -93,8 +94,15 @@ class Logs(logging.Handler):
         is_watched = any(record.name == each or record.name.startswith(f"{each}.") for each in _WATCHED)
         if not is_watched or _REFUSALS.search(message) or len(self.lines) >= MOST_LOG_LINES:
             return
+        by = _entity_of_logger(record.name)
+        is_repeated = message.startswith("Error while executing automation ") and any(
+            line.by == by and line.at == clock.epoch() for line in self.lines.values()
+        )
+        if is_repeated:
+            # The script of the automation has logged the error, with its place.
+            return
         text = f"{record.levelname} {record.name}: {message}"
-        self.lines.setdefault(text, LogLine(clock.epoch(), text, _entity_of_logger(record.name)))
+        self.lines.setdefault(text, LogLine(clock.epoch(), text, by))
 
     def _message(self, record: logging.LogRecord) -> str:
         try:
@@ -127,6 +135,8 @@ class Record:
         self.dropped = 0
         self.on_runs: Callable[[], None] | None = None
         self.logs = Logs()
+        # The states with which a hub starts are no changes.
+        self.is_starting = False
         self.changed = asyncio.Event()
         self._send = send
         self._buffer: list[Call | Answer] = []
@@ -192,7 +202,7 @@ class Record:
         self.changed.set()
         entity = event.data["entity_id"]
         # The position of the sun changes every few minutes, and an automation with each of its runs.
-        if not self._send or entity == "sun.sun":
+        if not self._send or self.is_starting or entity == "sun.sun":
             return
         old, new = event.data["old_state"], event.data["new_state"]
         attributes = _changed_attributes(old, new)

@@ -35,6 +35,7 @@ from values import cut, patterns_of
 Send = Callable[[Answer], None]
 
 PROBE_START = "2026-01-15T12:00:00"
+MOST_WITHOUT_STATE = 1_000
 EMPTY_CASE: Mapping[str, Any] = {"given": {}, "mock": {}, "echo": True}
 # An integration of a person, or one whose packages this Python does not have, is none that the hub refuses.
 _NOT_INSTALLED = re.compile(r"Integration '.*' not found|Integration not found|Unable to import component|Requirements for ")
@@ -96,7 +97,7 @@ class Case:
 
     def log_faults(self) -> None:
         """Each warning of the hub that the case does not allow is a fault. Errors that a mock raises are the test's own."""
-        allowed = [re.compile(each) for each in self._case["allowWarnings"]]
+        allowed = [re.compile(each) for each in self._case["allowWarnings"] if _is_pattern(each)]
         raised = [mock["raises"] for mock in self._case["mock"].values() if mock.get("raises")]
         for line in self.record.logs.lines.values():
             if any(each.search(line.text) for each in allowed) or any(each in line.text for each in raised):
@@ -107,10 +108,8 @@ class Case:
 
     def _check_patterns(self) -> None:
         for pattern in (*self._case["allowWarnings"], *patterns_of(self._case["steps"])):
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise StepError(f"/{cut(pattern, 200)}/ is not a regular expression of Python: {error}.") from None
+            if not _is_pattern(pattern):
+                raise StepError(f"/{cut(pattern, 200)}/ is not a regular expression of Python: correct it.")
 
     def _new_house(self, folder: Path) -> House:
         runner = self._runner
@@ -183,8 +182,8 @@ class Case:
         left = begin + down - clock.epoch()
         if left > 0:
             await asyncio.sleep(left)
-        self._house = self._new_house(folder)
-        await self._house.start(is_restart=True)
+        before, self._house = self._hub, self._new_house(folder)
+        await self._house.start(before)
 
     async def _harvest(self) -> None:
         if self._runner.coverage and self._house:
@@ -207,6 +206,7 @@ class Runner:
         self._request = request
         self._send = send
         self._folder = folder
+        self._probed: House | None = None
 
     def run(self) -> None:
         """Answers the request."""
@@ -228,24 +228,33 @@ class Runner:
         loop = new_loop(start_of(PROBE_START, time_zone(self.home["hub"].get("timezone"))))
         with self._fresh_folder() as folder:
             write_files(folder, self.home)
-            house = House(folder, self.home, self.home["hub"], EMPTY_CASE, record)
             try:
-                loop.run_until_complete(house.start())
+                loop.run_until_complete(self._start_once(folder, record))
             except ConfigurationError as error:
                 self._refuse("configuration.yaml", str(error))
                 return False
             except (Runaway, Endless, Stuck):
                 pass  # each case reports it, with its time
-            self.owned = house.entities()
-            for message in dict.fromkeys(record.logs.of_configuration):
-                if not _NOT_INSTALLED.search(message) and not message.endswith("Invalid config."):
-                    self._refuse("configuration.yaml", message)
-            for refused in house.refused():
-                self._send({"type": "refused", **refused})
-            if house.unsimulated:
-                self._send({"type": "unsimulated", "domains": house.unsimulated})
+            self._report_home(record)
             _close(loop)
         return True
+
+    async def _start_once(self, folder: Path, record: Record) -> None:
+        self._probed = House(folder, self.home, self.home["hub"], EMPTY_CASE, record)
+        await self._probed.start()
+
+    def _report_home(self, record: Record) -> None:
+        house, self._probed = self._probed, None
+        if house is None:
+            return
+        self.owned = house.entities()
+        for message in dict.fromkeys(record.logs.of_configuration):
+            if not _NOT_INSTALLED.search(message) and not message.endswith("Invalid config."):
+                self._refuse("configuration.yaml", message)
+        for refused in house.refused():
+            self._send({"type": "refused", **refused})
+        if house.unsimulated:
+            self._send({"type": "unsimulated", "domains": house.unsimulated})
 
     def _refuse(self, name: str, message: str) -> None:
         self._send({"type": "refused", "entity": "configuration", "name": name, "message": cut(message)})
@@ -265,7 +274,7 @@ class Runner:
             case.log_faults()
             case.record.flush()
             virtual = clock.offset if loop else 0.0
-            faults = [{**fault, "at": local_time(epoch)} for epoch, fault in case.faults]
+            faults = [{**fault, "at": local_time(epoch) if loop else definition["start"]} for epoch, fault in case.faults]
             if loop:
                 _close(loop)
         self._send(
@@ -276,7 +285,7 @@ class Runner:
                 "realSeconds": round(real_seconds() - begin, 4),
                 "faults": faults,
                 "warnings": list(case.record.logs.lines),
-                "withoutState": case.without_state,
+                "withoutState": case.without_state[:MOST_WITHOUT_STATE],
             }
         )
 
@@ -288,6 +297,14 @@ class Runner:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_pattern(text: str) -> bool:
+    try:
+        re.compile(text)
+    except re.error:
+        return False
+    return True
 
 
 def _close(loop: Loop) -> None:
@@ -322,6 +339,9 @@ def main(request: Mapping[str, Any]) -> None:
     code = 0
     try:
         Runner(request, send, folder).run()
+    except (MomentError, PathError) as error:
+        send({"type": "failed", "message": str(error)})
+        code = 1
     except (Exception, SystemExit) as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"

@@ -42,10 +42,10 @@ def as_text(value: Any) -> str:
 
 
 class Plain:
-    """Makes JSON of one value. What exceeds the bound is left out, with its number."""
+    """Makes JSON of values that have one bound together. Everything beyond it is left out, with its number."""
 
-    def __init__(self) -> None:
-        self._left = MOST_CHARACTERS_OF_ALL
+    def __init__(self, most: int = MOST_CHARACTERS_OF_ALL) -> None:
+        self._left = most
 
     def of(self, value: Any, level: int = 0) -> Any:
         if isinstance(value, enum.Enum):

@@ -1,0 +1,15 @@
+import { difference, reallyAtOnce, virtually } from '../../../cluster/fidelity';
+import { SUITE } from '../../../cluster/fidelity-scenarios';
+
+// The virtual clock against the clock of the machine, in a real hub: seconds stand for the hours of a home.
+
+test('a home makes the same calls in virtual time as a real hub does', async () => {
+  const [virtual, real] = await Promise.all([virtually(SUITE), reallyAtOnce(SUITE)]);
+  for (const { name } of SUITE) {
+    const calls = virtual.get(name)!;
+    expect(calls.length).toBeGreaterThanOrEqual(3);
+    const { seconds, calls: differing } = difference(calls, real.get(name)!);
+    expect({ name, differing }).toEqual({ name });
+    expect(seconds).toBeLessThan(1);
+  }
+});

@@ -1,0 +1,709 @@
+import {
+  atStep,
+  call,
+  callStep,
+  type CaseAnswer,
+  caseOf,
+  type CaseParts,
+  expectStep,
+  faultsOf,
+  fireStep,
+  ofType,
+  requestOf,
+  runRequest,
+  setStep,
+  state,
+} from '../../../cluster/hub-test';
+import { homeOfEvents } from './home-of-events';
+
+// The meaning of each word of a test, as far as the program in Python decides it: one case for each sentence.
+
+type Row = readonly [sentence: string, parts: CaseParts, faults: readonly (string | RegExp)[]];
+
+const act = (action: string, parts: object = {}) => fireStep('act', { action, ...parts });
+const phone = (message: string) => call('notify.phone', { data: { message } });
+const advance = (seconds: number) => ({ advance: seconds });
+const PASSES: readonly string[] = [];
+const sofa = { entity_id: 'light.sofa' };
+
+const rows: readonly Row[] = [
+  // Calls
+  [
+    'the calls are a subset: others are allowed',
+    { steps: [act('a.x'), act('a.y'), expectStep({ calls: [call('a.x')] })] },
+    PASSES,
+  ],
+  [
+    '`only` forbids others, and names their author',
+    { steps: [act('a.x'), act('a.y'), expectStep({ calls: [call('a.x')], only: true })] },
+    ['unexpected-call: Unexpected call: a.y by automation.act.'],
+  ],
+  [
+    '`only` without calls forbids all',
+    { steps: [advance(1), expectStep({ only: true, within: 60 })] },
+    PASSES,
+  ],
+  [
+    'a call that is missing is a fault, with the data that were expected',
+    { steps: [act('a.x', { data: { n: 1 } }), expectStep({ calls: [call('a.x', { data: { n: 2 } })] })] },
+    ['missing-call: Missing call: a.x with {n: 2}.'],
+  ],
+  [
+    'a call that matched one item matches no other',
+    { steps: [act('a.x'), expectStep({ calls: [call('a.x'), call('a.x')] })] },
+    ['missing-call: Missing call: a.x.'],
+  ],
+  [
+    'no choice of items fails calls that another choice fulfils',
+    {
+      steps: [
+        act('a.x', { data: { n: 1, m: 1 } }),
+        act('a.x', { data: { n: 1 } }),
+        act('a.x', { data: { n: 1, m: 1, o: 1 } }),
+        expectStep({
+          calls: [
+            call('a.x', { data: { n: 1 } }),
+            call('a.x', { data: { n: 1, m: 1 } }),
+            call('a.x', { data: { o: 1 } }),
+          ],
+        }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    '`times` does not count a call that another item has',
+    {
+      steps: [
+        act('a.x', { data: { n: 1 } }),
+        act('a.x', { data: { n: 2 } }),
+        expectStep({ calls: [call('a.x', { times: 1 }), call('a.x', { data: { n: 2 } })] }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    '`times` counts over the whole of `within`',
+    {
+      steps: [
+        act('a.x'),
+        act('a.x', { after: 50 }),
+        expectStep({ calls: [call('a.x', { times: 1 })], within: 60 }),
+      ],
+    },
+    ['times: Expected 1 call of a.x, seen 2.'],
+  ],
+  [
+    '`times` is not met by fewer',
+    { steps: [act('a.x'), expectStep({ calls: [call('a.x', { times: 3 })], within: 60 })] },
+    ['times: Expected 3 calls of a.x, seen 1.'],
+  ],
+  [
+    'calls count from the end of the `expect` before',
+    {
+      steps: [
+        act('a.x'),
+        expectStep({ calls: [call('a.x')] }),
+        expectStep({ calls: [call('a.x')], within: 5 }),
+      ],
+    },
+    ['missing-call: Missing call: a.x.'],
+  ],
+  [
+    'calls count from the start of the case, also those of the start of the hub',
+    {
+      given: { 'input_boolean.holiday': { state: 'on' } },
+      steps: [expectStep({ calls: [call('logbook.log', { by: 'automation.started' })], only: true })],
+    },
+    PASSES,
+  ],
+  [
+    'calls between two `expect` are not lost by a step `advance`',
+    { steps: [act('a.x', { after: 5 }), advance(60), expectStep({ calls: [call('a.x')] })] },
+    PASSES,
+  ],
+  [
+    '`none` is judged at the end of `within`, not before',
+    { steps: [act('a.x', { after: 59 }), expectStep({ none: [call('a.x')], within: 60 })] },
+    ['unexpected-call: Unexpected call: a.x by automation.act.'],
+  ],
+  [
+    '`none` does not see a call after `within`',
+    { steps: [act('a.x', { after: 61 }), expectStep({ none: [call('a.x')], within: 60 })] },
+    PASSES,
+  ],
+  [
+    'without `none`, `times` and `only` an `expect` ends at the first moment at which all holds',
+    {
+      steps: [
+        act('a.x', { after: 5 }),
+        act('a.y', { after: 8 }),
+        expectStep({ calls: [call('a.x')], within: 60 }),
+        expectStep({ none: [call('a.z')], within: 1 }),
+        expectStep({ calls: [call('a.y')], only: true, within: 3 }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'a time of day without `within` means that second',
+    { start: '2026-11-02T06:59:00', steps: [atStep({ clock: '07:00:00' }), expectStep({ calls: [phone('seven')] })] },
+    PASSES,
+  ],
+  [
+    'the calls of the test itself are not the home’s',
+    { steps: [callStep('a.x'), expectStep({ only: true, none: [call('a.x')], within: 5 })] },
+    PASSES,
+  ],
+  // Values
+  [
+    'a number compares as a number, a text as a text',
+    {
+      steps: [
+        act('a.x', { data: { n: 20.0, t: '20' } }),
+        expectStep({ calls: [call('a.x', { data: { n: 20, t: '20' } })] }),
+        setStep({ 'sensor.a': '20.0' }),
+        expectStep({ states: { 'sensor.a': state(20) } }),
+        expectStep({ states: { 'sensor.a': state('20') } }),
+      ],
+    },
+    ['state: sensor.a is 20.0, expected 20.'],
+  ],
+  [
+    'lists, objects, patterns, true and null',
+    {
+      steps: [
+        act('a.x', { data: { list: [1, 'b'], object: { a: 1, b: 2 }, text: 'motion in the hall', yes: true } }),
+        expectStep({
+          calls: [
+            call('a.x', { data: { list: [1, 'b'], object: { b: 2 }, text: /^motion/, yes: true, absent: null } }),
+          ],
+        }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'a list of another length or order is another one',
+    {
+      steps: [
+        act('a.x', { data: { list: [1, 2] } }),
+        expectStep({ calls: [call('a.x', { data: { list: [2, 1] } })] }),
+      ],
+    },
+    ['missing-call: Missing call: a.x with {list: [2, 1]}.'],
+  ],
+  [
+    'a pattern that Python does not know is a fault of the step',
+    { steps: [expectStep({ states: { 'sun.sun': { regex: '(' } } })] },
+    ['step: /(/ is not a regular expression of Python: correct it.'],
+  ],
+  [
+    'attributes of a state',
+    {
+      given: { 'light.sofa': { state: 'on', attributes: { brightness: 3 } } },
+      steps: [
+        expectStep({ states: { 'light.sofa': state('on', { brightness: 3 }) } }),
+        expectStep({ states: { 'light.sofa': state('on', { brightness: 4 }) } }),
+      ],
+    },
+    ['state: brightness of light.sofa is 3, expected 4.'],
+  ],
+  [
+    'an entity that there is not has no state',
+    {
+      steps: [
+        expectStep({ states: { 'light.sofa': state(null) } }),
+        expectStep({ states: { 'light.sofa': state('on') } }),
+      ],
+    },
+    ['state: light.sofa has no state, expected on.'],
+  ],
+  // Targets and authors
+  [
+    'areas, floors and labels resolve to the entities of the domain in them',
+    {
+      given: {
+        'light.sofa': { state: 'off', area: 'Living room' },
+        'cover.sofa': { state: 'open', area: 'living_room' },
+        'light.kitchen': { state: 'off', area: 'Kitchen', labels: ['Night'] },
+      },
+      steps: [
+        act('light.turn_on', { target: { area_id: 'living_room' } }),
+        expectStep({ calls: [call('light.turn_on', { entity: ['light.sofa'] })], only: true }),
+        act('cover.close_cover', { target: { floor_id: 'ground' } }),
+        expectStep({ calls: [call('cover.close_cover', { entity: ['cover.sofa'] })] }),
+        act('light.turn_off', { target: { label_id: 'night' } }),
+        expectStep({ calls: [call('light.turn_off', { entity: ['light.sofa', 'light.kitchen'] })] }),
+        expectStep({ states: { 'light.kitchen': state('off'), 'cover.sofa': state('closed') } }),
+      ],
+    },
+    [],
+  ],
+  [
+    'an area that the home does not have is a fault',
+    { given: { 'light.sofa': { state: 'off', area: 'Lving room' } }, steps: [expectStep({ only: true })] },
+    ['step: There is no area Lving room: the areas are Kitchen, Living room.'],
+  ],
+  [
+    'the author of a call in a script is the automation that called it, and the script otherwise',
+    {
+      given: { 'light.sofa': { state: 'on' } },
+      steps: [
+        callStep('script.good_night'),
+        expectStep({ calls: [call('light.turn_off', { by: 'script.good_night' })] }),
+        act('script.good_night', { after: 120 }),
+        advance(121),
+        expectStep({ calls: [call('light.turn_off', { by: 'automation.act' })] }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'a scene calls the actions of its entities',
+    {
+      given: { 'light.sofa': { state: 'off' } },
+      steps: [
+        callStep('scene.turn_on', { entity_id: 'scene.cosy' }),
+        expectStep({
+          calls: [call('light.turn_on', { entity: ['light.sofa'], data: { brightness: 40 } })],
+          states: { 'light.sofa': state('on', { brightness: 40 }) },
+        }),
+      ],
+    },
+    PASSES,
+  ],
+  // Echo, mocks
+  [
+    'given entities follow calls, and automations follow them',
+    {
+      given: { 'light.sofa': { state: 'off', attributes: { brightness: 10 } } },
+      steps: [
+        act('light.turn_on', { target: sofa, data: { brightness_pct: 40 } }),
+        expectStep({ calls: [phone('sofa 102')], states: { 'light.sofa': state('on', { brightness: 102 }) } }),
+        act('light.toggle', { target: sofa }),
+        expectStep({ states: { 'light.sofa': state('off') } }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'without echo they stay as they are',
+    {
+      given: { 'light.sofa': { state: 'off' } },
+      echo: false,
+      steps: [
+        act('light.turn_on', { target: sofa }),
+        expectStep({ calls: [call('light.turn_on')], states: { 'light.sofa': state('off') }, none: [phone('sofa None')] }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'a mock answers',
+    {
+      mock: { 'weather.get_forecasts': { response: { rain: true } } },
+      steps: [fireStep('asks'), expectStep({ calls: [call('notify.phone', { data: { message: /rain/ } })] })],
+    },
+    PASSES,
+  ],
+  [
+    'a mock takes its time',
+    {
+      mock: { 'weather.get_forecasts': { takes: 20 } },
+      steps: [
+        fireStep('asks'),
+        expectStep({ none: [call('notify.phone')], within: 19 }),
+        expectStep({ calls: [call('notify.phone')], within: 2 }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'a mock raises: the automation ends, and its error is none of the home',
+    {
+      mock: { 'weather.get_forecasts': { raises: 'no connection' } },
+      steps: [fireStep('asks'), expectStep({ none: [call('notify.phone')], within: 5 })],
+    },
+    PASSES,
+  ],
+  // Set, given
+  [
+    'an entity without `given` is set',
+    {
+      steps: [
+        setStep({ 'binary_sensor.hall': 'off' }),
+        expectStep({ none: [call('light.turn_off')], within: 299 }),
+        expectStep({ calls: [call('light.turn_off', { entity: ['light.hall'], by: 'automation.hall_off' })], within: 2 }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'helpers are set through their actions',
+    {
+      steps: [
+        setStep({ 'input_boolean.film': 'on', 'input_number.level': '30', 'input_text.note': 'hello' }),
+        setStep({ 'input_select.mode': 'night', 'input_datetime.wake': '06:30:00', 'counter.visits': '4' }),
+        setStep({ 'timer.oven': 'active' }),
+        expectStep({
+          states: {
+            ...{ 'input_boolean.film': state('on'), 'input_number.level': state('30.0') },
+            ...{ 'input_text.note': state('hello'), 'input_select.mode': state('night') },
+            ...{ 'counter.visits': state(4), 'timer.oven': state('active'), 'input_datetime.wake': state('06:30:00') },
+          },
+          none: [call('input_boolean.turn_on')],
+        }),
+        advance(601),
+        expectStep({ states: { 'timer.oven': state('idle') } }),
+        atStep({ clock: '06:30:00' }),
+        expectStep({ calls: [phone('wake')] }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'a helper may be given, before the automations are loaded',
+    {
+      given: { 'input_number.level': { state: '55' }, 'input_boolean.film': { state: 'on' } },
+      steps: [expectStep({ states: { 'input_number.level': state(55), 'input_boolean.film': state('on') } })],
+    },
+    PASSES,
+  ],
+  [
+    'a value that a helper does not have is a fault',
+    { steps: [setStep({ 'timer.oven': 'hot' }), expectStep({})] },
+    ['step: A helper of timer cannot be hot: it can be active, idle, paused.'],
+  ],
+  [
+    'an automation of the home is not set',
+    { steps: [setStep({ 'automation.seven': 'off' }), expectStep({})] },
+    [
+      "step: automation.seven is the home's own, so that its state is not set: write `call: {action: automation.turn_on, target: {entity_id: automation.seven}}`.",
+    ],
+  ],
+  [
+    'a template of the home is not set',
+    { steps: [setStep({ 'binary_sensor.dark': 'on' }), expectStep({})] },
+    ['step: binary_sensor.dark is made by the home, and has no action that sets it: set what it depends on.'],
+  ],
+  [
+    'a template is not given either',
+    { given: { 'binary_sensor.dark': { state: 'on' } }, steps: [expectStep({})] },
+    ['step: binary_sensor.dark is made by the home, and has no action that sets it: set what it depends on.'],
+  ],
+  [
+    'the sun is not set',
+    { steps: [setStep({ 'sun.sun': 'below_horizon' }), expectStep({})] },
+    ['step: sun.sun follows the time of the test: set that with `start` or `at`.'],
+  ],
+  [
+    'templates follow states',
+    {
+      given: { 'sensor.lux': { state: '50' } },
+      steps: [
+        expectStep({ states: { 'binary_sensor.dark': state('off') } }),
+        setStep({ 'sensor.lux': '5' }),
+        expectStep({ calls: [phone('dark')], states: { 'binary_sensor.dark': state('on') } }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'a state that no hub keeps is a fault',
+    { steps: [setStep({ 'sensor.a': 'x'.repeat(300) }), expectStep({})] },
+    ['step: The state of sensor.a has 300 characters: a hub keeps 255 at most.'],
+  ],
+  [
+    'an automation that is off stays off, until it is turned on',
+    {
+      steps: [
+        fireStep('off'),
+        expectStep({ none: [phone('is on')], states: { 'automation.off': state('off') } }),
+        callStep('automation.turn_on', { entity_id: 'automation.off' }),
+        fireStep('off'),
+        expectStep({ calls: [phone('is on')] }),
+      ],
+    },
+    PASSES,
+  ],
+  // Moments
+  [
+    '`at` is the next such moment, strictly after now',
+    {
+      start: '2026-11-02T07:00:00',
+      steps: [atStep({ clock: '07:00:00' }), expectStep({ calls: [phone('seven')], within: 1 })],
+    },
+    PASSES,
+  ],
+  [
+    'a local time that is past is a fault',
+    { steps: [atStep({ local: '2026-11-02T11:59:00' }), expectStep({})] },
+    [/^time: 2026-11-02T11:59:00 is not after 2026-11-02T12:00:00\.\d+\+01:00, the time of the step before\.$/],
+  ],
+  [
+    'a local time in a gap is a fault',
+    { start: '2026-03-28T12:00:00', steps: [atStep({ local: '2026-03-29T02:30:00' }), expectStep({})] },
+    ['time: 2026-03-29T02:30:00 does not exist in Europe/Berlin: the clocks are put forward then.'],
+  ],
+  [
+    'a start in a gap is a fault',
+    { start: '2026-03-29T02:30:00', steps: [expectStep({})] },
+    ['time: 2026-03-29T02:30:00 does not exist in Europe/Berlin: the clocks are put forward then.'],
+  ],
+  [
+    'a time of day that is missing on a day is that of the next one',
+    {
+      start: '2026-03-29T00:00:00',
+      steps: [
+        atStep({ clock: '02:30:00' }),
+        act('a.x', { data: { at: 1 } }),
+        expectStep({ calls: [call('a.x')] }),
+        atStep({ local: '2026-03-30T02:31:00' }),
+        expectStep({ states: { 'sun.sun': state('below_horizon') } }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'in an overlap a local time is the first one, an hour before the second',
+    {
+      start: '2026-10-25T00:00:00',
+      steps: [
+        atStep({ local: '2026-10-25T02:30:00' }),
+        atStep({ clock: '02:30:00' }),
+        atStep({ clock: '02:30:00' }),
+        act('a.x'),
+        expectStep({ calls: [call('a.x')], states: { 'automation.act': state('on') } }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'the sun, with an offset',
+    {
+      steps: [
+        atStep({ sun: 'sunset', offset: -60 }),
+        expectStep({ states: { 'sun.sun': state('above_horizon') } }),
+        atStep({ sun: 'sunset', offset: 60 }),
+        expectStep({ states: { 'sun.sun': state('below_horizon') } }),
+        atStep({ sun: 'sunrise', offset: 60 }),
+        expectStep({ states: { 'sun.sun': state('above_horizon') } }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    '`now()`, `today_at` and the condition `time` are on the virtual clock, before midnight',
+    {
+      start: '2026-11-02T23:59:00',
+      steps: [
+        fireStep('night'),
+        expectStep({
+          calls: [
+            call('notify.phone', {
+              data: {
+                message:
+                  /^2026-11-02T23:59:00\.\d+\+01:00 2026-11-02T23:30:00\+01:00 2026-11-02T22:59:00\.\d+\+00:00$/,
+              },
+            }),
+          ],
+        }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    '`now()`, `today_at` and the condition `time` are on the virtual clock, after midnight',
+    {
+      start: '2026-11-02T23:59:00',
+      steps: [
+        atStep({ clock: '00:30:00' }),
+        fireStep('night'),
+        expectStep({
+          calls: [
+            call('notify.phone', {
+              data: { message: /^2026-11-03T00:30:00\.\d+\+01:00 2026-11-03T23:30:00\+01:00 2026-11-02T23:30:00/ },
+            }),
+          ],
+        }),
+        atStep({ clock: '01:00:01' }),
+        fireStep('night'),
+        expectStep({ none: [call('notify.phone')] }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'an automation at a time that is missing, or there twice, on a day',
+    {
+      start: '2026-10-24T12:00:00',
+      steps: [
+        atStep({ local: '2026-10-26T12:00:00' }),
+        expectStep({ calls: [call('notify.phone', { data: { message: 'half past two' }, times: 2 })] }),
+      ],
+    },
+    PASSES,
+  ],
+  // Restart
+  [
+    'a restart keeps what the hub restores',
+    {
+      given: { 'light.sofa': { state: 'on' } },
+      steps: [
+        setStep({ 'input_boolean.film': 'on', 'input_text.note': 'hello', 'timer.oven': 'active' }),
+        callStep('automation.turn_off', { entity_id: 'automation.seven' }),
+        { restart: { down: 60 } },
+        expectStep({
+          states: {
+            ...{ 'input_boolean.film': state('on'), 'input_text.note': state('hello') },
+            ...{ 'automation.seven': state('off'), 'input_number.level': state(7) },
+          },
+        }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'a restart makes given entities unavailable, until they are set',
+    {
+      given: {
+        'light.sofa': { state: 'on', area: 'Living room' },
+        ...{ 'sensor.lux': { state: '5' }, 'input_boolean.holiday': { state: 'on' } },
+      },
+      steps: [
+        expectStep({ calls: [call('logbook.log', { data: { message: 'on' } })] }),
+        { restart: { down: 60 } },
+        expectStep({
+          calls: [call('logbook.log', { data: { message: 'unavailable' } })],
+          states: { 'light.sofa': state(null), 'sensor.lux': state('unavailable') },
+        }),
+        setStep({ 'light.sofa': 'off' }),
+        act('light.turn_on', { target: { area_id: 'living_room' } }),
+        expectStep({ calls: [call('light.turn_on', { entity: ['light.sofa'] })], states: { 'light.sofa': state('on') } }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'a restart ends the runs and the timers of the hub before it',
+    {
+      start: '2026-11-02T06:58:00',
+      given: { 'binary_sensor.hall': { state: 'on' } },
+      steps: [
+        expectStep({}),
+        act('a.x', { after: 90 }),
+        { restart: { down: 30 } },
+        atStep({ clock: '07:05:00' }),
+        expectStep({
+          calls: [phone('seven')],
+          only: true,
+        }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'a restart takes the time that the hub is down',
+    {
+      start: '2026-11-02T06:59:30',
+      steps: [{ restart: { down: 60 } }, expectStep({ none: [phone('seven')], within: 60 })],
+    },
+    PASSES,
+  ],
+  // Faults of the home
+  [
+    'a loop at one instant ends the case, with its automation',
+    { steps: [fireStep('loop'), expectStep({ calls: [call('a.x')], within: 3600 })] },
+    ['runaway: automation.loop ran 100 times within one second.'],
+  ],
+  [
+    'an entity that a condition names and that there is not fails the case',
+    { steps: [fireStep('absent'), expectStep({ none: [phone('never')], within: 1 })] },
+    [/^log: .*automation.*unknown entity sensor\.absent/s],
+  ],
+  [
+    'unless the case allows it',
+    {
+      allowWarnings: ['unknown entity sensor\\.absent'],
+      steps: [fireStep('absent'), expectStep({ none: [phone('never')], within: 1 })],
+    },
+    PASSES,
+  ],
+  [
+    'a template that fails does so, too',
+    { steps: [fireStep('wrong_template'), expectStep({ none: [call('notify.phone')], within: 1 })] },
+    [/^log: .*int got invalid input/s],
+  ],
+  [
+    'an action that a known domain does not have is found',
+    { given: { 'light.sofa': { state: 'on' } }, steps: [act('light.turn_onn', { target: sofa }), expectStep({})] },
+    [/^log: .*light\.turn_onn not found/s],
+  ],
+  [
+    'data that a known action does not take are found, also where it is mocked',
+    {
+      given: { 'light.sofa': { state: 'on' } },
+      mock: { 'light.turn_on': { takes: 1 } },
+      steps: [act('light.turn_on', { target: sofa, data: { brightnes: 3 } }), advance(2), expectStep({})],
+    },
+    [/^log: .*brightnes/s],
+  ],
+  [
+    'an action of the test that fails is a fault of its step',
+    { steps: [callStep('input_number.set_value', { entity_id: 'input_number.level' }, { value: 500 }), expectStep({})] },
+    [/^step: .*500/s],
+  ],
+  [
+    'a case ends with the first step that finds a fault',
+    {
+      steps: [
+        expectStep({ calls: [call('a.x')] }),
+        expectStep({ calls: [call('a.y')] }),
+      ],
+    },
+    ['missing-call: Missing call: a.x.'],
+  ],
+];
+
+let answers: ReadonlyMap<string, CaseAnswer>;
+let stderr: string;
+
+beforeAll(async () => {
+  const cases = rows.map(([sentence, parts]) => caseOf(sentence, parts));
+  const run = await runRequest(requestOf(homeOfEvents, cases));
+  stderr = run.stderr;
+  expect(ofType(run.answers, 'failed')).toEqual([]);
+  expect(ofType(run.answers, 'refused')).toEqual([]);
+  answers = new Map(ofType(run.answers, 'case').map((answer) => [cases[answer.case]!.name, answer]));
+});
+
+describe('hub test:', () => {
+  test.each(rows)('%s', (sentence, _parts, faults) => {
+    const found = faultsOf(answers.get(sentence));
+    expect(found).toEqual(
+      faults.map((fault) => (typeof fault === 'string' ? fault : expect.stringMatching(fault))),
+    );
+  });
+
+  test('a fault names its step, its line and its time', () => {
+    const [fault] = answers.get('`times` counts over the whole of `within`')!.faults;
+    expect(fault).toMatchObject({
+      ...{ step: 2, line: 3, at: expect.stringMatching(/^2026-11-02T12:01:00\.\d{3}\+01:00$/) },
+      expected: { action: 'a.x', times: 1 },
+      seen: [
+        { at: expect.stringMatching(/^2026-11-02T12:00:00/), action: 'a.x', entities: [], data: {}, by: 'automation.act' },
+        { at: expect.stringMatching(/^2026-11-02T12:00:50/), action: 'a.x', by: 'automation.act' },
+      ],
+    });
+  });
+
+  test('the entities without a state are listed', () => {
+    const { withoutState } = answers.get('the calls are a subset: others are allowed')!;
+    expect(withoutState).toEqual([
+      ...['binary_sensor.hall', 'light.hall', 'light.sofa', 'sensor.absent', 'weather.home'],
+    ]);
+  });
+
+  test('the program writes nothing to the standard error', () => expect(stderr).toBe(''));
+});
