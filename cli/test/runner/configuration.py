@@ -11,8 +11,8 @@ from services import ENTITY_DOMAINS
 
 import homeassistant.components as hub_components
 
-# Set up with the sections of the configuration: they need no network, device, recorder or web server. Helpers come first,
-# since the others read their states.
+# Set up with the sections of the configuration: they need no network, device, recorder or web server. Helpers come
+# first, since the others read their states.
 HELPERS = (
     *("counter", "input_boolean", "input_button", "input_datetime", "input_number", "input_select", "input_text"),
     *("schedule", "timer"),

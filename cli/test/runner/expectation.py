@@ -33,8 +33,8 @@ class Expectation:
     """Assigns each call to one item that it fits.
 
     An item with `times` needs exactly so many calls, any other one or more. A call counts for one item only, and no
-    choice fails a set of items that another choice fulfils: an assignment is changed along a path of items whenever that
-    makes room for a further call (a maximum matching). Calls that fit the same items are counted as one kind.
+    choice fails a set of items that another choice fulfils: an assignment is changed along a path of items whenever
+    that makes room for a further call (a maximum matching). Calls that fit the same items are counted as one kind.
     """
 
     def __init__(self, items: Sequence[Mapping[str, Any]], none: Sequence[Mapping[str, Any]], only: bool) -> None:
@@ -69,7 +69,7 @@ class Expectation:
 
     def _surplus(self) -> Counter[int]:
         """How many calls fit items of `times` alone and have no room there, by item."""
-        room = [None if item.get("times") is None else needed for item, needed in zip(self._items, self._needed, strict=True)]
+        room = [item.get("times") for item in self._items]
         surplus: Counter[int] = Counter()
         for kind, count in self._left.items():
             counted = [index for index in kind if self._items[index].get("times") is not None]

@@ -1,4 +1,7 @@
-"""A hub in virtual time: its core, helpers, templates, automations, scripts and scenes. All else is states and recorded calls."""
+"""A hub in virtual time: its core, helpers, templates, automations, scripts and scenes.
+
+All else is states and recorded calls.
+"""
 
 import asyncio
 import re
@@ -288,7 +291,7 @@ class House:
         return frozenset(self.hass.states.async_entity_ids())
 
     async def stop(self) -> None:
-        """Stops the hub as a restart does: it writes the states that it restores. Then none of its timers and tasks goes on."""
+        """Stops the hub as a restart does: it writes the states that it restores. Its timers and tasks end."""
         await self.hass.async_stop(force=True)
         self._is_stopped = True
         loop = asyncio.get_running_loop()

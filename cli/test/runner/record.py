@@ -49,7 +49,7 @@ def seen(call: Call, bound: Plain | None = None) -> Answer:
 
 @dataclass(slots=True)
 class LogLine:
-    """A warning or an error of the hub. `at`: epoch seconds; `by`: the automation or script that logged it, if known."""
+    """A warning or an error of the hub. `at`: epoch seconds; `by`: the automation or script that logged it."""
 
     at: float
     text: str
@@ -65,7 +65,8 @@ _WATCHED = (
 )
 _OF_CONFIGURATION = ("homeassistant.config", "homeassistant.setup")
 # The answer `refused` has these, with the words of the hub.
-_REFUSALS = re.compile(r"has been disabled: |failed to generate (automation|script)|generated invalid (automation|script)", re.I)
+_REFUSALS = re.compile(r"has been disabled: |(failed to generate|generated invalid) (automation|script)", re.I)
+_OF_THE_SUN = ("sun.sun", "sensor.sun_next_", "sensor.sun_solar_", "binary_sensor.sun_solar_")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
@@ -124,8 +125,8 @@ def _entity_of_logger(name: str) -> str | None:
 class Record:
     """Listens to the hubs of one case: a restart makes another hub.
 
-    With `send`, each call and change is an answer of the timeline. They wait for a moment, since the author of a call may
-    only be known after it.
+    With `send`, each call and change is an answer of the timeline. They wait for a moment, since the author of a call
+    may only be known after it.
     """
 
     def __init__(self, send: Callable[[Answer], None] | None) -> None:
@@ -202,7 +203,7 @@ class Record:
         self.changed.set()
         entity = event.data["entity_id"]
         # The position of the sun changes every few minutes, and an automation with each of its runs.
-        if not self._send or self.is_starting or entity == "sun.sun":
+        if not self._send or self.is_starting or entity.startswith(_OF_THE_SUN):
             return
         old, new = event.data["old_state"], event.data["new_state"]
         attributes = _changed_attributes(old, new)

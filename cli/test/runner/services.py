@@ -167,7 +167,10 @@ _STATES = {
     **{"alarm_trigger": "triggered"},
 }
 _OPPOSITES = {"on": "off", "off": "on", "open": "closed", "closed": "open", "locked": "unlocked", "unlocked": "locked"}
-_STATE_FROM = {"set_hvac_mode": "hvac_mode", "select_option": "option", "set_value": "value", "set_operation_mode": "operation_mode"}
+_STATE_FROM = {
+    **{"set_hvac_mode": "hvac_mode", "select_option": "option", "set_value": "value"},
+    "set_operation_mode": "operation_mode",
+}
 _ATTRIBUTES = frozenset(
     (
         *("brightness", "color_temp_kelvin", "effect", "fan_mode", "fan_speed", "hs_color", "humidity", "is_volume_muted"),

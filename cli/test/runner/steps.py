@@ -1,4 +1,4 @@
-"""The cases of `kubectl hub test`. `main` gets the request of the command line, and writes its answers as lines of JSON.
+"""The cases of `kubectl hub test`: `main` gets the request of the command line, and writes its answers as lines of JSON.
 
 cli/test/protocol.ts describes both. Nothing else is written to the standard output.
 """
@@ -38,7 +38,7 @@ PROBE_START = "2026-01-15T12:00:00"
 MOST_WITHOUT_STATE = 1_000
 EMPTY_CASE: Mapping[str, Any] = {"given": {}, "mock": {}, "echo": True}
 # An integration of a person, or one whose packages this Python does not have, is none that the hub refuses.
-_NOT_INSTALLED = re.compile(r"Integration '.*' not found|Integration not found|Unable to import component|Requirements for ")
+_NOT_INSTALLED = re.compile(r"Integration (?:'.*' )?not found|Unable to import component|Requirements for ")
 
 
 class Case:
@@ -96,7 +96,7 @@ class Case:
             self.fault("step", f"{type(error).__name__}: {cut(str(error), 500) or 'without a message'}.")
 
     def log_faults(self) -> None:
-        """Each warning of the hub that the case does not allow is a fault. Errors that a mock raises are the test's own."""
+        """Makes faults of the warnings that the case does not allow. Errors that a mock raises are the test's own."""
         allowed = [re.compile(each) for each in self._case["allowWarnings"] if _is_pattern(each)]
         raised = [mock["raises"] for mock in self._case["mock"].values() if mock.get("raises")]
         for line in self.record.logs.lines.values():
@@ -274,7 +274,8 @@ class Runner:
             case.log_faults()
             case.record.flush()
             virtual = clock.offset if loop else 0.0
-            faults = [{**fault, "at": local_time(epoch) if loop else definition["start"]} for epoch, fault in case.faults]
+            times = [local_time(epoch) if loop else definition["start"] for epoch, _ in case.faults]
+            faults = [{**fault, "at": at} for at, (_, fault) in zip(times, case.faults, strict=True)]
             if loop:
                 _close(loop)
         self._send(

@@ -85,7 +85,7 @@ class Plain:
 
 
 def plain(value: Any) -> Any:
-    """JSON of at most about 16 KB for any value: texts are cut, dates and templates are texts, sets are sorted lists."""
+    """JSON of about 16 KB at most for any value: texts are cut, dates are texts, sets are sorted lists."""
     return Plain().of(value)
 
 
