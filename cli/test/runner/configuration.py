@@ -45,7 +45,7 @@ def write_files(folder: Path, home: Mapping[str, Any]) -> None:
         own = Path(next(iter(hub_components.__path__)), domain, "blueprints")
         if own.is_dir():
             # The hub copies its blueprints only where the folder is absent.
-            shutil.copytree(own, folder / "blueprints" / domain, dirs_exist_ok=True)
+            shutil.copytree(own, folder / "blueprints" / domain / "homeassistant", dirs_exist_ok=True)
     for each in home["blueprints"]:
         _write(folder, f"blueprints/{each['domain']}/{each['path']}", each["yaml"])
     for name, text in texts.items():
@@ -152,14 +152,14 @@ def _with_trace(item: Any, trace: Mapping[str, Any]) -> Any:
     return {**item, "trace": dict(trace)} if isinstance(item, Mapping) else item
 
 
-def action_domains(config: Mapping[str, Any]) -> set[str]:
-    """The domains of the actions that automations, scripts and scenes name."""
+def named_domains(config: Mapping[str, Any]) -> set[str]:
+    """The domains of the actions, triggers and conditions of automations and scripts."""
     found: set[str] = set()
     open_values = [section for key, section in config.items() if key.split(" ")[0] in ("automation", "script")]
     while open_values:
         value = open_values.pop()
         if isinstance(value, Mapping):
-            for key in ("action", "service"):
+            for key in ("action", "condition", "service", "trigger"):
                 if isinstance(value.get(key), str) and re.fullmatch(r"[a-z_]+\.\w+", value[key]):
                     found.add(value[key].split(".")[0])
             open_values.extend(value.values())

@@ -26,7 +26,8 @@ class Coverage:
             for entity in component.entities if component is not None else ():
                 is_loaded = entity.available and isinstance(entity.raw_config, Mapping)
                 if is_loaded and entity.unique_id:
-                    self._items[f"{domain}.{entity.unique_id}"] = (entity.entity_id, entity.unique_id, entity.raw_config)
+                    item = (entity.entity_id, entity.unique_id, entity.raw_config)
+                    self._items[f"{domain}.{entity.unique_id}"] = item
 
     async def harvest(self, hass: Any) -> None:
         """Reads the traces of a hub, and gives up those of runs that have ended."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clock import clock
-from configuration import action_domains, simulated, with_items
+from configuration import named_domains, simulated, with_items
 from coverage import STORED_TRACES
 from homeassistant import bootstrap, config as hub_config, config_entries, core as ha, core_config, loader
 from homeassistant.exceptions import HomeAssistantError
@@ -28,7 +28,8 @@ from record import Record
 from services import ENTITY_DOMAINS, Call, Services, echo
 from values import as_text, items_of
 
-# Events take a turn or two of the loop, templates some more. Waiting until the hub has no task would run through delays.
+# Seconds. Events take a turn or two of the loop, templates some more. Waiting until the hub has no task would run
+# through delays.
 SETTLE = 0.01
 LONGEST_STATE = 255
 _ACTION = re.compile(r"^\s*(?:-\s+)?(?:action|service):\s*['\"]?([a-z_]+)\.\w+", re.M)
@@ -50,13 +51,17 @@ class ConfigurationError(Exception):
 
 
 class House:
-    """One start of a hub. `case`: given, mock and echo; `owned`: the entities that the home itself makes."""
+    """One start of a hub.
+
+    `place`: overrides the hub's location, also that of its configuration. `case`: given, mock and echo. `owned`: the
+    entities that the home itself makes.
+    """
 
     def __init__(
         self,
         folder: Path,
         home: Mapping[str, Any],
-        location: Mapping[str, Any],
+        place: Mapping[str, Any],
         case: Mapping[str, Any],
         record: Record,
         owned: frozenset[str] = frozenset(),
@@ -66,7 +71,7 @@ class House:
         self.unsimulated: list[str] = []
         self._is_stopped = False
         self._home = home
-        self._location = location
+        self._place = place
         self._given: Mapping[str, Mapping[str, Any]] = case["given"]
         self._echo: bool = case["echo"]
         self._owned = owned
@@ -89,6 +94,7 @@ class House:
         self.record.listen(hass)
         await self._set_up(("homeassistant", "persistent_notification"), config.config)
         await self._process_core_config(config.config)
+        await self._move_to(self._place)
         zones = [*_list(config.config.get("zone")), *self._home["zones"]]
         await self._set_up(("sun", "zone"), {**config.config, "sun": {}, **({"zone": zones} if zones else {})})
         await self._set_up(config.helpers, config.config)
@@ -97,7 +103,7 @@ class House:
         merged = with_items(config.config, self._home, {"stored_traces": STORED_TRACES} if self._is_traced else None)
         if not is_restart:
             _switch_off(merged["automation"], self._home["disabled"])
-        domains = {entity.split(".")[0] for entity in self._given} | action_domains(merged) | self._blueprint_domains()
+        domains = {entity.split(".")[0] for entity in self._given} | named_domains(merged) | self._blueprint_domains()
         used = [domain for domain in ENTITY_DOMAINS if domain in domains]
         await self._set_up(dict.fromkeys([*config.others, *used]), config.config)
         if not is_restart:
@@ -108,22 +114,24 @@ class House:
         await asyncio.sleep(SETTLE)
 
     async def _start_core(self, is_restart: bool) -> None:
-        hass, place = self.hass, self._location
+        hass = self.hass
         loader.async_setup(hass)
         hass.config_entries = config_entries.ConfigEntries(hass, {})
         hass.config.skip_pip = True
-        for name, key in (
-            *(("latitude", "latitude"), ("longitude", "longitude"), ("elevation", "elevation")),
-            *(("country", "country"), ("language", "language"), ("currency", "currency")),
-        ):
-            if place.get(key) is not None:
-                setattr(hass.config, name, place[key])
-        if place.get("unitSystem"):
-            hass.config.units = get_unit_system(place["unitSystem"])
-        await hass.config.async_set_time_zone(place.get("timezone") or "UTC")
+        await self._move_to({"timezone": "UTC", **self._home["hub"], **self._place})
         await bootstrap.async_load_base_functionality(hass)
         if not is_restart:
             self._register_places()
+
+    async def _move_to(self, place: Mapping[str, Any]) -> None:
+        config = self.hass.config
+        for name in ("country", "currency", "elevation", "language", "latitude", "longitude"):
+            if place.get(name) is not None:
+                setattr(config, name, place[name])
+        if place.get("unitSystem"):
+            config.units = get_unit_system(place["unitSystem"])
+        if place.get("timezone"):
+            await config.async_set_time_zone(place["timezone"])
 
     def _register_places(self) -> None:
         """Creates floors, labels and areas. References are names."""
@@ -260,7 +268,10 @@ class House:
         for entity in entities:
             state = self.hass.states.get(entity)
             if state is not None and entity in self._simulated and domain in ("homeassistant", state.domain):
-                value, attributes = echo(service, state, data)
+                try:
+                    value, attributes = echo(service, state, data)
+                except (TypeError, ValueError):
+                    continue  # data that no schema has checked
                 self.hass.states.async_set(entity, value[:LONGEST_STATE], attributes, context=context)
 
     def refused(self) -> list[dict[str, str]]:

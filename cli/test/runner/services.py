@@ -173,20 +173,29 @@ _STATE_FROM = {
 }
 _ATTRIBUTES = frozenset(
     (
-        *("brightness", "color_temp_kelvin", "effect", "fan_mode", "fan_speed", "hs_color", "humidity", "is_volume_muted"),
-        *("mode", "oscillating", "percentage", "preset_mode", "rgb_color", "sound_mode", "source", "swing_mode"),
+        *("brightness", "color_temp_kelvin", "effect", "fan_mode", "fan_speed", "hs_color", "humidity"),
+        *("is_volume_muted", "mode", "oscillating", "percentage", "preset_mode", "rgb_color", "sound_mode", "source", "swing_mode"),
         *("target_temp_high", "target_temp_low", "temperature", "tilt_position", "volume_level", "xy_color"),
     )
 )
-# Domains whose `turn_on` ends in a state of its own.
-_WITHOUT_ON = ("climate", "water_heater")
+# Of domains in which a service of a common name means something else; empty: the state stays.
+_STATES_OF = {
+    "climate": {"turn_on": ""},
+    "water_heater": {"turn_on": ""},
+    "timer": {"start": "active", "pause": "paused", "cancel": "idle", "finish": "idle"},
+}
 
 
 def echo(service: str, state: Any, data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """State and attributes of an entity after a service that acts on it, as most devices report it."""
     value = state.state
-    if service in _STATES and not (service == "turn_on" and state.domain in _WITHOUT_ON):
-        value = _STATES[service]
+    fixed = _STATES_OF.get(state.domain, {}).get(service, _STATES.get(service))
+    if fixed is not None:
+        value = fixed or value
+    elif state.domain == "counter" and service in ("increment", "decrement"):
+        value = str(int(float(value)) + (1 if service == "increment" else -1))
+    elif service == "set_datetime":
+        value = as_text(data.get("datetime") or data.get("time") or data.get("date") or value)
     elif service == "toggle":
         value = _OPPOSITES.get(value, "on")
     elif service == "media_play_pause":
@@ -195,6 +204,8 @@ def echo(service: str, state: Any, data: Mapping[str, Any]) -> tuple[str, dict[s
         value = dt_util.utcnow().isoformat()
     elif data.get(_STATE_FROM.get(service, "")) is not None:
         value = as_text(data[_STATE_FROM[service]])
+        if state.domain == "input_number":
+            value = str(float(value))
     attributes = {**state.attributes, **{key: each for key, each in data.items() if key in _ATTRIBUTES}}
     if "brightness_pct" in data:
         attributes["brightness"] = round(float(data["brightness_pct"]) * 2.55)

@@ -1,4 +1,4 @@
-"""The cases of `kubectl hub test`: `main` gets the request of the command line, and writes its answers as lines of JSON.
+"""The cases of `kubectl hub test`: `main` gets the request of the command line, and writes answers as lines of JSON.
 
 cli/test/protocol.ts describes both. Nothing else is written to the standard output.
 """
@@ -51,14 +51,14 @@ class Case:
         self.record.on_runs = self._harvest_soon
         self._runner = runner
         self._case = case
-        self._location = {**runner.home["hub"], **(file.get("hub") or {})}
+        self._place: Mapping[str, Any] = file.get("hub") or {}
         self._step: int | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._house: House | None = None
 
     def start(self) -> float:
         """The epoch seconds at which the case starts."""
-        return start_of(self._case["start"], time_zone(self._location.get("timezone")))
+        return start_of(self._case["start"], time_zone(self._place.get("timezone") or self._runner.timezone))
 
     async def run(self, folder: Path) -> None:
         """Starts the hub and takes the steps, until one of them finds a fault."""
@@ -114,7 +114,7 @@ class Case:
     def _new_house(self, folder: Path) -> House:
         runner = self._runner
         return House(
-            folder, runner.home, self._location, self._case, self.record, runner.owned, runner.coverage is not None
+            folder, runner.home, self._place, self._case, self.record, runner.owned, runner.coverage is not None
         )
 
     @property
@@ -203,6 +203,7 @@ class Runner:
         self.home: Mapping[str, Any] = request["home"]
         self.coverage = Coverage() if request["options"]["coverage"] else None
         self.owned: frozenset[str] = frozenset()
+        self.timezone: str | None = self.home["hub"].get("timezone")
         self._request = request
         self._send = send
         self._folder = folder
@@ -225,7 +226,7 @@ class Runner:
     def _probe(self) -> bool:
         """Starts the hub without a case: which entities the home makes, and which definitions the hub refuses."""
         record = Record(None)
-        loop = new_loop(start_of(PROBE_START, time_zone(self.home["hub"].get("timezone"))))
+        loop = new_loop(start_of(PROBE_START, time_zone(self.timezone)))
         with self._fresh_folder() as folder:
             write_files(folder, self.home)
             try:
@@ -240,7 +241,7 @@ class Runner:
         return True
 
     async def _start_once(self, folder: Path, record: Record) -> None:
-        self._probed = House(folder, self.home, self.home["hub"], EMPTY_CASE, record)
+        self._probed = House(folder, self.home, {}, EMPTY_CASE, record)
         await self._probed.start()
 
     def _report_home(self, record: Record) -> None:
@@ -248,6 +249,7 @@ class Runner:
         if house is None:
             return
         self.owned = house.entities()
+        self.timezone = str(house.hass.config.time_zone)
         for message in dict.fromkeys(record.logs.of_configuration):
             if not _NOT_INSTALLED.search(message) and not message.endswith("Invalid config."):
                 self._refuse("configuration.yaml", message)
