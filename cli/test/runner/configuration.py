@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from services import ENTITY_DOMAINS
-
 import homeassistant.components as hub_components
+
+from services import ENTITY_DOMAINS
 
 # Set up with the sections of the configuration: they need no network, device, recorder or web server. Helpers come
 # first, since the others read their states.

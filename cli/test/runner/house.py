@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from clock import clock
-from configuration import named_domains, simulated, with_items
-from coverage import STORED_TRACES
-from homeassistant import bootstrap, config as hub_config, config_entries, core as ha, core_config, loader
+from homeassistant import bootstrap, config_entries, core_config, loader
+from homeassistant import config as hub_config
+from homeassistant import core as ha
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import (
     area_registry,
@@ -24,6 +23,10 @@ from homeassistant.helpers import (
 from homeassistant.setup import async_setup_component
 from homeassistant.util.async_ import get_scheduled_timer_handles
 from homeassistant.util.unit_system import get_unit_system
+
+from clock import clock
+from configuration import named_domains, simulated, with_items
+from coverage import STORED_TRACES
 from record import Record
 from services import ENTITY_DOMAINS, Call, Services, echo
 from values import as_text, items_of
@@ -88,15 +91,16 @@ class House:
         hass, is_restart = self.hass, before is not None
         self.record.is_starting = True
         self.record.logs.attach(hass.config.config_dir)
-        await self._start_core(is_restart)
+        loader.async_setup(hass)
         config = simulated(await self._configuration())
         self.unsimulated = config.unsimulated
+        await self._start_core(config.config, is_restart)
         self.record.listen(hass)
         await self._set_up(("homeassistant", "persistent_notification"), config.config)
         await self._process_core_config(config.config)
         await self._move_to(self._place)
         zones = [*_list(config.config.get("zone")), *self._home["zones"]]
-        await self._set_up(("sun", "zone"), {**config.config, "sun": {}, **({"zone": zones} if zones else {})})
+        await self._set_up(("zone",), {**config.config, **({"zone": zones} if zones else {})})
         await self._set_up(config.helpers, config.config)
         for entity in before._simulated if before else [each for each in self._given if each not in self._owned]:
             self._give(entity, self._given.get(entity, {}), is_restart)
@@ -105,7 +109,8 @@ class House:
             _switch_off(merged["automation"], self._home["disabled"])
         domains = {entity.split(".")[0] for entity in self._given} | named_domains(merged) | self._blueprint_domains()
         used = [domain for domain in ENTITY_DOMAINS if domain in domains]
-        await self._set_up(dict.fromkeys([*config.others, *used]), config.config)
+        # The sun comes with sensors of its own, so that it sets up these domains as well.
+        await self._set_up(dict.fromkeys([*config.others, *used, "sun"]), {**config.config, "sun": {}})
         if not is_restart:
             await self._give_owned()
         await self._set_up(("scene", "script", "automation"), merged)
@@ -113,10 +118,9 @@ class House:
         await hass.async_start()
         await asyncio.sleep(SETTLE)
 
-    async def _start_core(self, is_restart: bool) -> None:
+    async def _start_core(self, config: dict[str, Any], is_restart: bool) -> None:
         hass = self.hass
-        loader.async_setup(hass)
-        hass.config_entries = config_entries.ConfigEntries(hass, {})
+        hass.config_entries = config_entries.ConfigEntries(hass, config)
         hass.config.skip_pip = True
         await self._move_to({"timezone": "UTC", **self._home["hub"], **self._place})
         await bootstrap.async_load_base_functionality(hass)

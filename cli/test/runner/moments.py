@@ -5,8 +5,9 @@ import zoneinfo
 from collections.abc import Mapping
 from typing import Any
 
-from clock import clock, dt_util
 from homeassistant.helpers import sun
+
+from clock import clock, dt_util
 from record import local_time
 
 # Two changes of summer time are never so near, and a time of day is missing on one day at most.

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from homeassistant.core import callback
+
 from clock import clock, dt_util
 from coverage import RUNS_BETWEEN_HARVESTS
-from homeassistant.core import callback
 from services import Authors, Call
 from values import Plain, as_text, cut, plain
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clock import clock, dt_util
 from homeassistant import core as ha
 from homeassistant.exceptions import HomeAssistantError, ServiceNotFound
 from homeassistant.helpers import target as hub_target
+
+from clock import clock, dt_util
 from values import as_text, items_of
 
 TARGET_KEYS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
@@ -174,8 +175,26 @@ _STATE_FROM = {
 _ATTRIBUTES = frozenset(
     (
         *("brightness", "color_temp_kelvin", "effect", "fan_mode", "fan_speed", "hs_color", "humidity"),
-        *("is_volume_muted", "mode", "oscillating", "percentage", "preset_mode", "rgb_color", "sound_mode", "source", "swing_mode"),
-        *("target_temp_high", "target_temp_low", "temperature", "tilt_position", "volume_level", "xy_color"),
+        *(
+            "is_volume_muted",
+            "mode",
+            "oscillating",
+            "percentage",
+            "preset_mode",
+            "rgb_color",
+            "sound_mode",
+            "source",
+            "swing_mode",
+        ),
+        *(
+            "swing_mode",
+            "target_temp_high",
+            "target_temp_low",
+            "temperature",
+            "tilt_position",
+            "volume_level",
+            "xy_color",
+        ),
     )
 )
 # Of domains in which a service of a common name means something else; empty: the state stays.

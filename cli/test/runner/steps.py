@@ -20,11 +20,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from homeassistant import core as ha
+from homeassistant.const import __version__ as hub_version
+
 from clock import Endless, Loop, Stuck, clock, new_loop, real_seconds
 from configuration import PathError, write_files
 from coverage import Coverage
-from homeassistant import core as ha
-from homeassistant.const import __version__ as hub_version
 from house import SETTLE, ConfigurationError, House, StepError
 from judge import Fault, Judge
 from moments import MomentError, next_moment, start_of, time_zone
@@ -219,7 +220,9 @@ class Runner:
         gc.freeze()
         for file_index, file in enumerate(self._request["files"]):
             for case_index, case in enumerate(file["cases"]):
-                self._run_case(file, case, {"file": file_index, "case": case_index})
+                self._send(self._answer_of(file, case, {"file": file_index, "case": case_index}))
+                # The end of a hub logs warnings, which are none of the next case.
+                gc.collect()
         if self.coverage:
             self._send({"type": "coverage", "items": self.coverage.items()})
 
@@ -261,7 +264,8 @@ class Runner:
     def _refuse(self, name: str, message: str) -> None:
         self._send({"type": "refused", "entity": "configuration", "name": name, "message": cut(message)})
 
-    def _run_case(self, file: Mapping[str, Any], definition: Mapping[str, Any], index: Mapping[str, int]) -> None:
+    def _answer_of(self, file: Mapping[str, Any], definition: Mapping[str, Any], index: Mapping[str, int]) -> Answer:
+        """Runs a case."""
         begin = real_seconds()
         has_timeline = self._request["options"]["timeline"]
         send = (lambda answer: self._send({**answer, **index})) if has_timeline else None
@@ -280,17 +284,15 @@ class Runner:
             faults = [{**fault, "at": at} for at, (_, fault) in zip(times, case.faults, strict=True)]
             if loop:
                 _close(loop)
-        self._send(
-            {
-                "type": "case",
-                **index,
-                "virtualSeconds": round(virtual, 3),
-                "realSeconds": round(real_seconds() - begin, 4),
-                "faults": faults,
-                "warnings": list(case.record.logs.lines),
-                "withoutState": case.without_state[:MOST_WITHOUT_STATE],
-            }
-        )
+        return {
+            "type": "case",
+            **index,
+            "virtualSeconds": round(virtual, 3),
+            "realSeconds": round(real_seconds() - begin, 4),
+            "faults": faults,
+            "warnings": list(case.record.logs.lines),
+            "withoutState": case.without_state[:MOST_WITHOUT_STATE],
+        }
 
     @contextlib.contextmanager
     def _fresh_folder(self) -> Any:
