@@ -30,7 +30,7 @@ const DAY = 86_400; // seconds
 const MEMORY_POLL_INTERVAL = 50; // milliseconds
 
 interface Measured {
-  /** Of the processor, of the whole process. */
+  /** Processor time of the whole process. */
   readonly seconds: number;
   /** The most that it had, in MiB. */
   readonly memory: number;
@@ -38,19 +38,25 @@ interface Measured {
   readonly output: string;
 }
 
-/** What the program in Python costs that runs the cases of `kubectl hub test`, with the hub of the sandbox. */
+/** The cost of the program in Python that runs the cases of `kubectl hub test`, with the hub of the sandbox. */
 export async function benchHubTest(runs: number): Promise<Figures> {
   const { python, version } = await provideHubSoftware(() => undefined);
   const measure = (cases: readonly Case[], aHome: Home, options: Partial<Request['options']> = {}) =>
     measured(python, requestOf(aHome, cases, options));
   const one = await measure([lampCase(0)], evening(0));
-  const more = await measure(Array.from({ length: 1 + FURTHER_CASES }, (_, index) => lampCase(index)), evening(0));
+  const more = await measure(
+    Array.from({ length: 1 + FURTHER_CASES }, (_, index) => lampCase(index)),
+    evening(0),
+  );
   const none = await measure([pause(0)], evening(0));
   const hours = await measure([pause(HOURS * 3_600)], evening(0));
   const week = await measure([pause(DAYS * DAY)], evening(MANY), { coverage: true, timeline: true });
   const outputs: string[] = [];
   for (let run = 0; run < runs; run++) {
-    const { output } = await measure([lampCase(0), pause(2 * DAY)], evening(20), { coverage: true, timeline: true });
+    const { output } = await measure([lampCase(0), pause(2 * DAY)], evening(20), {
+      coverage: true,
+      timeline: true,
+    });
     outputs.push(output.replaceAll(/"realSeconds":[\d.]+/g, ''));
   }
   return {
@@ -89,7 +95,12 @@ function evening(others: number): Home {
         triggers: [{ trigger: 'state', ...film, to: 'on', for: '00:45:00' }],
         actions: [turn('off', film)],
       },
-      { id: 'night', alias: 'Night', triggers: [{ trigger: 'time', at: '23:00:00' }], actions: [turn('on', film)] },
+      {
+        id: 'night',
+        alias: 'Night',
+        triggers: [{ trigger: 'time', at: '23:00:00' }],
+        actions: [turn('on', film)],
+      },
       ...Array.from({ length: others }, (_, index) => ({
         id: `other_${index}`,
         alias: `Other ${index}`,

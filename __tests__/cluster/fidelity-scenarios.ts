@@ -1,5 +1,7 @@
 /** What happens to a home: seconds after the start, and a state or an event. */
-export type Moment = readonly [seconds: number, set: Readonly<Record<string, string>>] | readonly [seconds: number, event: string];
+export type Moment =
+  | readonly [seconds: number, set: Readonly<Record<string, string>>]
+  | readonly [seconds: number, event: string];
 
 /** A part of a home that has names of its own, so that all of them can run beside each other. */
 export interface Scenario {
@@ -33,10 +35,20 @@ const scenario = (
 
 /** The six that the suite runs. */
 export const SUITE: readonly Scenario[] = [
-  scenario('holds', [t('holds'), { delay: 1.5 }, t('held')], [[0, { 'binary_sensor.holds': 'on' }], [5, { 'binary_sensor.holds': 'off' }], [6, { 'binary_sensor.holds': 'on' }], [7, { 'binary_sensor.holds': 'off' }]], {
-    given: { 'binary_sensor.holds': 'off' },
-    automation: { triggers: [{ ...turnsOn('binary_sensor.holds'), for: 2 }] },
-  }),
+  scenario(
+    'holds',
+    [t('holds'), { delay: 1.5 }, t('held')],
+    [
+      [0, { 'binary_sensor.holds': 'on' }],
+      [5, { 'binary_sensor.holds': 'off' }],
+      [6, { 'binary_sensor.holds': 'on' }],
+      [7, { 'binary_sensor.holds': 'off' }],
+    ],
+    {
+      given: { 'binary_sensor.holds': 'off' },
+      automation: { triggers: [{ ...turnsOn('binary_sensor.holds'), for: 2 }] },
+    },
+  ),
   scenario('queued', [t('queued'), { delay: 2 }], again('queued', 0, 0.5, 1, 1.5), {
     automation: { mode: 'queued', max: 3, max_exceeded: 'silent' },
   }),
@@ -47,7 +59,12 @@ export const SUITE: readonly Scenario[] = [
       { wait_template: "{{ is_state('binary_sensor.waits', 'on') }}", timeout: 4 },
       t('waited', { completed: '{{ wait.completed }}' }),
     ],
-    [...again('waits', 0, 2), [3.5, { 'binary_sensor.waits': 'on' }], [5, { 'binary_sensor.waits': 'off' }], ...again('waits', 6)],
+    [
+      ...again('waits', 0, 2),
+      [3.5, { 'binary_sensor.waits': 'on' }],
+      [5, { 'binary_sensor.waits': 'off' }],
+      ...again('waits', 6),
+    ],
     { given: { 'binary_sensor.waits': 'off' }, automation: { mode: 'restart' } },
   ),
   scenario(
@@ -64,7 +81,12 @@ export const SUITE: readonly Scenario[] = [
       { wait_for_trigger: [turnsOn('light.listens')], timeout: 6 },
       t('listened', { has_trigger: '{{ wait.trigger is not none }}' }),
     ],
-    [...again('listens', 0), [2, { 'light.listens': 'on' }], [3, { 'light.listens': 'off' }], ...again('listens', 4)],
+    [
+      ...again('listens', 0),
+      [2, { 'light.listens': 'on' }],
+      [3, { 'light.listens': 'off' }],
+      ...again('listens', 4),
+    ],
     { given: { 'light.listens': 'off' } },
   ),
   scenario('timer', [{ action: 'timer.start', target: { entity_id: 'timer.oven' } }], again('timer', 0, 2), {
@@ -82,7 +104,7 @@ export const SUITE: readonly Scenario[] = [
   }),
 ];
 
-/** Those of the bench beside them. */
+/** The bench runs these as well. */
 export const MORE: readonly Scenario[] = [
   scenario('single', [t('single'), { delay: 3 }], again('single', 0, 1, 4), {
     automation: { mode: 'single', max_exceeded: 'silent' },
@@ -90,16 +112,38 @@ export const MORE: readonly Scenario[] = [
   scenario('at_once', [t('begun'), { delay: 3 }, t('ended')], again('at_once', 0, 1, 2, 3.5), {
     automation: { mode: 'parallel', max: 2, max_exceeded: 'silent' },
   }),
-  scenario('template_for', [t('dark')], [[0, { 'sensor.lux': '5' }], [1, { 'sensor.lux': '50' }], [2, { 'sensor.lux': '4' }], [4, { 'sensor.lux': '3' }]], {
-    given: { 'sensor.lux': '80' },
-    automation: {
-      triggers: [{ trigger: 'template', value_template: "{{ states('sensor.lux') | float < 10 }}", for: 3 }],
+  scenario(
+    'template_for',
+    [t('dark')],
+    [
+      [0, { 'sensor.lux': '5' }],
+      [1, { 'sensor.lux': '50' }],
+      [2, { 'sensor.lux': '4' }],
+      [4, { 'sensor.lux': '3' }],
+    ],
+    {
+      given: { 'sensor.lux': '80' },
+      automation: {
+        triggers: [
+          { trigger: 'template', value_template: "{{ states('sensor.lux') | float < 10 }}", for: 3 },
+        ],
+      },
     },
-  }),
-  scenario('numeric', [t('warm', { value: "{{ trigger.to_state.state }}" })], [[0, { 'sensor.heat': '25' }], [1, { 'sensor.heat': '26' }], [3, { 'sensor.heat': '10' }], [4, { 'sensor.heat': '30' }]], {
-    given: { 'sensor.heat': '10' },
-    automation: { triggers: [{ trigger: 'numeric_state', entity_id: 'sensor.heat', above: 20, for: 2 }] },
-  }),
+  ),
+  scenario(
+    'numeric',
+    [t('warm', { value: '{{ trigger.to_state.state }}' })],
+    [
+      [0, { 'sensor.heat': '25' }],
+      [1, { 'sensor.heat': '26' }],
+      [3, { 'sensor.heat': '10' }],
+      [4, { 'sensor.heat': '30' }],
+    ],
+    {
+      given: { 'sensor.heat': '10' },
+      automation: { triggers: [{ trigger: 'numeric_state', entity_id: 'sensor.heat', above: 20, for: 2 }] },
+    },
+  ),
   scenario(
     'chooses',
     [
@@ -111,7 +155,13 @@ export const MORE: readonly Scenario[] = [
         default: [{ delay: 2 }, t('closed')],
       },
     ],
-    [...again('chooses', 0), [2.5, { 'binary_sensor.door': 'on' }], ...again('chooses', 3), [5, { 'binary_sensor.door': 'ajar' }], ...again('chooses', 6)],
+    [
+      ...again('chooses', 0),
+      [2.5, { 'binary_sensor.door': 'on' }],
+      ...again('chooses', 3),
+      [5, { 'binary_sensor.door': 'ajar' }],
+      ...again('chooses', 6),
+    ],
     { given: { 'binary_sensor.door': 'off' } },
   ),
   scenario(
@@ -131,15 +181,31 @@ export const MORE: readonly Scenario[] = [
   scenario(
     'repeats_while',
     [
-      { repeat: { while: "{{ is_state('binary_sensor.rain', 'on') }}", sequence: [t('rain'), { delay: 1.5 }] } },
+      {
+        repeat: {
+          while: "{{ is_state('binary_sensor.rain', 'on') }}",
+          sequence: [t('rain'), { delay: 1.5 }],
+        },
+      },
       t('dry'),
     ],
-    [[0, { 'binary_sensor.rain': 'on' }], ...again('repeats_while', 0.5), [4, { 'binary_sensor.rain': 'off' }]],
+    [
+      [0, { 'binary_sensor.rain': 'on' }],
+      ...again('repeats_while', 0.5),
+      [4, { 'binary_sensor.rain': 'off' }],
+    ],
     { given: { 'binary_sensor.rain': 'off' } },
   ),
   scenario(
     'each',
-    [{ repeat: { for_each: ['a', 'b', 'c'], sequence: [t('each', { item: '{{ repeat.item }}' }), { delay: 1 }] } }],
+    [
+      {
+        repeat: {
+          for_each: ['a', 'b', 'c'],
+          sequence: [t('each', { item: '{{ repeat.item }}' }), { delay: 1 }],
+        },
+      },
+    ],
     again('each', 0),
   ),
   scenario(
@@ -153,7 +219,10 @@ export const MORE: readonly Scenario[] = [
     {
       configuration: { input_boolean: { guest: {} } },
       automation: {
-        triggers: [...event('helper'), { trigger: 'state', entity_id: 'input_boolean.guest', to: 'off', id: 'left' }],
+        triggers: [
+          ...event('helper'),
+          { trigger: 'state', entity_id: 'input_boolean.guest', to: 'off', id: 'left' },
+        ],
         actions: [
           {
             choose: [{ conditions: [{ condition: 'trigger', id: 'left' }], sequence: [t('left')] }],
@@ -168,9 +237,14 @@ export const MORE: readonly Scenario[] = [
       },
     },
   ),
-  scenario('script_waits', [{ action: 'script.slow', data: { n: 1 } }, t('after_script')], again('script_waits', 0), {
-    scripts: { slow: { sequence: [t('slow', { n: '{{ n }}' }), { delay: 2 }] } },
-  }),
+  scenario(
+    'script_waits',
+    [{ action: 'script.slow', data: { n: 1 } }, t('after_script')],
+    again('script_waits', 0),
+    {
+      scripts: { slow: { sequence: [t('slow', { n: '{{ n }}' }), { delay: 2 }] } },
+    },
+  ),
   scenario(
     'script_goes_on',
     [{ action: 'script.turn_on', target: { entity_id: 'script.aside' } }, t('at_once')],
@@ -179,7 +253,14 @@ export const MORE: readonly Scenario[] = [
   ),
   scenario(
     'stops',
-    [t('first'), { delay: 1 }, { condition: 'state', entity_id: 'binary_sensor.stops', state: 'on' }, t('second'), { stop: 'enough' }, t('third')],
+    [
+      t('first'),
+      { delay: 1 },
+      { condition: 'state', entity_id: 'binary_sensor.stops', state: 'on' },
+      t('second'),
+      { stop: 'enough' },
+      t('third'),
+    ],
     [...again('stops', 0), [2, { 'binary_sensor.stops': 'on' }], ...again('stops', 3)],
     { given: { 'binary_sensor.stops': 'off' } },
   ),
@@ -201,7 +282,17 @@ export const MORE: readonly Scenario[] = [
       triggers: [...event('turned_off')],
       actions: [
         t('goes_on'),
-        { parallel: [{ sequence: [{ delay: 3 }, t('never')] }, { sequence: [{ delay: 1 }, { action: 'automation.turn_off', target: { entity_id: 'automation.turned_off' } }] }] },
+        {
+          parallel: [
+            { sequence: [{ delay: 3 }, t('never')] },
+            {
+              sequence: [
+                { delay: 1 },
+                { action: 'automation.turn_off', target: { entity_id: 'automation.turned_off' } },
+              ],
+            },
+          ],
+        },
       ],
     },
   }),

@@ -2,7 +2,19 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CallAnswer, Home } from '../../cli/test/protocol';
 import { addCustomIntegration } from './custom-integration';
-import { BERLIN, caseOf, expectStep, faultsOf, fireStep, home, ofType, requestOf, runRequest, setStep, type Unplaced } from './hub-test';
+import {
+  BERLIN,
+  caseOf,
+  expectStep,
+  faultsOf,
+  fireStep,
+  home,
+  ofType,
+  requestOf,
+  runRequest,
+  setStep,
+  type Unplaced,
+} from './hub-test';
 import { HubProcess } from './hub-process';
 import { until } from '.';
 import type { Moment, Scenario } from './fidelity-scenarios';
@@ -29,7 +41,8 @@ const described = (action: string, entities: readonly string[], data: unknown, b
 /** The scenario of a call, by its author: all names of a scenario are its own. */
 function scenarioOf(scenarios: readonly Scenario[], by: string | null | undefined): string | undefined {
   const name = by?.split('.')[1];
-  return scenarios.find((each) => each.name === name || Object.keys(each.scripts ?? {}).includes(name ?? ''))?.name;
+  return scenarios.find((each) => each.name === name || Object.keys(each.scripts ?? {}).includes(name ?? ''))
+    ?.name;
 }
 
 function homeOf(scenarios: readonly Scenario[]): Home {
@@ -212,7 +225,8 @@ export interface Difference {
 /** How the calls of a scenario differ on both clocks. Calls at one instant have no order. */
 export function difference(virtual: readonly TimedCall[], real: readonly TimedCall[]): Difference {
   const [ours, theirs] = [inOrder(virtual), inOrder(real)];
-  const isSame = ours.length === theirs.length && ours.every(({ what }, index) => what === theirs[index]!.what);
+  const isSame =
+    ours.length === theirs.length && ours.every(({ what }, index) => what === theirs[index]!.what);
   if (!isSame) return { seconds: NaN, calls: [ours.map(({ what }) => what), theirs.map(({ what }) => what)] };
   return { seconds: Math.max(0, ...ours.map(({ at }, index) => Math.abs(at - theirs[index]!.at))) };
 }

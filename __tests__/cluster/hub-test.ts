@@ -48,7 +48,7 @@ export const caseOf = (name: string, { steps, hub: _, ...parts }: CaseParts): Ca
   start: '2026-11-02T12:00:00',
   ...{ given: {}, mock: {}, echo: true, allowWarnings: [] },
   ...parts,
-  steps: steps.map((step, index) => ({ ...step, line: index + 1 }) as Step),
+  steps: steps.map((step, index) => ({ ...step, line: index + 1 })),
 });
 
 type Plain = string | number | boolean | null | RegExp | readonly Plain[] | { readonly [key: string]: Plain };

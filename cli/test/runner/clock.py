@@ -14,9 +14,10 @@ import selectors
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, SupportsIndex
 
 # Some code takes 0 for "never".
 MONOTONIC_START = 1000.0
@@ -51,7 +52,8 @@ class Clock:
     def monotonic(self) -> float:
         return MONOTONIC_START + self.offset
 
-    def forward(self, seconds: float) -> None:
+    def forward(self, seconds: float | SupportsIndex) -> None:
+        seconds = float(seconds)
         if seconds > 0:
             self.offset += seconds
             self.turns = 0
@@ -86,17 +88,19 @@ class Loop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return clock.monotonic()
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+    def run_in_executor[*Arguments, Result](
+        self, executor: Executor | None, func: Callable[[*Arguments], Result], *args: *Arguments
+    ) -> asyncio.Future[Result]:
         """Runs the job at once. A job that waits for the loop gets the hub's own error about it."""
-        future = self.create_future()
+        future: asyncio.Future[Result] = self.create_future()
         try:
             future.set_result(func(*args))
         except Exception as error:
             future.set_exception(error)
         return future
 
-    def call_soon_threadsafe(
-        self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
+    def call_soon_threadsafe[*Arguments](
+        self, callback: Callable[[*Arguments], object], *args: *Arguments, context: contextvars.Context | None = None
     ) -> asyncio.Handle:
         return self.call_soon(callback, *args, context=context)
 

@@ -8,7 +8,7 @@ from homeassistant.components.trace import util as trace_util
 
 # Traces are read, and then given up, after so many runs: each takes tens of kilobytes.
 RUNS_BETWEEN_HARVESTS = 250
-# Of one automation. More of them than runs between two harvests, so that none is lost.
+# For each automation: more than its runs between two harvests, so that none is lost.
 STORED_TRACES = 2 * RUNS_BETWEEN_HARVESTS
 
 

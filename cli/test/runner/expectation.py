@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from services import Call
 from values import matches
 
-# Those of the items of `calls` that a call fits, by index.
+# The items of `calls` that a call fits, by index.
 Fits = tuple[int, ...]
 
 
@@ -25,7 +25,7 @@ class Mismatch(NamedTuple):
     """An item of `calls`, and how many calls there were for it."""
 
     item: Mapping[str, Any]
-    count: int
+    seen: int
     is_times: bool
 
 
@@ -41,7 +41,7 @@ class Expectation:
         self._items = items
         self._none = none
         self._only = only
-        self._needed = [item.get("times") if item.get("times") is not None else 1 for item in items]
+        self._needed: list[int] = [1 if item.get("times") is None else item["times"] for item in items]
         self._held: list[Counter[Fits]] = [Counter() for _ in items]
         # Calls that no item had room for. More calls never make room for them.
         self._left: Counter[Fits] = Counter()

@@ -117,7 +117,7 @@ class Judge:
 
 
 def _mismatch(mismatch: Mismatch) -> str:
-    item, count = mismatch.item, mismatch.count
+    item, count = mismatch.item, mismatch.seen
     entities = f" of {', '.join(item['entity'])}" if item.get("entity") else ""
     data = f" with {described({'object': item['data']})}" if item.get("data") else ""
     by = f" by {item['by']}" if item.get("by") else ""

@@ -15,7 +15,7 @@ from values import as_text, items_of
 
 TARGET_KEYS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 MOST_CONTEXTS = 20_000
-# Its name has changed between the supported versions.
+# The class has another name since 2026.
 TargetSelection = getattr(hub_target, "TargetSelection", None) or hub_target.TargetSelectorData
 
 
@@ -174,30 +174,13 @@ _STATE_FROM = {
 }
 _ATTRIBUTES = frozenset(
     (
-        *("brightness", "color_temp_kelvin", "effect", "fan_mode", "fan_speed", "hs_color", "humidity"),
-        *(
-            "is_volume_muted",
-            "mode",
-            "oscillating",
-            "percentage",
-            "preset_mode",
-            "rgb_color",
-            "sound_mode",
-            "source",
-            "swing_mode",
-        ),
-        *(
-            "swing_mode",
-            "target_temp_high",
-            "target_temp_low",
-            "temperature",
-            "tilt_position",
-            "volume_level",
-            "xy_color",
-        ),
+        *("brightness", "color_temp_kelvin", "effect", "fan_mode", "fan_speed", "hs_color", "humidity", "mode"),
+        *("is_volume_muted", "oscillating", "percentage", "preset_mode", "rgb_color", "sound_mode", "source"),
+        *("swing_mode", "target_temp_high", "target_temp_low", "temperature", "tilt_position", "volume_level"),
+        *("xy_color",),
     )
 )
-# Of domains in which a service of a common name means something else; empty: the state stays.
+# Domains in which a service of a common name means something else; empty: the state stays.
 _STATES_OF = {
     "climate": {"turn_on": ""},
     "water_heater": {"turn_on": ""},

@@ -83,7 +83,7 @@ class Case:
         fault = {"kind": kind, "step": self._step, "line": line, "message": message, **more}
         self.faults.append((clock.epoch(), fault))
 
-    def guarded(self, error: BaseException) -> None:
+    def note_error(self, error: BaseException) -> None:
         """Notes an error of a step as a fault."""
         if isinstance(error, Runaway):
             self.fault("runaway", f"{error}.", by=error.entity)
@@ -145,7 +145,7 @@ class Case:
                 for fault in await Judge(step["expect"], self._hub.hass, self.record).faults(self._until):
                     self.fault(**fault)
         except Exception as error:
-            self.guarded(error)
+            self.note_error(error)
 
     async def _until(self, moment: float) -> None:
         while (left := moment - clock.epoch()) > 0:
@@ -173,7 +173,7 @@ class Case:
     def _call_ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            self.guarded(error)
+            self.note_error(error)
 
     async def _restart(self, down: float, folder: Path) -> None:
         begin = clock.epoch()
@@ -276,7 +276,7 @@ class Runner:
                 loop = new_loop(case.start())
                 loop.run_until_complete(case.run(folder))
             except (Exception, SystemExit) as error:
-                case.guarded(error)
+                case.note_error(error)
             case.log_faults()
             case.record.flush()
             virtual = clock.offset if loop else 0.0

@@ -5,7 +5,7 @@ import enum
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 MOST_CHARACTERS = 2_000
@@ -67,7 +67,7 @@ class Plain:
         return shown
 
     def _mapping(self, value: Mapping[Any, Any], level: int) -> dict[str, Any]:
-        shown = {}
+        shown: dict[str, Any] = {}
         for count, (key, item) in enumerate(value.items()):
             if count >= MOST_ITEMS or self._left <= 0:
                 return {**shown, "…": f"{len(value) - count} more"}
@@ -99,7 +99,7 @@ def items_of(value: Any) -> list[str]:
 def matches(expected: Mapping[str, Any], value: Any) -> bool:
     """Whether a value is as expected: {text}, {number}, {regex}, {exact}, {object} or {list}."""
     [(form, operand)] = expected.items()
-    return bool(_FORMS[form](operand, value))
+    return _FORMS[form](operand, value)
 
 
 def _is_number(expected: float, value: Any) -> bool:
@@ -134,7 +134,7 @@ def _is_list(expected: list[Mapping[str, Any]], value: Any) -> bool:
     )
 
 
-_FORMS = {
+_FORMS: dict[str, Callable[[Any, Any], bool]] = {
     "text": _is_text,
     "number": _is_number,
     "regex": _has_pattern,

@@ -6,7 +6,6 @@ import {
   caseOf,
   expectStep,
   fireStep,
-  home,
   hubPython,
   ofType,
   requestOf,
@@ -16,7 +15,7 @@ import {
 } from '../../../cluster/hub-test';
 import { homeOfEvents } from './home-of-events';
 
-// The clock of the program in Python: what it replaces, and that nothing else makes two runs differ.
+// The clock of the program in Python replaces few names, and nothing else makes two runs differ.
 
 /** Makes the modules of the program on the standard input known to Python. */
 const IMPORTER = `
@@ -108,7 +107,9 @@ test('the clock of the standard library and two names of the hub are replaced, n
 
 test('two runs write the same bytes, in spite of the random order of hashes', async () => {
   const targets = ['light.a', 'light.b', 'light.c', 'light.d'];
-  const given = Object.fromEntries(targets.map((entity) => [entity, { state: 'off', labels: ['Night', 'Day', 'Noon'] }]));
+  const given = Object.fromEntries(
+    targets.map((entity) => [entity, { state: 'off', labels: ['Night', 'Day', 'Noon'] }]),
+  );
   const cases = [
     caseOf('a week', {
       start: '2026-10-23T12:00:00',
@@ -124,7 +125,9 @@ test('two runs write the same bytes, in spite of the random order of hashes', as
       ],
     }),
     caseOf('a loop', { steps: [fireStep('loop'), { advance: 5 }, expectStep({})] }),
-    caseOf('an error', { steps: [fireStep('wrong_template'), expectStep({ states: { 'light.a': state('on') } })] }),
+    caseOf('an error', {
+      steps: [fireStep('wrong_template'), expectStep({ states: { 'light.a': state('on') } })],
+    }),
   ];
   const request = requestOf(homeOfEvents, cases, { coverage: true, timeline: true });
   const outputs = [];

@@ -73,7 +73,9 @@ export const homeOfEvents: Home = home({
       alias: 'Night',
       triggers: [{ trigger: 'event', event_type: 'night' }],
       conditions: [{ condition: 'time', after: '23:00:00', before: '01:00:00' }],
-      actions: [notify("{{ now().isoformat() }} {{ today_at('23:30').isoformat() }} {{ utcnow().isoformat() }}")],
+      actions: [
+        notify("{{ now().isoformat() }} {{ today_at('23:30').isoformat() }} {{ utcnow().isoformat() }}"),
+      ],
     },
     {
       id: 'follows',
@@ -114,7 +116,11 @@ export const homeOfEvents: Home = home({
       alias: 'Asks',
       triggers: [{ trigger: 'event', event_type: 'asks' }],
       actions: [
-        { action: 'weather.get_forecasts', target: { entity_id: 'weather.home' }, response_variable: 'answer' },
+        {
+          action: 'weather.get_forecasts',
+          target: { entity_id: 'weather.home' },
+          response_variable: 'answer',
+        },
         notify('{{ answer }}'),
       ],
     },

@@ -17,7 +17,7 @@ import {
   type Answer,
 } from '../../../cluster/hub-test';
 
-// Homes of any shape: what the hub itself reads, refuses and covers.
+// Homes of any shape, which the hub itself reads, refuses and covers.
 
 const notify = (message: string) => ({ action: 'notify.phone', data: { message } });
 const phone = (message: string) => call('notify.phone', { data: { message } });
@@ -107,7 +107,12 @@ describe('hub test reads a home', () => {
       ],
     },
     'helpers and templates of packages, customized names, groups and schedules': {
-      given: { 'light.a': { state: 'off' }, 'light.b': { state: 'off' }, 'sensor.a': { state: '3' }, 'sensor.b': { state: '5' } },
+      given: {
+        'light.a': { state: 'off' },
+        'light.b': { state: 'off' },
+        'sensor.a': { state: '3' },
+        'sensor.b': { state: '5' },
+      },
       steps: [
         setStep({ 'input_number.heat': '12', 'input_boolean.guest': 'on' }),
         callStep('light.turn_on', { entity_id: 'group.lights' }),
@@ -126,7 +131,10 @@ describe('hub test reads a home', () => {
       given: { 'binary_sensor.motion': { state: 'off' }, 'light.hall': { state: 'off' } },
       steps: [
         setStep({ 'binary_sensor.button': 'on' }),
-        expectStep({ calls: [call('light.turn_on', { entity: ['light.desk'], by: 'automation.desk' })], only: true }),
+        expectStep({
+          calls: [call('light.turn_on', { entity: ['light.desk'], by: 'automation.desk' })],
+          only: true,
+        }),
         setStep({ 'binary_sensor.motion': 'on' }),
         expectStep({ calls: [call('light.turn_on', { entity: ['light.hall'], by: 'automation.motion' })] }),
         setStep({ 'binary_sensor.motion': 'off' }),
@@ -136,8 +144,12 @@ describe('hub test reads a home', () => {
     },
     'zones, and the places of people in them': {
       steps: [
-        setStep({ 'person.ada': { state: 'not_home', attributes: { latitude: 50, longitude: 10, gps_accuracy: 5 } } }),
-        setStep({ 'person.ada': { state: 'Work', attributes: { latitude: 52.5, longitude: 13.3, gps_accuracy: 5 } } }),
+        setStep({
+          'person.ada': { state: 'not_home', attributes: { latitude: 50, longitude: 10, gps_accuracy: 5 } },
+        }),
+        setStep({
+          'person.ada': { state: 'Work', attributes: { latitude: 52.5, longitude: 13.3, gps_accuracy: 5 } },
+        }),
         expectStep({ calls: [phone('at work')] }),
       ],
     },
@@ -209,12 +221,18 @@ test('what the hub does not load is refused in its own words', async () => {
     ],
     scripts: { broken: { sequence: [{ delay: { ages: 3 } }] } },
   });
-  const answers = await run(aHome, { good: { steps: [fireStep('good'), expectStep({ calls: [phone('good')] })] } });
+  const answers = await run(aHome, {
+    good: { steps: [fireStep('good'), expectStep({ calls: [phone('good')] })] },
+  });
   const refused = ofType(answers, 'refused');
   expect(refused).toEqual([
     expect.objectContaining({ entity: 'configuration', message: expect.stringContaining('input_number') }),
     expect.objectContaining({ entity: 'configuration', message: expect.stringContaining('nme') }),
-    expect.objectContaining({ entity: 'automation.device', name: 'Device', message: expect.stringContaining(device) }),
+    expect.objectContaining({
+      entity: 'automation.device',
+      name: 'Device',
+      message: expect.stringContaining(device),
+    }),
     expect.objectContaining({ entity: 'automation.key', message: expect.stringContaining('acton') }),
     expect.objectContaining({ entity: 'automation.lost', message: expect.stringContaining('nowhere.yaml') }),
     expect.objectContaining({ entity: 'script.broken', message: expect.stringContaining('ages') }),
@@ -225,7 +243,9 @@ test('what the hub does not load is refused in its own words', async () => {
 });
 
 test('a configuration.yaml that is no YAML is refused, and no case runs', async () => {
-  const answers = await run(home({ configuration: 'input_boolean: [\n' }), { none: { steps: [expectStep({})] } });
+  const answers = await run(home({ configuration: 'input_boolean: [\n' }), {
+    none: { steps: [expectStep({})] },
+  });
   expect(answers.map(({ type }) => type)).toEqual(['hub', 'refused']);
   expect(answers[1]).toMatchObject({
     entity: 'configuration',
@@ -235,8 +255,16 @@ test('a configuration.yaml that is no YAML is refused, and no case runs', async 
 });
 
 test.each([
-  ['a file outside of the hub’s directory', { files: { '../x.yaml': '' } }, /^The file \.\.\/x\.yaml is outside/],
-  ['a time zone that there is not', { hub: { timezone: 'Europe/Nowhere' } }, /^There is no time zone Europe\/Nowhere/],
+  [
+    'a file outside of the hub’s directory',
+    { files: { '../x.yaml': '' } },
+    /^The file \.\.\/x\.yaml is outside/,
+  ],
+  [
+    'a time zone that there is not',
+    { hub: { timezone: 'Europe/Nowhere' } },
+    /^There is no time zone Europe\/Nowhere/,
+  ],
 ])('%s ends the run with one sentence', async (_, parts, message) => {
   const { answers, code, stderr } = await runRequest(requestOf(home(parts), [caseOf('x', { steps: [] })]));
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
@@ -248,17 +276,22 @@ describe('coverage', () => {
     id: 'branches',
     alias: 'Branches',
     mode: 'parallel',
-    triggers: [...on('branches'), ...on('never'), { triggers: on('listed') }, { ...on('disabled')[0], enabled: false }],
-    conditions: [{ condition: 'template', value_template: "{{ trigger.event.data.go | default(true) }}" }],
+    triggers: [
+      ...on('branches'),
+      ...on('never'),
+      { triggers: on('listed') },
+      { ...on('disabled')[0], enabled: false },
+    ],
+    conditions: [{ condition: 'template', value_template: '{{ trigger.event.data.go | default(true) }}' }],
     actions: [
       {
         choose: [
-          { conditions: "{{ trigger.event.data.n == 1 }}", sequence: [notify('one'), notify('1')] },
-          { conditions: "{{ trigger.event.data.n == 2 }}", sequence: [notify('two')] },
+          { conditions: '{{ trigger.event.data.n == 1 }}', sequence: [notify('one'), notify('1')] },
+          { conditions: '{{ trigger.event.data.n == 2 }}', sequence: [notify('two')] },
         ],
         default: [notify('other')],
       },
-      { if: "{{ trigger.event.data.n == 2 }}", then: [notify('then')], else: [notify('else')] },
+      { if: '{{ trigger.event.data.n == 2 }}', then: [notify('then')], else: [notify('else')] },
       { repeat: { count: 2, sequence: [notify('again')] } },
       { parallel: [notify('side'), { sequence: [{ delay: 1 }, notify('by side')] }] },
       { condition: 'template', value_template: '{{ false }}' },
@@ -288,7 +321,9 @@ describe('coverage', () => {
       aHome,
       {
         one: { steps: [fireStep('branches', { n: 1 }), { advance: 5 }, expectStep({})] },
-        'a run that a restart ends': { steps: [callStep('script.greet'), { restart: { down: 5 } }, expectStep({})] },
+        'a run that a restart ends': {
+          steps: [callStep('script.greet'), { restart: { down: 5 } }, expectStep({})],
+        },
         more: {
           steps: [
             fireStep('listed', { n: 3, go: false }),
@@ -331,14 +366,24 @@ describe('the answers', () => {
           id: 'film',
           alias: 'Film',
           triggers: [{ trigger: 'state', entity_id: 'input_boolean.film', to: 'on' }],
-          actions: [{ action: 'light.turn_on', target: { entity_id: 'light.sofa' }, data: { brightness: 9 } }],
+          actions: [
+            { action: 'light.turn_on', target: { entity_id: 'light.sofa' }, data: { brightness: 9 } },
+          ],
         },
       ],
     });
     const steps = [setStep({ 'input_boolean.film': 'on' }), { advance: 86_400 }, expectStep({})];
-    const answers = await run(aHome, { film: { given: { 'light.sofa': { state: 'off' } }, steps } }, { timeline: true });
+    const answers = await run(
+      aHome,
+      { film: { given: { 'light.sofa': { state: 'off' } }, steps } },
+      { timeline: true },
+    );
     const shown = answers.filter(({ type }) => type === 'call' || type === 'change');
-    const own = shown.filter((each) => /12:00:00\.0[01]/.test(JSON.stringify(each)) && !/zone|automation\.film","to/.test(JSON.stringify(each)));
+    const own = shown.filter(
+      (each) =>
+        /12:00:00\.0[01]/.test(JSON.stringify(each)) &&
+        !/zone|automation\.film","to/.test(JSON.stringify(each)),
+    );
     expect(own.slice(-4)).toEqual([
       expect.objectContaining({ type: 'call', action: 'input_boolean.turn_on', by: null }),
       expect.objectContaining({ type: 'change', entity: 'input_boolean.film', from: 'off', to: 'on' }),
@@ -349,7 +394,12 @@ describe('the answers', () => {
       expect.objectContaining({ entity: 'light.sofa', from: 'off', to: 'on', attributes: { brightness: 9 } }),
     ]);
     expect(shown.map((each) => ('entity' in each ? each.entity : ''))).not.toContain('sun.sun');
-    expect(answers.at(-1)).toMatchObject({ type: 'case', file: 0, case: 0, virtualSeconds: expect.closeTo(86_400, 0) });
+    expect(answers.at(-1)).toMatchObject({
+      type: 'case',
+      file: 0,
+      case: 0,
+      virtualSeconds: expect.closeTo(86_400, 0),
+    });
   });
 
   test('have a bound, and values that JSON cannot express are texts', async () => {

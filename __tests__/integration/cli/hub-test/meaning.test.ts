@@ -147,7 +147,10 @@ const rows: readonly Row[] = [
   ],
   [
     'a time of day without `within` means that second',
-    { start: '2026-11-02T06:59:00', steps: [atStep({ clock: '07:00:00' }), expectStep({ calls: [phone('seven')] })] },
+    {
+      start: '2026-11-02T06:59:00',
+      steps: [atStep({ clock: '07:00:00' }), expectStep({ calls: [phone('seven')] })],
+    },
     PASSES,
   ],
   [
@@ -173,10 +176,14 @@ const rows: readonly Row[] = [
     'lists, objects, patterns, true and null',
     {
       steps: [
-        act('a.x', { data: { list: [1, 'b'], object: { a: 1, b: 2 }, text: 'motion in the hall', yes: true } }),
+        act('a.x', {
+          data: { list: [1, 'b'], object: { a: 1, b: 2 }, text: 'motion in the hall', yes: true },
+        }),
         expectStep({
           calls: [
-            call('a.x', { data: { list: [1, 'b'], object: { b: 2 }, text: /^motion/, yes: true, absent: null } }),
+            call('a.x', {
+              data: { list: [1, 'b'], object: { b: 2 }, text: /^motion/, yes: true, absent: null },
+            }),
           ],
         }),
       ],
@@ -280,7 +287,10 @@ const rows: readonly Row[] = [
       given: { 'light.sofa': { state: 'off', attributes: { brightness: 10 } } },
       steps: [
         act('light.turn_on', { target: sofa, data: { brightness_pct: 40 } }),
-        expectStep({ calls: [phone('sofa 102')], states: { 'light.sofa': state('on', { brightness: 102 }) } }),
+        expectStep({
+          calls: [phone('sofa 102')],
+          states: { 'light.sofa': state('on', { brightness: 102 }) },
+        }),
         act('light.toggle', { target: sofa }),
         expectStep({ states: { 'light.sofa': state('off') } }),
       ],
@@ -294,7 +304,11 @@ const rows: readonly Row[] = [
       echo: false,
       steps: [
         act('light.turn_on', { target: sofa }),
-        expectStep({ calls: [call('light.turn_on')], states: { 'light.sofa': state('off') }, none: [phone('sofa None')] }),
+        expectStep({
+          calls: [call('light.turn_on')],
+          states: { 'light.sofa': state('off') },
+          none: [phone('sofa None')],
+        }),
       ],
     },
     PASSES,
@@ -334,7 +348,10 @@ const rows: readonly Row[] = [
       steps: [
         setStep({ 'binary_sensor.hall': 'off' }),
         expectStep({ none: [call('light.turn_off')], within: 299 }),
-        expectStep({ calls: [call('light.turn_off', { entity: ['light.hall'], by: 'automation.hall_off' })], within: 2 }),
+        expectStep({
+          calls: [call('light.turn_off', { entity: ['light.hall'], by: 'automation.hall_off' })],
+          within: 2,
+        }),
       ],
     },
     PASSES,
@@ -350,7 +367,11 @@ const rows: readonly Row[] = [
           states: {
             ...{ 'input_boolean.film': state('on'), 'input_number.level': state('30.0') },
             ...{ 'input_text.note': state('hello'), 'input_select.mode': state('night') },
-            ...{ 'counter.visits': state(4), 'timer.oven': state('active'), 'input_datetime.wake': state('06:30:00') },
+            ...{
+              'counter.visits': state(4),
+              'timer.oven': state('active'),
+              'input_datetime.wake': state('06:30:00'),
+            },
           },
           none: [call('input_boolean.turn_on')],
         }),
@@ -439,7 +460,9 @@ const rows: readonly Row[] = [
   [
     'a local time that is past is a fault',
     { steps: [atStep({ local: '2026-11-02T11:59:00' }), expectStep({})] },
-    [/^time: 2026-11-02T11:59:00 is not after 2026-11-02T12:00:00\.\d+\+01:00, the time of the step before\.$/],
+    [
+      /^time: 2026-11-02T11:59:00 is not after 2026-11-02T12:00:00\.\d+\+01:00, the time of the step before\.$/,
+    ],
   ],
   [
     'a local time in a gap is a fault',
@@ -523,7 +546,9 @@ const rows: readonly Row[] = [
         expectStep({
           calls: [
             call('notify.phone', {
-              data: { message: /^2026-11-03T00:30:00\.\d+\+01:00 2026-11-03T23:30:00\+01:00 2026-11-02T23:30:00/ },
+              data: {
+                message: /^2026-11-03T00:30:00\.\d+\+01:00 2026-11-03T23:30:00\+01:00 2026-11-02T23:30:00/,
+              },
             }),
           ],
         }),
@@ -580,7 +605,10 @@ const rows: readonly Row[] = [
         }),
         setStep({ 'light.sofa': 'off' }),
         act('light.turn_on', { target: { area_id: 'living_room' } }),
-        expectStep({ calls: [call('light.turn_on', { entity: ['light.sofa'] })], states: { 'light.sofa': state('on') } }),
+        expectStep({
+          calls: [call('light.turn_on', { entity: ['light.sofa'] })],
+          states: { 'light.sofa': state('on') },
+        }),
       ],
     },
     PASSES,
@@ -637,7 +665,10 @@ const rows: readonly Row[] = [
   ],
   [
     'an action that a known domain does not have is found',
-    { given: { 'light.sofa': { state: 'on' } }, steps: [act('light.turn_onn', { target: sofa }), expectStep({})] },
+    {
+      given: { 'light.sofa': { state: 'on' } },
+      steps: [act('light.turn_onn', { target: sofa }), expectStep({})],
+    },
     [/^log: .*light\.turn_onn not found/s],
   ],
   [
@@ -651,16 +682,18 @@ const rows: readonly Row[] = [
   ],
   [
     'an action of the test that fails is a fault of its step',
-    { steps: [callStep('input_number.set_value', { entity_id: 'input_number.level' }, { value: 500 }), expectStep({})] },
+    {
+      steps: [
+        callStep('input_number.set_value', { entity_id: 'input_number.level' }, { value: 500 }),
+        expectStep({}),
+      ],
+    },
     [/^step: .*500/s],
   ],
   [
     'a case ends with the first step that finds a fault',
     {
-      steps: [
-        expectStep({ calls: [call('a.x')] }),
-        expectStep({ calls: [call('a.y')] }),
-      ],
+      steps: [expectStep({ calls: [call('a.x')] }), expectStep({ calls: [call('a.y')] })],
     },
     ['missing-call: Missing call: a.x.'],
   ],
@@ -692,7 +725,13 @@ describe('hub test:', () => {
       ...{ step: 2, line: 3, at: expect.stringMatching(/^2026-11-02T12:01:00\.\d{3}\+01:00$/) },
       expected: { action: 'a.x', times: 1 },
       seen: [
-        { at: expect.stringMatching(/^2026-11-02T12:00:00/), action: 'a.x', entities: [], data: {}, by: 'automation.act' },
+        {
+          at: expect.stringMatching(/^2026-11-02T12:00:00/),
+          action: 'a.x',
+          entities: [],
+          data: {},
+          by: 'automation.act',
+        },
         { at: expect.stringMatching(/^2026-11-02T12:00:50/), action: 'a.x', by: 'automation.act' },
       ],
     });
