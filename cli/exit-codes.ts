@@ -14,7 +14,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** Meanings for the reference and for `--help`. */
 export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
   0: 'Done; all is well; no differences.',
-  1: 'The answer is “no”: something is not Ready, a fault or a difference was found, a wait ended without success.',
-  2: 'The command could not be carried out: wrong arguments, no access to the cluster or the hub.',
+  1: 'The answer is “no”: something is not Ready, a fault or a difference was found, a test failed, a wait ended without success.',
+  2: 'The command could not be carried out: wrong arguments, no access to the cluster or the hub, a file that `test` cannot use.',
   3: '`export` only: the files were written, and something in the hub cannot be expressed as a resource.',
 };

@@ -29,6 +29,7 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   pull: async () => (await import('./pull/command')).pullCommand,
   logs: async () => (await import('./logs/command')).logsCommand,
   trace: async () => (await import('./trace/command')).traceCommand,
+  test: async () => (await import('./test/command')).testCommand,
   validate: async () => (await import('./validate/command')).validateCommand,
   completion: () => Promise.resolve(completionCommand),
   version: () =>

@@ -10,7 +10,7 @@ export function validateCommand(context: CommandContext): Command {
     .summary('check resources in files, without a cluster')
     .description(
       `Checks the resources of ${API_GROUP} in files of YAML or JSON, without a cluster. A directory stands for the files in it ` +
-        'that end in .yaml, .yml or .json, - for the standard input. In a directory these are left out: names that begin ' +
+        'that end in .yaml, .yml or .json, - for the standard input. Files that end in .hubtest.yaml are checked as tests. In a directory these are left out: names that begin ' +
         'with a dot, node_modules, the templates of Helm charts, links to directories. Exit code 1: there is an error.',
     )
     .argument('<file...>', 'files, directories, or - for the standard input')

@@ -1,5 +1,5 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -202,6 +202,7 @@ beforeAll(async () => {
   await writeFile(file('same.yaml'), JSON.stringify(manifest('night', 'Night')));
   await writeFile(file('changed.yaml'), JSON.stringify(manifest('night', 'Dusk')));
   await writeFile(file('refused.yaml'), JSON.stringify(manifest('night', 'refused')));
+  await writeTests();
   await writeFile(
     file('invalid.yaml'),
     JSON.stringify({ ...manifest('night', 'Night'), spec: { hubRef: { name: 'villa' }, nam: 'a' } }),
@@ -213,6 +214,37 @@ afterAll(async () => {
   await Promise.all(hubs.map((hub) => hub.close()));
   await rm(folder, { recursive: true });
 });
+
+/** A case, one that is not valid, and stand-ins of Python with which the case passes or fails. */
+async function writeTests(): Promise<void> {
+  const test = (verb: string) => `hubtest: v1\ntests: [{name: a, steps: [${verb}: {only: true}]}]\n`;
+  await writeFile(file('a.hubtest.yaml'), test('expect'));
+  await writeFile(file('invalid.hubtest.yaml'), test('expects'));
+  const fault = {
+    kind: 'state',
+    line: 2,
+    at: '2026-01-15T12:00:00+01:00',
+    message: 'a.b is off, expected on.',
+  };
+  for (const [name, faults] of Object.entries({ passes: [], fails: [fault] })) {
+    const ended = {
+      file: 0,
+      case: 0,
+      virtualSeconds: 1,
+      realSeconds: 0.1,
+      faults,
+      warnings: [],
+      withoutState: [],
+    };
+    const answers = [
+      { type: 'hub', version: '2026.11.0', python: '3.14.2' },
+      { type: 'case', ...ended },
+    ];
+    const lines = answers.map((each) => `echo '${JSON.stringify(each)}'`);
+    await writeFile(file(name), ['#!/bin/sh', 'cat > /dev/null', ...lines, ''].join('\n'));
+    await chmod(file(name), 0o755);
+  }
+}
 
 /** Packs the command line as npm does, and installs the archive in an empty folder without a registry. @returns the program */
 async function installed(): Promise<string> {
@@ -257,6 +289,11 @@ const exits: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   pull: { 0: 'halb/night', 2: 'halb/nothing' },
   logs: { 0: 'villa --system', 2: 'nothing --system' },
   trace: { 0: 'porch', 2: 'nothing' },
+  test: {
+    0: 'same.yaml a.hubtest.yaml --python ./passes',
+    1: 'same.yaml a.hubtest.yaml --python ./fails',
+    2: 'same.yaml invalid.hubtest.yaml',
+  },
   validate: { 0: 'same.yaml', 1: 'invalid.yaml', 2: 'absent.yaml' },
   export: { 0: '--hub villa', 2: '--hub nothing', 3: '--hub busy' },
 };

@@ -347,6 +347,11 @@ const faults: readonly (readonly [rule: string, text: string, finding: string | 
     '5: tests[0].steps[0]: The step has the verbs set and expect: write a step for each.',
   ],
   [
+    'an unknown key beside a verb',
+    inCase('steps:', '- {advance: 5, foo: 1}', '- expect: {only: true}'),
+    /^5: tests\[0\]\.steps\[0\]\.foo: There is no such field here/,
+  ],
+  [
     'a step without a verb',
     inCase('steps:', '- {}', '- expect: {only: true}'),
     /^5: tests\[0\]\.steps\[0\]: is empty: write one of set, fire/,
@@ -570,6 +575,9 @@ describe('a finding', () => {
     );
     expect(found).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
     expect(found).toContain('There is no such field here');
+    const [value] = await findingsIn(withSteps('at: "\u009b1m"'));
+    expect(value).toContain('is not understood');
+    expect(value).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
   });
 });
 

@@ -1,0 +1,224 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { unbounded } from '../../../../operator/base/bounded-task';
+import { GROUP_VERSION } from '../../../../operator/kinds/group';
+import { describeHome } from '../../../../cli/test/home';
+import { type HubChoice, readHome } from '../../../../cli/test/home-files';
+
+const noInput = () => Promise.reject(new Error('the standard input is read'));
+
+interface Placed {
+  readonly hub?: string;
+  readonly namespace?: string;
+}
+
+function resource(kind: string, name: string, spec: object, { hub = 'villa', namespace }: Placed = {}) {
+  return {
+    apiVersion: GROUP_VERSION,
+    kind,
+    metadata: { name, ...(namespace && { namespace }) },
+    spec: { ...(kind !== 'Hub' && { hubRef: { name: hub } }), ...spec },
+  };
+}
+
+const automation = (name: string, more: object = {}, place: Placed = {}) =>
+  resource('HubAutomation', name, { alias: name, triggers: [], actions: [], ...more }, place);
+
+const read = (resources: readonly object[], choice: HubChoice = {}) =>
+  readHome(
+    ['-'],
+    choice,
+    () => Promise.resolve(resources.map((each) => JSON.stringify(each)).join('\n---\n')),
+    unbounded,
+  );
+const described = async (...resources: readonly object[]) => describeHome((await read(resources)).manifests);
+
+describe('the home', () => {
+  test('is the payloads of the operator', async () => {
+    const { home, definitions, hub } = await described(
+      resource('Hub', 'villa', {
+        version: '2026.11.0',
+        timezone: 'Europe/Berlin',
+        bootstrap: {
+          location: {
+            name: 'Home',
+            latitude: '52.52',
+            longitude: '13.405',
+            elevation: 34,
+            unitSystem: 'metric',
+            country: 'DE',
+          },
+        },
+      }),
+      resource('HubConfiguration', 'c', { configuration: 'sun:\n', files: { 'a.yaml': '[]' } }),
+      automation('porch-light', { mode: 'queued', max: 3, triggers: [{ trigger: 'time', at: '07:00:00' }] }),
+      automation('off', { enabled: false, id: 'other' }),
+      resource('HubScript', 'good-night', { alias: 'Good night', sequence: [{ delay: 1 }] }),
+      resource('HubScene', 'film', {
+        name: 'Film',
+        entities: [{ entity_id: 'light.a', state: 'on', attributes: { brightness: 5 } }],
+      }),
+      resource('HubZone', 'school', { name: 'School', latitude: '50.1', longitude: '8.6', radius: 50 }),
+      resource('HubFloor', 'ground', { name: 'Ground floor', level: 0 }),
+      resource('HubLabel', 'warm', { name: 'Warm', color: 'red' }),
+      resource('HubArea', 'hall', { name: 'Hall', floorName: 'ground', labels: ['warm', 'Made by hand'] }),
+      resource('HubArea', 'attic', { name: 'Attic', floorName: 'Ground Floor' }),
+    );
+    expect(home).toEqual({
+      hub: {
+        timezone: 'Europe/Berlin',
+        latitude: 52.52,
+        longitude: 13.405,
+        elevation: 34,
+        unitSystem: 'metric',
+        country: 'DE',
+      },
+      configuration: 'sun:\n',
+      files: { 'a.yaml': '[]' },
+      secrets: {},
+      automations: [
+        {
+          id: 'porch-light',
+          alias: 'porch-light',
+          mode: 'queued',
+          max: 3,
+          max_exceeded: 'warning',
+          triggers: [{ trigger: 'time', at: '07:00:00' }],
+          conditions: [],
+          actions: [],
+        },
+        {
+          id: 'other',
+          alias: 'off',
+          mode: 'single',
+          max_exceeded: 'warning',
+          triggers: [],
+          conditions: [],
+          actions: [],
+          initial_state: false,
+        },
+      ],
+      disabled: ['other'],
+      scripts: {
+        good_night: {
+          alias: 'Good night',
+          mode: 'single',
+          max_exceeded: 'warning',
+          sequence: [{ delay: 1 }],
+        },
+      },
+      scenes: [{ id: 'film', name: 'Film', entities: { 'light.a': { state: 'on', brightness: 5 } } }],
+      zones: [{ name: 'School', latitude: 50.1, longitude: 8.6, radius: 50 }],
+      floors: [{ name: 'Ground floor', level: 0 }],
+      labels: [{ name: 'Warm', color: 'red' }],
+      areas: [
+        { name: 'Hall', floor: 'Ground floor', labels: ['Made by hand', 'Warm'] },
+        { name: 'Attic', floor: 'Ground floor' },
+      ],
+      blueprints: [],
+    });
+    expect([...definitions.keys()]).toEqual([
+      'automation.porch-light',
+      'automation.other',
+      'script.good_night',
+    ]);
+    expect(hub).toMatchObject({ version: '2026.11.0' });
+  });
+
+  test('without a Hub is in UTC, and has no version', async () => {
+    const { home, hub } = await described(automation('a'));
+    expect(home.hub).toEqual({ timezone: 'UTC' });
+    expect(home.configuration).toBeUndefined();
+    expect(hub).toBeUndefined();
+  });
+
+  test('has the zone of the location before that of the pod', async () => {
+    const { home } = await described(
+      resource('Hub', 'villa', { timezone: 'UTC', bootstrap: { location: { timeZone: 'Europe/Lisbon' } } }),
+    );
+    expect(home.hub).toEqual({ timezone: 'Europe/Lisbon' });
+  });
+
+  test('has no field that is null, as the API server stores none', async () => {
+    const { home } = await described(automation('a', { description: null }));
+    expect(home.automations[0]).not.toHaveProperty('description');
+  });
+});
+
+describe('readHome', () => {
+  const two = [
+    automation('a', {}, { hub: 'amsterdam', namespace: 'x' }),
+    automation('b', {}, { hub: 'lisbon', namespace: 'y' }),
+  ];
+
+  test('of several Hubs one is to be chosen, and they are listed', async () => {
+    await expect(read(two)).rejects.toThrow(
+      'the files have the resources of 2 Hubs (x/amsterdam, y/lisbon): choose one with --hub NAME, and with -n NAMESPACE',
+    );
+    expect(await read(two, { hub: 'lisbon' })).toMatchObject({
+      hub: 'lisbon',
+      namespace: 'y',
+      manifests: [{ object: { metadata: { name: 'b' } } }],
+    });
+    expect((await read(two, { namespace: 'x' })).hub).toBe('amsterdam');
+  });
+
+  test('a Hub that is not there is named, with those that are', async () => {
+    await expect(read(two, { hub: 'madrid' })).rejects.toThrow(
+      'there is no resource of the Hub madrid in these files: they have those of x/amsterdam, y/lisbon',
+    );
+    await expect(read(two, { hub: 'lisbon', namespace: 'x' })).rejects.toThrow('the Hub x/lisbon');
+  });
+
+  test('two of one name are told apart by the namespace', async () => {
+    const same = [automation('a', {}, { namespace: 'x' }), automation('b', {}, { namespace: 'y' })];
+    await expect(read(same, { hub: 'villa' })).rejects.toThrow('2 Hubs');
+    expect((await read(same, { hub: 'villa', namespace: 'y' })).manifests).toHaveLength(1);
+  });
+
+  test('a resource without a namespace belongs to -n, or to the only one of its Hub', async () => {
+    const mixed = [automation('a', {}, { namespace: 'x' }), automation('b')];
+    expect(await read(mixed)).toMatchObject({ namespace: 'x', manifests: { length: 2 } });
+    expect(await read([automation('b')], { namespace: 'z' })).toMatchObject({
+      namespace: 'z',
+      manifests: { length: 1 },
+    });
+    expect(await read([automation('b')])).not.toHaveProperty('namespace');
+  });
+
+  test('errors of the chosen Hub are found, and those of another are not', async () => {
+    const bad = [automation('a', { mode: 'twice' }), automation('b', {}, { hub: 'other' })];
+    expect((await read(bad, { hub: 'villa' })).errors).toMatchObject([
+      { file: 'stdin', object: 'HubAutomation a', field: 'spec.mode', severity: 'error' },
+    ]);
+    expect((await read(bad, { hub: 'other' })).errors).toEqual([]);
+  });
+
+  test('a resource that names no Hub is an error of each', async () => {
+    const { errors } = await read([automation('a'), { ...automation('b'), spec: { alias: 'b' } }]);
+    expect(errors.map(({ object }) => object)).toContain('HubAutomation b');
+  });
+
+  test('a file that is not YAML is an error with its line', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'home-'));
+    try {
+      await writeFile(join(folder, 'a.yaml'), `apiVersion: ${GROUP_VERSION}\nkind: [\n`);
+      await writeFile(join(folder, 'b.yaml'), JSON.stringify(automation('b')));
+      const home = await readHome([folder], {}, noInput, unbounded);
+      expect(home.errors).toMatchObject([{ file: join(folder, 'a.yaml'), object: 'file' }]);
+      expect(home.filesInFolders).toEqual([join(folder, 'b.yaml')]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test('without a resource the way out is told', async () => {
+    await expect(read([{ apiVersion: 'v1', kind: 'Secret' }])).rejects.toThrow(
+      'there is no resource of hub-operator.dev in -',
+    );
+    await expect(readHome([], {}, noInput, unbounded)).rejects.toThrow(
+      'there is no resource of hub-operator.dev beside the tests: name the folder',
+    );
+  });
+});

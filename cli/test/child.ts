@@ -1,0 +1,67 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+
+/** Characters of the standard error that are kept. */
+const KEPT = 8_192;
+
+/** The end of a program: its exit code, or the signal that ended it, or the error because of which it did not start. */
+export interface End {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly error?: NodeJS.ErrnoException;
+}
+
+/** Signals by which a person or a pipeline ends a command; Ctrl-C comes as the signal of the command. */
+const ENDINGS = ['SIGTERM', 'SIGHUP'] as const;
+
+/** A program that does not outlive this one. */
+export class Child {
+  /** The last characters of its standard error. */
+  stderr = '';
+  readonly end: Promise<End>;
+  private readonly process: ChildProcessWithoutNullStreams;
+
+  /** @param stop what ends the program besides, such as a container that it has started */
+  constructor(
+    program: string,
+    args: readonly string[],
+    private readonly stop: () => void = () => undefined,
+  ) {
+    this.process = spawn(program, args, { stdio: 'pipe' });
+    this.process.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr = (this.stderr + text).slice(-KEPT);
+    });
+    // A program that has ended takes no more input: its end says why.
+    this.process.stdin.on('error', () => undefined);
+    ENDINGS.forEach((each) => process.on(each, this.onEnding));
+    this.end = new Promise<End>((resolve) => {
+      this.process.once('error', (error) => resolve({ code: null, signal: null, error }));
+      this.process.once('close', (code, signal) => resolve({ code, signal }));
+    }).finally(() => ENDINGS.forEach((each) => process.off(each, this.onEnding)));
+  }
+
+  get stdout(): NodeJS.ReadableStream {
+    return this.process.stdout;
+  }
+
+  /** Writes the whole standard input. */
+  give(text: string): void {
+    this.process.stdin.end(text);
+  }
+
+  kill(): void {
+    this.stop();
+    this.process.kill('SIGKILL');
+  }
+
+  /** The last line that it wrote to its standard error, without those of a traceback. */
+  get lastLine(): string {
+    const lines = this.stderr.split('\n').filter((line) => line.trim() !== '' && !line.startsWith(' '));
+    return lines.at(-1) ?? '';
+  }
+
+  private readonly onEnding = (signal: NodeJS.Signals): void => {
+    this.kill();
+    ENDINGS.forEach((each) => process.off(each, this.onEnding));
+    process.kill(process.pid, signal);
+  };
+}

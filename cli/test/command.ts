@@ -1,0 +1,51 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { CommandContext } from '../command-context';
+import { withOutput } from '../output';
+import type { TestOptions } from './test';
+
+export function testCommand(context: CommandContext): Command {
+  return withOutput(
+    new Command('test')
+      .summary('test automations, scripts and scenes on a virtual clock, without a hub')
+      .description(
+        'Runs the cases in `*.hubtest.yaml` against the resources of one Hub in files: the core of Home Assistant, as it is, with a virtual clock; no cluster, ' +
+          'no hub, no network. Resources are read below each path, tests below it and in the folder `tests` beside it; a test file that is named runs alone. ' +
+          'Exit code 0: all passed. 1: a case failed, or too little is covered. 2: a file is not valid, the hub does not load a definition, or there is no Python ' +
+          'with Home Assistant: `--python`, that of the sandbox in a clone, or docker or podman with the image of the hub.',
+      )
+      .argument(
+        '<file...>',
+        'files or directories of resources and tests, or - for resources from the standard input',
+      )
+      .option('--hub <name>', 'name of the Hub, where the files have the resources of several')
+      .option('-n, --namespace <name>', 'namespace of the Hub, and of resources without one')
+      .option('--only <regex>', 'only the cases whose name it is found in')
+      .option('--timeline', 'print the calls and changes of each case')
+      .option('--coverage', 'print which triggers, conditions and steps have run, and which never')
+      .addOption(
+        new Option('--min-coverage <percent>', 'fail if less is covered; includes --coverage').argParser(
+          percent,
+        ),
+      )
+      .option('--junit <file>', 'write a report in the form of JUnit')
+      .option(
+        '--hub-version <version>',
+        'version of Home Assistant (default: that of the Hub, else the newest supported)',
+      )
+      .option('--python <program>', 'Python with Home Assistant')
+      .option('--image <image>', 'image with Home Assistant, for docker or podman'),
+  ).action(
+    context.action(async (paths: string[], options: TestOptions) => {
+      const { environment } = context;
+      // The schemas and rules take a while to load, and no other command needs them.
+      const { runTests } = await import('./test');
+      return runTests(paths, options, environment);
+    }),
+  );
+}
+
+function percent(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,3}$/.test(text) || value > 100) throw new InvalidArgumentError('Write a number from 0 to 100.');
+  return value;
+}

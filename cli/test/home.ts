@@ -1,0 +1,156 @@
+import { isObject } from '../../operator/base/is-object';
+import {
+  configuration,
+  type Hub,
+  hub as hubKind,
+  type HubAutomation,
+  type HubConfiguration,
+  type HubScene,
+  type HubScript,
+  kindsByName,
+} from '../../operator/kinds';
+import { registryName } from '../../operator/kinds/ids';
+import type { CustomResource } from '../../operator/kinds/resource';
+import type { Manifest } from '../../operator/offline/manifests';
+import { checkSchema } from '../../operator/offline/schema';
+import { automations } from '../../operator/sync/config-entities/automation';
+import { scenes } from '../../operator/sync/config-entities/scene';
+import { scripts } from '../../operator/sync/config-entities/script';
+import { desiredEntry } from '../../operator/sync/registry/desired';
+import {
+  areas,
+  type EntryResource,
+  type EntryType,
+  floors,
+  labels,
+  zones,
+} from '../../operator/sync/registry/entry-types';
+import { defaulted } from '../../operator/kinds/schema';
+import type { Home, Location } from './protocol';
+
+/** The home of a Hub, as its resources describe it. */
+export interface DescribedHome {
+  readonly home: Home;
+  /** Automations and scripts by `automation.<id>` and `script.<id>`, where `<id>` is that of the hub. */
+  readonly definitions: ReadonlyMap<string, Manifest>;
+  /** Absent: the resources are of a Hub that is not among them. */
+  readonly hub?: { readonly version?: string; readonly image?: string };
+}
+
+/** The zone of a hub that none was given to. */
+const DEFAULT_TIMEZONE = 'UTC';
+
+/** @param manifests valid ones of one Hub */
+export function describeHome(manifests: readonly Manifest[]): DescribedHome {
+  const placed = manifests.map((manifest) => ({ manifest, resource: storedForm(manifest) }));
+  const resources = placed.map(({ resource }) => resource);
+  const [hub] = ofKind<Hub>(resources, hubKind.kind);
+  return {
+    ...(hub && { hub: workloadOf(hub) }),
+    definitions: new Map(
+      placed.flatMap(({ manifest, resource }) => {
+        const key = definitionKey(resource);
+        return key === undefined ? [] : [[key, manifest] as const];
+      }),
+    ),
+    home: {
+      hub: hub ? locationOf(hub) : { timezone: DEFAULT_TIMEZONE },
+      ...configurationOf(resources),
+      ...definitionsOf(resources),
+      secrets: {},
+      zones: entriesOf(zones, resources),
+      floors: entriesOf(floors, resources),
+      labels: entriesOf(labels, resources),
+      areas: entriesOf(areas, resources),
+      blueprints: [],
+    },
+  };
+}
+
+const ofKind = <R>(resources: readonly CustomResource[], kind: string): readonly R[] =>
+  resources.filter((each) => each.kind === kind) as unknown as readonly R[];
+
+function configurationOf(resources: readonly CustomResource[]): Pick<Home, 'configuration' | 'files'> {
+  const [resource] = ofKind<HubConfiguration>(resources, configuration.kind);
+  const { configuration: text, files = {} } = resource?.spec ?? {};
+  return { ...(text !== undefined && { configuration: text }), files };
+}
+
+/** The payloads that the operator sends to the hub, with the ids. */
+function definitionsOf(
+  resources: readonly CustomResource[],
+): Pick<Home, 'automations' | 'disabled' | 'scenes' | 'scripts'> {
+  const given = ofKind<HubAutomation>(resources, 'HubAutomation');
+  const payload = <R, S>(
+    type: { id(resource: R): string; spec(resource: R): S; payload(spec: S): object },
+    resource: R,
+  ) => ({ id: type.id(resource), ...type.payload(type.spec(resource)) });
+  return {
+    automations: given.map((each) => payload(automations, each)),
+    disabled: given.filter((each) => !automations.spec(each).enabled).map((each) => automations.id(each)),
+    scenes: ofKind<HubScene>(resources, 'HubScene').map((each) => payload(scenes, each)),
+    scripts: Object.fromEntries(
+      ofKind<HubScript>(resources, 'HubScript').map((each) => {
+        const { id, ...script } = payload(scripts, each);
+        return [id, script];
+      }),
+    ),
+  };
+}
+
+/** As the API server would store it: without null, and with the defaults of the schema. */
+function storedForm({ object }: Manifest): CustomResource {
+  const definition = kindsByName.get(String(object['kind']));
+  return (definition ? checkSchema(definition, object).object : object) as unknown as CustomResource;
+}
+
+function definitionKey(resource: CustomResource): string | undefined {
+  const { kind } = resource;
+  if (kind === 'HubAutomation') return `automation.${automations.id(resource as never)}`;
+  return kind === 'HubScript' ? `script.${scripts.id(resource as never)}` : undefined;
+}
+
+/** The entries as the hub's commands create them; floors and labels by their names. */
+function entriesOf(
+  type: EntryType,
+  resources: readonly CustomResource[],
+): readonly Readonly<Record<string, unknown>>[] {
+  return ofKind<EntryResource>(resources, type.definition.kind).map((resource) => {
+    const references = Object.entries(type.fields).flatMap(([field, { refersTo }]) => {
+      const given = resource.spec[field] as string | readonly string[] | undefined;
+      if (!refersTo || given === undefined) return [];
+      const others = ofKind<EntryResource>(resources, refersTo.entryType.definition.kind);
+      const name = (each: string) => nameIn(others, each);
+      return [[field, typeof given === 'string' ? name(given) : given.map(name)] as const];
+    });
+    const { fields } = desiredEntry(type, resource, Object.fromEntries(references));
+    const { floor_id: floor, ...rest } = fields as { readonly floor_id?: unknown };
+    return { ...rest, ...(floor !== undefined && { floor }) };
+  });
+}
+
+/** `spec.name` of the resource that a name stands for: that of this name, else that of this `metadata.name`; else the name itself. */
+function nameIn(others: readonly EntryResource[], name: string): string {
+  const found =
+    others.find(({ spec }) => registryName(spec.name) === registryName(name)) ??
+    others.find(({ metadata }) => metadata.name === name);
+  return found?.spec.name ?? name;
+}
+
+function workloadOf({ spec }: Hub): NonNullable<DescribedHome['hub']> {
+  const { version, image } = spec;
+  return { ...(version !== undefined && { version }), ...(image !== undefined && { image }) };
+}
+
+/** The place of the home, as the hub gets it when the operator sets it up. */
+function locationOf({ spec }: Hub): Location {
+  const { timezone } = defaulted(hubKind.spec, spec) as { readonly timezone: string };
+  const location: unknown = spec.bootstrap?.location;
+  const { timeZone, latitude, longitude, name: _, ...rest } = isObject(location) ? location : {};
+  return {
+    ...rest,
+    timezone: (timeZone as string | undefined) ?? timezone,
+    ...(latitude !== undefined && { latitude: Number(latitude) }),
+    ...(longitude !== undefined && { longitude: Number(longitude) }),
+  };
+}

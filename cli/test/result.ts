@@ -1,0 +1,119 @@
+import type { TestFile } from './file/compile';
+import type { Answer, CallAnswer, Case, CaseAnswer, ChangeAnswer, CoverageItem, Fault } from './protocol';
+
+/** A call or a change of a state in a case. */
+export type TimelineEvent = CallAnswer | ChangeAnswer;
+
+/** A case that has ended. */
+export interface CaseResult {
+  /** As the user names it. */
+  readonly file: string;
+  readonly test: Case;
+  readonly virtualSeconds: number;
+  readonly realSeconds: number;
+  /** Empty: it has passed. */
+  readonly faults: readonly Fault[];
+  readonly warnings: readonly string[];
+  readonly withoutState: readonly string[];
+  /** Empty unless it was asked for. */
+  readonly events: readonly TimelineEvent[];
+}
+
+export interface Refused {
+  readonly entity: string;
+  readonly name: string;
+  readonly message: string;
+}
+
+export interface RunResult {
+  /** The versions of the hub and of Python. */
+  readonly versions?: { readonly hub: string; readonly python: string };
+  readonly refused: readonly Refused[];
+  readonly unsimulated: readonly string[];
+  readonly cases: readonly CaseResult[];
+  readonly coverage: readonly CoverageItem[];
+}
+
+/** Collects the answers of the program in Python. */
+export class ResultCollector {
+  private versions: RunResult['versions'];
+  private readonly refused: Refused[] = [];
+  private readonly unsimulated = new Set<string>();
+  private readonly cases: CaseResult[] = [];
+  private coverage: readonly CoverageItem[] = [];
+  private events: TimelineEvent[] = [];
+
+  constructor(
+    private readonly files: readonly TestFile[],
+    /** A case has ended. */
+    private readonly onCase: (result: CaseResult) => void,
+  ) {}
+
+  add(answer: Answer): void {
+    switch (answer.type) {
+      case 'hub':
+        this.versions = { hub: answer.version, python: answer.python };
+        break;
+      case 'refused':
+        this.refuse(answer);
+        break;
+      case 'unsimulated':
+        answer.domains.forEach((each) => this.unsimulated.add(each));
+        break;
+      case 'coverage':
+        this.coverage = answer.items;
+        break;
+      case 'case':
+        this.endCase(answer);
+        break;
+      case 'call':
+      case 'change':
+        this.events.push(answer);
+        break;
+    }
+  }
+
+  /** The name of the first case without a result; undefined: all have one, or the hub refuses its configuration. */
+  get current(): string | undefined {
+    if (this.cases.length === 0 && this.refused.length > 0) return undefined;
+    const all = this.files.flatMap(({ cases }) => cases);
+    return all[this.cases.length]?.name;
+  }
+
+  get result(): RunResult {
+    const { versions, refused, unsimulated, cases, coverage } = this;
+    return {
+      ...(versions && { versions }),
+      refused,
+      unsimulated: [...unsimulated].sort(),
+      cases,
+      coverage,
+    };
+  }
+
+  /** Each case loads the home, and the hub refuses the same definition each time. */
+  private refuse({ entity, name, message }: Refused): void {
+    if (!this.refused.some((each) => each.entity === entity && each.message === message))
+      this.refused.push({ entity, name, message });
+  }
+
+  private endCase(answer: CaseAnswer): void {
+    const file = this.files[answer.file];
+    const test = file?.cases[answer.case];
+    if (!file || !test) return;
+    const { virtualSeconds, realSeconds, faults, warnings, withoutState } = answer;
+    const result = {
+      file: file.path,
+      test,
+      virtualSeconds,
+      realSeconds,
+      faults,
+      warnings,
+      withoutState,
+      events: this.events,
+    };
+    this.events = [];
+    this.cases.push(result);
+    this.onCase(result);
+  }
+}
