@@ -55,6 +55,8 @@ export const operatorAnnotations = {
   restartSecretsHash: `${API_GROUP}/restart-secrets-hash`,
   /** On the generated ConfigMaps: `sha256:<hex>` of the configuration that they hold. */
   contentHash: `${API_GROUP}/content-hash`,
+  /** On the accepted configuration: the ids of the automations, scenes and scripts that it has itself, as JSON, by kind. */
+  definitions: `${API_GROUP}/definitions`,
   /** On the accepted configuration: the start of the hub in which the hub was seen to read it. */
   seenInStart: `${API_GROUP}/seen-in-start`,
   /** On the accepted configuration: the items that the hub leaves out of it, by its check and its log. */

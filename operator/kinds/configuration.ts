@@ -18,6 +18,14 @@ const reservedFiles = [
   'ip_bans.yaml',
 ];
 
+/** CEL: whether a text is a path that `files` may have. */
+const isPath = (text: string): string => {
+  const name = '[A-Za-z0-9_][A-Za-z0-9_. -]*';
+  const isWritten = `${text}.matches('^(${name}/){0,3}${name}[.](yaml|yml|jinja|txt|json)$')`;
+  const isReserved = `${text}.matches('(/secrets[.]yaml$)|^(custom_components|www)/')`;
+  return `${text}.size() <= 120 && ${isWritten} && !${isReserved}`;
+};
+
 const spec = {
   type: 'object',
   description: 'Desired configuration of one hub.',
@@ -37,16 +45,18 @@ const spec = {
     files: {
       ...wholeMap,
       description:
-        'Further files for `!include`, by file name, such as `sensors.yaml`. A name has no folder and ends in `.yaml`. ' +
-        'Names that the hub or the operator writes are reserved (`configuration.yaml`, `secrets.yaml`, ' +
-        '`automations.yaml`, names that begin with `hub-operator` …). At most 64. Default: none.',
+        'Further files for `!include`, `!include_dir_named` and their like, by path, such as `sensors.yaml` or `packages/hall.yaml`: ' +
+        'up to three folders, and the ending `.yaml`, `.yml`, `.jinja`, `.txt` or `.json`. Blueprints and custom templates are files as ' +
+        'well. Names that the hub or the operator writes are reserved (`configuration.yaml`, `secrets.yaml`, ' +
+        '`automations.yaml`, names that begin with `hub-operator` …). At most 200, and 1,000 KiB together with `configuration`. Default: none.',
       additionalProperties: { type: 'string', maxLength: 524288 },
-      maxProperties: 64,
+      maxProperties: 200,
       'x-kubernetes-validations': [
         {
-          rule: "self.all(name, name.matches('^[A-Za-z0-9][A-Za-z0-9_.-]*[.]yaml$'))",
+          rule: `self.all(name, name.matches('^[A-Za-z0-9][A-Za-z0-9_.-]*[.]yaml$')) || self.all(name, ${isPath('name')})`,
           message:
-            'files: a name is made of letters, digits and _.-, begins with a letter or digit and ends in .yaml',
+            'files: a path has up to three folders, at most 120 characters and the ending .yaml, .yml, .jinja, .txt or .json; each name in it is made of ' +
+            'letters, digits, blanks and _.-, and begins with a letter, a digit or _; no folder has a secrets.yaml, and custom_components and www are not for files',
         },
         {
           rule: `self.all(name, !(name in ${JSON.stringify(reservedFiles)}) && !name.matches('^hub[-_]operator'))`,

@@ -101,7 +101,7 @@ export const readyReasons = {
       ...repositories,
     ],
     meaning:
-      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, or a zone in the hub’s YAML, and belongs to something else. It is not changed. Or an object of the operator is immutable again within an hour of its replacement.',
+      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, or a zone, an automation, a scene or a script in the hub’s own YAML, and belongs to something else. It is not changed. Or an object of the operator is immutable again within an hour of its replacement.',
     action: 'Rename or delete one of the two, or exempt the object from the policy that makes it immutable.',
   },
   NotSupportedByExternalHub: {
@@ -217,7 +217,7 @@ export const readyReasons = {
   RestartPending: {
     kinds: ['HubConfiguration', ...repositories],
     meaning:
-      'Only a restart of the hub loads the sections in `status.changedSections`, or an integration of a community repository. The hub is being restarted, a mistake in the spec of its Hub holds the restart back, or `reloadStrategy: hot-reload` forbids it.',
+      'Only a restart of the hub loads the sections in `status.changedSections`, files that come or go, or an integration of a community repository, or shows whether its volume has a folder. The hub is being restarted, a mistake in the spec of its Hub holds the restart back, or `reloadStrategy: hot-reload` forbids it.',
     action:
       'With `hot-reload`: restart the hub, or set `reloadStrategy` to auto. With a mistake: correct what the conditions of the Hub name.',
   },
@@ -276,9 +276,9 @@ export const readyReasons = {
   NotLoaded: {
     kinds: ['HubConfiguration', ...entities, ...repositories],
     meaning:
-      'The object is in the hub’s file, the section in its configuration, or the files of a community repository on its volume, and the hub has not loaded it. The message has the hub’s words.',
+      'The object is in the hub’s file, the section in its configuration, or the files of a community repository on its volume, and the hub has not loaded it. The message has the hub’s words. Or the configuration includes a folder that neither `spec.files` nor the hub’s volume has.',
     action:
-      'Follow the message. For a section: correct what its integration needs, such as the database of the recorder, and restart the hub. For automations, scenes and scripts: include `automations.yaml`, `scenes.yaml` or `scripts.yaml` in `configuration.yaml`, as the message says, and restart the hub.',
+      'Follow the message. For a folder: put its files into `spec.files`, or write it on the volume and delete the pod. For a section: correct what its integration needs, such as the database of the recorder, and restart the hub. For automations, scenes and scripts: include `automations.yaml`, `scenes.yaml` or `scripts.yaml` in `configuration.yaml`, as the message says, and restart the hub.',
   },
   Downloading: {
     kinds: repositories,

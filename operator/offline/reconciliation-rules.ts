@@ -5,6 +5,7 @@ import { defaulted } from '../kinds/schema';
 import { automations } from '../sync/config-entities/automation';
 import { scenes } from '../sync/config-entities/scene';
 import { scripts } from '../sync/config-entities/script';
+import { foreignWarning } from '../sync/configuration/generate/foreign-targets';
 import { endedMessage, generation, httpSection } from '../sync/configuration/generate/texts';
 import { statefulSet } from '../sync/hub/workload/statefulset';
 import { resolveAnswers } from '../sync/integration/answers';
@@ -41,7 +42,8 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
     if (read.type === 'ended') return endedMessage(read);
     const { output: generated } = read;
     if (generated.type === 'invalid') return generated.message;
-    for (const notice of [...generated.notices, ...generated.lockouts]) report('warning', notice);
+    const foreign = generated.targets.map(foreignWarning);
+    for (const notice of [...generated.notices, ...generated.lockouts, ...foreign]) report('warning', notice);
     const http = await runTwice(texts, httpSection, generated.files, '');
     const section = http.type === 'done' ? http.output : undefined;
     if (section?.type === 'invalid') report('warning', section.message); // a hub before 2026.8 reads it itself

@@ -19,12 +19,37 @@ export const childRules: readonly RuleCase[] = [
   // HubConfiguration
   {
     kind: 'HubConfiguration',
-    says: 'files: a name is made of',
+    says: 'files: a path has up to three folders',
     field: 'spec.files',
-    good: [{ 'spec.files': { 'a.yaml': '', 'My-sensors_2.v1.yaml': '' } }, { 'spec.files': {} }],
-    bad: ['a', 'a.yml', 'dir/a.yaml', '.a.yaml', '../a.yaml', 'a b.yaml'].map((name) => ({
-      'spec.files': { [name]: '' },
-    })),
+    good: [
+      { 'spec.files': { 'a.yaml': '', 'My-sensors_2.v1.yaml': '' } },
+      { 'spec.files': {} },
+      { 'spec.files': { [`${'a'.repeat(150)}.yaml`]: '' } },
+      ...[
+        'a.yml',
+        'dir/a.yaml',
+        '_a.txt',
+        'My rooms/Ground floor/hall 1.v2.yaml',
+        'a/b/c/d.json',
+        't/a.jinja',
+      ].map((name) => ({ 'spec.files': { [name]: '', 'a.yaml': '' } })),
+      { 'spec.files': { 'custom_components.yaml': '', 'a/www/x.yaml': '', 'my secrets.yaml': '' } },
+    ],
+    bad: [
+      ...[
+        'a',
+        'a.sh',
+        '.a.yaml',
+        '../a.yaml',
+        '/a.yaml',
+        'a//b.yaml',
+        'a/.b/c.yaml',
+        'a/../b.yaml',
+        '-a.txt',
+      ],
+      ...['a/b/c/d/e.yaml', ' a.yaml', 'a/ b.yaml', 'ä.yaml', 'a/b', 'a.yaml/', `a/${'b'.repeat(120)}.yaml`],
+      ...['packages/secrets.yaml', 'custom_components/a/services.yaml', 'www/a.txt'],
+    ].map((name) => ({ 'spec.files': { [name]: '' } })),
   },
   {
     kind: 'HubConfiguration',
@@ -33,7 +58,7 @@ export const childRules: readonly RuleCase[] = [
     good: [{ 'spec.files': { 'my-automations.yaml': '' } }],
     bad: [
       ...['configuration', 'secrets', 'automations', 'scenes', 'scripts', 'known_devices', 'ip_bans'],
-      ...['hub-operator', 'hub_operator_marker'],
+      ...['hub-operator', 'hub_operator_marker', 'hub-operator/a'],
     ].map((name) => ({ 'spec.files': { [`${name}.yaml`]: '' } })),
   },
 

@@ -228,6 +228,16 @@ describe('findingsOf', () => {
       /^warning The section http: .* no setting prot\.$/,
     ],
     [
+      'a folder that it includes and has no file of',
+      configuration({ configuration: 'homeassistant:\n  packages: !include_dir_named packages\n' }),
+      /^warning spec.configuration, line 2, column 32: includes the folder packages, which spec.files does not have: /,
+    ],
+    [
+      'a file that it includes and does not have',
+      configuration({ files: { 'a.yaml': 'sensor: !include sensrs.yaml\n' } }),
+      /^warning spec.files\[a.yaml\], line 1, column 18: includes the file sensrs.yaml, which spec.files does not have: /,
+    ],
+    [
       'an action that is neither an object nor a template',
       automation('porch', { actions: [5] }),
       /^error .*actions/,

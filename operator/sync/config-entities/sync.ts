@@ -1,7 +1,7 @@
 import { HubFailed, HubRejected } from '../../client/connection/errors';
 import type { EntityPayload } from '../../client/connection/config-entity';
 import type { HubClient } from '../../client/hub-client';
-import { FINALIZER_TRY, REJECTED_WRITE_RETRY_INTERVAL } from '../../base/limits';
+import { DEPENDENCY_REQUEUE, FINALIZER_TRY, REJECTED_WRITE_RETRY_INTERVAL } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/conditions';
@@ -11,6 +11,7 @@ import { type FieldDiff, formatDiff } from '../objects/field-diff';
 import { isMarker } from '../../kinds/ids';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
 import { hubVolume } from '../hub-workload/hub-volume';
+import { isInConfiguration } from '../hub-workload/own-definitions';
 import { DriftPolicy, isDriftLeft } from '../objects/drift-policy';
 import { ObjectSync, untilLoaded } from '../objects/object-sync';
 import { recordedId } from '../objects/ownership';
@@ -97,6 +98,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const problem = entityType.validate?.(entityType.spec(resource));
     if (problem !== undefined) return stalled('InvalidSpec', problem);
+    const conflict = this.conflictInConfiguration(resource);
+    if (conflict) return conflict;
     const { drift } = this.contexts.of(client, resource);
     await drift.watchEvents();
     const notLoaded = await untilLoaded(client, entityType.type);
@@ -105,6 +108,17 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (context.forced) this.invalidate(work);
     await this.recordResult(work);
     return work;
+  }
+
+  /** The hub runs only one of two with the same id, and its API cannot write the one in the configuration. */
+  private conflictInConfiguration(resource: R): Outcome | undefined {
+    const { type } = this.entityType;
+    const id = this.entityType.id(resource);
+    const { name: hub } = resource.spec.hubRef;
+    const { namespace } = resource.metadata;
+    if (!isInConfiguration(this.services, { namespace, hub }, type, id)) return undefined;
+    const message = `The configuration of the hub has the ${type} ${id} itself, in a package or a section of its own: remove it from the HubConfiguration, or give this resource another id.`;
+    return stalled('NameConflict', message, { after: DEPENDENCY_REQUEUE });
   }
 
   protected override follow(work: EntityWork<R, S>): Promise<Outcome | undefined> {

@@ -6,7 +6,9 @@ import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limit
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, ready, type Stalled, stalled, waiting } from '../../runtime/outcome';
+import type { OwnDefinitions } from '../hub-workload/own-definitions';
 import type { Files } from './generate/config-files';
+import { type ForeignTarget, wayOut } from './generate/foreign-targets';
 import type { Observed } from './record/observe';
 import type { ConfigurationRecord, ProcessEnds } from './record/record';
 import { isSameContent } from './generate/content-marker';
@@ -23,21 +25,45 @@ export class Outcomes {
     private readonly record: ConfigurationRecord | undefined,
   ) {}
 
-  /** The hub has loaded all of it, but the items that it says to have left out. */
-  loaded(): Outcome {
+  /**
+   * The hub has loaded all of it, but the items that it says to have left out.
+   *
+   * @param empty folders of the volume without a file
+   */
+  loaded(empty: readonly ForeignTarget[] = []): Outcome {
     const status = { ...this.generated, appliedHash: this.content.marker.configuration, changedSections: [] };
     const warnings = this.record?.warnings;
     if (warnings) {
       const message = `The hub leaves out a part of the configuration: ${warnings}\nAll else is loaded. Correct it.`;
       return stalled('CheckFailed', message, { status });
     }
-    return ready('ConfigurationLoaded', 'The hub has loaded the configuration.', { status });
+    const message = 'The hub has loaded the configuration.';
+    const folders = empty.length > 0 ? `Folders without a file that it includes: ${places(empty)}.` : '';
+    const sentences = [message, ownSentence(this.content.definitions), folders].filter(Boolean);
+    return ready('ConfigurationLoaded', sentences.join(' '), { status });
+  }
+
+  /** The hub takes a folder that is not there for an empty one. */
+  foldersMissing(folders: readonly ForeignTarget[]): Outcome {
+    const message = `The configuration includes folders that spec.files and the hub's volume do not have, so the hub loads nothing of them: ${places(folders)}. ${wayOut('folder')} Then delete the pod ${this.pod}, if it is not replaced by itself.`;
+    return stalled('NotLoaded', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
+  }
+
+  /** Nothing is known of the folders without a start of the pod, which spec.reloadStrategy does not allow. */
+  foldersUnknown(folders: readonly ForeignTarget[]): Outcome {
+    const message = `The configuration includes folders that spec.files does not have: ${places(folders)}. Only the start of a pod shows whether the hub's volume has them, and spec.reloadStrategy is hot-reload: delete the pod ${this.pod}, or set it to auto.`;
+    return stalled('RestartPending', message, { status: this.generated });
   }
 
   /** The hub starts with no missing file, so these were made when its pod started, and they are empty. */
   includesNothing(names: readonly string[]): Outcome {
+    const { targets } = this.content;
+    const named = names.map((name) => {
+      const target = targets.find(({ type, path }) => type === 'file' && path === name);
+      return target ? `${name} (${target.place})` : name;
+    });
     return this.failed(
-      `The configuration includes ${list(names)}, which did not exist and was made empty. Put it into spec.files, correct its name, or write it on the volume and delete the pod ${this.pod}.`,
+      `The configuration includes ${list(named)}, which did not exist and was made empty. Put it into spec.files, correct its name, or write it on the volume and delete the pod ${this.pod}.`,
     );
   }
 
@@ -169,7 +195,9 @@ export class Outcomes {
 
   /** The change is not written: a hub that runs could not read these files. */
   newFiles(names: readonly string[]): Outcome {
-    const message = `${list(names)} in spec.files is new. A hub can read it only after its pod has started with it, and spec.reloadStrategy is hot-reload, so nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.`;
+    const { files } = this.content;
+    const changes = names.map((name) => `${name} (${Object.hasOwn(files, name) ? 'new' : 'gone'})`);
+    const message = `Files of spec.files come and go for a hub only when its pod starts, and spec.reloadStrategy is hot-reload: ${list(changes)}. Nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.`;
     return stalled('RestartPending', message, { status: this.generated });
   }
 
@@ -226,6 +254,27 @@ function failure(ends: ProcessEnds | undefined): string {
 }
 
 const list = (sections: readonly string[]): string => sections.join(', ');
+
+/** Ids in a message. */
+const MOST_IDS = 10;
+
+/** Empty: it has none. */
+function ownSentence(definitions: OwnDefinitions): string {
+  const kinds = Object.entries(definitions).map(([kind, ids]) => {
+    const rest = ids.length > MOST_IDS ? ` and ${ids.length - MOST_IDS} more` : '';
+    return `${kind} ${list(ids.slice(0, MOST_IDS))}${rest}`;
+  });
+  return kinds.length > 0 ? `Its own automations, scenes and scripts stay in it: ${kinds.join('; ')}.` : '';
+}
+
+/** Targets in a message. */
+const MOST_PLACES = 10;
+
+function places(targets: readonly ForeignTarget[]): string {
+  const named = targets.slice(0, MOST_PLACES).map(({ path, place }) => `${path} (${place})`);
+  const rest = targets.length > MOST_PLACES ? [`${targets.length - MOST_PLACES} more`] : [];
+  return [...named, ...rest].join('; ');
+}
 
 /** Interval of the checks of settings that are on trial, in milliseconds. */
 const HTTP_POLL = 5_000;

@@ -1,5 +1,5 @@
 import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../base/limits';
-import { addedFiles, type Content } from './generate/generate';
+import { filesOfNextPod, type Content } from './generate/generate';
 import { isSameContent } from './generate/content-marker';
 import type { LoadResult } from './load/hub-loader';
 import { changedParts, decideReload, type ReloadPolicy } from './load/reload-decision';
@@ -156,7 +156,7 @@ function publishIfAllowed(situation: Situation): Step {
   if (record && observed.heldBy !== undefined) return 'ReportHeld';
   // With hot-reload no pod is started that could read new files, and a hub that restarts by itself could not.
   const isKept = policy.strategy === 'hot-reload' && !FAILED_MODES.has(observed.mode);
-  if (record && isKept && addedFiles(record.files, content.files).length > 0) return 'ReportNewFiles';
+  if (record && isKept && filesOfNextPod(record.files, content.files).length > 0) return 'ReportNewFiles';
   return 'Publish';
 }
 

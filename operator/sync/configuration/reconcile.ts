@@ -11,7 +11,7 @@ import type { PodRestarts } from '../hub-workload/pod-restarts';
 import type { Services } from '../services';
 import { Outcomes, withHttp } from './conditions';
 import { decide, FAILED_MODES, type Known, knownOf, type Situation, type Step } from './decide';
-import { addedFiles } from './generate/generate';
+import { filesOfNextPod } from './generate/generate';
 import { formerMarker, isSameContent } from './generate/content-marker';
 import { textsOfHub } from './generate/texts';
 import { notSetUp } from './load/components';
@@ -20,6 +20,7 @@ import { type HttpPolicy, syncHttpSettings } from './load/http-settings';
 import type { LoadJobs } from './load/load-jobs';
 import { type DesiredContent, RunningContents, type RunningHub } from './load/running-content';
 import { observeUnusable, observeUsable, type UsableHub } from './record/observe';
+import { foldersFound } from './record/folders';
 import { publishConfiguration, publishWithoutRestart } from './record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './record/record';
 
@@ -165,7 +166,7 @@ export class ConfigurationReconciler {
       case 'ReportFailed':
         return this.reportFailed(work, hub!);
       case 'ReportNewFiles':
-        return outcomes.newFiles(addedFiles(record!.files, content.files));
+        return outcomes.newFiles(filesOfNextPod(record!.files, content.files));
       case 'ReportHeld':
         return outcomes.restarting(observed.heldBy);
       case 'Hold': {
@@ -203,12 +204,18 @@ export class ConfigurationReconciler {
       await this.records.set(hub, { ...record, start: observed.start });
     if (record?.warnings) return outcomes.loaded();
     const texts = Object.values(files);
-    const empty =
-      observed.pod?.createdFiles.filter((name) => texts.some((text) => text.includes(name))) ?? [];
+    const isIncluded = (name: string) =>
+      texts.some((text) => text.includes(name)) || content.targets.some(({ path }) => path === name);
+    const empty = observed.pod?.createdFiles.filter(isIncluded) ?? [];
     if (empty.length > 0) return outcomes.includesNothing(empty);
+    const folders = foldersFound(this.services, hub.metadata, content.targets, observed.pod?.folders);
+    if (folders.missing.length > 0) return outcomes.foldersMissing(folders.missing);
     const redact = await hubRedactor(this.services, hub);
     const missing = await notSetUp(client, sections, (text) => redact(client.rest.redact(text)));
-    return missing ? outcomes.notLoaded(missing.sections, missing.words) : outcomes.loaded();
+    if (missing) return outcomes.notLoaded(missing.sections, missing.words);
+    return folders.unknown.length > 0
+      ? outcomes.foldersUnknown(folders.unknown)
+      : outcomes.loaded(folders.empty);
   }
 
   /** The outcome of a load that ended and need not be repeated. */
@@ -294,6 +301,7 @@ export class ConfigurationReconciler {
       if (!pod) return work.unusable;
       former = {
         files: good.files,
+        folders: good.folders,
         marker: formerMarker(good, content.marker),
         loaded: await content.sectionsOf(good.files),
         pending: [],

@@ -35,6 +35,16 @@ const PREPARE_RESULTS = [
   'downgrade',
 ] as const;
 
+/** Folders of the volume that the configuration includes, and of which it has no file itself. */
+export interface FoldersReport {
+  readonly missing: readonly string[];
+  /** Folders without a file that the hub reads. */
+  readonly empty: readonly string[];
+  readonly present: readonly string[];
+  /** False: there are more, which the message has no room for. */
+  readonly isComplete: boolean;
+}
+
 export interface PrepareReport {
   readonly result: (typeof PREPARE_RESULTS)[number];
   /** Version of the hub in the image. */
@@ -45,6 +55,8 @@ export interface PrepareReport {
   readonly created: readonly string[];
   /** Files that are generated no more, and stay since a person has written them. */
   readonly kept: readonly string[];
+  /** Undefined: an earlier version, which did not look for them. */
+  readonly folders?: FoldersReport | undefined;
   /** Errors in the log of the hub's last start, if it has ended in recovery mode. */
   readonly lastStart: readonly string[];
   /** With `downgrade`: the version that has run on the volume. */
@@ -84,6 +96,7 @@ export function parsePrepareReport(message: string): PrepareReport | undefined {
     content: contentIn(fields['content']),
     created: texts(fields['created']),
     kept: texts(fields['kept']),
+    folders: foldersIn(fields['folders']),
     lastStart: texts(fields['lastStart']),
     ran: text(fields['ran']),
     problems: list(fields['problems']).filter(isObject).map(problemOf),
@@ -127,6 +140,12 @@ function contentIn(value: unknown): PrepareReport['content'] {
   return configuration === undefined
     ? undefined
     : { configuration, ...(secrets !== undefined && { secrets }) };
+}
+
+function foldersIn(value: unknown): FoldersReport | undefined {
+  if (!isObject(value)) return undefined;
+  const [missing, empty, present] = ['missing', 'empty', 'present'].map((key) => texts(value[key]));
+  return { missing: missing!, empty: empty!, present: present!, isComplete: value['unnamed'] === 0 };
 }
 
 const problemOf = ({ kind, text: words }: Readonly<Record<string, unknown>>): Problem => ({

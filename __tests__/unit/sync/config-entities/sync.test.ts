@@ -4,7 +4,9 @@ import type { HubClient } from '../../../../operator/client/hub-client';
 import { redactor } from '../../../../operator/client/connection/redact';
 import type { ReloadResult } from '../../../../operator/client/config-entities/reload-retry';
 import type { HubEventListener } from '../../../../operator/client/hub-events';
+import { operatorAnnotations } from '../../../../operator/kinds/annotations';
 import {
+  DEPENDENCY_REQUEUE,
   FINALIZER_TRY,
   REJECTED_WRITE_RETRY_INTERVAL,
   RESYNC,
@@ -70,6 +72,8 @@ class Bench {
   disabledBy: string | null = null;
   /** Volume of the hub. */
   volume: string | undefined;
+  /** The accepted configuration. */
+  accepted: ClusterObject | undefined;
   /** As `get_entries` of the entity registry does; its `list` does not. */
   showsIcons = true;
   /** Changes with each load. */
@@ -105,7 +109,7 @@ class Bench {
           yield* ofKind(kind) as ClusterObject[] as T[];
         },
         get: (kind: string) =>
-          (kind === 'Hub' ? hub() : kind === 'ConfigMap' ? undefined : this.resource) as never,
+          (kind === 'Hub' ? hub() : kind === 'ConfigMap' ? this.accepted : this.resource) as never,
       },
       applier: { find: () => Promise.resolve(undefined) },
       requeue: () => void this.requeued++,
@@ -305,6 +309,26 @@ const sceneBench = (status?: object) => new Bench(scenes, SCENE, status);
 const automationBench = (status?: object) => new Bench(automations, AUTOMATION, status);
 
 describe('ConfigEntitySync', () => {
+  test('an id that the configuration of the hub has itself is NameConflict, and nothing is written, until it is gone', async () => {
+    const bench = automationBench();
+    const accepted = (definitions: object) =>
+      ({
+        metadata: { annotations: { [operatorAnnotations.definitions]: JSON.stringify(definitions) } },
+      }) as unknown as ClusterObject;
+    bench.accepted = accepted({ automation: ['dim'] });
+    for (let count = 0; count < 3; count++)
+      expect(await bench.reconcile()).toMatchObject({
+        type: 'Stalled',
+        reason: 'NameConflict',
+        message: expect.stringContaining('has the automation dim itself'),
+        after: DEPENDENCY_REQUEUE,
+      });
+    expect(bench.asked).toEqual([]);
+    bench.accepted = accepted({ script: ['dim'], automation: ['other'] });
+    await bench.reconcileUntilReady();
+    expect(bench.count('write')).toBe(1);
+  });
+
   describe('a failed reload', () => {
     async function failed(loads = true): Promise<Bench> {
       const bench = automationBench();

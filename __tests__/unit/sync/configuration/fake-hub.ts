@@ -17,6 +17,7 @@ import { LoadJobs } from '../../../../operator/sync/configuration/load/load-jobs
 import type { DesiredContent } from '../../../../operator/sync/configuration/load/running-content';
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/load/reload-decision';
 import type { Files } from '../../../../operator/sync/configuration/generate/config-files';
+import { entriesFor, filesOf } from '../../../../operator/sync/configuration/generate/file-keys';
 import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
 import type { Services } from '../../../../operator/sync/services';
 import type { ManualClock } from '../../manual-clock';
@@ -178,7 +179,7 @@ export class FakeHub {
         [operatorAnnotations.restartHash]: hash,
         ...(secrets !== undefined && { [operatorAnnotations.restartSecretsHash]: secrets }),
       },
-      data: { ...content.files, [HASH_FILE]: hash },
+      data: { ...entriesFor(content.files, hash), [HASH_FILE]: hash },
     });
     this.followRestart();
     this.events.length = 0;
@@ -282,7 +283,7 @@ export class FakeHub {
   }
 
   get text(): string {
-    return this.configMaps.get('villa-configuration')!.data['configuration.yaml']!;
+    return filesOf(this.configMaps.get('villa-configuration')!.data)['configuration.yaml']!;
   }
 
   get client(): HubClient {

@@ -1,6 +1,7 @@
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/load/reload-decision';
 import type { Files } from '../../../../operator/sync/configuration/generate/config-files';
 import type { DesiredContent } from '../../../../operator/sync/configuration/load/running-content';
+import { operatorAnnotations } from '../../../../operator/kinds/annotations';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub, prepareMessage } from './fake-hub';
 
@@ -61,6 +62,63 @@ describe('ConfigurationReconciler', () => {
     expect(hub.events).toEqual([]);
   });
 
+  describe('folders that the configuration includes and does not have', () => {
+    const text = `${BASE}input_boolean a: !include_dir_named numbers\ninput_boolean b: !include_dir_named themes\n`;
+    const none = { missing: [], empty: [], present: [], unnamed: 0 };
+
+    /** The report of the start of the pod. */
+    function found(hub: FakeHub, folders: object, configuration = text): void {
+      const { marker } = hub.desired(configuration).content;
+      const report = JSON.parse(prepareMessage('loaded', marker)) as object;
+      hub.verdict = JSON.stringify({ ...report, folders: { ...none, ...folders } });
+    }
+
+    test('are looked for by the start of a pod, and are NotLoaded with their places while they are missing', async () => {
+      const hub = await started();
+      found(hub, {}, BASE);
+      await hub.reconcile(hub.desired(text), 3);
+      expect(changesOf(hub.events).slice(0, 2)).toEqual(['write villa-configuration', 'restart']);
+      expect(JSON.parse(hub.configMaps.get('villa-configuration')!.data['.folders']!)).toEqual([
+        'numbers',
+        'themes',
+      ]);
+      found(hub, { missing: ['numbers', 'of_before'], present: ['themes'] });
+      expect(await hub.reconcile(hub.desired(text), 4)).toMatchObject({
+        type: 'Stalled',
+        reason: 'NotLoaded',
+        message: expect.stringContaining(
+          'nothing of them: numbers (spec.configuration, line 3, column 37). ',
+        ),
+      });
+      found(hub, { present: ['numbers'], empty: ['themes'] });
+      expect(await hub.reconcile(hub.desired(text), 1)).toMatchObject({
+        type: 'Ready',
+        message: expect.stringMatching(
+          / Folders without a file that it includes: themes \(spec.*line 4, column 37\)\.$/,
+        ),
+      });
+    });
+
+    test('do not restart a hub whose pod was started by an earlier version, or has no room for all', async () => {
+      const hub = await started();
+      expect(await hub.settle(hub.desired(text))).toBe('ConfigurationLoaded');
+      found(hub, { unnamed: 1 }, BASE);
+      expect(await hub.settle(hub.desired(`${text}# again\n`))).toBe('ConfigurationLoaded');
+      expect(hub.events).not.toContain('restart');
+    });
+
+    test('are loaded with hot-reload, which says that only another pod shows them', async () => {
+      const hub = await started();
+      found(hub, { present: ['themes'] }, BASE);
+      expect(await hub.reconcile(hub.desired(text, 'hot-reload'), 4)).toMatchObject({
+        reason: 'RestartPending',
+        message: expect.stringMatching(/numbers \(spec.*line 3, column 37\)\. .*delete the pod villa-0/),
+      });
+      expect(hub.events).toContain('input_boolean/reload');
+      expect(hub.events).not.toContain('restart');
+    });
+  });
+
   test('an included file that the pod has made is CheckFailed until a person has written it', async () => {
     const hub = await started();
     const text = `${BASE}sensor: !include sensrs.yaml\n`;
@@ -72,7 +130,9 @@ describe('ConfigurationReconciler', () => {
     created('sensrs.yaml', 'of_a_former_configuration.yaml');
     expect(await hub.reconcile(hub.desired(text), 2)).toMatchObject({
       reason: 'CheckFailed',
-      message: expect.stringMatching(/^The configuration includes sensrs\.yaml, which did not exist/),
+      message: expect.stringMatching(
+        /^The configuration includes sensrs\.yaml \(spec\.configuration, line 3, column 18\), which did not exist/,
+      ),
     });
     created();
     expect(await hub.settle(hub.desired(text))).toBe('ConfigurationLoaded');
@@ -334,7 +394,7 @@ describe('ConfigurationReconciler', () => {
       expect(outcome).toMatchObject({
         type: 'Stalled',
         reason: 'RestartPending',
-        message: expect.stringContaining('switches.yaml in spec.files is new'),
+        message: expect.stringContaining('switches.yaml (new)'),
       });
       expect(await hub.settle(desired)).toBe('RestartPending');
       expect(hub.events).toEqual([]);
@@ -394,7 +454,7 @@ describe('ConfigurationReconciler', () => {
       expect(await hub.reconcile(desired, 5, operator)).toMatchObject({
         reason: 'RestartPending',
         message:
-          'switches.yaml in spec.files is new. A hub can read it only after its pod has started with it, and spec.reloadStrategy is hot-reload, so nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.',
+          'Files of spec.files come and go for a hub only when its pod starts, and spec.reloadStrategy is hot-reload: switches.yaml (new). Nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.',
       });
       hub.restart();
       expect(await hub.reconcile(desired, 5, operator)).toMatchObject({ reason: 'RestartPending' });
@@ -423,6 +483,68 @@ describe('ConfigurationReconciler', () => {
       expect(await hub.settle(more)).toBe('ConfigurationLoaded');
       expect(hub.events).not.toContain('restart');
       expect(hub.events).toContain('input_boolean/reload');
+    });
+  });
+
+  test('what the configuration has itself is named, and told to the resources of the hub', async () => {
+    const hub = await started();
+    const ids = Array.from({ length: 12 }, (_, index) => `a${String(index).padStart(2, '0')}`);
+    const own = `${BASE}automation own: [${ids.map((id) => `{id: ${id}}`).join(', ')}]\nscript own: {night: }\n`;
+    expect(await hub.settle(hub.desired(own))).toBe('ConfigurationLoaded');
+    const { message } = await hub.reconcile(hub.desired(own), 1);
+    expect(message).toContain(
+      ' automation a00, a01, a02, a03, a04, a05, a06, a07, a08, a09 and 2 more; script night.',
+    );
+    const { annotations } = hub.configMaps.get('villa-configuration-accepted')!.metadata;
+    expect(JSON.parse(annotations[operatorAnnotations.definitions]!)).toEqual({
+      automation: ids,
+      script: ['night'],
+    });
+    expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
+    expect(hub.configMaps.get('villa-configuration-accepted')!.metadata.annotations).not.toHaveProperty(
+      operatorAnnotations.definitions,
+    );
+  });
+
+  describe('files of folders', () => {
+    const TEXT = 'input_boolean: !include_dir_merge_named lamps\n';
+    const files = { 'lamps/hall.yaml': 'first:\n', 'lamps/attic.yaml': 'third:\n' };
+    const { 'lamps/attic.yaml': _, ...fewer } = files;
+
+    async function withFolder() {
+      const hub = new FakeHub(new ManualClock());
+      const base = hub.desired(TEXT, 'hot-reload', files);
+      hub.begin(base);
+      expect(await hub.settle(base)).toBe('ConfigurationLoaded');
+      hub.events.length = 0;
+      return hub;
+    }
+
+    test('are changed without a restart', async () => {
+      const hub = await withFolder();
+      const changed = { ...files, 'lamps/hall.yaml': 'second:\n' };
+      expect(await hub.settle(hub.desired(TEXT, 'auto', changed))).toBe('ConfigurationLoaded');
+      expect(hub.events).toContain('input_boolean/reload');
+      expect(hub.events).not.toContain('restart');
+    });
+
+    test.each<[string, Files, string]>([
+      ['that are new', { ...files, 'lamps/new.yaml': '' }, 'lamps/new.yaml (new)'],
+      ['that are gone', fewer, 'lamps/attic.yaml (gone)'],
+      ['of which none is left', {}, 'lamps/hall.yaml (gone), lamps/attic.yaml (gone)'],
+    ])('%s restart the hub under auto, and wait under hot-reload', async (__, given, named) => {
+      const hub = await withFolder();
+      const text = Object.keys(given).length === 0 ? BASE : TEXT;
+      const outcome = await hub.reconcile(hub.desired(text, 'hot-reload', given), 5);
+      expect(outcome).toMatchObject({
+        reason: 'RestartPending',
+        message: expect.stringContaining(`hot-reload: ${named}.`),
+      });
+      expect(hub.text).toContain('lamps');
+      expect(hub.events).not.toContain('restart');
+      expect(await hub.settle(hub.desired(text, 'auto', given))).toBe('ConfigurationLoaded');
+      expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
+      expect(hub.events).not.toContain('input_boolean/reload');
     });
   });
 

@@ -15,16 +15,25 @@ const COMPLETE = {
   content: { configuration: 'sha256:1', secrets: 'abc' },
   created: ['sensrs.yaml'],
   kept: [],
+  folders: { missing: ['packages'], empty: [], present: ['themes'], isComplete: true },
   lastStart: [],
   problems: [{ kind: 'error', text: 'line 3, "problems": []' }],
 };
 /** As Python writes it. */
-const LINE = JSON.stringify(COMPLETE).replaceAll(/([:,])(?=["{[])/g, '$1 ');
+const { isComplete: _, ...named } = COMPLETE.folders;
+const written = (unnamed: number) =>
+  JSON.stringify({ ...COMPLETE, folders: { ...named, unnamed } }).replaceAll(/([:,])(?=["{[])/g, '$1 ');
+const LINE = written(0);
 
 describe('prepareReport', () => {
   test('reads what the script has written, also while its next run waits', () => {
     expect(prepared(LINE)).toEqual(COMPLETE);
     expect(prepareReport(pod('prepare-config', LINE, 'lastState'))).toEqual(COMPLETE);
+  });
+
+  test('knows that a message does not name all folders, and that an earlier version looked for none', () => {
+    expect(prepared(written(3))?.folders?.isComplete).toBe(false);
+    expect(prepared('{"result": "loaded"}')).toMatchObject({ folders: undefined });
   });
 
   test('reads all but the problems of a message that a kubelet has cut', () => {

@@ -1,15 +1,21 @@
 import { posix } from 'node:path';
-import { isAlias, isMap, isScalar, type Node } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { type HubYaml, parseHubYaml } from './hub-yaml';
 import { dereference, entriesOf, entryOf } from './merge-keys';
 
-/** The files that a hub loads, by name: `configuration.yaml` and those that it includes. */
+/** The files that a hub loads, by path in its directory: `configuration.yaml` and those that it includes. */
 export type Files = Readonly<Record<string, string>>;
+
+/** A file in its place: files of the same text have their own, since what they include depends on their folder. */
+export interface ConfigFile extends HubYaml {
+  /** Path in the hub's directory. */
+  readonly name: string;
+}
 
 /** A node, with the file that it is in. */
 export interface Place {
   readonly node: Node | null;
-  readonly file: HubYaml;
+  readonly file: ConfigFile;
 }
 
 /** Files that include each other in a circle end here. */
@@ -17,15 +23,14 @@ const LONGEST_INCLUDE_CHAIN = 16;
 
 /** The files of a configuration as one document: each is parsed when it is needed, and includes of known files are followed. */
 export class ConfigFiles {
-  private readonly parsed = new Map<string, HubYaml | undefined>();
+  private readonly parsed = new Map<string, ConfigFile | undefined>();
+  readonly names: readonly string[];
 
   constructor(
     private readonly files: Files,
     private readonly parseText = parseHubYaml,
-  ) {}
-
-  get names(): string[] {
-    return Object.keys(this.files);
+  ) {
+    this.names = Object.keys(files);
   }
 
   /** `configuration.yaml`; undefined: it is not YAML. */
@@ -35,13 +40,18 @@ export class ConfigFiles {
   }
 
   /** Undefined: there is no such file, or it is not YAML. */
-  parse(name: string): HubYaml | undefined {
+  parse(name: string): ConfigFile | undefined {
     if (!this.parsed.has(name)) {
-      const text = this.files[name];
+      const text = Object.hasOwn(this.files, name) ? this.files[name] : undefined;
       const parsed = text === undefined ? undefined : this.parseText(text);
-      this.parsed.set(name, parsed && 'document' in parsed ? parsed : undefined);
+      this.parsed.set(name, parsed && 'document' in parsed ? { ...parsed, name } : undefined);
     }
     return this.parsed.get(name);
+  }
+
+  /** Empty: there is no such file. */
+  textOf(name: string): string {
+    return Object.hasOwn(this.files, name) ? this.files[name]! : '';
   }
 
   /** The node that is meant: behind aliases and includes of known files. */
@@ -49,7 +59,7 @@ export class ConfigFiles {
     let { node, file } = place;
     for (let step = 0; step < LONGEST_INCLUDE_CHAIN; step++) {
       if (isAlias(node)) node = dereference(node, file.anchors);
-      const included = this.included(node);
+      const included = this.included({ node, file });
       if (!included) break;
       node = included.root;
       file = included;
@@ -58,39 +68,111 @@ export class ConfigFiles {
   }
 
   /** The file that the node includes; undefined: it is no include, or one of another file. */
-  included(node: Node | null): HubYaml | undefined {
+  included({ node, file }: Place): ConfigFile | undefined {
     if (!isScalar(node) || node.tag !== '!include') return undefined;
-    return this.parse(nameInConfig(String(node.value)));
+    return this.parse(includedPath(node, file.name));
   }
 
-  /** The entries of a mapping. Empty: it is none. */
+  /** The known files that the node includes as a folder, sorted by path. */
+  inFolder({ node, file }: Place): readonly ConfigFile[] {
+    if (!isScalar(node) || !isIncludeOfFolder(node)) return [];
+    return includedFiles(this.names, includedPath(node, file.name)).flatMap((name) => this.parse(name) ?? []);
+  }
+
+  /** The entries of a mapping, also of one that the hub makes of the files of a folder. Empty: it is none. */
   entries(place: Place): Map<string, Place> {
-    const { node, file } = this.follow(place);
-    if (!isMap(node)) return new Map();
-    return new Map([...entriesOf(node, file.anchors)].map(([key, value]) => [key, { node: value, file }]));
+    const meant = this.follow(place);
+    const { node, file } = meant;
+    if (isMap(node))
+      return new Map([...entriesOf(node, file.anchors)].map(([key, value]) => [key, { node: value, file }]));
+    const roots = this.inFolder(meant).map((each): Place => ({ node: each.root, file: each }));
+    if (tagOf(node) === '!include_dir_named')
+      return new Map(roots.map((each) => [posix.basename(each.file.name, '.yaml'), each]));
+    if (tagOf(node) === '!include_dir_merge_named')
+      return new Map(roots.filter((each) => this.isWritten(each)).flatMap((each) => [...this.entries(each)]));
+    return new Map();
+  }
+
+  /** The items of a list, also of one that the hub makes of the files of a folder. A mapping is its only one. */
+  items(place: Place): readonly Place[] {
+    const meant = this.follow(place);
+    const { node, file } = meant;
+    if (isSeq(node)) return (node.items as Node[]).map((item) => ({ node: item, file }));
+    if (isMap(node)) return [meant];
+    const roots = this.inFolder(meant).map((each): Place => ({ node: each.root, file: each }));
+    if (tagOf(node) === '!include_dir_list') return roots;
+    if (tagOf(node) === '!include_dir_merge_list')
+      return roots.flatMap((each) => (isSeq(each.node) ? this.items(each) : []));
+    return [];
+  }
+
+  /** Whether it is a mapping, or a folder of known files that the hub makes one of. */
+  isMapping(place: Place): boolean {
+    const meant = this.follow(place);
+    const isNamed = /^!include_dir_(merge_)?named$/.test(tagOf(meant.node));
+    return isMap(meant.node) || (isNamed && this.inFolder(meant).length > 0);
+  }
+
+  /** Whether it is a mapping that is written out: one that is a folder again might contain itself. */
+  private isWritten(place: Place): boolean {
+    return isMap(this.follow(place).node);
   }
 
   /** One of them; undefined: there is none, or it is no mapping. */
   entry(place: Place, key: string): Place | undefined {
     const { node, file } = this.follow(place);
-    const value = isMap(node) ? entryOf(node, key, file.anchors) : undefined;
+    if (!isMap(node)) return this.entries({ node, file }).get(key);
+    const value = entryOf(node, key, file.anchors);
     return value === undefined ? undefined : { node: value, file };
   }
 
   /** The section of `configuration.yaml` and those of its packages, as they are written. */
   section(name: string): { readonly own: Place | undefined; readonly inPackages: readonly Place[] } {
-    const core = this.root && this.entry(this.root, 'homeassistant');
-    const packages = core && this.entry(core, 'packages');
-    const inPackages = packages ? [...this.entries(packages).values()] : [];
     return {
       own: this.root && this.entry(this.root, name),
-      inPackages: inPackages.flatMap((each) => this.entry(each, name) ?? []),
+      inPackages: this.packages.flatMap((each) => this.entry(each, name) ?? []),
     };
+  }
+
+  get packages(): readonly Place[] {
+    const core = this.root && this.entry(this.root, 'homeassistant');
+    const packages = core && this.entry(core, 'packages');
+    return packages ? [...this.entries(packages).values()] : [];
   }
 }
 
-/** `sensors.yaml` for `./sensors.yaml` and `/config/sensors.yaml`. */
-export function nameInConfig(path: string): string {
-  const relative = posix.normalize(path.replace(/^\/config(\/|$)/, './')).replace(/\/$/, '');
+const tagOf = (node: Node | null): string => (isScalar(node) ? (node.tag ?? '') : '');
+
+/** Whether the hub's check reads the file as YAML by itself; others are YAML where a file includes them. */
+export const isYaml = (name: string): boolean => /\.ya?ml$/.test(name);
+
+/** Whether a node includes the files of a folder: `!include_dir_named` and its like. */
+export const isIncludeOfFolder = (node: unknown): boolean =>
+  isScalar(node) && node.tag?.startsWith('!include_dir') === true;
+
+/** The names of the files that the hub reads when a folder is included, also in folders below, sorted. */
+export function includedFiles(names: readonly string[], folder: string): readonly string[] {
+  const prefix = folder === '.' ? '' : `${folder}/`;
+  return names.filter((name) => name.startsWith(prefix) && isReadInFolder(name, prefix)).sort();
+}
+
+function isReadInFolder(name: string, prefix: string): boolean {
+  if (name === 'configuration.yaml' || !name.endsWith('.yaml')) return false;
+  return posix.basename(name) !== 'secrets.yaml' && !`/${name.slice(prefix.length)}`.includes('/.');
+}
+
+/** The path in the hub's directory that an include in this file means. */
+const includedPath = (node: Scalar, file: string): string =>
+  nameInConfig(String(node.value), posix.dirname(file));
+
+/**
+ * The path in the hub's directory: `sensors.yaml` for `./sensors.yaml` and `/config/sensors.yaml`.
+ *
+ * @param folder that the path is relative to, in the hub's directory
+ */
+export function nameInConfig(path: string, folder = '.'): string {
+  const inConfig = /^\/config(\/|$)/.test(path) ? path.replace(/^\/config(\/|$)/, './') : undefined;
+  const joined = inConfig ?? (path.startsWith('/') ? path : `${folder}/${path}`);
+  const relative = posix.normalize(joined).replace(/\/$/, '');
   return relative === '' ? '.' : relative;
 }

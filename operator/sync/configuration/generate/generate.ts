@@ -17,10 +17,14 @@ import {
 import { insertAtTop } from './insert-entries';
 import { type ContentHashes, markerYaml } from './content-marker';
 import { secretUses } from './secret-uses';
+import type { OwnDefinitions } from '../../hub-workload/own-definitions';
 import { HUB_PORT } from '../../hub-workload/owned-objects';
-import { ConfigFiles, type Files } from './config-files';
+import { ConfigFiles, type Files, isYaml } from './config-files';
+import { arePlain, sizeOfNames } from './file-keys';
+import { type ForeignTarget, foldersOf, foreignTargets } from './foreign-targets';
 import { lockoutsIn } from './lockouts';
 import { type CutOff, cutOff } from './http-section';
+import { ownDefinitionsIn } from './own-definitions';
 import { readSections, type Sections, withSecretDigests } from './sections';
 import { digestOfSecret, type ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 
@@ -54,6 +58,9 @@ export interface GeneratedConfiguration {
   readonly notices: readonly string[];
   /** Parts that the hub takes, and with which the operator cannot log in to it, as sentences. */
   readonly lockouts: readonly string[];
+  /** Included files and folders that only the hub's volume may have. */
+  readonly targets: readonly ForeignTarget[];
+  readonly definitions: OwnDefinitions;
 }
 
 export type Generated =
@@ -106,7 +113,10 @@ function generate(
     const problem = 'it must be a mapping of section names, such as `logger:`';
     return notYaml('spec.configuration', { problem, position: positionOf(root.range![0]) });
   }
+  const inTheWay = fileInTheWay(Object.keys(files));
+  if (inTheWay) return { type: 'invalid', message: inTheWay };
   for (const [name, text] of Object.entries(files)) {
+    if (!isYaml(name)) continue;
     const field = `spec.files[${name}]`;
     at(field);
     const file = parse(text);
@@ -141,8 +151,9 @@ function generate(
   const generatedSections = readSections(generated, parse);
   const uses = [...generatedSections.values()].flatMap(({ secrets }) => Object.keys(secrets));
   const notes = generatedSections.size + uses.length;
+  const targets = foreignTargets(written, parse);
   return (
-    sizeProblem(generated, notes) ?? {
+    sizeProblem(generated, notes + foldersOf(targets).length) ?? {
       type: 'configuration',
       files: generated,
       hash,
@@ -150,6 +161,8 @@ function generate(
       secrets: secretUses(written, parse),
       notices,
       lockouts: lockoutsIn(sections, file.anchors),
+      targets,
+      definitions: ownDefinitionsIn(all),
     }
   );
 }
@@ -166,7 +179,8 @@ export function configHash(files: Files): string {
 
 /** @param notes number of sections and secrets that are noted besides */
 function sizeProblem(files: Files, notes: number): Generated | undefined {
-  const total = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), notes * NOTE);
+  const fixed = notes * NOTE + sizeOfNames(Object.keys(files));
+  const total = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), fixed);
   if (total <= LARGEST_TOTAL) return undefined;
   const message = `spec.configuration and spec.files have at least ${total} bytes together with what is noted of each section, and a ConfigMap has room for ${LARGEST_TOTAL}: shorten them.`;
   return { type: 'invalid', message };
@@ -189,6 +203,20 @@ function hasMarker(files: ConfigFiles): boolean {
   return [...scripts, ...files.section('script').inPackages].some(
     (each) => files.entry(each, MARKER_SCRIPT) !== undefined,
   );
+}
+
+/** A path cannot be both a file and a folder. */
+function fileInTheWay(names: readonly string[]): string | undefined {
+  const known = new Set(names);
+  for (const name of names) {
+    const folders = name.split('/').slice(0, -1);
+    const other = folders
+      .map((_, index) => folders.slice(0, index + 1).join('/'))
+      .find((each) => known.has(each));
+    if (other !== undefined)
+      return `spec.files[${other}] is a file, and the folder of ${name}: rename one of the two.`;
+  }
+  return undefined;
 }
 
 /** A large file takes a second to parse, and is read in several places. */
@@ -223,6 +251,10 @@ const inWords = ({ line, column }: Position): string => `line ${line}, column ${
 export interface Content {
   /** By name; `configuration.yaml` is among them. */
   readonly files: Files;
+  /** The folders of the hub's volume that the files include: the start of a pod looks for them. */
+  readonly folders: readonly string[];
+  readonly targets: readonly ForeignTarget[];
+  readonly definitions: OwnDefinitions;
   /** The value of the marker once the hub has read this content. */
   readonly marker: ContentHashes;
   readonly sections: Sections;
@@ -233,7 +265,7 @@ export interface Content {
 }
 
 export function contentOf(
-  { files, hash, sections }: GeneratedConfiguration,
+  { files, hash, sections, targets, definitions }: GeneratedConfiguration,
   secrets: ReadSecrets | undefined,
   restart: ContentHashes,
   texts: { sections(files: Files): Promise<Sections> },
@@ -241,10 +273,17 @@ export function contentOf(
   const digest = (key: string): string => (secrets ? digestOfSecret(secrets, key) : '');
   const sectionsOf = async (each: Files) => withSecretDigests(await texts.sections(each), digest);
   const marker = { configuration: hash, secrets: secrets?.hash };
-  return { files, marker, sections: withSecretDigests(sections, digest), restart, sectionsOf };
+  const sealed = withSecretDigests(sections, digest);
+  const folders = foldersOf(targets);
+  return { files, folders, targets, definitions, marker, sections: sealed, restart, sectionsOf };
 }
 
-/** The names of files that `before` does not have. They are linked into the hub's directory when its pod starts. */
-export function addedFiles(before: Files, after: Files): string[] {
-  return Object.keys(after).filter((name) => !Object.hasOwn(before, name));
+/**
+ * The names of files that only the start of a pod brings in, where they are linked into the hub's directory, or takes out: the link
+ * to one that is gone from a folder would be a file that cannot be read, to an include of the folder.
+ */
+export function filesOfNextPod(before: Files, after: Files): string[] {
+  const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name));
+  const removed = Object.keys(before).filter((name) => !Object.hasOwn(after, name));
+  return arePlain(Object.keys(before)) ? added : [...added, ...removed];
 }

@@ -1,12 +1,13 @@
 import { isScalar, visit } from 'yaml';
 import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import { parseHubYaml } from './hub-yaml';
-import type { Files } from './config-files';
+import { type Files, isYaml } from './config-files';
 
 /** The keys that `!secret` asks for in these files, each with its first place: `spec.configuration, line 3, column 5`. */
 export function secretUses(files: Files, parse = parseHubYaml): ReadonlyMap<string, string> {
   const uses = new Map<string, string>();
   for (const [name, text] of Object.entries(files)) {
+    if (!isYaml(name)) continue;
     const file = parse(text);
     if (!('document' in file)) continue;
     const field = name === 'configuration.yaml' ? 'spec.configuration' : `spec.files[${name}]`;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
-import { ConfigFiles, type Files, nameInConfig, type Place } from './config-files';
+import { ConfigFiles, type Files, isIncludeOfFolder, type Place } from './config-files';
 import { parseHubYaml } from './hub-yaml';
 import { dereference } from './merge-keys';
+import { PlaceMap } from './place-map';
 
 /**
  * A part of the configuration that the hub loads as a whole: `logger`, `automation`, `sensor.filter` (the platform filter
@@ -25,6 +26,12 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   logger: ['filters'],
   lovelace: ['resources'],
 };
+
+/** Files that templates import, which the hub reads again by a service of its own. */
+export const CUSTOM_TEMPLATES = 'homeassistant.custom_templates';
+
+/** Sections whose reload reads blueprints again. */
+const WITH_BLUEPRINTS: ReadonlySet<string> = new Set(['automation', 'script', 'template']);
 
 /** Sections whose items have no platform, regardless of the names of their keys. */
 const WITHOUT_PLATFORMS: ReadonlySet<string> = new Set(['automation', 'script', 'template', 'homeassistant']);
@@ -62,8 +69,8 @@ interface Summary {
 
 class SectionReader {
   private readonly contributions = new Map<string, { digests: string[]; contents: Content[] }>();
-  private readonly summaries = new Map<Node, Summary>();
-  private readonly inProgress = new Set<Node>();
+  private readonly summaries = new PlaceMap<Summary>();
+  private readonly inProgress = new PlaceMap<true>();
   private notes = 0;
 
   constructor(private readonly files: ConfigFiles) {}
@@ -71,12 +78,22 @@ class SectionReader {
   read(): Sections {
     const { root } = this.files;
     if (root) this.addAll(root, false);
+    for (const name of this.files.names) this.addUsed(name);
     return new Map(
       [...this.contributions].map(([name, { digests, contents }]) => {
         const secrets = Object.fromEntries(this.secretsIn(contents).map((key) => [key, '']));
         return [name, { digest: hash(digests), secrets }];
       }),
     );
+  }
+
+  /** Adds a file that the hub reads without an include, to the section that uses it. */
+  private addUsed(name: string): void {
+    const [folder, domain = ''] = name.split('/');
+    const section =
+      folder === 'custom_templates' && domain ? CUSTOM_TEMPLATES : folder === 'blueprints' ? domain : '';
+    if (section === CUSTOM_TEMPLATES || WITH_BLUEPRINTS.has(section))
+      this.add(section, [name, this.files.textOf(name)]);
   }
 
   /** Adds the sections of a mapping: of `configuration.yaml`, or of a package. */
@@ -91,14 +108,14 @@ class SectionReader {
   }
 
   private addSection(section: string, content: Place, written: Place, isPackage: boolean): void {
-    const { node, file } = content;
-    if (isMap(node) && Object.hasOwn(PARTS, section)) return this.addParts(section, content, isPackage);
-    const items = isSeq(node) ? (node.items as Node[]) : isMap(node) ? [node] : [];
-    const platforms = items.map((item) => this.platformOf(section, { node: item, file }));
+    if (this.files.isMapping(content) && Object.hasOwn(PARTS, section))
+      return this.addParts(section, content, isPackage);
+    const items = this.files.items(content);
+    const platforms = items.map((item) => this.platformOf(section, item));
     if (platforms.every((platform) => platform === undefined)) return this.add(section, [written]);
     items.forEach((item, index) => {
       const platform = platforms[index];
-      this.add(platform === undefined ? section : `${section}.${platform}`, [{ node: item, file }]);
+      this.add(platform === undefined ? section : `${section}.${platform}`, [item]);
     });
   }
 
@@ -114,7 +131,7 @@ class SectionReader {
   }
 
   private addPackages(written: Place): void {
-    const isMapping = (place: Place) => isMap(this.files.follow(place).node);
+    const isMapping = (place: Place) => this.files.isMapping(place);
     for (const each of isMapping(written) ? this.files.entries(written).values() : [written])
       if (isMapping(each)) this.addAll(each, true);
       else this.add('homeassistant.packages', [each]);
@@ -137,12 +154,12 @@ class SectionReader {
   /** The keys that contents ask for by `!secret`, sorted: one set for a section, since one for each node grows with the square of their number. */
   private secretsIn(contents: readonly Content[]): string[] {
     const keys = new Set<string>();
-    const visited = new Set<Node>();
+    const visited = new PlaceMap<true>();
     const ahead = [...contents];
     while (ahead.length > 0 && this.notes + keys.size <= MOST_NOTES) {
       const next = ahead.pop()!;
-      if (typeof next === 'string' || next.node === null || visited.has(next.node)) continue;
-      visited.add(next.node);
+      if (typeof next === 'string' || next.node === null || visited.get(next)) continue;
+      visited.set(next, true);
       if (!this.summaryOf(next).hasSecrets) continue;
       if (isSecret(next.node)) keys.add(String(next.node.value));
       for (const inner of this.contentOf(next)) ahead.push(inner);
@@ -151,17 +168,18 @@ class SectionReader {
     return [...keys].sort();
   }
 
-  private summaryOf({ node, file }: Place): Summary {
+  private summaryOf(place: Place): Summary {
+    const { node } = place;
     if (node === null) return this.summarize(['null']);
-    const known = this.summaries.get(node);
+    const known = this.summaries.get(place);
     if (known) return known;
     // A node that contains itself: the hub's check refuses it.
-    if (this.inProgress.has(node)) return this.summarize(['itself']);
-    this.inProgress.add(node);
-    const { digest, hasSecrets } = this.summarize(this.contentOf({ node, file }));
+    if (this.inProgress.get(place)) return this.summarize(['itself']);
+    this.inProgress.set(place, true);
+    const { digest, hasSecrets } = this.summarize(this.contentOf(place));
     const summary = { digest, hasSecrets: hasSecrets || isSecret(node) };
-    this.inProgress.delete(node);
-    this.summaries.set(node, summary);
+    this.inProgress.delete(place);
+    this.summaries.set(place, summary);
     return summary;
   }
 
@@ -187,22 +205,15 @@ class SectionReader {
     if (isSeq(node)) return ['list', node.tag ?? '', ...node.items.map(inFile)];
     if (!isScalar(node)) return [];
     const value = String(node.value);
-    const included = this.files.included(node);
+    const included = this.files.included({ node, file });
     if (included) return [{ node: included.root, file: included }];
-    if (node.tag?.startsWith('!include_dir')) return ['directory', node.tag, value, ...this.directory(value)];
+    if (isIncludeOfFolder(node)) return ['directory', node.tag!, value, ...this.folder({ node, file })];
     return ['scalar', node.tag ?? '', node.type === 'PLAIN' ? 'plain' : 'quoted', value];
   }
 
-  /** The known files of a directory: they are all in that of the configuration. */
-  private directory(path: string): Content[] {
-    if (nameInConfig(path) !== '.') return [];
-    return this.files.names
-      .filter((name) => name !== 'configuration.yaml')
-      .sort()
-      .flatMap((name) => {
-        const file = this.files.parse(name);
-        return [name, ...(file ? [{ node: file.root, file }] : [])];
-      });
+  /** The known files of a folder. */
+  private folder(place: Place): Content[] {
+    return this.files.inFolder(place).flatMap((file) => [file.name, { node: file.root, file }]);
   }
 }
 

@@ -20,7 +20,7 @@ const LOGGERS: ReadonlySet<string> = new Set([
   'homeassistant.helpers.reload',
 ]);
 
-/** Files that the config API of the hub writes: an item of theirs is no part of a HubConfiguration. */
+/** Files that the config API of the hub writes: an item of theirs is no part of a HubConfiguration. Its own folders may have such names. */
 const WRITTEN_BY_HUB = /\b(automations|scenes|scripts)\.yaml\b/;
 /** `Automation with alias 'Night' …`, `Script with object id 'night' …`: these name no file. */
 const NAMED_ITEM =
@@ -57,7 +57,8 @@ export async function leftOutSince(before: readonly LogRecord[], { client, redac
 }
 
 function isOf(files: Files, text: string): boolean {
-  if (WRITTEN_BY_HUB.test(text)) return false;
+  const isOwn = Object.keys(files).some((name) => WRITTEN_BY_HUB.test(name) && text.includes(name));
+  if (WRITTEN_BY_HUB.test(text) && !isOwn) return false;
   const contents = Object.values(files);
   const duplicate = DUPLICATE.exec(text)?.[1];
   const delivered = deliveryInclude('automation');

@@ -3,7 +3,7 @@ import { HubUnreachable } from '../../../client/connection/errors';
 import { hubStartId } from '../../../client/setup/hub-start-id';
 import type { Redact } from '../../../client/connection/redact';
 import type { Services } from '../../services';
-import { addedFiles } from '../generate/generate';
+import { filesOfNextPod } from '../generate/generate';
 import { formerMarker } from '../generate/content-marker';
 import type { Sections } from '../generate/sections';
 import { publishConfiguration, publishWithoutRestart } from '../record/publish';
@@ -12,6 +12,7 @@ import { checkInHub, leftOutSince, newLines, type Problem, withLeftOut } from '.
 import { readCapabilities } from './components';
 import { decideReload, type SectionReload } from './reload-decision';
 import { textsOfHub } from '../generate/texts';
+import { unknownFolders } from '../record/folders';
 import { reloadSections } from './reload-sections';
 import { RunningContents, type RunningHub } from './running-content';
 import { REFRESH_DURATION, verifyContent } from './verify-content';
@@ -77,7 +78,7 @@ export class HubLoader {
   /** The hub has started with the content: all of it is loaded, but the items that the hub says to have left out. */
   private async adopt(): Promise<LoadResult> {
     const { hub, resource, content, record, observed, task } = this.job;
-    const { files, marker, sections: loaded } = content;
+    const { files, folders, definitions, marker, sections: loaded } = content;
     const subject = { ...this.job, files };
     const { problem, warnings } = await checkInHub(subject, '');
     if (problem && !problem.isWarning) return { type: 'rejected', problem: problem.problem };
@@ -86,6 +87,8 @@ export class HubLoader {
     const atStart = task === 'adopt' ? await leftOutSince([], subject) : '';
     await this.records.set(hub, {
       files,
+      folders,
+      definitions,
       marker,
       loaded,
       pending: [],
@@ -109,8 +112,8 @@ export class HubLoader {
   private async exchange(base: ConfigurationRecord): Promise<LoadResult> {
     const { job } = this;
     const { client, content, resource, observed } = job;
-    // A new file is linked into the hub's directory when the pod starts, and not before.
-    const added = addedFiles(base.files, content.files);
+    // Files are linked into the hub's directory when the pod starts, and not before.
+    const added = filesOfNextPod(base.files, content.files);
     if (added.length > 0) {
       if (job.policy.strategy !== 'hot-reload') return this.restart(added);
       // The content may have been written while the hub did not answer. A hub that restarts by itself could not read
@@ -118,6 +121,9 @@ export class HubLoader {
       await publishConfiguration(this.services, resource, base);
       return { type: 'new-files', names: added };
     }
+    // Whether the volume has such a folder is seen when the pod starts, and not before.
+    const unknown = unknownFolders(content.folders, observed.pod?.folders);
+    if (unknown.length > 0 && job.policy.strategy !== 'hot-reload') return this.restart(unknown);
     job.assertStillDesired();
     await publishConfiguration(this.services, resource, content);
     // Warnings of the former files are known, but a changed secret may be the cause of one.
@@ -134,7 +140,7 @@ export class HubLoader {
 
   private async reload(base: ConfigurationRecord, warnings: string): Promise<LoadResult> {
     const { client, content, hub, resource, policy, observed } = this.job;
-    const { files, marker, sections: after } = content;
+    const { files, folders, definitions, marker, sections: after } = content;
     this.job.assertStillDesired();
     const capabilities = await readCapabilities(this.job, base.loaded);
     const decision = decideReload(policy, base.loaded, after, capabilities);
@@ -142,6 +148,8 @@ export class HubLoader {
       this.records.set(hub, {
         ...base,
         files,
+        folders,
+        definitions,
         marker,
         loaded: withFormer(after, base.loaded, pending),
         pending: [...pending].sort(),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Section, sectionOf, type Sections } from '../generate/sections';
+import { CUSTOM_TEMPLATES, type Section, sectionOf, type Sections } from '../generate/sections';
 
 /** `spec.reloadStrategy` */
 export type ReloadStrategy = 'auto' | 'hot-reload' | 'restart';
@@ -49,6 +49,7 @@ const SERVICES: Readonly<Record<string, string | null>> = {
   'homeassistant.auth_providers': null,
   'homeassistant.auth_mfa_modules': null,
   'homeassistant.packages': null,
+  [CUSTOM_TEMPLATES]: 'homeassistant.reload_custom_templates',
   logger: LOGGER_SERVICE,
   'logger.filters': null,
   frontend: null,
@@ -92,6 +93,7 @@ const REMOVED_BY_SERVICE: ReadonlySet<string> = new Set([
   'logger',
   'homeassistant',
   'frontend.themes',
+  CUSTOM_TEMPLATES,
 ]);
 
 /**
@@ -138,7 +140,8 @@ function isSame(before: Section | undefined, after: Section | undefined): boolea
 /** The service of the hub that loads this part; undefined: only a restart does. */
 function serviceFor(strategy: ReloadStrategy, part: string, removed: boolean, { services }: HubCapabilities) {
   if (strategy === 'restart') return undefined;
-  if (strategy === 'auto' && RESTARTED_BY_AUTO.has(sectionOf(part))) return undefined;
+  if (strategy === 'auto' && RESTARTED_BY_AUTO.has(sectionOf(part)) && part !== CUSTOM_TEMPLATES)
+    return undefined;
   // `filter` of `sensor.filter`: the integration of a platform reloads it in all sections.
   const domain = part.slice(part.lastIndexOf('.') + 1);
   const isListed = Object.hasOwn(SERVICES, part);

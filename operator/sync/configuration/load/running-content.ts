@@ -90,6 +90,8 @@ export class RunningContents {
       ...record,
       ...FRESH,
       files: published.files,
+      folders: published.folders,
+      definitions: undefined,
       marker: shown,
       loaded: await content.sectionsOf(published.files),
       start,

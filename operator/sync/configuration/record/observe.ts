@@ -12,10 +12,11 @@ import { builtin } from '../../../runtime/types';
 import type { HubClients } from '../../hub-access/hub-clients';
 import { hubRedactor } from '../../hub-access/hub-secrets';
 import { HUB_CONTAINER, hubContainer, type Pod } from '../../hub-workload/owned-objects';
-import { prepareReport } from '../../hub-workload/termination-messages';
+import { type FoldersReport, prepareReport } from '../../hub-workload/termination-messages';
 import { payloadHash } from '../../objects/payload-hash';
 import type { Services } from '../../services';
 import { type ContentHashes, readMarker } from '../generate/content-marker';
+import { asInHub } from './folders';
 import { type Published, publishedConfiguration, restartOfTemplate } from './publish';
 import type { HubStart, ProcessEnds, Rejection } from './record';
 
@@ -38,6 +39,8 @@ export interface PodStart {
   readonly rejected?: Rejection | undefined;
   /** Included files that do not exist elsewhere and were made empty. */
   readonly createdFiles: readonly string[];
+  /** The folders that `prepare-config` has looked for; undefined: it is one of an earlier version. */
+  readonly folders?: FoldersReport | undefined;
   /** The errors that the hub logged in the start before, which ended in recovery mode. */
   readonly errorsBefore: readonly string[];
 }
@@ -64,6 +67,7 @@ async function podStart(
     ends: processEnds(pod, lastSeen, redact),
     restarts: hubContainer(pod)?.restartCount,
     createdFiles: report.created,
+    folders: asInHub(report.folders, pod),
     errorsBefore: report.lastStart.map(redact),
   };
   if (report.result === 'replaced' || report.result === 'refused') {

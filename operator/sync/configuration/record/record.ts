@@ -6,17 +6,25 @@ import type { ApplyOptions } from '../../../runtime/apply';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { PerHub } from '../../hub-access/per-hub';
+import { definitionsAnnotation, type OwnDefinitions } from '../../hub-workload/own-definitions';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
 import type { ContentHashes } from '../generate/content-marker';
+import { entriesFor, filesOf } from '../generate/file-keys';
 import type { Content } from '../generate/generate';
 import type { Section, Sections } from '../generate/sections';
 
 /** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
 export const HASH_FILE = '.content-hash';
 
-/** The part of a content that the hub reads. */
-export type PublishedFiles = Pick<Content, 'files' | 'marker'>;
+/** Key of the mounted file with the folders of the volume that the files include, as JSON; absent: there are none. */
+const FOLDERS_FILE = '.folders';
+
+/** The part of a content that the hub reads, or the start of its pod. */
+export type PublishedFiles = Pick<Content, 'files' | 'marker'> & {
+  /** Absent: none, or it was written by an operator that did not know them. */
+  readonly folders?: Content['folders'] | undefined;
+};
 
 /** Files of a hub in a ConfigMap, with keys that begin with a dot. */
 export interface HubConfigMap extends ClusterObject {
@@ -30,12 +38,13 @@ export async function writeFiles(
   { applier }: FileServices,
   options: ApplyOptions,
   name: string,
-  { files, marker: { configuration: hash } }: PublishedFiles,
+  { files, folders = [], marker: { configuration: hash } }: PublishedFiles,
   notes: { annotations?: Readonly<Record<string, string>>; data?: HubConfigMap['data'] } = {},
 ): Promise<void> {
   const { namespace } = options.owner.metadata;
   const annotations = { [operatorAnnotations.contentHash]: hash, ...notes.annotations };
-  const data = { ...files, [HASH_FILE]: hash, ...notes.data };
+  const looked = folders.length > 0 ? { [FOLDERS_FILE]: JSON.stringify(folders) } : {};
+  const data = { ...entriesFor(files, hash), [HASH_FILE]: hash, ...looked, ...notes.data };
   const metadata = { name, namespace, annotations };
   await applier.apply(builtin.ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }, options);
 }
@@ -49,11 +58,15 @@ export async function findFiles(services: FileServices, owner: CustomResource, n
   const configMap = await findConfigMap(services, owner.metadata.namespace, name);
   const hash = configMap?.data?.[HASH_FILE];
   if (!configMap || hash === undefined || !services.applier.isOurs(configMap, owner)) return undefined;
-  return { files: filesIn(configMap), marker: { configuration: hash } };
+  return { files: filesIn(configMap), folders: foldersIn(configMap), marker: { configuration: hash } };
 }
 
-export const filesIn = ({ data = {} }: HubConfigMap): Files =>
-  Object.fromEntries(Object.entries(data).filter(([name]) => !name.startsWith('.')));
+export const filesIn = ({ data = {} }: HubConfigMap): Files => filesOf(data);
+
+function foldersIn({ data = {} }: HubConfigMap): readonly string[] {
+  const stored = data[FOLDERS_FILE];
+  return stored === undefined ? [] : (JSON.parse(stored) as readonly string[]);
+}
 
 /** A start of the hub. A verdict on a configuration holds for the start in which it was given. */
 export interface HubStart {
@@ -74,6 +87,9 @@ export interface HubStart {
  */
 export interface ConfigurationRecord {
   readonly files: Files;
+  readonly folders?: PublishedFiles['folders'];
+  /** Absent: none, or not known. */
+  readonly definitions?: OwnDefinitions | undefined;
   /** The value of the marker once the hub has read it. */
   readonly marker: ContentHashes;
   /** The sections as the hub has loaded them. Those that differ in `files` wait for a restart. */
@@ -171,12 +187,13 @@ export class ConfigurationRecords {
     // Files that wait for a restart may keep the hub from starting: those of before stay beside them.
     if (former?.pending.length === 0)
       await writeFiles(this.services, { owner: hub }, names.lastGoodConfiguration, former);
-    const { files: _files, loaded, start, warnings, ...rest } = record;
+    const { files: _files, folders: _folders, loaded, start, warnings, ...rest } = record;
     const { id, ...startFields } = start;
     const stored: Stored = { ...rest, sections: Object.fromEntries(loaded), start: startFields };
     const annotations = {
       [operatorAnnotations.seenInStart]: id,
       ...(warnings && { [operatorAnnotations.checkWarnings]: warnings }),
+      ...definitionsAnnotation(record.definitions),
     };
     const notes = { annotations, data: { [RECORD_KEY]: JSON.stringify(stored) } };
     await writeFiles(this.services, { owner: hub }, names.acceptedConfiguration, record, notes);
@@ -198,13 +215,14 @@ export function readRecord(configMap: HubConfigMap): ConfigurationRecord | undef
   return {
     ...rest,
     files: filesIn(configMap),
+    folders: foldersIn(configMap),
     loaded: new Map(Object.entries(sections)),
     start: { id: annotations[operatorAnnotations.seenInStart] ?? '', ...start },
     warnings: annotations[operatorAnnotations.checkWarnings] ?? '',
   };
 }
 
-interface Stored extends Omit<ConfigurationRecord, 'files' | 'loaded' | 'start' | 'warnings'> {
+interface Stored extends Omit<ConfigurationRecord, 'files' | 'folders' | 'loaded' | 'start' | 'warnings'> {
   readonly sections: Readonly<Record<string, Section>>;
   /** Absent in a record of an operator that knew the id alone. */
   readonly start?: Omit<HubStart, 'id'>;

@@ -5,6 +5,7 @@ hub while it runs, creates every file that they include and that does not exist,
 all. A configuration that the hub would not load, or would load without a part, does not become active: links to the
 copy of the last good one take its place. Without such a copy the start is refused, or goes on without that part.
 
+Files of folders have escaped keys in the ConfigMap, as operator/sync/configuration/generate/file-keys.ts writes them.
 Files are linked one by one, since a backup that the hub restores could not contain a link to a directory. An image that
 is older than the version that last ran on the volume is refused, unless the file ALLOW_DOWNGRADE says `true`. Settings
 with which the hub would not be reached at PORT are set back. Definitions that are delivered as files are mounted at
@@ -18,13 +19,14 @@ tolerantly.
 import contextlib
 import hashlib
 import io
+import itertools
 import json
 import logging
 import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -37,8 +39,10 @@ from stored_http import heal
 Files = dict[str, bytes]
 
 # A kubelet keeps 4096 bytes, and less of a pod with more than three containers. JSON escapes are counted.
-LONGEST_PROBLEMS = 2200
+LONGEST_PROBLEMS = 2000
 LONGEST_NAMES = 300
+LONGEST_FOLDERS = 500
+MOST_FOLDERS = 20
 # The hub's API writes these: they are empty in a new hub. Delivered files have the same names in other directories.
 FILES_OF_THE_API = {"automations.yaml", "scripts.yaml", "scenes.yaml"}
 # The check does not return these errors, it only logs them: for a template, an automation or a script that it drops.
@@ -49,6 +53,8 @@ MOST_CHECKS = 5
 config, configuration, secrets, report, allow_downgrade = (Path(argument) for argument in sys.argv[1:6])
 own = config / "hub-operator"
 last_good = own / "last-good"
+# The copy of a content with folders: an earlier version of this script would take a part of it for the whole.
+last_good_folders = own / "last-good-folders"
 # The hub takes its default from this variable.
 port = int(os.environ.get("SETUP_PORT") or sys.argv[6])
 delivery = Path(sys.argv[7])
@@ -69,6 +75,11 @@ class Mounted(NamedTuple):
 
     files: Files
     content: dict[str, str] | None
+    # Keys of the files that are not their names.
+    keys: dict[str, str]
+
+    def place(self, name: str) -> Path:
+        return (secrets if name == "secrets.yaml" else configuration) / self.keys.get(name, name)
 
     def digest(self) -> str:
         # The files that the installer puts on the volume change the result of the check as well.
@@ -134,13 +145,48 @@ def shortened(problems: Iterable[Problem]) -> list[dict[str, str]]:
     return kept
 
 
-def few(names: Iterable[str]) -> list[str]:
+def few(names: Iterable[str], room: int = LONGEST_NAMES) -> list[str]:
     kept: list[str] = []
     for name in names:
-        if size_of([*kept, name]) > LONGEST_NAMES:
+        if size_of([*kept, name]) > room:
             break
         kept.append(name)
     return kept
+
+
+def shown_folders() -> dict[str, object]:
+    """The folders that the configuration includes, and of which it has no file: what the volume has of them.
+
+    Those that are missing come first, where there is no room for all.
+    """
+    stored = read_json(configuration / ".folders")
+    names = [name for name in stored if isinstance(name, str)] if isinstance(stored, list) else []
+    found: dict[str, list[str]] = {"missing": [], "empty": [], "present": []}
+    for name in names:
+        found[state_of_folder(config / name)].append(name)
+    room, named = LONGEST_FOLDERS, 0
+    shown: dict[str, object] = {}
+    for state, folders in found.items():
+        kept = few(folders[: MOST_FOLDERS - named], room)
+        room -= size_of(kept)
+        named += len(kept)
+        shown[state] = kept
+    return {**shown, "unnamed": len(names) - named}
+
+
+def state_of_folder(folder: Path) -> str:
+    if not folder.is_dir():
+        return "missing"
+    return "empty" if next(files_of_folder(folder), None) is None else "present"
+
+
+def files_of_folder(folder: Path) -> Iterator[Path]:
+    """The files that the hub reads when the folder is included."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in sorted(names):
+            if name.endswith(".yaml") and not name.startswith(".") and name != "secrets.yaml":
+                yield Path(place, name)
 
 
 def say(result: str, problems: Iterable[Problem] = (), **fields: object) -> None:
@@ -155,8 +201,39 @@ def files_in(directory: Path) -> Files:
     # A mounted volume contains links to hidden directories; only plain names are content.
     if not directory.is_dir():
         return {}
-    paths = [path for path in sorted(directory.iterdir()) if not path.name.startswith(".") and path.is_file()]
+    paths = [path for path in sorted(directory.iterdir()) if path.name[0] not in ".-" and path.is_file()]
     return {path.name: path.read_bytes() for path in paths}
+
+
+PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+ESCAPES = {"-": "--", "/": "-s", " ": "-b"}
+
+
+def are_plain(names: Iterable[str]) -> bool:
+    return all(PLAIN.fullmatch(name) for name in names)
+
+
+def keys_in(directory: Path, content: str) -> dict[str, str]:
+    """The escaped keys of this content by the names of the files; empty: its keys are the names.
+
+    Beneath it may be another ConfigMap in the other form.
+    """
+    stored = read_json(directory / ".files")
+    if not isinstance(stored, dict) or stored.get("content") != content:
+        return {}
+    # A person may have changed the ConfigMap: nothing is linked outside of the hub's directory.
+    names = [name for name in stored.get("names", []) if are_plain(str(name).replace(" ", "_").split("/"))]
+    return {name: "-" + re.sub("[-/ ]", lambda found: ESCAPES[found[0]], name) for name in names}
+
+
+def last_good_copy() -> Path:
+    return last_good_folders if last_good_folders.exists() else last_good
+
+
+def last_good_files() -> Files:
+    copy = last_good_copy()
+    paths = [path for path in sorted(copy.rglob("*")) if path.is_file()]
+    return {path.relative_to(copy).as_posix(): path.read_bytes() for path in paths}
 
 
 def mounted_now() -> Mounted:
@@ -170,13 +247,15 @@ def mounted_now() -> Mounted:
 def read_mounted() -> Mounted:
     try:
         content = {"configuration": (configuration / ".content-hash").read_text().strip()}
-        files = files_in(configuration)
+        keys = keys_in(configuration, content["configuration"])
+        escaped = {name: (configuration / key).read_bytes() for name, key in keys.items()}
+        files = escaped or files_in(configuration)
         values = files_in(secrets)
     except FileNotFoundError:
-        return Mounted(files_in(configuration) | files_in(secrets), None)
+        return Mounted(files_in(configuration) | files_in(secrets), None, {})
     with contextlib.suppress(KeyError, TypeError, ValueError, yaml.YAMLError):
         content["secrets"] = str(yaml.safe_load(values["secrets.yaml"])["hub_operator_hash"])
-    return Mounted(files | values, content)
+    return Mounted(files | values, content, keys)
 
 
 def newer_version_that_ran() -> str | None:
@@ -199,12 +278,19 @@ def written_before() -> set[str]:
         return set(names)
     # Truncated by a power loss, or edited. The last good configuration has most of the names.
     written_list.replace(own / "written.json.broken")
-    return set(files_in(last_good))
+    return set(last_good_files())
 
 
 def link(path: Path, target: Path) -> None:
     if path.is_symlink() and os.readlink(path) == str(target):
         return
+    for folder in path.relative_to(config).parents[:-1]:
+        # A person's file or link; a link may lead out of the hub's directory.
+        if (config / folder).is_symlink() or (config / folder).is_file():
+            (config / folder).rename(free_name(config / folder))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        path.rename(free_name(path))
     temporary = own / (path.name + ".tmp")
     temporary.unlink(missing_ok=True)
     temporary.symlink_to(target)
@@ -217,16 +303,29 @@ def keep_copy(path: Path, content: bytes) -> None:
         return
     present = path.read_bytes()
     # A backup that was restored has files in place of the links.
-    if present in (content, bytes_of(last_good / path.name)):
+    if present in (content, bytes_of(last_good_copy() / path.relative_to(config))):
         return
-    number = 1
-    while True:
-        copy = config / f"{path.name}.before-hub-operator{f'-{number}' if number > 1 else ''}"
+    for copy in kept_names(path):
         if bytes_of(copy) == present:
             return
         if not copy.exists():
             return write(copy, present)
-        number += 1
+
+
+def kept_names(path: Path) -> Iterator[Path]:
+    for number in itertools.count(1):
+        yield path.with_name(f"{path.name}.before-hub-operator{f'-{number}' if number > 1 else ''}")
+
+
+def free_name(path: Path) -> Path:
+    return next(name for name in kept_names(path) if not os.path.lexists(name))
+
+
+def remove_link(path: Path) -> None:
+    path.unlink()
+    with contextlib.suppress(OSError):  # the first one that is not empty
+        for folder in path.relative_to(config).parents[:-1]:
+            (config / folder).rmdir()
 
 
 def put(files: Files, place: Callable[[str], Path]) -> list[str]:
@@ -241,20 +340,17 @@ def put(files: Files, place: Callable[[str], Path]) -> list[str]:
     former = [config / name for name in sorted(written - set(files))]
     for path in former:
         if path.is_symlink():
-            path.unlink()
+            remove_link(path)
     # Secrets may come later, to a hub that runs. To the hub, a link that leads nowhere is a file that is not there.
     if "secrets.yaml" not in files and not (config / "secrets.yaml").is_file():
-        link(config / "secrets.yaml", mounted("secrets.yaml"))
+        link(config / "secrets.yaml", secrets / "secrets.yaml")
     write_changed(own / "written.json", sorted(files))
-    return [path.name for path in former if path.exists() and path.name != "secrets.yaml"]
-
-
-def mounted(name: str) -> Path:
-    return (secrets if name == "secrets.yaml" else configuration) / name
+    kept = [path.relative_to(config).as_posix() for path in former if path.exists()]
+    return [name for name in kept if name != "secrets.yaml"]
 
 
 def copied(name: str) -> Path:
-    return last_good / name
+    return last_good_copy() / name
 
 
 def include_delivered() -> None:
@@ -274,8 +370,11 @@ def included_in(path: Path) -> list[str]:
         if b"!include" not in content:
             return []
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        events = yaml.parse(content, Loader=loader)
-        return [event.value for event in events if isinstance(event, yaml.ScalarEvent) and event.tag == "!include"]
+        scalars = [event for event in yaml.parse(content, Loader=loader) if isinstance(event, yaml.ScalarEvent)]
+        names = [event.value for event in scalars if event.tag == "!include"]
+        for folder in (event.value for event in scalars if (event.tag or "").startswith("!include_dir")):
+            names += [str(each) for each in files_of_folder(path.parent / folder)]
+        return names
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
         return []  # the check reports its faults
 
@@ -333,19 +432,26 @@ class ErrorLog(logging.Handler):
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.name.startswith(LOGGERS) and file_in_check() not in FILES_OF_THE_API:
+        if record.name.startswith(LOGGERS) and not is_of_the_api(file_in_check()):
             self.lines.append(record.getMessage())
 
 
-def file_in_check() -> str | None:
+def file_in_check() -> Path | None:
     """The file of the item that the hub is checking now: the line of an automation does not name it."""
     frame = sys._getframe()
     while frame.f_back:
         frame = frame.f_back
         file = getattr(frame.f_locals.get("config"), "__config_file__", None)
         if file:
-            return Path(file).name
+            return Path(file)
     return None
+
+
+def is_of_the_api(file: Path | None) -> bool:
+    """A file of the API or of the delivered definitions, and none of a folder that has such a name."""
+    if file is None or file.name not in FILES_OF_THE_API:
+        return False
+    return file.parent in (config, own) or delivery in file.parents
 
 
 def check() -> list[Problem]:
@@ -402,12 +508,25 @@ def replace_last_good(files: Files) -> None:
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(mode=0o700)
     for name, content in files.items():
+        (fresh / name).parent.mkdir(parents=True, exist_ok=True)
         write(fresh / name, content, 0o600)
     shutil.rmtree(former, ignore_errors=True)
-    if last_good.exists():
-        last_good.rename(former)
-    fresh.rename(last_good)
+    if last_good_copy().exists():
+        last_good_copy().rename(former)
+    fresh.rename(place_of_copy(files))
     shutil.rmtree(former, ignore_errors=True)
+
+
+def place_of_copy(names: Iterable[str]) -> Path:
+    return last_good if are_plain(names) else last_good_folders
+
+
+def restore_former_copy() -> None:
+    """After a power loss between its two renames."""
+    former = own / "last-good.old"
+    if former.exists() and not last_good_copy().exists():
+        names = [path.relative_to(former).as_posix() for path in former.rglob("*") if path.is_file()]
+        former.rename(place_of_copy(names))
 
 
 def new_problems(problems: list[Problem], good: Files) -> list[Problem]:
@@ -435,8 +554,7 @@ def prepare() -> NoReturn:
     # The hub serves it under /local only if it exists at its start, and plugins are installed into it later.
     if not os.path.lexists(config / "www"):
         (config / "www").mkdir()
-    if (own / "last-good.old").exists() and not last_good.exists():
-        (own / "last-good.old").rename(last_good)
+    restore_former_copy()
     include_delivered()
     if changed := heal(config, port):
         print(f"set back in .storage/http: {', '.join(changed)}")
@@ -453,7 +571,7 @@ def prepare() -> NoReturn:
 
 
 def start_without_configuration() -> NoReturn:
-    good = files_in(last_good)
+    good = last_good_files()
     if good:
         put(good, copied)
     if not (config / "configuration.yaml").exists():
@@ -466,25 +584,26 @@ def start_without_configuration() -> NoReturn:
 def start_with(now: Mounted) -> bool:
     """Returns whether the hub can start."""
     digest = now.digest()
-    kept = put(now.files, mounted)
+    kept = put(now.files, now.place)
     about = {
         "content": now.content,
         "created": few(create_included()),
         "kept": few(kept),
+        "folders": shown_folders(),
         "lastStart": few(log_of_failed_start()),
     }
     before = former_check()
     if before and before.digest == digest:
         say("unchanged", before.problems, **about)
         return True
-    good = files_in(last_good)
+    good = last_good_files()
     problems = check()
     rejected = problems
     if not any(problem.kind == "error" for problem in problems):
         # After an update of the image the last good one may be this one: there is nothing to go back to.
         rejected = new_problems(problems, good) if problems and good and good != now.files else []
     if not rejected:
-        put(now.files, mounted)
+        put(now.files, now.place)
         accept(now.files, Checked(digest, problems))
         say("loaded", problems, **about)
     elif good:

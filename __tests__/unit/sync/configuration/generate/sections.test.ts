@@ -3,6 +3,7 @@ import {
   readSections,
   withSecretDigests,
 } from '../../../../../operator/sync/configuration/generate/sections';
+import { parseHubYaml } from '../../../../../operator/sync/configuration/generate/hub-yaml';
 import { MARKER_SCRIPT } from '../../../../../operator/kinds/ids';
 
 const read = (files: Files | string, secrets: Readonly<Record<string, string>> = {}) =>
@@ -112,6 +113,100 @@ describe('readSections', () => {
     });
   });
 
+  describe('with folders', () => {
+    const files = {
+      'configuration.yaml': [
+        'homeassistant: {packages: !include_dir_named packages, customize: !include_dir_merge_named customize}',
+        'sensor: !include_dir_merge_list sensors',
+        'light: !include_dir_list lights',
+        'script: !include_dir_merge_named scripts',
+        'frontend: {themes: !include_dir_merge_named themes}',
+        '',
+      ].join('\n'),
+      'packages/hall.yaml': 'counter: {visits: }\ninput_boolean: !include ../parts/lamp.yaml\n',
+      'packages/up/attic.yaml': 'input_number: {warmth: !secret warmth}\n',
+      'parts/lamp.yaml': 'lamp:\n',
+      'sensors/a.yaml': '- platform: a\n- platform: b\n',
+      'sensors/c.yaml': '- platform: c\n',
+      'lights/one.yaml': 'platform: group\n',
+      'scripts/s.yaml': 'night: {sequence: []}\n',
+      'customize/c.yaml': 'light.a: {icon: x}\n',
+      'unused/x.yaml': 'a: 1\n',
+      'packages/not-read.yml': 'timer:\n',
+    };
+
+    test('packages, lists and mappings of the known files have their sections', () => {
+      expect(names(files)).toEqual([
+        ...['counter', 'frontend', 'frontend.themes', 'homeassistant', 'input_boolean', 'input_number'],
+        ...['light.group', 'script', 'sensor.a', 'sensor.b', 'sensor.c'],
+      ]);
+      expect(read(files, { warmth: '1' }).get('input_number')!.secrets).toEqual({ warmth: '1' });
+    });
+
+    test.each([
+      [
+        'packages/hall.yaml',
+        'counter: {visits: {step: 2}}\ninput_boolean: !include ../parts/lamp.yaml\n',
+        ['counter'],
+      ],
+      ['packages/up/attic.yaml', 'input_number: {}\n', ['input_number']],
+      ['parts/lamp.yaml', 'lamp: {name: Lamp}\n', ['input_boolean']],
+      ['sensors/a.yaml', '- platform: a\n- platform: b\n  x: 1\n', ['sensor.b']],
+      ['sensors/c.yaml', '[]\n', ['sensor.c']],
+      ['lights/one.yaml', 'platform: group\nx: 1\n', ['light.group']],
+      ['scripts/s.yaml', 'night: {sequence: [], mode: queued}\n', ['script']],
+      ['customize/c.yaml', 'light.a: {icon: y}\n', ['homeassistant']],
+      ['themes/new.yaml', 'Night: {}\n', ['frontend.themes']],
+      ['unused/x.yaml', 'a: 2\n', []],
+      ['packages/not-read.yml', 'timer: {a: }\n', []],
+      ['blueprints/automation/me/a.yaml', 'blueprint: {}\n', ['automation']],
+      ['blueprints/nonsense/a.yaml', 'blueprint: {}\n', []],
+      ['custom_templates/tools.jinja', '{% macro a() %}', ['homeassistant.custom_templates']],
+    ])('a change of %s to %j changes %j', (name, text, expected) => {
+      expect(changed(files, { ...files, [name]: text })).toEqual(expected);
+    });
+
+    test('a folder of another place has the digest that it had before there were folders', () => {
+      const text = 'homeassistant: {packages: !include_dir_named a}\nsensor: !include_dir_list b\n';
+      expect(names(text)).toEqual(['homeassistant', 'homeassistant.packages', 'sensor']);
+      expect(read(text).get('sensor')!.digest).toBe('c6d56a22fc9f21fb6c57d4a004a188bb');
+    });
+
+    test('files of the same text include what is beside them', () => {
+      const parsed = new Map<string, ReturnType<typeof parseHubYaml>>();
+      const shared = (text: string) => {
+        const known = parsed.get(text) ?? parseHubYaml(text);
+        parsed.set(text, known);
+        return known;
+      };
+      const same = { 'x/i.yaml': '- !include v.yaml\n', 'y/i.yaml': '- !include v.yaml\n' };
+      const at = (x: string, y: string) =>
+        readSections(
+          {
+            ...{ 'configuration.yaml': 'a: !include x/i.yaml\nb: !include y/i.yaml\n', ...same },
+            ...{ 'x/v.yaml': x, 'y/v.yaml': y },
+          },
+          shared,
+        );
+      const before = at('one', '!secret two');
+      expect(Object.keys(before.get('b')!.secrets)).toEqual(['two']);
+      expect(Object.keys(before.get('a')!.secrets)).toEqual([]);
+      const after = at('one', 'three');
+      expect(after.get('a')).toEqual(before.get('a'));
+      expect(after.get('b')!.digest).not.toBe(before.get('b')!.digest);
+    });
+
+    test('folders that contain their own includes end', () => {
+      const circle = {
+        'configuration.yaml': 'a: !include_dir_merge_named d\nhomeassistant: !include_dir_merge_named d\n',
+        'd/a.yaml': '!include_dir_merge_named .\n',
+        'd/b.yaml': '!include_dir_named ../d\n',
+        'd/c.yaml': 'packages: !include_dir_named .\n',
+      };
+      expect(names(circle)).toContain('a');
+    });
+  });
+
   test.each(['__proto__', 'constructor', 'toString'])('%s is a section like others', (name) => {
     expect(names(`${name}:\n  a: b\n`)).toEqual([name]);
   });
@@ -194,5 +289,16 @@ describe('nameInConfig', () => {
     ['./', '.'],
   ])('%j is %j', (path, name) => {
     expect(nameInConfig(path)).toBe(name);
+  });
+
+  test.each([
+    ['b.yaml', 'a/b.yaml'],
+    ['../b.yaml', 'b.yaml'],
+    ['../../b.yaml', '../b.yaml'],
+    ['.', 'a'],
+    ['/config/b.yaml', 'b.yaml'],
+    ['/share/b.yaml', '/share/b.yaml'],
+  ])('%j in the folder a is %j', (path, name) => {
+    expect(nameInConfig(path, 'a')).toBe(name);
   });
 });

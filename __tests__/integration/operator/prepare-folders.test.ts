@@ -1,0 +1,209 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Files } from '../../../operator/sync/configuration/generate/config-files';
+import { entriesFor } from '../../../operator/sync/configuration/generate/file-keys';
+import { PREPARE_CONFIG } from '../../../operator/sync/hub-workload/scripts';
+import {
+  type PrepareReport,
+  parsePrepareReport,
+} from '../../../operator/sync/hub-workload/termination-messages';
+import { runPython } from '../../cluster/python-script';
+
+// The init container's script alone, with the real hub's check, and files in folders.
+
+const MAIN =
+  'homeassistant:\n  packages: !include_dir_named packages\n' +
+  'automation: !include automations.yaml\nscene: !include scenes.yaml\nscript: !include scripts.yaml\n';
+const HALL = 'packages/ground floor/hall.yaml';
+const counter = (name: string) => `counter:\n  ${name}:\n    initial: 1\n`;
+const FILES = {
+  'configuration.yaml': MAIN,
+  [HALL]: counter('hall'),
+  'packages/attic.yaml': counter('attic'),
+};
+
+let directory: string;
+const at = (name: string) => join(directory, name);
+const inConfig = (name: string) => join(directory, 'config', name);
+const content = (name: string) => readFile(inConfig(name), 'utf8');
+const exists = (name: string) => existsSync(inConfig(name));
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'folders-'));
+  await mkdir(at('config'));
+  await mkdir(at('secrets'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+/** The pod starts with these files, over the entries of another ConfigMap in the same mount. */
+async function start(
+  files: Files,
+  {
+    hash = 'sha256:1',
+    beneath = {},
+    folders,
+  }: { hash?: string; beneath?: Files; folders?: readonly string[] } = {},
+): Promise<{ report: PrepareReport; message: string }> {
+  const entries = {
+    ...beneath,
+    ...entriesFor(files, hash),
+    '.content-hash': hash,
+    ...(folders && { '.folders': JSON.stringify(folders) }),
+  };
+  await rm(at('configuration'), { recursive: true, force: true });
+  await mkdir(at('configuration'));
+  for (const [key, text] of Object.entries(entries)) await writeFile(join(at('configuration'), key), text);
+  const places = ['config', 'configuration', 'secrets', 'report', 'allow'].map(at);
+  const { output } = await runPython(PREPARE_CONFIG, ...places, '8123', at('delivery'));
+  if (!existsSync(at('report'))) throw new Error(output);
+  const message = await readFile(at('report'), 'utf8');
+  return { report: parsePrepareReport(message)!, message };
+}
+
+async function write(name: string, text: string): Promise<void> {
+  await mkdir(dirname(inConfig(name)), { recursive: true });
+  await writeFile(inConfig(name), text);
+}
+
+test('files of folders are links into the mount, which a change of it reaches', async () => {
+  expect((await start(FILES)).report).toMatchObject({
+    result: 'loaded',
+    content: { configuration: 'sha256:1' },
+  });
+  const link = await readlink(inConfig(HALL));
+  expect(dirname(link)).toBe(at('configuration'));
+  await writeFile(link, 'changed');
+  expect(await content(HALL)).toBe('changed');
+  expect((await start(FILES)).report.result).toBe('unchanged');
+});
+
+test('a package that the hub would not load is named with file and line, and the last good ones stay, also of a volume alone', async () => {
+  await start(FILES);
+  const broken = { ...FILES, [HALL]: 'counter:\n  hall:\n    initial: many\n', 'packages/new.yaml': '' };
+  const { report } = await start(broken, { hash: 'sha256:2' });
+  expect(report).toMatchObject({ result: 'replaced', content: { configuration: 'sha256:2' } });
+  expect(report.problems.map(({ text }) => text).join()).toMatch(
+    /packages\/ground floor\/hall\.yaml, line \d/,
+  );
+  expect(await content(HALL)).toBe(FILES[HALL]);
+  expect(await content('packages/attic.yaml')).toBe(FILES['packages/attic.yaml']);
+  expect(exists('packages/new.yaml')).toBe(false);
+});
+
+test('what is gone from a folder is gone from the volume with its folder, and files of people stay', async () => {
+  await start(FILES);
+  await write('packages/mine.yaml', counter('mine'));
+  await start({ 'configuration.yaml': MAIN, 'packages/attic.yaml': counter('attic') }, { hash: 'sha256:2' });
+  expect(exists('packages/ground floor')).toBe(false);
+  expect(await content('packages/mine.yaml')).toBe(counter('mine'));
+  await start({ 'configuration.yaml': MAIN }, { hash: 'sha256:3' });
+  expect(exists('packages/attic.yaml')).toBe(false);
+  expect(exists('packages/mine.yaml')).toBe(true);
+  expect(exists('hub-operator/last-good-folders')).toBe(false);
+  expect(exists('hub-operator/last-good/configuration.yaml')).toBe(true);
+});
+
+test('keys of another content beneath are no files, in either form', async () => {
+  const other = {
+    ...entriesFor({ ...FILES, 'packages/old.yaml': '' }, 'sha256:0'),
+    '.content-hash': 'sha256:0',
+  };
+  await start(FILES, { beneath: other });
+  expect(exists('packages/old.yaml')).toBe(false);
+  await start({ 'configuration.yaml': MAIN }, { hash: 'sha256:2', beneath: other });
+  expect(exists('packages')).toBe(false);
+  await start(FILES, { hash: 'sha256:3', beneath: { 'configuration.yaml': '', 'flat.yaml': '' } });
+  expect(exists('flat.yaml')).toBe(false);
+  expect(await content(HALL)).toBe(FILES[HALL]);
+});
+
+test('an earlier version of the script finds neither a configuration nor a copy of one, and leaves all as it is', async () => {
+  await start(FILES);
+  expect(existsSync(join(at('configuration'), 'configuration.yaml'))).toBe(false);
+  expect(exists('hub-operator/last-good')).toBe(false);
+  expect(exists(`hub-operator/last-good-folders/${HALL}`)).toBe(true);
+});
+
+test('what is in the way of a folder or a file is kept aside', async () => {
+  await write('packages', 'a file');
+  await start(FILES);
+  expect(await content('packages.before-hub-operator')).toBe('a file');
+  await rm(inConfig('packages'), { recursive: true });
+  await mkdir(at('elsewhere'));
+  await symlink(at('elsewhere'), inConfig('packages'));
+  await start(FILES);
+  expect(existsSync(at('elsewhere/attic.yaml'))).toBe(false);
+  expect(await content(HALL)).toBe(FILES[HALL]);
+  await rm(inConfig('packages/attic.yaml'));
+  await mkdir(inConfig('packages/attic.yaml'));
+  await start(FILES);
+  expect(await content('packages/attic.yaml')).toBe(FILES['packages/attic.yaml']);
+  await rm(inConfig('packages/attic.yaml'));
+  await write('packages/attic.yaml', '# mine\n');
+  await start(FILES);
+  expect(await content('packages/attic.yaml.before-hub-operator-2')).toBe('# mine\n');
+});
+
+test('nothing is linked outside of the hub’s directory by a list of names that was changed', async () => {
+  const names = [
+    'configuration.yaml',
+    '../outside.yaml',
+    '/tmp/outside.yaml',
+    '.storage/auth',
+    'a/../../x.yaml',
+  ];
+  const beneath = { '.files': JSON.stringify({ content: 'sha256:2', names }) };
+  const entries = { ...entriesFor(FILES, 'sha256:2'), ...beneath };
+  await start({}, { hash: 'sha256:2', beneath: entries });
+  expect(await content('configuration.yaml')).toBe(MAIN);
+  expect(existsSync(at('outside.yaml'))).toBe(false);
+  expect(exists('.storage/auth')).toBe(false);
+});
+
+test('an automation in a file of a folder counts, also if it has the name of a file of the API', async () => {
+  const text = '- alias: A\n  triggers: []\n  actons: []\n';
+  const main = `${MAIN}automation own: !include_dir_merge_list rooms\n`;
+  const { report } = await start({ 'configuration.yaml': main, 'rooms/hall/automations.yaml': text });
+  expect(report.problems.map((each) => each.text).join()).toContain("Automation with alias 'A'");
+});
+
+describe('folders that the configuration includes and does not have', () => {
+  const NONE = { missing: [], empty: [], present: [], isComplete: true };
+
+  test('are told apart', async () => {
+    await write('present/deep/a.yaml', '');
+    await write('empty/.hidden/a.yaml', '');
+    await write('empty/a.txt', '');
+    await write('empty/secrets.yaml', '');
+    await write('a-file', '');
+    const folders = ['a-file', 'absent', 'empty', 'present', 'a/b'];
+    const { report } = await start({ 'configuration.yaml': '' }, { folders });
+    expect(report.folders).toEqual({
+      ...NONE,
+      missing: ['a-file', 'absent', 'a/b'],
+      empty: ['empty'],
+      present: ['present'],
+    });
+    expect((await start({ 'configuration.yaml': '' })).report.folders).toEqual(NONE);
+  });
+
+  test('are too many or too long to be named all, and the missing ones come first', async () => {
+    await write('present/a.yaml', '');
+    const many = ['present', ...Array.from({ length: 30 }, (_, index) => `absent-${index}`)];
+    const { missing, present, isComplete } = (await start({ 'configuration.yaml': '' }, { folders: many }))
+      .report.folders!;
+    expect([missing.length, present.length, isComplete]).toEqual([20, 0, false]);
+    const keys = Array.from({ length: 12 }, (_, index) => `    ${'ä'.repeat(900)}${index}: 1\n`).join('');
+    const text = `input_number:\n  x:\n    min: 1\n    max: 2\n${keys}`;
+    const long = Array.from({ length: 30 }, (_, index) => `${'ö'.repeat(110)}${index}`);
+    const { message, report } = await start(
+      { 'configuration.yaml': text },
+      { hash: `sha256:${'2'.repeat(64)}`, folders: long },
+    );
+    expect(report.problems).toHaveLength(1);
+    expect(report.folders).toMatchObject({ isComplete: false });
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4_096);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Files } from '../../../../../operator/sync/configuration/generate/config-files';
+import {
+  entriesFor,
+  filesOf,
+  sizeOfNames,
+} from '../../../../../operator/sync/configuration/generate/file-keys';
+import fc from '../../../../fast-check';
+
+const HASH = 'sha256:1';
+const PLAIN: Files = { 'configuration.yaml': 'a:', '_b-c.d.txt': 'b' };
+const NESTED: Files = { 'configuration.yaml': 'a:', 'my rooms/hall-1.yaml': 'b', '-odd': 'c' };
+
+const segment = fc
+  .string({ unit: fc.constantFrom(...'ab-_. sB1'), minLength: 1, maxLength: 8 })
+  .filter((text) => !text.startsWith('.'));
+const name = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
+
+describe('entriesFor', () => {
+  test('plain names are the keys, as in every earlier version', () => {
+    expect(entriesFor(PLAIN, HASH)).toEqual(PLAIN);
+    expect(sizeOfNames(Object.keys(PLAIN))).toBe(0);
+  });
+
+  test('with a folder all keys are escaped, and the names are listed with the content', () => {
+    expect(entriesFor(NESTED, HASH)).toEqual({
+      '-configuration.yaml': 'a:',
+      '-my-brooms-shall--1.yaml': 'b',
+      '---odd': 'c',
+      '.files': JSON.stringify({ content: HASH, names: Object.keys(NESTED) }),
+    });
+  });
+
+  test('are read back, and are keys of a ConfigMap', () => {
+    fc.assert(
+      fc.property(fc.dictionary(name, fc.string(), { minKeys: 1 }), (files) => {
+        const entries = entriesFor(files, HASH);
+        for (const key of Object.keys(entries)) expect(key).toMatch(/^[-._a-zA-Z0-9]+$/);
+        expect(filesOf(entries)).toEqual(files);
+        expect(Object.hasOwn(entries, 'configuration.yaml') && Object.hasOwn(entries, '.files')).toBe(false);
+      }),
+    );
+  });
+
+  test('their names take the room that is counted, at least', () => {
+    const names = Object.keys(NESTED);
+    const entries = entriesFor(Object.fromEntries(names.map((each) => [each, ''])), '');
+    const room = Object.entries(entries).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
+    expect(sizeOfNames(names)).toBeGreaterThanOrEqual(room - '{"content":"","names":[]}.files'.length);
+  });
+});

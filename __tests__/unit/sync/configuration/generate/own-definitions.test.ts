@@ -1,0 +1,54 @@
+import { ConfigFiles, type Files } from '../../../../../operator/sync/configuration/generate/config-files';
+import { ownDefinitionsIn } from '../../../../../operator/sync/configuration/generate/own-definitions';
+
+const inFiles = (files: Files | string) =>
+  ownDefinitionsIn(new ConfigFiles(typeof files === 'string' ? { 'configuration.yaml': files } : files));
+
+describe('ownDefinitionsIn', () => {
+  test.each([
+    ['a section', 'automation: [{id: a}, {id: "1"}, {alias: none}, text]\n', { automation: ['1', 'a'] }],
+    ['a labelled section', 'scene own:\n  - id: film\n', { scene: ['film'] }],
+    [
+      'scripts',
+      'script: {night: {sequence: []}, day: }\nscript own: {night: }\n',
+      { script: ['day', 'night'] },
+    ],
+    ['an only automation', 'automation own: {id: a}\n', { automation: ['a'] }],
+    ['the marker', 'script: {hub_operator_configuration: {}}\n', {}],
+    ['what the API writes', 'automation: !include automations.yaml\n', {}],
+    ['an id that is a secret', 'automation: [{id: !secret a}]\n', {}],
+    ['sections of other names', 'automations: [{id: a}]\nscripts: {a: }\n', {}],
+    [
+      'a package',
+      'homeassistant: {packages: {p: {automation: [{id: a}], script x: {b: }}}}\n',
+      { automation: ['a'], script: ['b'] },
+    ],
+    ['nothing', '', {}],
+  ])('%s', (_, text, expected) => {
+    expect(inFiles(text)).toEqual(expected);
+  });
+
+  test('packages and lists in folders', () => {
+    const files = {
+      'configuration.yaml':
+        'homeassistant: {packages: !include_dir_named packages}\nautomation own: !include_dir_merge_list automations\nscript own: !include_dir_named scripts\nscene own: !include_dir_list scenes\n',
+      'packages/hall.yaml': 'automation: !include ../hall.yaml\n',
+      'hall.yaml': '- id: in_package\n',
+      'automations/a.yaml': '- id: in_list\n- !include ../one.yaml\n',
+      'one.yaml': 'id: included\n',
+      'scripts/morning.yaml': 'sequence: []\n',
+      'scenes/film.yaml': 'id: film\n',
+    };
+    expect(inFiles(files)).toEqual({
+      automation: ['in_list', 'in_package', 'included'],
+      script: ['morning'],
+      scene: ['film'],
+    });
+  });
+
+  test('of thousands, as many as an annotation has room for', () => {
+    const items = Array.from({ length: 3_000 }, (_, index) => `- id: a${index}\n`);
+    expect(inFiles(`automation:\n${items.join('')}`).automation).toHaveLength(1_000);
+    expect(inFiles(`automation:\n- id: ${'a'.repeat(300)}\n`)).toEqual({});
+  });
+});

@@ -1,0 +1,68 @@
+import { posix } from 'node:path';
+import { isScalar, visit } from 'yaml';
+import { type Files, includedFiles, isIncludeOfFolder, isYaml, nameInConfig } from './config-files';
+import type { parseHubYaml } from './hub-yaml';
+
+/** A file or a folder that the configuration includes, and of which it has no file itself: only the hub's volume may have it. */
+export interface ForeignTarget {
+  readonly type: 'file' | 'folder';
+  /** In the hub's directory: `packages`, `lights/hall.yaml`. */
+  readonly path: string;
+  /** The place of its first include, in words: `spec.configuration, line 3, column 13`. */
+  readonly place: string;
+}
+
+/** Targets beyond these are not looked for: their paths have to fit into the object of the configuration. */
+const MOST_TARGETS = 200;
+const LONGEST_PATH = 255;
+
+/** The files that the hub's API, the operator or the hub itself writes at the start of a pod. */
+const WRITTEN_BY_HUB = /^(automations|scenes|scripts)\.yaml$|^hub-operator\//;
+
+/** The targets in the order of the files and their lines. Those outside of the hub's directory are left out. */
+export function foreignTargets(files: Files, parse: typeof parseHubYaml): readonly ForeignTarget[] {
+  const targets = new Map<string, ForeignTarget>();
+  for (const [name, text] of Object.entries(files)) {
+    if (!isYaml(name) || !text.includes('!include')) continue;
+    const file = parse(text);
+    if (!('document' in file)) continue;
+    const field = name === 'configuration.yaml' ? 'spec.configuration' : `spec.files[${name}]`;
+    visit(file.document, {
+      Scalar(_, node) {
+        if (!isScalar(node) || !node.tag?.startsWith('!include') || targets.size >= MOST_TARGETS) return;
+        const type = isIncludeOfFolder(node) ? 'folder' : 'file';
+        const path = nameInConfig(String(node.value), posix.dirname(name));
+        const key = `${type} ${path}`;
+        if (targets.has(key) || isElsewhere(path) || WRITTEN_BY_HUB.test(path)) return;
+        const isKnown =
+          type === 'folder' ? includedFiles(Object.keys(files), path).length > 0 : Object.hasOwn(files, path);
+        if (isKnown) return;
+        const { line, column } = file.positionOf(node.range![0]);
+        targets.set(key, { type, path, place: `${field}, line ${line}, column ${column}` });
+      },
+    });
+  }
+  return [...targets.values()];
+}
+
+/** The hub's directory itself holds files of its own; the rest is on another volume, or nowhere. */
+const isElsewhere = (path: string): boolean =>
+  path === '.' || path.startsWith('..') || path.startsWith('/') || path.length > LONGEST_PATH;
+
+/** The paths of the folders among the targets. */
+export const foldersOf = (targets: readonly ForeignTarget[]): readonly string[] =>
+  targets.filter(({ type }) => type === 'folder').map(({ path }) => path);
+
+/** The target with its place, its effect and the way out, as sentences. */
+export function foreignWarning({ type, path, place }: ForeignTarget): string {
+  const [what, effect] =
+    type === 'folder'
+      ? ['the folder', 'the hub loads nothing of it']
+      : ['the file', 'it is empty for the hub'];
+  return `${place}: includes ${what} ${path}, which spec.files does not have: ${effect}, unless its volume has it. ${wayOut(type)}`;
+}
+
+export const wayOut = (type: ForeignTarget['type']): string =>
+  type === 'folder'
+    ? 'Put its files into spec.files with their folder, such as packages/hall.yaml, and with the ending .yaml, which the hub reads; correct its name; or write the folder on the volume.'
+    : 'Put it into spec.files, correct its name, or write it on the volume.';

@@ -1,0 +1,39 @@
+import { isMap, isScalar } from 'yaml';
+import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from '../../../client/connection/config-entity';
+import { MARKER_SCRIPT } from '../../../kinds/ids';
+import type { OwnDefinitions } from '../../hub-workload/own-definitions';
+import type { ConfigFiles, Place } from './config-files';
+
+/** Ids in an annotation, together, and characters of each. */
+const MOST_IDS = 1_000;
+const LONGEST_ID = 255;
+
+/** The automations, scenes and scripts that the files have themselves, in packages and in sections, by their ids. */
+export function ownDefinitionsIn(files: ConfigFiles): OwnDefinitions {
+  const roots = [...(files.root ? [files.root] : []), ...files.packages];
+  const found = new Map<ConfigEntityKind, Set<string>>();
+  let left = MOST_IDS;
+  for (const [key, section] of roots.flatMap((root) => [...files.entries(root)])) {
+    const kind = CONFIG_ENTITY_KINDS.find((each) => key === each || key.startsWith(`${each} `));
+    if (!kind) continue;
+    const known = found.get(kind) ?? new Set<string>();
+    for (const id of idsIn(files, kind, section)) {
+      if (known.has(id) || id.length > LONGEST_ID || left === 0) continue;
+      known.add(id);
+      left -= 1;
+    }
+    if (known.size > 0) found.set(kind, known);
+  }
+  const kinds = CONFIG_ENTITY_KINDS.filter((kind) => found.has(kind));
+  return Object.fromEntries(kinds.map((kind) => [kind, [...found.get(kind)!].sort()]));
+}
+
+function idsIn(files: ConfigFiles, kind: ConfigEntityKind, section: Place): string[] {
+  if (kind === 'script') return [...files.entries(section).keys()].filter((id) => id !== MARKER_SCRIPT);
+  return files.items(section).flatMap((item) => {
+    if (!isMap(files.follow(item).node)) return [];
+    const id = files.entry(item, 'id');
+    const node = id && files.follow(id).node;
+    return isScalar(node) && !node.tag?.startsWith('!') ? [String(node.value)] : [];
+  });
+}

@@ -1,0 +1,41 @@
+import type { ConfigEntityKind } from '../../client/connection/config-entity';
+import { operatorAnnotations } from '../../kinds/annotations';
+import { objectNames } from '../../kinds/object-names';
+import type { ClusterObject } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
+
+/** The ids of the automations, scenes and scripts that the configuration of a hub has itself, by kind. */
+export type OwnDefinitions = Readonly<Partial<Record<ConfigEntityKind, readonly string[]>>>;
+
+/** The annotation of the accepted configuration that tells of them; empty: there are none. */
+export const definitionsAnnotation = (definitions: OwnDefinitions = {}): Readonly<Record<string, string>> =>
+  Object.keys(definitions).length === 0
+    ? {}
+    : { [operatorAnnotations.definitions]: JSON.stringify(definitions) };
+
+/** Whether the configuration that the hub has loaded has an object of this id itself. */
+export function isInConfiguration(
+  { cache }: { readonly cache: Pick<Services['cache'], 'get'> },
+  { namespace, hub }: { readonly namespace: string; readonly hub: string },
+  kind: ConfigEntityKind,
+  id: string,
+): boolean {
+  const { acceptedConfiguration } = objectNames(hub);
+  const accepted = cache.get<ClusterObject>(builtin.ConfigMap.kind, namespace, acceptedConfiguration);
+  return (accepted && idsIn(accepted, kind).has(id)) ?? false;
+}
+
+/** Hundreds of resources ask for those of one hub. */
+const parsed = new WeakMap<ClusterObject, Map<string, ReadonlySet<string>>>();
+
+function idsIn(accepted: ClusterObject, kind: ConfigEntityKind): ReadonlySet<string> {
+  const known = parsed.get(accepted) ?? new Map<string, ReadonlySet<string>>();
+  parsed.set(accepted, known);
+  const ids = known.get(kind) ?? new Set(definitionsIn(accepted)[kind]);
+  known.set(kind, ids);
+  return ids;
+}
+
+const definitionsIn = ({ metadata: { annotations } }: ClusterObject): OwnDefinitions =>
+  JSON.parse(annotations?.[operatorAnnotations.definitions] ?? '{}') as OwnDefinitions;
