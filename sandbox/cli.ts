@@ -17,7 +17,7 @@ ${hubs ? 'The cluster has a node that runs hubs.' : 'The cluster has no node: it
 
 Ctrl-C stops it and removes its data.`);
   await interrupted;
-  await removeRunFile();
+  await removeRunFile(sandbox);
   await sandbox.stop();
   console.log(`All processes are stopped. The data is removed: ${sandbox.directory}`);
 }

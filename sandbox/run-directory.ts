@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, readdir, readlink, rm, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 /** The folder of the runs' data and logs, ignored by git. `HUB_OPERATOR_RUNS` overrides it. */
 export function runsDirectory(): string {
@@ -11,26 +11,38 @@ const SIGN_OF_LIFE_INTERVAL = 600_000;
 /** Long enough for a machine that sleeps for the night. */
 const LONGEST_SILENCE = 86_400_000;
 
+/** The name of a run's folder, and of its run file: `run-<pid>-<PID namespace>-…`. Without a namespace: that of this process. */
+const NAME = /^run-(\d+)-(?:(\d+)-)?/;
+
 /**
- * Creates a folder for a run of this process and removes the folders of processes that have ended.
+ * Creates a folder for a run of this process and removes the folders and run files of processes that have ended.
  *
- * @param space the PID namespace of this process: a container and its host may share this checkout, and do not see each
- * other's processes. The time of the folder says there whether its run goes on.
+ * @param space the PID namespace of this process
  */
 export async function makeRunDirectory(space?: string): Promise<string> {
   const runs = runsDirectory();
   const own = space ?? (await processSpace());
   await mkdir(runs, { recursive: true });
-  for (const name of await readdir(runs)) {
-    const [, pid, of = own] = /^run-(\d+)-(?:(\d+)-)?/.exec(name) ?? [];
-    if (pid === undefined) continue;
-    const path = join(runs, name);
-    const isRunning = of === own ? isAlive(Number(pid)) : await wasSeen(path);
-    if (!isRunning) await rm(path, { recursive: true, force: true });
-  }
+  for (const name of await readdir(runs))
+    if (NAME.test(name) && !(await goesOn(name.replace(/\.json.*$/, ''), own)))
+      await rm(join(runs, name), { recursive: true, force: true });
   const directory = await mkdtemp(join(runs, `run-${process.pid}-${own}-`));
   setInterval(() => void touch(directory), SIGN_OF_LIFE_INTERVAL).unref();
   return directory;
+}
+
+/**
+ * Whether a run goes on. A container and its host may share this checkout and do not see each other's processes: of a run
+ * in another PID namespace the time of its folder says it.
+ *
+ * @param directory the folder of the run, as any process names it
+ * @param space the PID namespace of this process
+ */
+export async function goesOn(directory: string, space?: string): Promise<boolean> {
+  const own = space ?? (await processSpace());
+  const name = basename(directory);
+  const [, pid, of = own] = NAME.exec(name) ?? [];
+  return pid !== undefined && of === own ? isAlive(Number(pid)) : wasSeen(join(runsDirectory(), name));
 }
 
 /** The number of the PID namespace of this process; 0 where the system has none. */
@@ -49,7 +61,7 @@ async function touch(path: string): Promise<void> {
   await utimes(path, now, now).catch(() => undefined); // removed at the end of the run
 }
 
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,13 +1,16 @@
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isAlive, runsDirectory } from './run-directory';
+import { basename, join } from 'node:path';
+import { goesOn, runsDirectory } from './run-directory';
 import type { Sandbox } from './index';
 
 /** Path of the file that describes the first of the runs that go on, for programs. */
 export const runFile = (): string => join(runsDirectory(), 'run.json');
 
-/** Path of the file of a run that was started beside another one. */
-const besideFile = (): string => join(runsDirectory(), `run-${process.pid}.json`);
+/** The part of a sandbox that tells runs from each other: two PID namespaces may give one pid to two processes. */
+type Run = Pick<Sandbox, 'directory'>;
+
+/** Path of the file of a run that was started beside another one. The next run removes it if this one is killed. */
+const besideFile = ({ directory }: Run): string => join(runsDirectory(), `${basename(directory)}.json`);
 
 /**
  * Writes the run file: process ids, paths and addresses of the run, and `extra`, such as the URLs of hubs. That of another
@@ -29,7 +32,7 @@ export async function writeRunFile(
   };
   await mkdir(runsDirectory(), { recursive: true });
   // Put into place as a whole, so that no reader sees a partial file.
-  const partial = `${runFile()}.${process.pid}`;
+  const partial = `${besideFile(sandbox)}.partial`;
   await writeFile(partial, `${JSON.stringify(run, undefined, 2)}\n`);
   const isFirst = await link(partial, runFile()).then(
     () => true,
@@ -37,18 +40,18 @@ export async function writeRunFile(
   );
   if (isFirst) return rm(partial);
   const writer = await writerOf(runFile());
-  const isOthers = writer !== undefined && writer !== process.pid && isAlive(writer);
-  await rename(partial, isOthers ? besideFile() : runFile());
+  const isOthers = writer !== undefined && writer !== basename(sandbox.directory) && (await goesOn(writer));
+  await rename(partial, isOthers ? besideFile(sandbox) : runFile());
 }
 
 /** Removes the file of this run. */
-export async function removeRunFile(): Promise<void> {
-  await rm(besideFile(), { force: true });
-  if ((await writerOf(runFile())) === process.pid) await rm(runFile());
+export async function removeRunFile(run: Run): Promise<void> {
+  await rm(besideFile(run), { force: true });
+  if ((await writerOf(runFile())) === basename(run.directory)) await rm(runFile());
 }
 
-/** The process that wrote the file; undefined: there is no such file. */
-async function writerOf(file: string): Promise<number | undefined> {
+/** The name of the folder of the run that wrote the file; undefined: there is no such file. */
+async function writerOf(file: string): Promise<string | undefined> {
   const content = await readFile(file, 'utf8').catch(() => undefined);
-  return content === undefined ? undefined : (JSON.parse(content) as { pid: number }).pid;
+  return content === undefined ? undefined : basename((JSON.parse(content) as Run).directory);
 }

@@ -56,7 +56,7 @@ async function main(): Promise<void> {
     console.log('\nStopping …');
     resourceStates.close();
     await codeHost.stop();
-    await removeRunFile();
+    await removeRunFile(sandbox);
     await sandbox.stop({ keep: failed });
     console.log(
       `All processes are stopped. ${failed ? 'Data and logs stay until the next start' : 'The data is removed'}: ${sandbox.directory}`,

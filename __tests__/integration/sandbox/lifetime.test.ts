@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '../../cluster';
 
@@ -74,8 +74,9 @@ describe('the lifetime of a sandbox', () => {
     expect(await answers(interrupted)).toBe(false);
     await expect(access(interrupted.directory)).rejects.toThrow('ENOENT');
     // The first of the two wrote it; the one that was killed could not remove its own.
-    const { pid } = killed.process;
-    const left = [written.pid === pid ? 'run.json' : `run-${pid}.json`];
+    const left = [
+      written.pid === killed.process.pid ? 'run.json' : `${basename(killed.directory)}.json`,
+    ];
     expect((await readdir(runs)).filter((name) => name.endsWith('.json'))).toEqual(left);
   });
 
