@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { availableParallelism, setPriority, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
@@ -10,6 +10,7 @@ import { errorLine, formatError } from '../sandbox/sandbox-error';
 import { faulty, killed, noCluster, notRun, type Outcome, resultsSoFar } from './runner/node-outcome';
 import { HUB_VERSION, NEWEST_HUB } from '../sandbox/hub-software';
 import { lacking, optionsWithout, reasons } from './runner/newer-features';
+import { endGroupsWithThis, isInterrupted, spawnGroup } from './runner/process-groups';
 import { seed } from './seed';
 
 /**
@@ -302,7 +303,8 @@ function run(
   { inGaps = false, environment = {}, timeout }: RunOptions = {},
 ): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
+    if (isInterrupted()) return; // this process is about to end
+    const child = spawnGroup(program, args, {
       cwd: repository,
       env: { ...process.env, ...environment },
       stdio: ['ignore', inGaps ? 'pipe' : 'inherit', inGaps ? 'pipe' : 'inherit'],
@@ -314,6 +316,7 @@ function run(
       stream?.on('data', (chunk: Buffer) => void printed.push(chunk));
     child.on('error', reject);
     child.on('close', (code) => {
+      if (isInterrupted()) return;
       process.stdout.write(Buffer.concat(printed));
       resolve(code ?? 1);
     });
@@ -331,6 +334,7 @@ function lower({ pid }: ChildProcess): void {
 const inMinutes = (milliseconds: number): number => Math.round(milliseconds / MINUTE);
 const since = (began: number): number => Math.round((Date.now() - began) / 1_000);
 
+endGroupsWithThis();
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
