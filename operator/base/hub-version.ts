@@ -30,3 +30,10 @@ export function isLower(version: string, other: string): boolean {
   // A beta comes before its release.
   return Number(left[3] ?? Infinity) < Number(right[3] ?? Infinity);
 }
+
+/**
+ * Whether a hub of this version is another one than the tag of its image names. A tag that cannot be compared names none, and neither does
+ * one that is not of Home Assistant, such as `1.4.0` of an image that a person has built: its versions begin with a year.
+ */
+export const isOtherVersion = (tag: string, version: string): boolean =>
+  /^20\d\d\./.test(tag) && (isLower(tag, version) || isLower(version, tag));

@@ -90,6 +90,11 @@ describe('a lower version than ran on the volume', () => {
     await ready();
     // The sandbox has one hub: it reports its own version, for any spec.version.
     expect(await mark()).toBe(HUB_VERSION);
+    await until('the Hub says which version runs', async () =>
+      (await ready()).message.includes(
+        `The hub is Home Assistant ${HUB_VERSION}, and spec.version is 2026.9.1: the image `,
+      ),
+    );
   });
 });
 

@@ -1,4 +1,4 @@
-import { isLower } from '../../../operator/base/hub-version';
+import { isLower, isOtherVersion } from '../../../operator/base/hub-version';
 import fc from '../../fast-check';
 
 describe('isLower', () => {
@@ -40,5 +40,26 @@ describe('isLower', () => {
         if (isLower(a, b) && isLower(b, c)) expect(isLower(a, c)).toBe(true);
       }),
     );
+  });
+});
+
+describe('isOtherVersion', () => {
+  test.each([
+    ['2026.11.0', '2026.11.1'],
+    ['2026.12.0', '2026.11.1'],
+    ['2026.11.0', '2026.11.0b3'],
+    ['2026.11', '2026.10.4'],
+  ])('is said of the tag %s and the hub %s', (tag, version) => {
+    expect(isOtherVersion(tag, version)).toBe(true);
+  });
+
+  test.each([
+    ['2026.11.0', '2026.11.0'],
+    ['2026.11', '2026.11.4'],
+    ['stable', '2026.11.0'],
+    ['1.4.0', '2026.11.0'],
+    ['2026.11.0', '2026.12.0.dev202611010230'],
+  ])('is not said of the tag %s and the hub %s', (tag, version) => {
+    expect(isOtherVersion(tag, version)).toBe(false);
   });
 });

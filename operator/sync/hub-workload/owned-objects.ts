@@ -92,6 +92,10 @@ export function mountsClaim(spec: PodSpec | undefined, claim: string): boolean {
 export const configClaimOf = (spec: PodSpec | undefined): string | undefined =>
   spec?.volumes?.find(({ name }) => name === CONFIG_VOLUME)?.persistentVolumeClaim?.claimName;
 
+/** The image of the hub in its pod, or in its template. */
+export const hubImageOf = (spec: PodSpec | undefined): string | undefined =>
+  spec?.containers?.find(({ name }) => name === HUB_CONTAINER)?.image;
+
 export const podOf = (
   { cache }: { readonly cache: Pick<Services['cache'], 'get'> },
   { metadata: { namespace, name } }: Pick<Hub, 'metadata'>,
@@ -123,4 +127,13 @@ export const hubContainer = (pod: Pod | undefined): ContainerStatus | undefined 
 export function isReadyPod({ metadata, status }: Pod): boolean {
   if (metadata.deletionTimestamp) return false;
   return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
+}
+
+/** Whether the template of the StatefulSet is another one than that of the pod, which is to be replaced. */
+export function isOutdatedPod(pod: Pod, set: StatefulSet | undefined): boolean {
+  const { generation } = set?.metadata ?? {};
+  const { observedGeneration, updateRevision } = set?.status ?? {};
+  if (generation === undefined || observedGeneration === undefined) return false;
+  const revision = pod.metadata.labels?.['controller-revision-hash'];
+  return observedGeneration < generation || (revision !== undefined && revision !== updateRevision);
 }

@@ -10,7 +10,15 @@ import type { HubClients } from '../hub-access/hub-clients';
 import { PerHub } from '../hub-access/per-hub';
 import type { Services } from '../services';
 import { isHeld } from '../still-desired';
-import { deletePod, hubContainer, isReadyPod, type Pod, podOf, statefulSetOf } from './owned-objects';
+import {
+  deletePod,
+  hubContainer,
+  isOutdatedPod,
+  isReadyPod,
+  type Pod,
+  podOf,
+  statefulSetOf,
+} from './owned-objects';
 
 /** Whether the applied pod template is the desired one. `held`: it cannot be applied now. */
 export type TemplateState = 'current' | 'pending' | 'held';
@@ -211,11 +219,6 @@ export class PodRestarts {
 
   /** The template was applied, and the StatefulSet controller has not replaced the pod yet. */
   private isOutdated(hub: Hub, pod: Pod): boolean {
-    const set = statefulSetOf(this.services, hub);
-    const { generation } = set?.metadata ?? {};
-    const { observedGeneration, updateRevision } = set?.status ?? {};
-    if (generation === undefined || observedGeneration === undefined) return false;
-    const revision = pod.metadata.labels?.['controller-revision-hash'];
-    return observedGeneration < generation || (revision !== undefined && revision !== updateRevision);
+    return isOutdatedPod(pod, statefulSetOf(this.services, hub));
   }
 }

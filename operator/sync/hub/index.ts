@@ -19,6 +19,7 @@ import { checkTrustedProxies } from './exposure/trusted-proxies';
 import type { PodRestarts } from '../hub-workload/pod-restarts';
 import { releaseRetained } from '../hub-workload/retain';
 import { Rollouts } from './workload/rollouts';
+import { checkRunningVersion } from './workload/running-version';
 import { ensureStatefulSet } from './workload/statefulset';
 import { ensureStorage } from './workload/storage';
 
@@ -47,6 +48,7 @@ export function hubModule(
   const waitForChildren = awaitChildren(services);
   const steps = workloadSteps(services, rollouts)
     .add({ name: 'bootstrap', run: (context) => connector.connect(context) })
+    .add(checkRunningVersion(services))
     .add(checkTrustedProxies)
     .add(checkClusterBans(services))
     .add(backup)

@@ -5,7 +5,7 @@ import type { ConditionType } from '../../kinds/reasons';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type ConditionValue, type Outcome, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import { type Claim, statefulSetOf } from '../hub-workload/owned-objects';
+import { type Claim, type StatefulSet, statefulSetOf } from '../hub-workload/owned-objects';
 import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import { AnswerTooLarge, ApiError, isConflict } from '../../runtime/api-errors';
 import { errorOutcome } from '../../runtime/error-outcome';
@@ -28,6 +28,8 @@ export interface HubContext {
   readonly notices: string[];
   /** A fault of the Hub that does not stop the reconcile, since the hub runs. `Ready` reports it at the end. */
   problem?: Outcome | undefined;
+  /** The StatefulSet with the desired pod template; undefined: the template cannot be applied, or not yet. */
+  workload?: StatefulSet | undefined;
   /** The addresses that a controller has reported of the Ingress; undefined: none. */
   ingressAddress?: string | undefined;
   /** Latest time of the next reconcile in milliseconds, for any outcome. Set by {@link requeueAfter}. */

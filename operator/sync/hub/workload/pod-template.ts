@@ -161,7 +161,7 @@ function volumes(hub: Hub) {
   ];
 }
 
-/** `repository:tag`, or `repository@sha256:…` */
-function imageOf({ image, version }: HubSpec): string {
+/** The image of `spec.image` and `spec.version`: `repository:tag`, or `repository@sha256:…` */
+export function imageOf({ image, version }: Pick<HubSpec, 'image' | 'version'>): string {
   return version.startsWith('sha256:') ? `${image}@${version}` : `${image}:${version}`;
 }

@@ -12,7 +12,7 @@ import {
   claimName,
   configClaimOf,
   HUB_CONTAINER,
-  type PodSpec,
+  hubImageOf,
   type StatefulSet,
   workloadManifest,
 } from '../../hub-workload/owned-objects';
@@ -79,6 +79,7 @@ export function ensureStatefulSet(
         if (notice) notices.push(notice);
       } else {
         rollouts?.recordApplied(hub);
+        context.workload = set;
         const restart = present && !context.reconcile.dryRun && restartEvent(hub, present, set);
         if (restart) context.events.push(restart);
       }
@@ -101,11 +102,8 @@ export function ensureStatefulSet(
 function runsLike(present: StatefulSet | undefined, desired: Manifest, claim: string): boolean {
   const next = (desired as unknown as StatefulSet).spec.template.spec;
   const before = present?.spec.template.spec;
-  return configClaimOf(before) === claim && imageOf(before) === imageOf(next);
+  return configClaimOf(before) === claim && hubImageOf(before) === hubImageOf(next);
 }
-
-const imageOf = (spec: PodSpec | undefined): string | undefined =>
-  spec?.containers?.find(({ name }) => name === HUB_CONTAINER)?.image;
 
 /** The desired StatefulSet with `spec.podTemplate` merged in, or a sentence that says why that cannot be done. */
 export function statefulSet(

@@ -65,6 +65,16 @@ describe('ensureStatefulSet', () => {
     expect(applied).toEqual([]);
   });
 
+  test('hands the StatefulSet on once it has the desired template', async () => {
+    const { applied, clock, hashes, reconcile } = setup();
+    hashes['hub-operator.dev/restart-hash'] = 'sha256:1';
+    expect((await reconcile()).context.workload).toBe(applied[0]);
+    hashes['hub-operator.dev/restart-hash'] = 'sha256:2';
+    expect((await reconcile()).context.workload).toBeUndefined();
+    await clock.advance(3_000);
+    expect((await reconcile()).context.workload).toBe(applied[1]);
+  });
+
   test('says that an annotation is left which allows a later downgrade', async () => {
     const { reconcile } = setup({ annotations: { 'hub-operator.dev/allow-downgrade': 'true' } });
     const { context } = await reconcile();
