@@ -1,9 +1,10 @@
 import { hub as hubKind } from '../../operator/kinds';
 import { noticesIn } from '../../operator/kinds/hub/running-text';
 import type { CustomResource } from '../../operator/kinds/resource';
+import { conditionOf } from '../../operator/runtime/conditions';
 import { oneLine } from '../output';
 import { hubNameOf } from '../status/causes';
-import { conditionOf, stateOf } from '../status/state';
+import { stateOf } from '../status/state';
 import { about, type Finding } from './finding';
 
 /** Milliseconds after which a deletion counts as stuck; the operator waits less for a hub. */

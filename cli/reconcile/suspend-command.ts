@@ -1,10 +1,11 @@
 import { Argument, type Command } from 'commander';
+import { conditionOf } from '../../operator/runtime/conditions';
 import { type Cluster, resourceType } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { exitCodes } from '../exit-codes';
 import { findTarget } from '../kind-names';
 import { Results } from '../output';
-import { conditionOf, stateOf } from '../status/state';
+import { stateOf } from '../status/state';
 import { addState, describeState, type Expectation, waitFor, type WaitOptions, withWait } from './wait';
 
 export function suspendCommand(context: CommandContext): Command {

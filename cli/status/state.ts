@@ -1,5 +1,5 @@
-import type { Condition } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
+import { conditionOf } from '../../operator/runtime/conditions';
 
 /** The state of a resource in one word, by the rules of kstatus. */
 export type State = 'Ready' | 'Progressing' | 'Failed' | 'Suspended' | 'Deleting';
@@ -9,10 +9,6 @@ export interface ResourceState {
   /** From the condition `Ready`; absent: the operator has not reconciled the resource yet. */
   readonly reason?: string;
   readonly message?: string;
-}
-
-export function conditionOf({ status }: CustomResource, type: string): Condition | undefined {
-  return status?.conditions?.find((each) => each.type === type);
 }
 
 export function stateOf(resource: CustomResource): ResourceState {

@@ -1,4 +1,5 @@
 import { hub as hubKind, kinds, kindsByName } from '../../operator/kinds';
+import { flowKeyIn, isDisabledEntityText } from '../../operator/kinds/case-texts';
 import { noticesIn } from '../../operator/kinds/hub/running-text';
 import { readyReasons } from '../../operator/kinds/reasons';
 import type { CustomResource } from '../../operator/kinds/resource';
@@ -162,10 +163,10 @@ function wayOutOfCase(resource: CustomResource): string | undefined {
   const { reason, message = '' } = stateOf(resource);
   const { kind, metadata } = resource;
   if (reason === 'DriftDetected')
-    return / is disabled in the hub \(by: /.test(message)
+    return isDisabledEntityText(message)
       ? 'Enable the entity in the hub.'
       : `kubectl hub pull ${kindsByName.get(kind)!.shortNames[0] ?? kind}/${metadata.name} --write FILE takes the change over; \`driftPolicy: Correct\` takes it back.`;
-  if (reason === 'ConfigFlowFailed' && /cannot_connect/.test(message))
+  if (reason === 'ConfigFlowFailed' && flowKeyIn(message) === 'cannot_connect')
     return 'Nothing if the service comes back: the operator tries again within minutes. Otherwise correct the address in the answers.';
   return undefined;
 }

@@ -3,6 +3,7 @@ import type { ReloadResult } from '../../client/config-entities/reload-retry';
 import { timestamp } from '../../base/clock';
 import type { Condition } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
+import { disabledEntityText } from '../../kinds/case-texts';
 import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import {
@@ -99,8 +100,7 @@ export function disabledAsInvalid<R extends Child, S extends ConfigEntitySpec>(
 export const disabledMessage = (
   { type }: Pick<EntityType<Child, ConfigEntitySpec>, 'type'>,
   { entity_id: entityId, disabled_by: by }: RegistryEntity,
-): string =>
-  `The ${type} ${entityId} is disabled in the hub (by: ${by}), and is left so: it does not run. Enable the entity in the hub to use it.`;
+): string => disabledEntityText(type, entityId, by);
 
 const LONGEST_ERROR = 500;
 

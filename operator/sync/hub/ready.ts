@@ -32,6 +32,5 @@ export function readyOutcome(context: HubContext & Authenticated): Outcome {
       events.push({ type: 'Warning', reason: event, message });
     return [message];
   });
-  const running = runningText(core.version, url, core.state);
-  return ready('HubRunning', [running, ...missing, ...notices].join(' '));
+  return ready('HubRunning', runningText(core.version, url, core.state, [...missing, ...notices]));
 }

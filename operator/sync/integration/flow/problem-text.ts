@@ -6,6 +6,7 @@ import type {
 } from '../../../client/connection/flow-step';
 import type { HubClient } from '../../../client/hub-client';
 import { userAnnotations } from '../../../kinds/annotations';
+import { failedFlowText, failedFlowWithCause } from '../../../kinds/case-texts';
 import type { HubIntegrationSpec, PendingFlow } from '../../../kinds/integration';
 import { allAnswers, type Answers } from '../answers';
 import type { FlowProblem } from './navigator';
@@ -32,14 +33,11 @@ export async function problemText(
 ): Promise<string> {
   const { kind, step, field, key, placeholders, textOf } = problem;
   if (kind === 'unavailable') return ended(problem.text ?? '');
-  const where = [step && `in the step ${step}`, field && `at the field ${field}`].filter(Boolean).join(' ');
-  const what = `The ${NAMES[flow.kind]} of ${flow.domain} failed`;
-  const place = where ? `${what} ${where}` : what;
+  const failed = { flow: NAMES[flow.kind], domain: flow.domain, step, field };
   if (key === undefined || (kind !== 'error' && kind !== 'abort'))
-    return ended(`${place}: ${problem.text ?? 'the hub gave no reason'}`);
+    return ended(`${failedFlowText(failed)}: ${problem.text ?? 'the hub gave no reason'}`);
   const text = await translations.ofFlow(textOf ?? flow.domain, flow, { kind, key }, placeholders);
-  const shown = text === undefined ? key : `${key} (${text.trim()})`;
-  return ended(kind === 'abort' ? `${place}: the hub ended it with ${shown}` : `${place}: ${shown}`);
+  return ended(failedFlowWithCause(failed, { key, words: text?.trim(), isEnd: kind === 'abort' }));
 }
 
 /** With a full stop, unless the hub's text ends the sentence. */
