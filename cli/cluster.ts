@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { Clock } from '../operator/base/clock';
 import { messageOf } from '../operator/base/errors';
+import { undefinedIf } from '../operator/base/undefined-if';
 import { kinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION } from '../operator/kinds/group';
 import type { KindDefinition } from '../operator/kinds/kind';
@@ -11,6 +12,7 @@ import { ApiClient, type ApiRequest } from '../operator/runtime/api-client';
 import { isForbidden, isNotFound } from '../operator/runtime/api-errors';
 import { pathOf, type ResourceType } from '../operator/runtime/objects';
 import { CommandError } from './command-error';
+import { meantBy, orElse } from './suggestion';
 
 /** Options of every command that uses a cluster, as kubectl has them. */
 export interface ClusterOptions {
@@ -178,8 +180,9 @@ export class Cluster {
   async get(definition: KindDefinition, name: string): Promise<CustomResource> {
     const type = resourceType(definition);
     const found = await this.api.find(type, this.namespace, name);
-    if (!found) throw this.missing(type, name);
-    return found as unknown as CustomResource;
+    if (found) return found as unknown as CustomResource;
+    const others = await undefinedIf(isForbidden, this.list(type));
+    throw this.missing(type, name, meantBy(name, others ?? [])?.metadata.name);
   }
 
   /**
@@ -209,10 +212,10 @@ export class Cluster {
     return this.namespace === '' ? 'in all namespaces' : `in the namespace ${this.namespace}`;
   }
 
-  private missing({ kind }: ResourceType, name: string): CommandError {
-    return new CommandError(
-      `there is no ${kind} ${name} in the namespace ${this.namespace}: name another one, or choose the namespace with -n`,
-    );
+  /** @param meant the name of one that is there */
+  private missing({ kind }: ResourceType, name: string, meant?: string): CommandError {
+    const wayOut = orElse(meant, 'name another one, or choose the namespace with -n');
+    return new CommandError(`there is no ${kind} ${name} in the namespace ${this.namespace}: ${wayOut}`);
   }
 }
 

@@ -2,6 +2,7 @@ import { hub, kinds } from '../operator/kinds';
 import type { KindDefinition } from '../operator/kinds/kind';
 import { type Cluster, resourceType } from './cluster';
 import { CommandError } from './command-error';
+import { meantBy, orElse } from './suggestion';
 
 /** All names by which kubectl knows a kind, in lower case. */
 const byName: ReadonlyMap<string, KindDefinition> = new Map(
@@ -58,8 +59,13 @@ export async function findTarget(
     : fitting.length > 3
       ? 'resource with an object in a hub'
       : fitting.map(({ kind }) => kind).join(' or ');
+  const meant = meantBy(
+    name,
+    fitting.flatMap(({ kind }) => resources.get(kind) ?? []),
+  );
+  const wayOut = orElse(meant?.metadata.name, 'write KIND/NAME, or choose the namespace with -n');
   throw new CommandError(
-    `no ${nouns} in the namespace ${cluster.namespace} is called ${name}: write KIND/NAME, or choose the namespace with -n`,
+    `no ${nouns} in the namespace ${cluster.namespace} is called ${name}: ${wayOut}`,
   );
 }
 

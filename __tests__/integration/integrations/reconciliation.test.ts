@@ -321,9 +321,11 @@ describe('IntegrationSync', () => {
     await loaded('frost');
     await home.apply(
       integration('villa', 'unknown', 'no_such_thing'),
+      integration('villa', 'mistyped', 'mqqt'),
       integration('villa', 'incomplete', 'threshold', { configuration: texts({ name: 'x' }) }),
     );
     await failed('unknown', 'no integration no_such_thing');
+    await failed('mistyped', 'no integration mqqt: did you mean mqtt');
     await failed('incomplete', 'field entity_id', 'needs the field entity_id');
     await noFlowIsLeft();
   });

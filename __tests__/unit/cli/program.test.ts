@@ -246,6 +246,12 @@ describe('words before the command', () => {
 
 describe('a name without a kind', () => {
   const night = (kind: string) => resource(kind, 'night', ofHub('villa'));
+  const entity = resource(
+    'HubAutomation',
+    'porch-at-night',
+    { ...ofHub('villa'), alias: 'Porch' },
+    { fields: { entityId: 'automation.night_2' } },
+  );
 
   test.each([
     ['sync night --no-wait', [night('HubLabel')], 'HubLabel night: requested\n'],
@@ -271,6 +277,15 @@ describe('a name without a kind', () => {
       [night('HubLabel')],
       'no HubAutomation or HubScript in the namespace home is called night',
     ],
+    [
+      'trace nihgt',
+      [night('HubAutomation')],
+      'is called nihgt: did you mean night? Write KIND/NAME, or choose the namespace with -n',
+    ],
+    ['trace haauto/nigt', [night('HubAutomation')], 'there is no HubAutomation nigt in the namespace home: did you mean night? Name another one'],
+    ['trace automation.night_2', [entity], 'did you mean porch-at-night?'],
+    ['trace PORCH', [entity], 'did you mean porch-at-night?'],
+    ['trace night', [night('HubLabel'), entity], 'is called night: write KIND/NAME'],
     ['pull night', [], 'no resource with an object in a hub in the namespace home is called night'],
     [
       'resume nothing',

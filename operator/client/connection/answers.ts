@@ -63,6 +63,8 @@ export const configCheck = object({
 });
 export type ConfigCheck = Of<typeof configCheck>;
 export const components = list(text);
+/** The domains of integrations with a config flow. */
+export const flowHandlers = list(text);
 export const entityPayload: Shape<EntityPayload> = anyObject;
 export const onboardingSteps = list(object({ step: text, done: flag }));
 /** A zone of the hub's configuration file. */

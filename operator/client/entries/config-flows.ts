@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock';
 import { FLOW_REQUEST_LIMIT } from '../../base/limits';
 import { Timer } from '../../base/timer';
-import { uploadedFile } from '../connection/answers';
+import { flowHandlers, uploadedFile } from '../connection/answers';
 import { HubRejected, NotFound } from '../connection/errors';
 import { type FlowKind, flowStep, type FlowStep } from '../connection/flow-step';
 import type { CallOptions, RestClient } from '../connection/rest';
@@ -48,6 +48,11 @@ export class ConfigFlows {
     private readonly rest: RestClient,
     private readonly clock: Clock,
   ) {}
+
+  /** The domains of all integrations that can be set up by a flow, those of helpers and of the community among them. */
+  domains(): Promise<readonly string[]> {
+    return this.rest.get('/api/config/config_entries/flow_handlers', { answer: flowHandlers });
+  }
 
   /**
    * Resolves with the first step.

@@ -1,8 +1,17 @@
-import { HubFailed, HubNotRunning, HubRejected, HubUnreachable } from '../../client/connection/errors';
+import {
+  HubError,
+  HubFailed,
+  HubNotRunning,
+  HubRejected,
+  HubUnreachable,
+} from '../../client/connection/errors';
+import type { HubClient } from '../../client/hub-client';
 import { DeadlineExceeded } from '../../base/deadline';
 import { Stopping } from '../../base/errors';
 import { timestamp } from '../../base/clock';
 import { UNKNOWN_ERROR_ATTEMPTS } from '../../base/limits';
+import { nearestName } from '../../base/nearest-name';
+import { undefinedIf } from '../../base/undefined-if';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import { hubErrorOutcome } from '../hub-access/hub-errors';
@@ -59,7 +68,7 @@ async function outcomeOf(
     if (error instanceof Stopping || error instanceof DeadlineExceeded)
       return inProgress(reconcile, undefined, 0, { pendingFlow: null });
     if (error instanceof HubRejected)
-      return failed(reconcile, operation, rejection(reconcile, operation, error));
+      return failed(reconcile, operation, await rejection(reconcile, operation, error));
     if (error instanceof HubUnreachable || error instanceof HubFailed)
       return failed(reconcile, operation, lost(reconcile, error));
     // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
@@ -206,13 +215,26 @@ const lost = (reconcile: IntegrationReconcile, { message }: Error): Failed =>
   configurationFailed(reconcile, { kind: 'lost', text: `the hub did not respond: ${message}` });
 
 /** The hub has no such integration, or one that cannot be reconfigured. */
-function rejection(reconcile: IntegrationReconcile, { type }: FlowOperation, error: HubRejected): Failed {
-  const { spec } = reconcile;
+async function rejection(
+  reconcile: IntegrationReconcile,
+  { type }: FlowOperation,
+  error: HubRejected,
+): Promise<Failed> {
+  const { client, spec } = reconcile;
   const text =
     error.code === '404' && type === 'create'
-      ? `The hub has no integration ${spec.domain} that can be set up, or cannot load it: check spec.domain and the hub’s log`
+      ? await withoutFlow(client, spec.domain)
       : `The hub rejected the flow of ${spec.domain}: ${error.message}`;
   return configurationFailed(reconcile, { kind: 'unavailable', text });
+}
+
+/** A hub that does not list its integrations now is not asked once more: the words without a suggestion do. */
+async function withoutFlow({ flows }: Pick<HubClient, 'flows'>, domain: string): Promise<string> {
+  const domains = await undefinedIf((error) => error instanceof HubError, flows.domains());
+  const meant = domains?.includes(domain) ? undefined : nearestName(domain, domains ?? []);
+  return meant === undefined
+    ? `The hub has no integration ${domain} that can be set up, or cannot load it: check spec.domain and the hub’s log`
+    : `The hub has no integration ${domain}: did you mean ${meant}? Correct spec.domain.`;
 }
 
 function adoptionEvents({ adopted }: Applied): readonly EventSpec[] {

@@ -213,6 +213,7 @@ describe('an answer over HTTP of another form', () => {
     ['POST /auth/login_flow', LOGIN_FLOW, ({ rest }) => authorize(rest, login, systemClock)],
     ['POST /api/onboarding/users', { auth_code: NAME }, ({ rest }) => createUser(rest, login)],
     ['GET /api/config/automation/config/a', {}, ({ entities }) => entities.read('automation', NAME)],
+    ['GET /api/config/config_entries/flow_handlers', [NAME], ({ flows }) => flows.domains()],
     ['POST /api/file_upload', { file_id: NAME }, ({ flows }) => flows.upload(Buffer.from(''), NAME)],
     ...[
       FORM,

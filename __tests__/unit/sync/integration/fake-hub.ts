@@ -82,6 +82,8 @@ export class FakeHub {
   discovered: readonly FlowInProgress[] = [];
   /** Whether the integration allows one entry at most, by its manifest. */
   isSingle = false;
+  /** The integrations that can be set up. */
+  domains: readonly string[] = ['demo'];
   entities: { entity_id: string; config_entry_id: string }[] = [];
   /** What a flow that is started shows. */
   scriptOf: (request: FlowRequest) => Script = () => () => ({ type: 'abort', reason: 'not_scripted' });
@@ -225,6 +227,7 @@ export class FakeHub {
         },
       },
       flows: {
+        domains: async () => this.domains,
         start: async (request: FlowRequest) => {
           const id = `flow-${++this.count}`;
           const flow = { kind: request.kind, script: this.scriptOf(request), answers: [] };

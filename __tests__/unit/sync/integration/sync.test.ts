@@ -1,4 +1,4 @@
-import { HubUnreachable } from '../../../../operator/client/connection/errors';
+import { HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
 import { anEntry, type FakeHub, form, oneForm, type Script } from './fake-hub';
 import { House, texts } from './house';
 
@@ -76,6 +76,38 @@ describe('IntegrationSync', () => {
       });
       const { message } = await house.settle('one');
       expect(message).toContain('no login: ***, ***');
+    });
+  });
+
+  describe('an integration that the hub does not have', () => {
+    const message = async () => {
+      house.client.flows.start = () => Promise.reject(new NotFound('404', 'Invalid handler specified'));
+      house.apply('one', {});
+      const outcome = await house.settle('one');
+      expect(outcome).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
+      return outcome.message;
+    };
+
+    test('is named with the one of a similar name', async () => {
+      hub.domains = ['demos', 'mqtt'];
+      expect(await message()).toBe(
+        'The hub has no integration demo: did you mean demos? Correct spec.domain.',
+      );
+    });
+
+    test.each([
+      ['none is similar', ['mqtt']],
+      ['it is in the list, and cannot be loaded', ['demo', 'demos']],
+    ])('is named alone where %s', async (_, domains) => {
+      hub.domains = domains;
+      expect(await message()).toContain(
+        'no integration demo that can be set up, or cannot load it: check spec.domain',
+      );
+    });
+
+    test('is named alone where the hub does not list its integrations', async () => {
+      house.client.flows.domains = () => Promise.reject(new HubUnreachable('the connection broke'));
+      expect(await message()).toContain('no integration demo that can be set up');
     });
   });
 
