@@ -1,13 +1,12 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
-import { HubError } from '../operator/client/connection/errors';
-import { messageOf, OperationalError } from '../operator/base/errors';
-import { ApiError, ApiServerUnreachable, isForbidden } from '../operator/runtime/api-errors';
+import { OperationalError } from '../operator/base/errors';
 import type { Cluster } from './cluster';
 import { CommandContext } from './command-context';
 import { CommandError } from './command-error';
 import { COMPLETE, completionCommand, printCandidates } from './completion';
 import type { Environment } from './environment';
+import { errorText } from './error-text';
 import { type ExitCode, exitCodes } from './exit-codes';
 import { commandFirst, synonymOf, versionCommand } from './words';
 
@@ -91,7 +90,7 @@ export async function runProgram(
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.failure;
     if (environment.signal.aborted) return exitCodes.failure;
     if (!(error instanceof OperationalError)) throw error;
-    terminal.warn(`error: ${textOf(error, cluster)}`);
+    terminal.warn(`error: ${errorText(error, cluster)}`);
     return error instanceof CommandError ? error.exitCode : exitCodes.failure;
   } finally {
     terminal.clearProgress();
@@ -107,17 +106,4 @@ function refuseUnknown(program: Command, [word = '', of]: readonly string[]): vo
   const hint = synonym === undefined ? '' : `: kubectl hub ${synonym} does that`;
   if (synonym !== undefined) program.error(`error: unknown command '${asked}'${hint}`);
   if (word === 'help') program.error(`error: unknown command '${asked}': kubectl hub help lists all`);
-}
-
-/** Names the attempt and the way out. */
-function textOf(error: OperationalError, cluster: Cluster | undefined): string {
-  const message = messageOf(error);
-  if (error instanceof HubError) return `the hub: ${message}`;
-  if (error instanceof ApiServerUnreachable)
-    return `the API server ${cluster?.place ?? ''} cannot be used: ${message}: check that it runs, or choose another one with --context or --kubeconfig`;
-  if (error instanceof ApiError && error.status === 401)
-    return `the API server ${cluster?.place ?? ''} does not accept your credentials: ${message}: log in again, or choose another context with --context`;
-  if (isForbidden(error))
-    return `${message}: kubectl auth can-i --list -n ${cluster?.namespace ?? 'NAMESPACE'} lists your rights`;
-  return message;
 }

@@ -3,15 +3,16 @@ import { HubError, HubUnreachable } from '../../operator/client/connection/error
 import { type Hub, hub as hubKind } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { isForbidden } from '../../operator/runtime/api-errors';
+import { conditionOf } from '../../operator/runtime/conditions';
 import type { Cluster } from '../cluster';
 import { clusterCommand, type CommandContext, withAllNamespaces } from '../command-context';
 import { CommandError } from '../command-error';
 import type { Environment } from '../environment';
 import { exitCodes } from '../exit-codes';
 import { NoWayToHub } from '../hub/port-forward';
-import { oneLine, type OutputOptions, printResult, withOutput } from '../output';
+import { oneLine, type OutputOptions, printResult, withOutput, wrapped } from '../output';
 import { hubNameOf } from '../status/causes';
-import { conditionOf, stateOf } from '../status/state';
+import { stateOf } from '../status/state';
 import type { Terminal } from '../terminal';
 import {
   checkApiServer,
@@ -169,13 +170,25 @@ const MARKS = {
 } as const;
 
 function format(shown: readonly Finding[], all: readonly Finding[], terminal: Terminal): string {
-  const lines = shown.map(({ check, subject, verdict, message, remedy }) => {
+  const { width = Infinity } = terminal;
+  const lines = shown.flatMap(({ check, subject, verdict, message, remedy }) => {
     const [colour, mark] = MARKS[verdict];
-    const head = `${terminal.paint(colour, mark)} ${subject}: ${check}: ${oneLine(message)}`;
-    return remedy === undefined ? head : `${head}\n    ${terminal.paint('cyan', `→ ${remedy}`)}`;
+    const text = `${subject}: ${check}: ${oneLine(message)}`;
+    const wayOut = remedy === undefined ? [] : marked('→', remedy, width - INDENT.length);
+    return [
+      ...marked(terminal.paint(colour, mark), text, width),
+      ...wayOut.map((line) => `${INDENT}${terminal.paint('cyan', line)}`),
+    ];
   });
   const count = (verdict: Finding['verdict']) => all.filter((each) => each.verdict === verdict).length;
   const faults = count('fault');
   const summary = `${all.length} checks: ${faults} fault${faults === 1 ? '' : 's'}, ${count('skipped')} skipped`;
   return [...lines, summary].join('\n');
 }
+
+/** Of the way out below its finding. */
+const INDENT = '    ';
+
+/** The lines of a text behind a mark of one column. */
+const marked = (mark: string, text: string, width: number): string[] =>
+  wrapped(text, width - 2).map((line, index) => `${index === 0 ? mark : ' '} ${line}`);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { OperationalError } from '../../operator/base/errors';
-import { kindsByName } from '../../operator/kinds';
+import { hub as hubKind, kindsByName } from '../../operator/kinds';
 import type { CustomResource, Resource } from '../../operator/kinds/resource';
 import { isForbidden } from '../../operator/runtime/api-errors';
 import { pathOf } from '../../operator/runtime/objects';
@@ -9,7 +9,9 @@ import type { Cluster } from '../cluster';
 import { CommandError } from '../command-error';
 import { clusterCommand, type CommandContext, withAllNamespaces } from '../command-context';
 import { type ExitCode, exitCodes } from '../exit-codes';
-import { formatResult, type OutputOptions, withOutput } from '../output';
+import { errorText } from '../error-text';
+import { formatResult, type OutputOptions, withOutput, wrapped } from '../output';
+import { meantBy, orElse } from '../suggestion';
 import { stateOf } from './state';
 import { renderTrees } from './render';
 import { type HubTree, isAllReady, treesOf } from './tree';
@@ -62,8 +64,13 @@ export async function readTrees(cluster: Cluster, hubName?: string): Promise<rea
   if (trees.length > 0) return trees;
   const missing = hubName === undefined ? 'no Hub and no resource of one' : `no Hub ${hubName}`;
   if (isAll) throw new CommandError(`there is ${missing} in any namespace${mayBeRefused(refused)}`);
+  const meant = hubName === undefined ? undefined : meantBy(hubName, resources.get(hubKind.kind) ?? []);
+  const wayOut = orElse(
+    meant?.metadata.name,
+    'choose the namespace with -n, or see all with kubectl hub status -A',
+  );
   throw new CommandError(
-    `there is ${missing} in the namespace ${cluster.namespace}${mayBeRefused(refused)}: choose the namespace with -n, or see all with kubectl hub status -A`,
+    `there is ${missing} in the namespace ${cluster.namespace}${mayBeRefused(refused)}: ${wayOut}`,
   );
 }
 
@@ -143,8 +150,9 @@ async function current(
   try {
     return await format(await readTrees(placeOf(cluster, options), hubName), options, context);
   } catch (error) {
-    if (error instanceof OperationalError) return error.message;
-    throw error;
+    if (!(error instanceof OperationalError)) throw error;
+    const { width = Infinity } = context.environment.terminal;
+    return wrapped(errorText(error, cluster), width).join('\n');
   }
 }
 

@@ -5,6 +5,7 @@ import { version } from '../../../package.json';
 import { HubBanned, NotHomeAssistant, TokenRejected } from '../../../operator/client/connection/errors';
 import { kinds } from '../../../operator/kinds';
 import { API_GROUP } from '../../../operator/kinds/group';
+import { runningText } from '../../../operator/kinds/hub/running-text';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import type { ApiRequest } from '../../../operator/runtime/api-client';
 import type { Finding } from '../../../cli/doctor/finding';
@@ -488,8 +489,9 @@ describe('doctor', () => {
       'villa',
       {},
       {
-        message:
-          'Home Assistant 2026.11.0 answers at http://villa.home.svc:8123 (RUNNING). Backups are not set up: x.',
+        message: runningText('2026.11.0', 'http://villa.home.svc:8123', 'RUNNING', [
+          'Backups are not set up: x.',
+        ]),
       },
     );
     const waits = resource('HubArea', 'bath', ofHub('villa'), { status: 'False', reason: 'FloorNotReady' });
@@ -512,6 +514,18 @@ describe('doctor', () => {
       code: 1,
       lines: expect.arrayContaining([expect.stringMatching(/^✗ .*2 resources are not Ready/)]) as string[],
     });
+  });
+
+  test('findings and ways out are broken between words at the width of the terminal', async () => {
+    const notices = [`Backups are not set up:${' word'.repeat(40)}.`];
+    const message = runningText('2026.11.0', 'http://villa.home.svc:8123', 'RUNNING', notices);
+    const line = cluster({}, resource('Hub', 'villa', {}, { message }), porch);
+    const { stdout } = await line.run('doctor', { isTerminal: true, columns: 60, env: { NO_COLOR: '1' } });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^! Hub villa: parts: Backups/);
+    expect(lines.filter((each) => /^ {2}word/.test(each)).length).toBeGreaterThan(2);
+    expect(lines).toContain('    → Correct what the message names.');
+    for (const each of lines) expect(each.length).toBeLessThanOrEqual(60);
   });
 
   test('of a named Hub, only its own resources are asked whether they are Ready', async () => {

@@ -1,4 +1,7 @@
 import { kinds, kindsByName } from '../../../operator/kinds';
+import { disabledEntityText, failedFlowWithCause } from '../../../operator/kinds/case-texts';
+import { runningText } from '../../../operator/kinds/hub/running-text';
+import { ApiServerUnreachable } from '../../../operator/runtime/api-errors';
 import { treesOf } from '../../../cli/status/tree';
 import { renderTrees } from '../../../cli/status/render';
 import { CommandLine, forbidden, ofHub, resource } from './command-line';
@@ -13,7 +16,11 @@ const villa = resource(
   },
 );
 const failed = { status: 'False', isStalled: true } as const;
+const flowFailure = (key: string) =>
+  `${failedFlowWithCause({ flow: 'configuration', domain: 'mqtt', step: 'broker' }, { key, isEnd: false })}.`;
 const waiting = { status: 'False' } as const;
+/** Characters that clear the terminal before each redraw. */
+const ESCAPES = '\u001b[H\u001b[2J\u001b[3J'.length;
 
 describe('status', () => {
   test('kinds that are Ready take a line each, and the exit code is 0', async () => {
@@ -250,7 +257,7 @@ describe('status', () => {
   });
 
   test('what a Hub that is Ready says beside is shown', async () => {
-    const message = 'Home Assistant 2026.11.0 answers at http://villa (RUNNING). Backups are not set up: x.';
+    const message = runningText('2026.11.0', 'http://villa', 'RUNNING', ['Backups are not set up: x.']);
     const { code, stdout } = await new CommandLine(resource('Hub', 'villa', {}, { message })).run('status');
     expect(stdout).toContain('\n│  ! Backups are not set up: x.\n');
     expect(code).toBe(0);
@@ -258,13 +265,9 @@ describe('status', () => {
 
   test.each([
     ['DriftDetected', 'alias differs', 'kubectl hub pull haauto/porch --write FILE'],
-    [
-      'DriftDetected',
-      'The automation automation.a is disabled in the hub (by: user), and is left so.',
-      'Enable the entity in the hub.',
-    ],
-    ['ConfigFlowFailed', 'user: base: cannot_connect', 'Nothing if the service comes back'],
-    ['ConfigFlowFailed', 'user: host: invalid_host', 'Correct the answer that the message names.'],
+    ['DriftDetected', disabledEntityText('automation', 'automation.a', 'user'), 'Enable the entity in the hub.'],
+    ['ConfigFlowFailed', flowFailure('cannot_connect'), 'Nothing if the service comes back'],
+    ['ConfigFlowFailed', flowFailure('invalid_host'), 'Correct the answer that the message names.'],
   ])('the way out of %s fits its case: %s', async (reason, message, wayOut) => {
     const kind = reason === 'DriftDetected' ? 'HubAutomation' : 'HubIntegration';
     const child = resource(kind, 'porch', ofHub('villa'), { ...failed, reason, message });
@@ -327,6 +330,27 @@ describe('status', () => {
     expect(again).toBe(first);
     expect(changed).toContain('HubLabel  1 of 1 Ready');
     expect(code).toBe(0);
+  });
+
+  test('--watch names the server that does not answer, broken at the width of the terminal', async () => {
+    const line = new CommandLine(villa);
+    line.intercept = ({ path }) => {
+      if (path.endsWith('/hubs')) line.stop();
+      throw new ApiServerUnreachable('GET /apis: ECONNREFUSED');
+    };
+    const { stdout } = await line.run('status --watch', { isTerminal: true, columns: 50 });
+    expect(stdout.replaceAll('\n', ' ')).toContain(
+      'the API server of the cluster cannot be used: GET /apis: ECONNREFUSED: check that it runs',
+    );
+    for (const each of stdout.trimEnd().split('\n')) expect(each.length).toBeLessThanOrEqual(50 + ESCAPES);
+  });
+
+  test.each([
+    ['vila', 'did you mean villa? Choose the namespace with -n'],
+    ['chalet', 'in the namespace home: choose the namespace with -n'],
+  ])('a Hub that is not there, %s, is told with the one of a similar name', async (name, message) => {
+    const { stderr } = await new CommandLine(villa).run(`status ${name}`);
+    expect(stderr).toContain(message);
   });
 
   test('the trees of 500 resources, none of them Ready, take less than 300 ms', () => {
