@@ -50,7 +50,11 @@ export class HubToExport {
 
   /** Options by which the command line finds this hub. */
   get address(): readonly string[] {
-    return [`--url=${this.process.url}`, `--token-file=${join(this.folder, 'token')}`];
+    return this.addressAt(this.process.url);
+  }
+
+  private addressAt(url: string): readonly string[] {
+    return [`--url=${url}`, `--token-file=${join(this.folder, 'token')}`];
   }
 
   /** The folder of an export. */
@@ -58,10 +62,19 @@ export class HubToExport {
     return join(this.folder, name);
   }
 
-  /** Exports the content for a Hub `villa`. */
-  async export(namespace: string, to: string): Promise<Exported> {
-    const report = ['--output=json', `--to=${this.path(to)}`];
-    const ran = await kubectlHub(namespace, ['export', ...this.address, '--hub=villa', ...report]);
+  /**
+   * Exports the content for a Hub `villa`.
+   *
+   * @param url of a proxy before the hub
+   */
+  async export(
+    namespace: string,
+    to: string,
+    url = this.process.url,
+    ...options: readonly string[]
+  ): Promise<Exported> {
+    const report = ['--output=json', `--to=${this.path(to)}`, ...options];
+    const ran = await kubectlHub(namespace, ['export', ...this.addressAt(url), '--hub=villa', ...report]);
     const { written, notExpressed } = JSON.parse(ran.stdout || '{}') as Exported;
     const names = (await readdir(this.path(to), { recursive: true })).filter((name) =>
       name.endsWith('.yaml'),

@@ -7,6 +7,7 @@ import { exitCodes } from '../exit-codes';
 import { openHub, type OpenHub, openUrl } from '../hub/access';
 import { formatResult, formatTable, oneLine } from '../output';
 import { withTexts } from '../with-texts';
+import { idsInCopy } from './config-copy';
 import { filesOf, type KeptFile, type Warning, writeFiles } from './files';
 import { type Destination, destinationOf, withDestination } from './options';
 import { readHub, registryNames } from './read-hub';
@@ -21,6 +22,7 @@ export interface HubOptions extends ClusterOptions {
 
 interface ExportOptions extends HubOptions, Destination {
   readonly force?: boolean;
+  readonly config?: string;
 }
 
 /** The name of the Hub in the files when none is given. */
@@ -37,16 +39,25 @@ export function exportCommand(context: CommandContext): Command {
         'secrets are named and never written. A file that is there with another content stays. Exit code 3: an object is not ' +
         'expressed, or a file not written.',
     )
+    .option(
+      '--config <folder>',
+      'a copy of the folder /config of the hub: its automations.yaml and scripts.yaml tell the ids that people have given, for each of ' +
+        'which the hub would read its whole file',
+    )
     .option('--force', 'replace files that are there with another content, also their comments')
     .action(
       context.action(async (given: ExportOptions) => {
         const options = destinationOf(given);
         const { environment } = context;
         const { terminal } = environment;
+        const inFiles = options.config === undefined ? {} : await idsInCopy(options.config);
         const hub = await openNamed(environment, options);
         try {
-          const { content, notExpressed: unread } = await readHub(hub.client, environment.clock, (text) =>
-            terminal.progress(text),
+          const { content, notExpressed: unread } = await readHub(
+            hub.client,
+            environment.clock,
+            inFiles,
+            (text) => terminal.progress(text),
           );
           const hubName = options.hub ?? DEFAULT_NAME;
           const { described, notExpressed: ambiguous } = describe(hubName, content);

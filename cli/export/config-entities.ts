@@ -47,15 +47,23 @@ const OWN_YAML =
   'It is defined in YAML of the hub itself, an include or a package, which the API of the hub does not edit. Move it into automations.yaml, scenes.yaml or scripts.yaml, or write the resource by hand.';
 const GONE =
   'It is gone from the YAML of the hub, which still remembers its entity: delete the entity in the hub, under Settings, Devices & services, Entities.';
+const UNQUOTED =
+  'Its id is a number without quotes, by which the API of the hub does not find it: write it in quotes. If it has quotes, the object is defined in YAML of the hub itself, an include or a package: move it into automations.yaml or scenes.yaml.';
 const WITHOUT_ID = 'It has no id: give it one in the YAML of the hub.';
 const UNREADABLE =
   'The hub cannot show its file, which is broken or uses !secret: replace each !secret by an input of a blueprint or a helper, or write the resources by hand.';
 
-/** All automations, scenes or scripts of a hub, by id. @throws HubError */
+/**
+ * All automations, scenes or scripts of a hub, by id.
+ *
+ * @param inFile ids of which it is known that they are in the file of the hub
+ * @throws HubError
+ */
 export async function readEntities(
   client: HubClient,
   kind: ConfigEntityKind,
   report: (done: number, all: number) => void,
+  inFile: ReadonlySet<string> = new Set(),
 ): Promise<ReadEntities> {
   const all = await client.connection.command('config/entity_registry/list');
   const entities = all
@@ -68,7 +76,7 @@ export async function readEntities(
   const states = await idsOfStates(client, kind);
   const withoutId = states.all.filter((entityId) => !known.has(entityId));
   const notExpressed: NotExpressed[] = withoutId.map((object) => ({ object, reason: WITHOUT_ID }));
-  const inMemory = await readableFromMemory(client, kind, entities);
+  const inMemory = await readableFromMemory(client, kind, entities, inFile);
   const first = entities.find(({ entity_id: entityId }) => !inMemory.has(entityId)) ?? entities[0];
   const firstRead = first && (await readUnlessBroken(client, kind, first.unique_id));
   if (firstRead === 'broken')
@@ -84,33 +92,68 @@ export async function readEntities(
     const found = running ?? (entity === first ? firstRead : await client.entities.read(kind, id));
     report((done += 1), entities.length);
     if (!found) {
-      const reason = states.restored.has(entityId) ? GONE : OWN_YAML;
-      return void notExpressed.push({ object: entityId, reason });
+      return void notExpressed.push({ object: entityId, reason: whyUnread(states, entity) });
     }
     const { id: _, ...payload } = found;
     stored.push({ id, entityId, payload });
   });
-  notExpressed.push(...(await doubles(client, kind, stored)));
+  notExpressed.push(...(await loggedObjects(client, kind, stored)));
   return { stored: stored.sort((a, b) => (a.id < b.id ? -1 : 1)), notExpressed };
 }
 
-/** Objects whose id another one of the file has: no API shows them, only the log of the hub. It has the newest errors alone. */
-async function doubles(
+/** Why the file does not have an entity that the registry has. */
+function whyUnread(
+  { restored }: Pick<IdsOfStates, 'restored'>,
+  { entity_id: entityId, unique_id: id }: RegistryEntity,
+): string {
+  if (restored.has(entityId)) return GONE;
+  return /^\d+$/.test(id) && !entityId.startsWith('script.') ? UNQUOTED : OWN_YAML;
+}
+
+/** Objects of the file that no API shows, only the log of the hub. It has the newest errors alone. */
+async function loggedObjects(
   client: HubClient,
   kind: ConfigEntityKind,
   stored: readonly StoredEntity[],
 ): Promise<readonly NotExpressed[]> {
-  const texts = (await readLog(client)).flatMap(({ message }) => message);
-  return stored.flatMap(({ entityId: object, id }) => {
+  const texts = (await readLog(client)).flatMap(({ message }) => message.map((text) => text.trim()));
+  return [...doubles(texts, kind, stored), ...(kind === 'automation' ? withNumbersAsId(texts, stored) : [])];
+}
+
+/** Objects whose id another one of the file has. */
+const doubles = (
+  texts: readonly string[],
+  kind: ConfigEntityKind,
+  stored: readonly StoredEntity[],
+): readonly NotExpressed[] =>
+  stored.flatMap(({ entityId: object, id }) => {
     const logged = `does not generate unique IDs. ID ${id} already exists - ignoring ${object}`;
-    return texts.some((text) => text.trim().endsWith(logged))
+    return texts.some((text) => text.endsWith(logged))
       ? {
           object,
           reason: `By the log of the hub, another ${kind} in its file has the same id ${id}, and the hub ignores it. A change by the hub replaces both: give the other one an id of its own there.`,
         }
       : [];
   });
-}
+
+/** Automations that the hub does not load, since their id is no text. It keeps an error of one that was corrected since. */
+const withNumbersAsId = (
+  texts: readonly string[],
+  stored: readonly StoredEntity[],
+): readonly NotExpressed[] =>
+  [...new Set(texts)].flatMap((text) => {
+    const [, name, id] =
+      /^Automation with (?:alias|ID) '(.*)' could not be validated and has been disabled: expected str for dictionary value @ data\['id'\]\. Got (.*?)\.?$/.exec(
+        text,
+      ) ?? [];
+    const isLoaded = stored.some((each) => each.id === id || [each.id, each.payload['alias']].includes(name));
+    return name === undefined || isLoaded
+      ? []
+      : {
+          object: `automation “${name}”`,
+          reason: `By the log of the hub, its id ${id} has no quotes, and the hub does not load it: write '${id}' in automations.yaml.`,
+        };
+  });
 
 /** The object in the file of the hub, which the hub may not be able to read. */
 async function readUnlessBroken(
@@ -131,13 +174,14 @@ async function readableFromMemory(
   client: HubClient,
   kind: ConfigEntityKind,
   entities: readonly RegistryEntity[],
+  inFile: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   if (kind === 'scene' || entities.length <= MOST_READ_FROM_FILE) return new Set();
   const fromBlueprints = await usersOfBlueprints(client, kind);
   if (!fromBlueprints) return new Set();
   const chosen = entities.filter(
     ({ entity_id: entityId, unique_id: id, disabled_by: disabledBy }) =>
-      ID_OF_HUB.test(id) && disabledBy === null && !fromBlueprints.has(entityId),
+      (ID_OF_HUB.test(id) || inFile.has(id)) && disabledBy === null && !fromBlueprints.has(entityId),
   );
   return new Set(chosen.map(({ entity_id: entityId }) => entityId));
 }

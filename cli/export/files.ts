@@ -96,15 +96,19 @@ function unfit({ spec }: Described['resource']): string | undefined {
     return `${secrets.join(' and ')} looks like a secret, which must not be in Git. Keep it in the hub, such as in a helper or a script of its own, or write the resource by hand.`;
   const unsafe = unsafeNumbers(spec, 'spec');
   if (unsafe.length > 0)
-    return `${unsafe.join(' and ')} is an integer beyond 2^53, which would lose digits: make it a text in the hub.`;
+    return `${unsafe.join(' and ')} is a whole number beyond 2^53, which would lose digits: make it a text in the hub.`;
   return undefined;
 }
+
+/** From it on, JSON of the hub and of the API server has an exponent, so that a number is a float, which keeps its value. */
+const ALWAYS_FLOAT = 1e21;
 
 function unsafeNumbers(value: unknown, path: string): string[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => unsafeNumbers(item, `${path}[${index}]`));
   if (isObject(value))
     return Object.entries(value).flatMap(([key, part]) => unsafeNumbers(part, `${path}.${key}`));
-  return Number.isInteger(value) && !Number.isSafeInteger(value) ? [path] : [];
+  const isWhole = Number.isInteger(value) && Math.abs(value as number) < ALWAYS_FLOAT;
+  return isWhole && !Number.isSafeInteger(value) ? [path] : [];
 }
 
 function textOf(resource: Described['resource']): string | { readonly problem: string } {

@@ -3,6 +3,7 @@ import type { RegistryRecord } from '../../operator/client/connection/api-types'
 import { type RegistryType, registryTypes } from '../../operator/client/connection/registry-types';
 import { isUnknownCommand } from '../../operator/client/connection/errors';
 import type { HubClient } from '../../operator/client/hub-client';
+import type { IdsInFiles } from './config-copy';
 import { type NotExpressed, readEntities } from './config-entities';
 import type { HubContent } from './resources';
 
@@ -13,15 +14,16 @@ export const registryNames = registryTypes.map((type) => `${type}s`).join(', ');
 export async function readHub(
   client: HubClient,
   clock: Clock,
+  inFiles: IdsInFiles,
   progress: (text: string) => void,
 ): Promise<{ readonly content: HubContent; readonly notExpressed: readonly NotExpressed[] }> {
   const read = (kind: 'automation' | 'scene' | 'script') => {
     const start = clock.monotonic();
-    return readEntities(client, kind, (done, all) =>
+    const report = (done: number, all: number) =>
       progress(
         `Reading ${kind}s: ${done} of ${all}${remaining((clock.monotonic() - start) * (all / done - 1))}`,
-      ),
-    );
+      );
+    return readEntities(client, kind, report, inFiles[kind]);
   };
   const automation = await read('automation');
   const scene = await read('scene');
@@ -41,7 +43,7 @@ export async function readHub(
   };
 }
 
-/** The hub parses its whole file for each object with an id that a person has given, which takes minutes for hundreds of them. */
+/** The hub parses its whole file for each object with an id that a person has given, unless a copy of the file tells these ids. */
 export function remaining(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1_000);
   if (seconds < 20) return '';

@@ -7,6 +7,7 @@ import { kubectlHub } from '../../cluster/command-line';
 import { cpuSeconds } from '../../cluster/cpu-seconds';
 import { EDITOR_ACTION, editorAutomation } from '../../cluster/editor-automation';
 import { Home } from '../../cluster/home';
+import { HubRecorder } from '../../cluster/hub-recorder';
 import { HubToExport } from '../../cluster/hub-to-export';
 import { startTestOperator } from '../../cluster/operator';
 import { silentLog } from '../../cluster/silent-log';
@@ -40,13 +41,18 @@ const NAMES = [
 ];
 const nameOf = (index: number) =>
   `${NAMES[index % NAMES.length]}${index < NAMES.length ? '' : ` ${index % 50}`}`;
+/** In the place of a number that JSON writes as PyYAML reads a text. */
+const LARGE = '1e21';
 const values = {
   nothing: null,
   float: 0.1,
+  large: LARGE,
   on: 'on',
   template: "{{ states('sun.sun') }}",
   text: 'long \n'.repeat(500),
 };
+/** A file of the hub. */
+const yaml = (content: unknown) => JSON.stringify(content).replaceAll(`"${LARGE}"`, '1.0e+21');
 const actions = [EDITOR_ACTION, { event: 'x', event_data: values }];
 /** As people write them; the others are as the editor makes them. */
 const IDS = ['Bad Zimmer 1', '光', 'a/b', '🛋', '100%'];
@@ -76,9 +82,9 @@ const scene = (index: number) => ({
 describe('kubectl hub export', () => {
   test('200 objects of the editor become files within 10 s of the hub’s time; applied they are Ready, and the hub is not written to', async () => {
     const villa = await hubWith({
-      'automations.yaml': JSON.stringify(list(100, automation)),
-      'scripts.yaml': JSON.stringify(Object.fromEntries(list(40, script))),
-      'scenes.yaml': JSON.stringify(list(30, scene)),
+      'automations.yaml': yaml(list(100, automation)),
+      'scripts.yaml': yaml(Object.fromEntries(list(40, script))),
+      'scenes.yaml': yaml(list(30, scene)),
     });
     const client = new HubClient({
       url: villa.process.url,
@@ -104,6 +110,7 @@ describe('kubectl hub export', () => {
     const countOf = (kind: string) => written.filter((each) => each.kind === kind).length;
     expect([countOf('HubAutomation'), countOf('HubScript'), countOf('HubScene')]).toEqual([100, 40, 30]);
     expect(countOf('HubZone')).toBe(8);
+    expect(contents['scripts/on.yaml']).toContain('large: 1e+21\n');
     expect(took).toBeLessThan(10);
 
     const preview = await kubectlHub(home.namespace, [
@@ -138,10 +145,11 @@ describe('kubectl hub export', () => {
           { ...automation(2), alias: 'Twin' },
           { ...automation(2), alias: 'With the same id' },
           { ...automation(3), actions: [{ action: 'x.y', data: { password: 'hunter2' } }] },
+          { ...automation(6), id: 3, alias: 'Unquoted' },
         ]),
         'secrets.yaml': 'pin: "4711"\n',
         'scripts.yaml': 'open:\n  alias: Open\n  sequence:\n    - event: !secret pin\n',
-        'scenes.yaml': '[]',
+        'scenes.yaml': JSON.stringify([{ id: 7, name: 'Unquoted too', entities: {} }]),
       },
       `
 automation own: !include own.yaml
@@ -162,6 +170,8 @@ homeassistant:
       'automation.included': expect.stringContaining('YAML of the hub itself') as string,
       'automation.of_a_package': expect.stringContaining('YAML of the hub itself') as string,
       'automation.without_id': expect.stringContaining('no id') as string,
+      'automation “Unquoted”': "By the log of the hub, its id 3 has no quotes, and the hub does not load it: write '3' in automations.yaml.",
+      'scene.unquoted_too': expect.stringContaining('a number without quotes') as string,
       'script.open': expect.stringContaining('!secret') as string,
     });
     expect(Object.values(reasons).join()).toContain(
@@ -206,6 +216,47 @@ homeassistant:
     expect(written.filter(({ kind }) => kind === 'HubAutomation')).toHaveLength(2_000);
     const blueprints = Object.values(contents).filter((text) => text.includes('useBlueprint'));
     expect(blueprints).toHaveLength(10);
+  });
+
+  test('a copy of the files of the hub tells the ids of a person: the hub reads its file once, and the export is the same', async () => {
+    const written = (index: number) => ({
+      ...editorAutomation({
+        id: `Light ${index}`,
+        alias: nameOf(index),
+        isFromBlueprint: index === 0,
+        actions,
+      }),
+    });
+    const manor = await hubWith(
+      {
+        'automations.yaml': yaml(list(60, written)),
+        'scripts.yaml': yaml(Object.fromEntries(list(60, script))),
+        'secrets.yaml': 'pin: "4711"\n',
+      },
+      `
+homeassistant:
+  packages:
+    lodge:
+      automation:
+        - { id: lodge, alias: Of a package, triggers: [], actions: [{ event: !secret pin }] }
+`,
+    );
+    const recorder = await HubRecorder.start(manor.process.url);
+    const reads = () => recorder.sent.filter((what) => /^GET .api.config.(automation|script).config/.test(what));
+    try {
+      const { contents: before, notExpressed } = await manor.export(home.namespace, 'one-by-one', recorder.url);
+      expect(reads().length).toBeGreaterThan(60);
+      recorder.sent.length = 0;
+      const copy = `--config=${manor.process.configDir}`;
+      const once = await manor.export(home.namespace, 'from-copy', recorder.url, copy);
+      // The one from a blueprint, that of the package, and a script, which shows whether the hub can read the file.
+      expect(reads().length).toBeLessThan(5);
+      expect(once).toMatchObject({ contents: before, notExpressed });
+      expect(notExpressed.map(({ object }) => object)).toEqual(['automation.of_a_package']);
+      expect(Object.values(before).join()).not.toContain('4711');
+    } finally {
+      await recorder.stop();
+    }
   });
 
   test('a hub that does not answer, and a token that it rejects, are errors', async () => {

@@ -189,16 +189,25 @@ describe('the files of an export', () => {
     expect(JSON.stringify(notExpressed)).not.toContain('hunter2');
   });
 
-  test('an object that the schema does not take is listed with the finding, and so is an integer that would lose digits', async () => {
+  test('an object that the schema does not take is listed with the finding, and so is a number that would lose digits', async () => {
     const { described } = describeHub(
       'villa',
-      content([stored('a', { alias: 5 }), stored('b', { alias: 'B', variables: { chat: 2 ** 60 } })]),
+      content([
+        stored('a', { alias: 5 }),
+        stored('b', { alias: 'B', variables: { chat: 2 ** 60, far: -1e20 } }),
+        stored('c', { alias: 'C', variables: { far: 1e21, near: -2.5e300 } }),
+      ]),
     );
-    const { notExpressed } = await filesOf(described);
+    const { files, notExpressed } = await filesOf(described);
+    expect(files.map(({ text }) => text)).toEqual([
+      expect.stringContaining('    far: 1e+21\n    near: -2.5e+300\n'),
+    ]);
     expect(notExpressed).toEqual([
       {
         object: 'automation.b',
-        reason: expect.stringContaining('spec.variables.chat is an integer') as string,
+        reason: expect.stringContaining(
+          'spec.variables.chat and spec.variables.far is a whole number beyond 2^53',
+        ) as string,
       },
       { object: 'automation.a', reason: expect.stringContaining('spec.alias') as string },
     ]);

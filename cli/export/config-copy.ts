@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { isMap, isScalar, isSeq, parseDocument, type YAMLMap } from 'yaml';
+import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
+import { kubectlReading } from '../../operator/offline/manifests';
+import { syntaxMessage } from '../../operator/offline/syntax-messages';
+import { CommandError } from '../command-error';
+import { readText } from '../yaml/replace-file';
+
+/** The ids of the objects that the hub has in its own files: those that its API reads and changes. */
+export type IdsInFiles = Readonly<Partial<Record<ConfigEntityKind, ReadonlySet<string>>>>;
+
+const FILES = [
+  ['automation', 'automations.yaml'],
+  ['script', 'scripts.yaml'],
+] as const;
+
+/**
+ * Reads the ids in a copy of the folder `/config` of a hub. The definitions come from the hub itself, which runs what it has loaded.
+ *
+ * @throws CommandError the folder has none of the files, or one is no YAML
+ */
+export async function idsInCopy(folder: string): Promise<IdsInFiles> {
+  const found: Partial<Record<ConfigEntityKind, ReadonlySet<string>>> = {};
+  for (const [kind, name] of FILES) {
+    const path = join(folder, name);
+    const text = await readText(path);
+    if (text !== undefined) found[kind] = new Set(idsIn(path, text));
+  }
+  if (Object.keys(found).length > 0) return found;
+  throw new CommandError(
+    `${folder} has neither ${FILES.map(([, name]) => name).join(' nor ')}: copy them there from the folder /config of the hub`,
+  );
+}
+
+/** Of automations the field `id`, of scripts the key. A number without quotes is an id that the API does not find. */
+function idsIn(path: string, text: string): readonly string[] {
+  // Tags of Home Assistant, such as !input, are unknown to the reader, which warns of them.
+  const { contents, errors } = parseDocument(text, { ...kubectlReading, logLevel: 'error' });
+  const [error] = errors;
+  if (error) throw new CommandError(`${path}: ${syntaxMessage(error)}`);
+  if (isMap(contents))
+    return contents.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
+  if (!isSeq(contents)) return [];
+  return contents.items.flatMap((item) => {
+    const id: unknown = isMap(item) ? (item as YAMLMap).get('id') : undefined;
+    return typeof id === 'string' ? [id] : [];
+  });
+}
