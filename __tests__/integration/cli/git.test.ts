@@ -6,7 +6,7 @@ import type { HubClient } from '../../../operator/client/hub-client';
 import { userAnnotations } from '../../../operator/kinds/annotations';
 import { printDocument } from '../../../cli/yaml/print';
 import { GROUP_VERSION } from '../../../operator/kinds/group';
-import { freshNamespace } from '../../cluster';
+import { freshNamespace, mustKubectl } from '../../cluster';
 import { kubectlHub } from '../../cluster/command-line';
 import { area, automation, floor, Home, integration, label, scene, zone } from '../../cluster/home';
 import { startHub } from '../../cluster/onboarded-volume';
@@ -240,6 +240,42 @@ spec:
       code: 2,
       stderr: expect.stringContaining('has no HubFloor attic: name the file that has it') as string,
     });
+  });
+
+  test('a file with line breaks of Windows and a text of 1 MiB is compared, and nothing but the changed field changes in it', async () => {
+    const path = join(folder, 'windows.yaml');
+    const spec = {
+      hubRef: { name: 'villa' },
+      driftPolicy: 'Warn',
+      alias: 'Long',
+      variables: { long: '0123456789abcde\n'.repeat(2 ** 16) },
+      triggers: [{ trigger: 'time', at: '06:30:00' }],
+      actions: [{ action: 'light.turn_on', target: { entity_id: 'light.sofa' } }],
+    };
+    const text = printDocument({
+      apiVersion: GROUP_VERSION,
+      kind: 'HubAutomation',
+      metadata: { name: 'long' },
+      spec,
+    }).replaceAll('\n', '\r\n');
+    await writeFile(path, text);
+    await mustKubectl(['apply', '--server-side', `--filename=${path}`], { namespace: home.namespace });
+    await home.ready('hubautomation', 'long');
+    expect(await diff(path)).toEqual({ code: 0, stderr: '', diffs: [] });
+
+    const stored = (await client.entities.read('automation', 'long'))!;
+    expect(stored).toMatchObject({ variables: spec.variables });
+    await client.rest.post('/api/config/automation/config/long', { ...stored, alias: 'Longer' });
+    await home.ready('hubautomation', 'long', { status: 'False', reason: 'DriftDetected' });
+    expect(await run('pull', 'haauto/long', '--write', path)).toMatchObject({
+      code: 0,
+      stdout: `HubAutomation long: alias changed in ${path}\n`,
+    });
+    expect(await readFile(path, 'utf8')).toBe(text.replace('alias: Long\r', 'alias: Longer\r'));
+    const { diffs } = await diff(path);
+    expect(diffs).toMatchObject([
+      { cluster: { action: 'update', fields: [{ field: 'spec.alias' }] }, hub: { action: 'none' } },
+    ]);
   });
 
   test('without a file it prints the resource as the hub has it', async () => {
