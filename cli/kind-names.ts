@@ -64,9 +64,7 @@ export async function findTarget(
     fitting.flatMap(({ kind }) => resources.get(kind) ?? []),
   );
   const wayOut = orElse(meant?.metadata.name, 'write KIND/NAME, or choose the namespace with -n');
-  throw new CommandError(
-    `no ${nouns} in the namespace ${cluster.namespace} is called ${name}: ${wayOut}`,
-  );
+  throw new CommandError(`no ${nouns} in the namespace ${cluster.namespace} is called ${name}: ${wayOut}`);
 }
 
 /** @throws CommandError */

@@ -17,7 +17,7 @@ export function meantBy(name: string, resources: readonly CustomResource[]): Cus
   return resources.find(({ metadata }) => metadata.name === nearest);
 }
 
-/** The way out of a message about a name that is not there, after a colon, with what it may be meant to be. */
+/** The way out of a message about a name that is not there, after a colon, with the name that may be meant. */
 export const orElse = (meant: string | undefined, wayOut: string): string =>
   meant === undefined
     ? wayOut

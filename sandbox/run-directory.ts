@@ -61,7 +61,7 @@ async function touch(path: string): Promise<void> {
   await utimes(path, now, now).catch(() => undefined); // removed at the end of the run
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -186,7 +186,7 @@ function format(shown: readonly Finding[], all: readonly Finding[], terminal: Te
   return [...lines, summary].join('\n');
 }
 
-/** Of the way out below its finding. */
+/** The way out is below its finding. */
 const INDENT = '    ';
 
 /** The lines of a text behind a mark of one column. */

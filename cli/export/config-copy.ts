@@ -15,7 +15,7 @@ const FILES = [
 ] as const;
 
 /**
- * Reads the ids in a copy of the folder `/config` of a hub. The definitions come from the hub itself, which runs what it has loaded.
+ * Reads the ids in a copy of the folder `/config` of a hub. The definitions come from the memory of the hub, which may be newer.
  *
  * @throws CommandError the folder has none of the files, or one is no YAML
  */
@@ -32,14 +32,13 @@ export async function idsInCopy(folder: string): Promise<IdsInFiles> {
   );
 }
 
-/** Of automations the field `id`, of scripts the key. A number without quotes is an id that the API does not find. */
+/** Automations have the field `id`, scripts a key. A number without quotes is an id that the API does not find. */
 function idsIn(path: string, text: string): readonly string[] {
   // Tags of Home Assistant, such as !input, are unknown to the reader, which warns of them.
   const { contents, errors } = parseDocument(text, { ...kubectlReading, logLevel: 'error' });
   const [error] = errors;
   if (error) throw new CommandError(`${path}: ${syntaxMessage(error)}`);
-  if (isMap(contents))
-    return contents.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
+  if (isMap(contents)) return contents.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
   if (!isSeq(contents)) return [];
   return contents.items.flatMap((item) => {
     const id: unknown = isMap(item) ? (item as YAMLMap).get('id') : undefined;

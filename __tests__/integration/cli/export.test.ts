@@ -170,7 +170,8 @@ homeassistant:
       'automation.included': expect.stringContaining('YAML of the hub itself') as string,
       'automation.of_a_package': expect.stringContaining('YAML of the hub itself') as string,
       'automation.without_id': expect.stringContaining('no id') as string,
-      'automation “Unquoted”': "By the log of the hub, its id 3 has no quotes, and the hub does not load it: write '3' in automations.yaml.",
+      'automation “Unquoted”':
+        "By the log of the hub, its id 3 has no quotes, and the hub does not load it: write '3' in automations.yaml.",
       'scene.unquoted_too': expect.stringContaining('a number without quotes') as string,
       'script.open': expect.stringContaining('!secret') as string,
     });
@@ -242,9 +243,14 @@ homeassistant:
 `,
     );
     const recorder = await HubRecorder.start(manor.process.url);
-    const reads = () => recorder.sent.filter((what) => /^GET .api.config.(automation|script).config/.test(what));
+    const reads = () =>
+      recorder.sent.filter((what) => /^GET .api.config.(automation|script).config/.test(what));
     try {
-      const { contents: before, notExpressed } = await manor.export(home.namespace, 'one-by-one', recorder.url);
+      const { contents: before, notExpressed } = await manor.export(
+        home.namespace,
+        'one-by-one',
+        recorder.url,
+      );
       expect(reads().length).toBeGreaterThan(60);
       recorder.sent.length = 0;
       const copy = `--config=${manor.process.configDir}`;

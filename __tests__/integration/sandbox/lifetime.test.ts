@@ -74,9 +74,7 @@ describe('the lifetime of a sandbox', () => {
     expect(await answers(interrupted)).toBe(false);
     await expect(access(interrupted.directory)).rejects.toThrow('ENOENT');
     // The first of the two wrote it; the one that was killed could not remove its own.
-    const left = [
-      written.pid === killed.process.pid ? 'run.json' : `${basename(killed.directory)}.json`,
-    ];
+    const left = [written.pid === killed.process.pid ? 'run.json' : `${basename(killed.directory)}.json`];
     expect((await readdir(runs)).filter((name) => name.endsWith('.json'))).toEqual(left);
   });
 

@@ -282,7 +282,11 @@ describe('a name without a kind', () => {
       [night('HubAutomation')],
       'is called nihgt: did you mean night? Write KIND/NAME, or choose the namespace with -n',
     ],
-    ['trace haauto/nigt', [night('HubAutomation')], 'there is no HubAutomation nigt in the namespace home: did you mean night? Name another one'],
+    [
+      'trace haauto/nigt',
+      [night('HubAutomation')],
+      'there is no HubAutomation nigt in the namespace home: did you mean night? Name another one',
+    ],
     ['trace automation.night_2', [entity], 'did you mean porch-at-night?'],
     ['trace PORCH', [entity], 'did you mean porch-at-night?'],
     ['trace night', [night('HubLabel'), entity], 'is called night: write KIND/NAME'],

@@ -1,7 +1,7 @@
 import { withFields } from '../../../cli/pull/file-text';
 import { Editor } from '../../../cli/yaml/edit';
 
-// The editor is made faulty here: what it writes is read back before it gets into a file of a person.
+// The editor is made faulty here: its text is read back before it gets into a file of a person.
 
 const BEFORE = `# head
 kind: HubScript

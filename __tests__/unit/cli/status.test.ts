@@ -265,7 +265,11 @@ describe('status', () => {
 
   test.each([
     ['DriftDetected', 'alias differs', 'kubectl hub pull haauto/porch --write FILE'],
-    ['DriftDetected', disabledEntityText('automation', 'automation.a', 'user'), 'Enable the entity in the hub.'],
+    [
+      'DriftDetected',
+      disabledEntityText('automation', 'automation.a', 'user'),
+      'Enable the entity in the hub.',
+    ],
     ['ConfigFlowFailed', flowFailure('cannot_connect'), 'Nothing if the service comes back'],
     ['ConfigFlowFailed', flowFailure('invalid_host'), 'Correct the answer that the message names.'],
   ])('the way out of %s fits its case: %s', async (reason, message, wayOut) => {

@@ -10,7 +10,9 @@ import fc from '../../fast-check';
 
 const word = fc.stringMatching(/^[a-z][a-z0-9_]{0,20}$/);
 /** Text of the hub or of a person, with what separates the parts of the sentences. */
-const words = fc.string({ unit: fc.constantFrom('a', 'B', '1', ' ', ': ', '. ', '(', ')', 'The ', 'failed') });
+const words = fc.string({
+  unit: fc.constantFrom('a', 'B', '1', ' ', ': ', '. ', '(', ')', 'The ', 'failed'),
+});
 
 describe('isDisabledEntityText', () => {
   test('recognizes the text of each kind and cause', () => {

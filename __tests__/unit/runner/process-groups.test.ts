@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { until } from '../until';
 
 const repository = join(__dirname, '..', '..', '..');
-const module = join(__dirname, '..', '..', 'runner', 'process-groups.ts');
+const groups = join(__dirname, '..', '..', 'runner', 'process-groups.ts');
 
 let directory: string;
 let runner: ChildProcess | undefined;
@@ -40,7 +40,7 @@ async function start(worker: string) {
   const script = join(directory, 'runner.ts');
   await writeFile(
     script,
-    `import { endGroupsWithThis, spawnGroup } from ${JSON.stringify(module)};
+    `import { endGroupsWithThis, spawnGroup } from ${JSON.stringify(groups)};
     endGroupsWithThis();
     spawnGroup(process.execPath, ['-e', ${JSON.stringify(program)}], { stdio: ['ignore', 'inherit', 'inherit'] });
     setInterval(() => undefined, 1_000);`,
@@ -71,18 +71,14 @@ describe('endGroupsWithThis', () => {
     await until(() => !pids.some(isAlive));
   });
 
-  test('it waits for what a program does at its end', async () => {
-    const slow = `process.on('SIGTERM', () => setTimeout(() => { console.log('taken down'); process.exit(0); }, 300)); ${GOES_ON}`;
-    const { started, printed } = await start(slow);
+  test('it waits for what a program does at its end, also where a second signal comes, as of a program between', async () => {
+    const end =
+      "console.log('ending'); setTimeout(() => { console.log('taken down'); process.exit(0); }, 300);";
+    const { started, pids, printed } = await start(`process.on('SIGTERM', () => { ${end} }); ${GOES_ON}`);
     started.kill('SIGTERM');
-    await once(started, 'exit');
-    await until(() => printed().includes('taken down'));
-  });
-
-  test('a second signal, as of a program between, changes nothing', async () => {
-    const { started } = await start(GOES_ON);
-    started.kill('SIGTERM');
+    await until(() => printed().includes('ending'));
     started.kill('SIGINT');
     expect(await once(started, 'exit')).toEqual([143, null]);
+    await until(() => printed().includes('taken down') && !pids.some(isAlive));
   });
 });

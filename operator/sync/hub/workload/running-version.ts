@@ -10,9 +10,7 @@ import { imageOf } from './pod-template';
  * image of its own, or the cluster has changed that of the pod. While a pod is to be replaced nothing is said, since the version is still
  * that of the former image.
  */
-export function checkRunningVersion(
-  services: Pick<Services, 'cache'>,
-): HubStep<HubContext & Authenticated> {
+export function checkRunningVersion(services: Pick<Services, 'cache'>): HubStep<HubContext & Authenticated> {
   return {
     name: 'version',
     run({ hub, spec, core: { version }, notices, ...context }) {

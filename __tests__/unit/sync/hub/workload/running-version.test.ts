@@ -13,7 +13,7 @@ const setOf = (image: string, fields: { generation?: number; updateRevision?: st
     metadata: { name: 'villa', generation },
     spec: { template: template(image) },
     status: { replicas: 1, observedGeneration: 2, updateRevision },
-  } as StatefulSet;
+  };
 };
 
 const podOf = (image: string, fields: { deletionTimestamp?: string; ready?: string } = {}): Pod => {
@@ -22,7 +22,7 @@ const podOf = (image: string, fields: { deletionTimestamp?: string; ready?: stri
     metadata: { name: 'villa-0', labels: { 'controller-revision-hash': 'new' }, ...metadata },
     spec: template(image).spec,
     status: { conditions: [{ type: 'Ready', status: ready }] },
-  } as Pod;
+  };
 };
 
 interface Given {
@@ -72,7 +72,10 @@ describe('checkRunningVersion', () => {
   });
 
   test.each([
-    ['a mirror with the version that is asked for', { version: '2026.12.0', pod: podOf('mirror.home/hub@sha256:0') }],
+    [
+      'a mirror with the version that is asked for',
+      { version: '2026.12.0', pod: podOf('mirror.home/hub@sha256:0') },
+    ],
     ['a tag without a patch', { spec: { version: '2026.11' } }],
     ['a name', { spec: { version: 'stable' } }],
     ['a digest', { spec: { version: `sha256:${'0'.repeat(64)}` } }],
@@ -84,7 +87,10 @@ describe('checkRunningVersion', () => {
 
   test.each([
     ['the new template is not applied yet', { workload: undefined }],
-    ['the controller has not seen the new template', { workload: setOf(`${IMAGE}:2026.12.0`, { generation: 3 }) }],
+    [
+      'the controller has not seen the new template',
+      { workload: setOf(`${IMAGE}:2026.12.0`, { generation: 3 }) },
+    ],
     ['the pod is to be replaced', { workload: setOf(`${IMAGE}:2026.12.0`, { updateRevision: 'newer' }) }],
     ['the pod ends', { pod: podOf(`${IMAGE}:2026.12.0`, { deletionTimestamp: '2026-01-01T00:00:00Z' }) }],
     ['the next pod starts', { pod: podOf(`${IMAGE}:2026.12.0`, { ready: 'False' }) }],
