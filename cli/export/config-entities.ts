@@ -143,7 +143,7 @@ const withNumbersAsId = (
 ): readonly NotExpressed[] =>
   [...new Set(texts)].flatMap((text) => {
     const [, name, id] =
-      /^Automation with (?:alias|ID) '(.*)' could not be validated and has been disabled: expected str for dictionary value @ data\['id'\]\. Got (.*?)\.?$/.exec(
+      /^Automation with (?:alias|ID) '(.*)' could not be validated and has been disabled: expected str (?:at 'id'|for dictionary value @ data\['id'\])\. Got (.*?)\.?$/.exec(
         text,
       ) ?? [];
     const isLoaded = stored.some((each) => each.id === id || [each.id, each.payload['alias']].includes(name));

@@ -100,15 +100,12 @@ function unfit({ spec }: Described['resource']): string | undefined {
   return undefined;
 }
 
-/** From it on, JSON of the hub and of the API server has an exponent, so that a number is a float, which keeps its value. */
-const ALWAYS_FLOAT = 1e21;
-
+/** A large float is a whole number, too: the API server writes both alike, and the operator refuses them. */
 function unsafeNumbers(value: unknown, path: string): string[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => unsafeNumbers(item, `${path}[${index}]`));
   if (isObject(value))
     return Object.entries(value).flatMap(([key, part]) => unsafeNumbers(part, `${path}.${key}`));
-  const isWhole = Number.isInteger(value) && Math.abs(value as number) < ALWAYS_FLOAT;
-  return isWhole && !Number.isSafeInteger(value) ? [path] : [];
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? [path] : [];
 }
 
 function textOf(resource: Described['resource']): string | { readonly problem: string } {

@@ -14,9 +14,9 @@ const docker = 'needs a container engine and a registry';
 const asItIs = 'shows a state that the reader does not have';
 const deployTest = '__tests__/integration/deploy/deploy.test.ts';
 const installationTest = '__tests__/node/installation.test.ts';
-const validateTest = '__tests__/unit/cli/validate.test.ts';
 const commandsTest = '__tests__/integration/cli/commands.test.ts';
-const exportTest = '__tests__/integration/cli/export.test.ts';
+const validateTest = '__tests__/unit/cli/validate.test.ts';
+const gitTest = '__tests__/integration/cli/git.test.ts';
 const walksTest = '__tests__/integration/docs/walks.test.ts';
 const plugin = 'the plugin is not installed on the machine';
 const walked = 'a step of a walk, in its order';
@@ -118,25 +118,11 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       'kubectl hub --version',
       'kubectl config set-context --current --namespace=home',
     ]),
-    ...runBy(commandsTest, plugin, [
-      'kubectl hub status my-home',
-      'kubectl hub trace dim-for-movie-night',
-      'kubectl hub logs my-home --tail 20',
-      'kubectl hub sync hubautomation/porch',
-      'kubectl hub suspend hubautomation/porch',
-      'kubectl hub resume hubautomation/porch',
-      'kubectl hub restart my-home',
-    ]),
-    ...runBy(exportTest, plugin, [
-      'kubectl hub export --hub my-home -o exported',
-      'kubectl hub diff -R -f home',
-    ]),
-    'kubectl hub pull hubautomation/porch --write home/porch.yaml': {
-      by: '__tests__/integration/cli/git.test.ts',
-      why: plugin,
-    },
-    'kubectl hub validate home': { by: validateTest, why: plugin },
-    'kubectl hub doctor --all': { by: '__tests__/integration/cli/doctor.test.ts', why: plugin },
+    'kubectl hub trace dim-for-movie-night': { by: commandsTest, why: 'shows the times of a run' },
+    'kubectl hub logs my-home --tail 20': { by: commandsTest, why: kubelet },
+    'kubectl hub diff -R -f home': { by: gitTest, why: 'needs an edit in the hub' },
+    'kubectl hub pull porch --write home/porch.yaml': { by: gitTest, why: 'needs an edit in the hub' },
+    'kubectl hub validate home': { by: validateTest, why: 'needs the files of the commands above it' },
     'exec kubectl-hub __complete "$@"': {
       why: 'the content of a file, which would end the shell of the test',
     },

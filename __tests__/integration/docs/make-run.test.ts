@@ -1,5 +1,7 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BUNDLE } from '../../cluster/command-line';
 import { type DocumentedCommand, documentedCommands, documentedYaml, shownAs } from './documented-commands';
 import { exceptions } from './exceptions';
 import { Reader } from './reader';
@@ -23,6 +25,11 @@ spec:
   alias: ${name[0]!.toUpperCase()}${name.slice(1)}
   actions: [{ action: light.turn_on }]
 ${spec}
+`;
+const area = (name: string, floor: string) => `apiVersion: hub-operator.dev/v1
+kind: HubArea
+metadata: { name: ${name}, namespace: home }
+spec: { hubRef: { name: my-home }, name: Hobby room, floorName: ${floor} }
 `;
 const ofHome = (to: string) =>
   `  hubRef: { name: my-home }\n  triggers: [{ trigger: state, entity_id: input_boolean.movie_night, to: ${to} }]`;
@@ -53,6 +60,20 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
     await write('unquoted.yaml', documentedYaml('docs/tutorial.md', 'name: unquoted'));
     await write('again.yaml', documentedYaml('docs/tutorial.md', 'name: again'));
   },
+  'docs/how-to/command-line.md': async () => {
+    // In the place of the installed package: make run has built the file.
+    const program = join(reader.folder, 'bin', 'kubectl-hub');
+    await writeFile(program, `#!/bin/sh\nexec node ${BUNDLE} "$@"\n`, { mode: 0o755 });
+    await write('hobby-room.yaml', area('hobby-room', 'Attic'));
+    await reader.shell.run(
+      [
+        'cp "$KUBECONFIG" kubeconfig && export OF_ALL="$KUBECONFIG" KUBECONFIG="$PWD/kubeconfig"',
+        'kubectl config set-context --current --namespace=home',
+        'kubectl apply -f hobby-room.yaml',
+        'kubectl -n home wait --for=jsonpath={.status.conditions[0].reason}=FloorNotReady haar/hobby-room',
+      ].join(' && '),
+    );
+  },
   'docs/how-to/yaml-values.md': async () => {
     await write('dim.yaml', documentedYaml('docs/how-to/yaml-values.md', 'name: dim'));
     await write('automation.yaml', documentedYaml('docs/how-to/yaml-values.md', 'mode: twice'));
@@ -82,8 +103,20 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
+/** What must not be there for the other pages. */
+const after: Readonly<Record<string, () => Promise<unknown>>> = {
+  'docs/how-to/command-line.md': () =>
+    reader.shell.run('kubectl delete -f hobby-room.yaml && export KUBECONFIG="$OF_ALL"'),
+};
+
 /** Pages whose commands remove objects that the others need are last. */
-const order = ['README.md', 'docs/tutorial.md', 'docs/how-to/yaml-values.md', 'docs/how-to/troubleshoot.md'];
+const order = [
+  'README.md',
+  'docs/how-to/command-line.md',
+  'docs/tutorial.md',
+  'docs/how-to/yaml-values.md',
+  'docs/how-to/troubleshoot.md',
+];
 const last = ['docs/how-to/uninstall.md'];
 const all = documentedCommands();
 const others = [...new Set(all.map(({ page }) => page))].filter(
@@ -112,6 +145,7 @@ describe('the commands of README and docs', () => {
       await follow(each).catch((error: unknown) =>
         failures.push(`$ ${each.command}\n${(error as Error).message}`),
       );
+    await after[page]?.();
     expect(failures).toEqual([]);
   });
 

@@ -194,13 +194,13 @@ describe('the files of an export', () => {
       'villa',
       content([
         stored('a', { alias: 5 }),
-        stored('b', { alias: 'B', variables: { chat: 2 ** 60, far: -1e20 } }),
-        stored('c', { alias: 'C', variables: { far: 1e21, near: -2.5e300 } }),
+        stored('b', { alias: 'B', variables: { chat: 2 ** 60, far: -1e21 } }),
+        stored('c', { alias: 'C', variables: { near: 2.5e-7, last: 2 ** 53 - 1 } }),
       ]),
     );
     const { files, notExpressed } = await filesOf(described);
     expect(files.map(({ text }) => text)).toEqual([
-      expect.stringContaining('    far: 1e+21\n    near: -2.5e+300\n'),
+      expect.stringContaining('    near: 2.5e-7\n    last: 9007199254740991\n'),
     ]);
     expect(notExpressed).toEqual([
       {
