@@ -11,8 +11,8 @@ import { Shell } from './shell';
 const isRead = (command: string) => /^(kubectl .*\b(get|wait)\b|curl )/.test(command);
 /** The page shows a warning of the webhook, or its refusal; those of the schema have a list. */
 const isAnswerOfWebhook = (output: string) => /Warning: spec|is invalid: spec/.test(output);
-/** The page shows a refusal. */
-const isRefused = (output: string) => / is invalid:/.test(output);
+/** The page shows a refusal, or the tree of `kubectl hub status` with a resource that is not Ready. */
+const isRefused = (output: string) => / is invalid:|^[├└]─ […✗] /m.test(output);
 
 export interface Following {
   readonly typed?: string;
@@ -96,7 +96,7 @@ export class Reader {
    *
    * @param typed in its place
    * @param compared whether its output is to be that of the page
-   * @param code with which it ends; default: 1 where the page shows a refusal, else 0
+   * @param code with which it ends; default: 1 where the page shows a refusal or a resource that is not Ready, else 0
    * @throws Error with the output
    */
   async follow(
