@@ -229,7 +229,7 @@ class House:
         if len(state) > LONGEST_STATE:
             raise StepError(f"The state of {entity} has {len(state)} characters: a hub keeps {LONGEST_STATE} at most.")
         kept = {} if old is None or old.attributes.get("restored") else old.attributes
-        self.hass.states.async_set(entity, state, {**kept, **(given.get("attributes") or {})})
+        self.hass.states.async_set(entity, state, {**kept, **_attributes(given.get("attributes") or {})})
 
     async def set(self, entity: str, given: Mapping[str, Any]) -> None:
         """A step `set`: a state of the world, or a helper of the home through its action."""
@@ -325,6 +325,12 @@ def _list(section: Any) -> list[Any]:
 def _fields(entry: Mapping[str, Any], names: tuple[str, ...], sets: tuple[str, ...]) -> dict[str, Any]:
     scalars = {name: entry[name] for name in names if entry.get(name) is not None}
     return {**scalars, **{name: set(entry[name]) for name in sets if entry.get(name)}}
+
+
+def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON writes 50.0 as 50, and a hub of 2025 takes a place for one only if it is of floats."""
+    places = {key: float(given[key]) for key in ("latitude", "longitude") if isinstance(given.get(key), int)}
+    return {**given, **places}
 
 
 def _switch_off(automations: list[Any], disabled: list[str]) -> None:
