@@ -76,7 +76,8 @@ class Selector(selectors.SelectSelector):
         clock.turns += 1
         if clock.turns > MOST_TURNS_AT_ONE_INSTANT:
             raise Endless("the hub does not come to rest at one moment: something calls itself again and again")
-        return super().select(0)
+        # Only the loop's own pipe is registered, unless a package opens a connection.
+        return super().select(0) if len(self.get_map()) > 1 else []
 
 
 class Loop(asyncio.SelectorEventLoop):

@@ -8,6 +8,8 @@ from homeassistant.components.trace import util as trace_util
 
 # Traces are read, and then given up, after so many runs: each takes tens of kilobytes.
 RUNS_BETWEEN_HARVESTS = 250
+# Seconds of virtual time: a run that its conditions end is no event of the hub, and has a trace all the same.
+HARVEST_INTERVAL = 600
 # For each automation: more than its runs between two harvests, so that none is lost.
 STORED_TRACES = 2 * RUNS_BETWEEN_HARVESTS
 

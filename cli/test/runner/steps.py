@@ -25,7 +25,7 @@ from homeassistant.const import __version__ as hub_version
 
 from clock import Endless, Loop, Stuck, clock, new_loop, real_seconds
 from configuration import PathError, write_files
-from coverage import Coverage
+from coverage import HARVEST_INTERVAL, Coverage
 from house import SETTLE, ConfigurationError, House, StepError
 from judge import Fault, Judge
 from moments import MomentError, next_moment, start_of, time_zone
@@ -70,6 +70,7 @@ class Case:
         self.without_state = self._house.without_state()
         if self._runner.coverage:
             self._runner.coverage.learn(self._house.hass)
+            self._harvest_often()
         for index, step in enumerate(self._case["steps"]):
             self._step = index
             await self._take(step, folder)
@@ -185,10 +186,17 @@ class Case:
             await asyncio.sleep(left)
         before, self._house = self._hub, self._new_house(folder)
         await self._house.start(before)
+        if self._runner.coverage:
+            # The timers of the former hub have ended.
+            self._harvest_often()
 
     async def _harvest(self) -> None:
         if self._runner.coverage and self._house:
             await self._runner.coverage.harvest(self._house.hass)
+
+    def _harvest_often(self) -> None:
+        self._harvest_soon()
+        asyncio.get_running_loop().call_later(HARVEST_INTERVAL, self._harvest_often)
 
     def _harvest_soon(self) -> None:
         if self._runner.coverage:
