@@ -12,6 +12,9 @@ const MOST_CALLS = 5;
 export async function main(name: ProgramName, args: readonly string[]): Promise<number> {
   const interrupt = new AbortController();
   process.once('SIGINT', () => interrupt.abort(new Error('interrupted')));
+  // The reader of a pipe, such as head, has gone: that is no fault, and the rest is of no use.
+  for (const output of [process.stdout, process.stderr])
+    output.on('error', () => interrupt.abort(new Error('the output is closed')));
   try {
     return await runProgram(name, args, processEnvironment(interrupt.signal));
   } catch (error) {

@@ -31,7 +31,7 @@ import type { Home, Location } from './protocol';
 /** The home of a Hub, as its resources describe it. */
 export interface DescribedHome {
   readonly home: Home;
-  /** Automations and scripts by `automation.<id>` and `script.<id>`, where `<id>` is that of the hub. */
+  /** Automations and scripts by `automation.<id>` and `script.<id>`, where `<id>` is that of the hub; the HubConfiguration by `configuration`. */
   readonly definitions: ReadonlyMap<string, Manifest>;
   /** Absent: the resources are of a Hub that is not among them. */
   readonly hub?: { readonly version?: string; readonly image?: string };
@@ -106,6 +106,7 @@ function storedForm({ object }: Manifest): CustomResource {
 
 function definitionKey(resource: CustomResource): string | undefined {
   const { kind } = resource;
+  if (kind === configuration.kind) return 'configuration';
   if (kind === 'HubAutomation') return `automation.${automations.id(resource as never)}`;
   return kind === 'HubScript' ? `script.${scripts.id(resource as never)}` : undefined;
 }

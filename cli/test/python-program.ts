@@ -25,8 +25,9 @@ export interface ProgramOptions {
   /** The text that makes modules of {@link Request.modules}. */
   readonly loader: string;
   readonly onAnswer: (answer: Answer) => void;
-  /** The case that is running, in words; undefined: all have ended. */
+  /** The name of the case that is running; undefined: none is. */
   readonly current: () => string | undefined;
+  readonly isComplete: () => boolean;
 }
 
 /**
@@ -138,8 +139,7 @@ function problemOf(end: End, child: Child, launch: Launch, options: ProgramOptio
   if (error)
     return `cannot start ${description}: ${error.code === 'ENOENT' ? `there is no program ${program}` : reasonOf(error)}: ${WAYS_TO_PYTHON}`;
   if (code === 0) {
-    const unfinished = options.current();
-    return unfinished === undefined
+    return options.isComplete()
       ? undefined
       : `${description} has ended${inCase(options)} without its result${because(child)}`;
   }

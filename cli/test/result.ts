@@ -73,11 +73,18 @@ export class ResultCollector {
     }
   }
 
-  /** The name of the first case without a result; undefined: all have one, or the hub refuses its configuration. */
+  /** The name of the first case without a result; undefined: all have one, or the hub has not started yet. */
   get current(): string | undefined {
-    if (this.cases.length === 0 && this.refused.length > 0) return undefined;
-    const all = this.files.flatMap(({ cases }) => cases);
-    return all[this.cases.length]?.name;
+    return this.versions && this.next;
+  }
+
+  /** All cases have a result, or the hub refuses the configuration, and none has. */
+  get isComplete(): boolean {
+    return this.next === undefined || (this.cases.length === 0 && this.refused.length > 0);
+  }
+
+  private get next(): string | undefined {
+    return this.files.flatMap(({ cases }) => cases)[this.cases.length]?.name;
   }
 
   get result(): RunResult {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { BoundedTasks } from '../../operator/base/bounded-task';
+import { isObject } from '../../operator/base/is-object';
 import { isComparable, isLower, OLDEST_SUPPORTED } from '../../operator/base/hub-version';
 import type { Finding } from '../../operator/offline/findings';
 import { CommandError } from '../command-error';
@@ -158,6 +159,7 @@ class TestRun {
         this.showHeading();
       },
       current: () => this.collector.current,
+      isComplete: () => this.collector.isComplete,
     });
     return this.finish(this.collector.result, (clock.monotonic() - began) / 1_000);
   }
@@ -277,12 +279,18 @@ class TestRun {
     return this.exitCode(result, coverage);
   }
 
-  /** The place of a definition, by its id or its name. */
+  /** The place of a definition, by its id, its name, or the id of its entity. */
   private placeOf(entity: string, name: string): string | undefined {
-    const domain = entity.split('.')[0];
+    const [domain = ''] = entity.split('.');
     const { definitions } = this.described;
-    const found = definitions.get(`${domain}.${name}`) ?? definitions.get(entity);
-    return found && `${found.file}:${found.lineOf([])}`;
+    const sameName = [...definitions].find(
+      ([key, { object }]) =>
+        key.startsWith(`${domain}.`) && isObject(object['spec']) && object['spec']['alias'] === name,
+    );
+    const found = definitions.get(`${domain}.${name}`) ?? sameName?.[1] ?? definitions.get(entity);
+    return (
+      found && `${found.file}:${found.lineOf(domain === 'configuration' ? ['spec', 'configuration'] : [])}`
+    );
   }
 
   private exitCode({ cases, refused }: RunResult, coverage: CoverageResult | undefined): ExitCode {

@@ -29,8 +29,8 @@ export function caseLines(
 }
 
 /** A sentence about each definition that the hub does not load, with its place in the files. */
-export const refusedLine = ({ entity, message }: Refused, place: string | undefined): string =>
-  `${place === undefined ? '' : `${place}: `}error: the hub does not load ${oneLine(entity)}: ${oneLine(message)}`;
+export const refusedLine = ({ entity, name, message }: Refused, place: string | undefined): string =>
+  `${place === undefined ? '' : `${place}: `}error: the hub does not load ${oneLine(entity === 'configuration' ? name : entity)}: ${oneLine(message)}`;
 
 /** Characters of names in a list of entities. */
 const MOST_NAMED = 20;

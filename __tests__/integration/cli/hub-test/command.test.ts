@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { GROUP_VERSION } from '../../../../operator/kinds/group';
@@ -210,13 +210,15 @@ describe('kubectl hub test', () => {
 
   test('a definition that the hub does not load is named with its file, and exits with 2', async () => {
     const wrong = resource('HubAutomation', 'wrong', {
-      alias: 'Wrong',
+      alias: 'Another name',
       triggers: [{ trigger: 'device', device_id: 'abc', domain: 'mqtt', type: 'x', subtype: 'y' }],
       actions: [],
     });
     await written({ 'six/home.yaml': home, 'six/wrong.yaml': wrong, 'a.hubtest.yaml': passing });
     const { code, stdout, stderr } = await tested('six', 'a.hubtest.yaml');
-    expect(stdout + stderr).toMatch(/six\/wrong\.yaml:1: error: the hub does not load automation\.wrong: /);
+    expect(stdout + stderr).toMatch(
+      /six\/wrong\.yaml:1: error: the hub does not load automation\.another_name: /,
+    );
     expect(stdout + stderr).not.toContain('Traceback');
     expect(code).toBe(2);
   });
@@ -305,6 +307,42 @@ describe('kubectl hub test', () => {
     const { stdout, stderr } = await run('twelve', 'e.hubtest.yaml', ...only);
     expect(stdout).toBe('');
     expect(stderr).toContain('there is no program /nowhere');
+  });
+
+  test('a configuration that the hub does not accept is named with its file', async () => {
+    const wrong = configuration.replace('film:\\n', 'film: {nam: x}\\n');
+    await written({ 'fourteen/home.yaml': [hub, wrong].join('\n---\n'), 'a.hubtest.yaml': passing });
+    const { code, stdout } = await tested('fourteen', 'a.hubtest.yaml');
+    expect(stdout).toMatch(/fourteen\/home\.yaml:3: error: the hub does not load configuration\.yaml: .*nam/);
+    expect(code).toBe(2);
+  });
+
+  test('the image of the hub is run by an engine, without a network', async () => {
+    const engine = `#!/bin/sh\necho "$*" | head -1 >> log\n[ "$1" = run ] || exit 0\nwhile [ "$1" != -I ]; do shift; done\nexec ${python} "$@"\n`;
+    await written({ 'fifteen/home.yaml': home, 'a.hubtest.yaml': passing, 'bin/podman': engine });
+    await chmod(join(directory, 'bin/podman'), 0o755);
+    const env = {
+      PATH: `${join(directory, 'bin')}:/usr/bin:/bin`,
+      HUB_OPERATOR_CACHE: join(directory, 'cache'),
+    };
+    const args = [BUNDLE, 'test', 'fifteen', 'a.hubtest.yaml'];
+    const stdout = execFileSync(process.execPath, args, { cwd: directory, env, encoding: 'utf8' });
+    expect(stdout).toContain('2 passed, 0 failed');
+    expect(await readFile(join(directory, 'log'), 'utf8')).toMatch(
+      /^image inspect (\S+:2026\.11\.0)\nrun --rm -i --network none --name hubtest-\w+ --entrypoint python \1 -I -c /,
+    );
+  });
+
+  test('a reader that goes away ends it without a fault', async () => {
+    await written({ 'sixteen/home.yaml': home, 'a.hubtest.yaml': passing });
+    const args = [BUNDLE, 'test', 'sixteen', 'a.hubtest.yaml', '--python', python];
+    const child = spawn(process.execPath, args, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] });
+    let stderr = '';
+    child.stderr.on('data', (part: Buffer) => (stderr += part.toString()));
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    expect(await once(child, 'close')).toEqual([2, null]);
+    expect(stderr).toBe('');
   });
 
   test('Ctrl-C ends Python as well', async () => {

@@ -119,6 +119,7 @@ describe('the home', () => {
       blueprints: [],
     });
     expect([...definitions.keys()]).toEqual([
+      'configuration',
       'automation.porch-light',
       'automation.other',
       'script.good_night',

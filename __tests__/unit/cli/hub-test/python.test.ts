@@ -52,6 +52,7 @@ async function run(code: string, options: Options = {}): Promise<readonly Answer
     loader: 'the loader',
     onAnswer: options.onAnswer ?? ((answer) => void answers.push(answer)),
     current: () => options.unfinished,
+    isComplete: () => options.unfinished === undefined,
   });
   return answers;
 }
@@ -226,6 +227,7 @@ describe('runPython', () => {
         loader: '',
         onAnswer: () => undefined,
         current: () => undefined,
+        isComplete: () => true,
       }),
     ).rejects.toThrow('the Python P ended with the exit code 1: no: ');
   });
