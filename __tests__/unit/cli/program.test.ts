@@ -37,6 +37,8 @@ describe('completion', () => {
     expect((await complete('status', '--out')).lines).toEqual(['--output', ':4']);
     expect((await complete('status', '-o', 'y')).lines).toEqual(['yaml', ':4']);
     expect((await complete('validate', 'sam')).lines).toEqual([':0']);
+    expect((await complete('test', '--j')).lines).toEqual(['--junit', ':4']);
+    expect((await complete('test', 'sam')).lines).toEqual([':0']);
   });
 
   test('all options are offered after two hyphens', async () => {
