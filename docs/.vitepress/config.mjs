@@ -25,6 +25,7 @@ const groups = {
     'editor',
     'validate',
   ],
+  Test: ['first-test', 'test-in-ci'],
   Operate: [
     'troubleshoot',
     'expose-a-hub',

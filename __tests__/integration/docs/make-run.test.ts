@@ -14,6 +14,9 @@ const write = (file: string, text: string) => reader.write(file, text);
 
 beforeAll(async () => {
   reader = await Reader.start();
+  // In the place of the installed package: make run has built the file.
+  const program = join(reader.folder, 'bin', 'kubectl-hub');
+  await writeFile(program, `#!/bin/sh\nexec node ${BUNDLE} "$@"\n`, { mode: 0o755 });
 }, 1_200_000);
 
 afterAll(() => reader?.stop());
@@ -55,15 +58,17 @@ spec:
 
 /** The earlier steps of the reader, in files that the page speaks of. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
+  'README.md': () => write('late.hubtest.yaml', documentedYaml('README.md', 'hubtest: v1')),
+  'docs/how-to/first-test.md': async () => {
+    await write('first.hubtest.yaml', documentedYaml('docs/how-to/first-test.md', 'brightness: 25'));
+    await write('night.hubtest.yaml', documentedYaml('docs/how-to/first-test.md', 'midnight'));
+  },
   'docs/tutorial.md': async () => {
     await write('porch.yaml', documentedYaml('docs/tutorial.md', 'name: porch-light'));
     await write('unquoted.yaml', documentedYaml('docs/tutorial.md', 'name: unquoted'));
     await write('again.yaml', documentedYaml('docs/tutorial.md', 'name: again'));
   },
   'docs/how-to/command-line.md': async () => {
-    // In the place of the installed package: make run has built the file.
-    const program = join(reader.folder, 'bin', 'kubectl-hub');
-    await writeFile(program, `#!/bin/sh\nexec node ${BUNDLE} "$@"\n`, { mode: 0o755 });
     await write('hobby-room.yaml', area('hobby-room', 'Attic'));
     await reader.shell.run(
       [

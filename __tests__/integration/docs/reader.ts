@@ -11,8 +11,8 @@ import { Shell } from './shell';
 const isRead = (command: string) => /^(kubectl .*\b(get|wait)\b|curl )/.test(command);
 /** The page shows a warning of the webhook, or its refusal; those of the schema have a list. */
 const isAnswerOfWebhook = (output: string) => /Warning: spec|is invalid: spec/.test(output);
-/** The page shows a refusal, or the tree of `kubectl hub status` with a resource that is not Ready. */
-const isRefused = (output: string) => / is invalid:|^[├└]─ […✗] /m.test(output);
+/** The page shows a refusal, a resource that is not Ready in the tree of `kubectl hub status`, or a test that fails. */
+const isRefused = (output: string) => / is invalid:|^[├└]─ […✗] |^ {2}FAIL {2}/m.test(output);
 
 export interface Following {
   readonly typed?: string;

@@ -141,7 +141,7 @@ describe('the site of the documentation', () => {
     await page.goto(`${url}how-to/install.html`);
     const groups = await page.locator('.VPSidebar .level-0 > .item h2').allTextContents();
     expect(groups.join(', ')).toBe(
-      'Start, Move in, Everyday, Operate, Many hubs, Develop, Explanation, Reference',
+      'Start, Move in, Everyday, Test, Operate, Many hubs, Develop, Explanation, Reference',
     );
   });
 
