@@ -45,7 +45,9 @@ describe('validate', () => {
   test('the samples and what is shipped have no findings', async () => {
     const paths = ['samples', 'dist'].map((name) => join(repository, name));
     const { code, output } = await validate(paths, { strict: true }, noInput, unbounded);
-    expect(output).toMatch(/^\d\d resources and 1 test file checked, \d+ of other kinds ignored: 0 errors, 0 warnings\n$/);
+    expect(output).toMatch(
+      /^\d\d resources and 1 test file checked, \d+ of other kinds ignored: 0 errors, 0 warnings\n$/,
+    );
     expect(code).toBe(0);
   });
 
