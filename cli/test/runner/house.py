@@ -72,7 +72,6 @@ class House:
     ) -> None:
         self.record = record
         self.unsimulated: list[str] = []
-        self._is_stopped = False
         self._home = home
         self._place = place
         self._given: Mapping[str, Mapping[str, Any]] = case["given"]
@@ -262,8 +261,7 @@ class House:
         await self.services.perform(domain, service, call, blocking=True, context=ha.Context())
 
     def _on_call(self, call: Call) -> None:
-        if not self._is_stopped:
-            self.record.on_call(call)
+        self.record.on_call(call)
 
     def _on_done(self, domain: str, service: str, data: Mapping[str, Any], entities: list[str], context: Any) -> None:
         """Lets the states of simulated entities follow a call."""
@@ -308,7 +306,6 @@ class House:
     async def stop(self) -> None:
         """Stops the hub as a restart does: it writes the states that it restores. Its timers and tasks end."""
         await self.hass.async_stop(force=True)
-        self._is_stopped = True
         loop = asyncio.get_running_loop()
         for handle in get_scheduled_timer_handles(loop):
             handle.cancel()
