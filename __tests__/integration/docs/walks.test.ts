@@ -2,7 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from '../../cluster';
 import { HubToExport } from '../../cluster/hub-to-export';
-import { commandsOf, type DocumentedCommand, documentedYaml, repository } from './documented-commands';
+import {
+  commandsOf,
+  commandsUnder,
+  type DocumentedCommand,
+  documentedYaml,
+  repository,
+} from './documented-commands';
 import { Reader } from './reader';
 
 // Three people who have nothing but the pages, from the first command to the promised result. The fourth, who installs with Helm
@@ -32,8 +38,10 @@ async function commands(page: string): Promise<readonly DocumentedCommand[]> {
 
 describe('a newcomer, by README and First steps alone', () => {
   test('sees a home, writes an automation that the hub has, is warned and refused, changes the configuration, and deletes', async () => {
-    const tryIt = (await commands(README)).map(({ command }) => command);
-    expect(tryIt.slice(0, 2)).toEqual(['git clone <this repository> && cd hub-operator', 'make run']);
+    expect(commandsUnder(README, 'Try it').slice(0, 2)).toEqual([
+      'git clone <this repository> && cd hub-operator',
+      'make run',
+    ]);
     for (const [file, text] of [
       ['porch.yaml', 'name: porch-light'],
       ['unquoted.yaml', 'name: unquoted'],
