@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Files } from '../../../operator/sync/configuration/generate/config-files';
@@ -144,6 +144,69 @@ test('what is in the way of a folder or a file is kept aside', async () => {
   await write('packages/attic.yaml', '# mine\n');
   await start(FILES);
   expect(await content('packages/attic.yaml.before-hub-operator-2')).toBe('# mine\n');
+});
+
+test('what lies beyond a link of a person stays as it is, also deeper in it', async () => {
+  await mkdir(at('elsewhere/deep'), { recursive: true });
+  await writeFile(at('elsewhere/attic.yaml'), '# mine');
+  await writeFile(at('elsewhere/deep/x'), '# mine');
+  await symlink(at('elsewhere'), inConfig('packages'));
+  const files = { ...FILES, 'packages/deep/x/y.yaml': '' };
+  expect((await start(files)).report.result).toBe('loaded');
+  expect(await readdir(at('elsewhere'))).toEqual(['attic.yaml', 'deep']);
+  expect(await readFile(at('elsewhere/attic.yaml'), 'utf8')).toBe('# mine');
+  expect(await readdir(at('elsewhere/deep'))).toEqual(['x']);
+  expect(await readlink(inConfig('packages.before-hub-operator'))).toBe(at('elsewhere'));
+});
+
+test('a file that becomes a folder of the same name leaves nothing behind', async () => {
+  await start({ 'configuration.yaml': MAIN, 'packages/a.yaml': '' });
+  await start({ 'configuration.yaml': MAIN, 'packages/a.yaml/b.yaml': '' }, { hash: 'sha256:2' });
+  expect(await readdir(inConfig('packages'))).toEqual(['a.yaml']);
+  expect(await readdir(inConfig('packages/a.yaml'))).toEqual(['b.yaml']);
+});
+
+test('an empty folder of a person stays when its last file goes, and one that was made for files does not', async () => {
+  await mkdir(inConfig('themes'));
+  const files = { 'configuration.yaml': MAIN, 'themes/night.yaml': '', 'made/by/us.yaml': '' };
+  await start(files);
+  await start({ 'configuration.yaml': MAIN }, { hash: 'sha256:2' });
+  expect([exists('themes'), exists('made')]).toEqual([true, false]);
+  await mkdir(inConfig('made'));
+  await start(files, { hash: 'sha256:3' });
+  await start({ 'configuration.yaml': MAIN }, { hash: 'sha256:4' });
+  expect([exists('made'), exists('made/by')]).toEqual([true, false]);
+});
+
+test.each([
+  ['a name that is too long', `!include ${'ä'.repeat(200)}.yaml`],
+  ['a name that no file can have', '!include "a\\0b.yaml"'],
+  ['a folder that no folder can be', '!include_dir_named "a\\0b"'],
+  ['a file beneath a file', '!include automations.yaml/x.yaml'],
+])('an include of %s is a fault that the check names, and the last good files stay', async (_, include) => {
+  await start({ 'configuration.yaml': MAIN });
+  const text = `${MAIN}input_boolean: ${include}\n`;
+  const { report } = await start({ 'configuration.yaml': text }, { hash: 'sha256:2' });
+  expect(report).toMatchObject({ result: 'replaced', problems: [{ kind: 'error' }] });
+  expect(await content('configuration.yaml')).toBe(MAIN);
+});
+
+test('an include of the hub’s own directory changes neither the copies of the script nor files of people', async () => {
+  await start({ 'configuration.yaml': MAIN });
+  await write('scenes.yaml', '# mine\n');
+  const text = `${MAIN}input_boolean: !include_dir_merge_named .\n`;
+  for (const hash of ['sha256:2', 'sha256:3'])
+    expect((await start({ 'configuration.yaml': text }, { hash })).report.result).toBe('replaced');
+  expect(await readdir(inConfig('hub-operator/last-good'))).toEqual(['configuration.yaml']);
+  expect(await content('scenes.yaml')).toBe('# mine\n');
+  expect(exists('scenes.yaml.before-hub-operator')).toBe(false);
+});
+
+test('a list of names of another form is none', async () => {
+  for (const names of [null, 5, { a: 1 }]) {
+    const beneath = { '.files': JSON.stringify({ content: 'sha256:1', names }) };
+    expect((await start({ 'configuration.yaml': MAIN }, { beneath })).report.content).toBeDefined();
+  }
 });
 
 test('nothing is linked outside of the hub’s directory by a list of names that was changed', async () => {

@@ -110,6 +110,10 @@ def read_json(path: Path) -> Any:
         return None
 
 
+def texts_in(value: object) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
 def write(path: Path, content: bytes, mode: int = 0o644) -> None:
     """At any time the path has either the old or the new content."""
     temporary = own / (path.name + ".tmp")
@@ -159,8 +163,7 @@ def shown_folders() -> dict[str, object]:
 
     Those that are missing come first, where there is no room for all.
     """
-    stored = read_json(configuration / ".folders")
-    names = [name for name in stored if isinstance(name, str)] if isinstance(stored, list) else []
+    names = texts_in(read_json(configuration / ".folders"))
     found: dict[str, list[str]] = {"missing": [], "empty": [], "present": []}
     for name in names:
         found[state_of_folder(config / name)].append(name)
@@ -175,7 +178,7 @@ def shown_folders() -> dict[str, object]:
 
 
 def state_of_folder(folder: Path) -> str:
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # also where the name is too long
         return "missing"
     return "empty" if next(files_of_folder(folder), None) is None else "present"
 
@@ -222,7 +225,7 @@ def keys_in(directory: Path, content: str) -> dict[str, str]:
     if not isinstance(stored, dict) or stored.get("content") != content:
         return {}
     # A person may have changed the ConfigMap: nothing is linked outside of the hub's directory.
-    names = [name for name in stored.get("names", []) if are_plain(str(name).replace(" ", "_").split("/"))]
+    names = [name for name in texts_in(stored.get("names")) if are_plain(name.replace(" ", "_").split("/"))]
     return {name: "-" + re.sub("[-/ ]", lambda found: ESCAPES[found[0]], name) for name in names}
 
 
@@ -284,17 +287,41 @@ def written_before() -> set[str]:
 def link(path: Path, target: Path) -> None:
     if path.is_symlink() and os.readlink(path) == str(target):
         return
-    for folder in path.relative_to(config).parents[:-1]:
-        # A person's file or link; a link may lead out of the hub's directory.
-        if (config / folder).is_symlink() or (config / folder).is_file():
-            (config / folder).rename(free_name(config / folder))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(path.parent)
     if path.is_dir() and not path.is_symlink():
         path.rename(free_name(path))
     temporary = own / (path.name + ".tmp")
     temporary.unlink(missing_ok=True)
     temporary.symlink_to(target)
     temporary.replace(path)
+
+
+def clear_folders(path: Path, written: set[str]) -> None:
+    """Moves aside what is in the place of a folder: a person's file, or a link, which may lead out of the hub's directory."""
+    # The outermost first: what lies beneath a link is not in this directory.
+    for folder in reversed(folders_of(path)):
+        if folder.is_symlink() and folder.relative_to(config).as_posix() in written:
+            folder.unlink()
+        elif folder.is_symlink() or folder.is_file():
+            folder.rename(free_name(folder))
+
+
+def folders_of(path: Path) -> list[Path]:
+    """The folders that the path is in, in the hub's directory, the innermost first."""
+    return [folder for folder in path.parents if config in folder.parents]
+
+
+def made_folders() -> set[str]:
+    return set(texts_in(read_json(own / "folders.json")))
+
+
+def make_folders(folder: Path) -> None:
+    missing = [each for each in (folder, *folders_of(folder)) if not each.exists()]
+    if missing:
+        made = {each.relative_to(config).as_posix() for each in missing}
+        # Before they are made: one that is not in the list is a person's.
+        write_changed(own / "folders.json", sorted(made_folders() | made))
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def keep_copy(path: Path, content: bytes) -> None:
@@ -323,15 +350,22 @@ def free_name(path: Path) -> Path:
 
 def remove_link(path: Path) -> None:
     path.unlink()
+    made, removed = made_folders(), set()
     with contextlib.suppress(OSError):  # the first one that is not empty
-        for folder in path.relative_to(config).parents[:-1]:
-            (config / folder).rmdir()
+        for folder in folders_of(path):
+            name = folder.relative_to(config).as_posix()
+            if name not in made:
+                break
+            folder.rmdir()
+            removed.add(name)
+    write_changed(own / "folders.json", sorted(made - removed))
 
 
 def put(files: Files, place: Callable[[str], Path]) -> list[str]:
     """Returns the names of the files that stay where a link was expected."""
     written = written_before()
     for name, content in files.items():
+        clear_folders(config / name, written)
         keep_copy(config / name, content)
     # Before the links, but after the copies: a file of the user's is never taken for one of ours.
     write_changed(own / "written.json", sorted(written | set(files)))
@@ -375,8 +409,20 @@ def included_in(path: Path) -> list[str]:
         for folder in (event.value for event in scalars if (event.tag or "").startswith("!include_dir")):
             names += [str(each) for each in files_of_folder(path.parent / folder)]
         return names
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+    except (OSError, ValueError, yaml.YAMLError):
         return []  # the check reports its faults
+
+
+def create(path: Path) -> bool:
+    """False: something is there, or no file can be there, which the check reports."""
+    try:
+        if path.exists() or path.is_symlink() or config.resolve() not in path.resolve().parents:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("[]\n" if path.name == "automations.yaml" else "")
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def create_included() -> list[str]:
@@ -389,17 +435,18 @@ def create_included() -> list[str]:
     created = set(before) if isinstance(before, list) else set()
     empty = []
     found = [config / "configuration.yaml"]
+    known = set(found)
     for including in found:
         for name in included_in(including):
             # By its name: the targets of the links among the generated files are elsewhere.
             path = Path(os.path.normpath(including.parent / name))
-            if path in found or config not in path.parents:
+            # An include of the hub's directory itself reaches the copies of this script: they stay as they are.
+            if path in known or config not in path.parents or own in path.parents:
                 continue
+            known.add(path)
             found.append(path)
             shown = path.relative_to(config).as_posix()
-            if not path.exists() and not path.is_symlink() and config.resolve() in path.resolve().parents:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text("[]\n" if path.name == "automations.yaml" else "")
+            if create(path):
                 created.add(shown)
             if shown in created - FILES_OF_THE_API and path.is_file() and path.stat().st_size == 0:
                 empty.append(shown)
