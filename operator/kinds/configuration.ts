@@ -21,7 +21,9 @@ const reservedFiles = [
 /** CEL: whether a text is a path that `files` may have. */
 const isPath = (text: string): string => {
   const name = '[A-Za-z0-9_][A-Za-z0-9_. -]*';
-  const isWritten = `${text}.matches('^(${name}/){0,3}${name}[.](yaml|yml|jinja|txt|json)$')`;
+  // The hub's own files have a dot in their names, such as its database: a folder of that name would take their place.
+  const folders = `([A-Za-z0-9_][A-Za-z0-9_ -]*/(${name}/){0,2})?`;
+  const isWritten = `${text}.matches('^${folders}${name}[.](yaml|yml|jinja|txt|json)$')`;
   const isReserved = `${text}.matches('(/secrets[.]yaml$)|^(custom_components|www)/')`;
   return `${text}.size() <= 120 && ${isWritten} && !${isReserved}`;
 };
@@ -56,7 +58,7 @@ const spec = {
           rule: `self.all(name, name.matches('^[A-Za-z0-9][A-Za-z0-9_.-]*[.]yaml$')) || self.all(name, ${isPath('name')})`,
           message:
             'files: a path has up to three folders, at most 120 characters and the ending .yaml, .yml, .jinja, .txt or .json; each name in it is made of ' +
-            'letters, digits, blanks and _.-, and begins with a letter, a digit or _; no folder has a secrets.yaml, and custom_components and www are not for files',
+            'letters, digits, blanks and _.-, and begins with a letter, a digit or _; the first folder has no dot, no folder has a secrets.yaml, and custom_components and www are not for files',
         },
         {
           rule: `self.all(name, !(name in ${JSON.stringify(reservedFiles)}) && !name.matches('^hub[-_]operator'))`,
