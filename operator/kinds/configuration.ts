@@ -48,7 +48,7 @@ const spec = {
       ...wholeMap,
       description:
         'Further files for `!include`, `!include_dir_named` and their like, by path, such as `sensors.yaml` or `packages/hall.yaml`: ' +
-        'up to three folders, and the ending `.yaml`, `.yml`, `.jinja`, `.txt` or `.json`. Blueprints and custom templates are files as ' +
+        'up to three folders, the first without a dot in its name, and the ending `.yaml`, `.yml`, `.jinja`, `.txt` or `.json`. Blueprints and custom templates are files as ' +
         'well. Names that the hub or the operator writes are reserved (`configuration.yaml`, `secrets.yaml`, ' +
         '`automations.yaml`, names that begin with `hub-operator` …). At most 200, and 1,000 KiB together with `configuration`. Default: none.',
       additionalProperties: { type: 'string', maxLength: 524288 },

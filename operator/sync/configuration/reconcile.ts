@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { HubClient } from '../../client/hub-client';
 import { DEPENDENCY_REQUEUE, HUB_START_LIMIT } from '../../base/limits';
 import type { Hub, HubConfiguration } from '../../kinds';
@@ -199,9 +200,11 @@ export class ConfigurationReconciler {
     const { resource, content, outcomes, hub, client, record, observed } = work;
     const { files, sections } = content;
     await publishWithoutRestart(this.services, resource, content);
-    // A record of an older operator, which has no digest of the pod.
-    if (record && record.start.workload === undefined && observed.start.workload !== undefined)
-      await this.records.set(hub, { ...record, start: observed.start });
+    const { definitions } = content;
+    // A record of an older operator, which has no digest of the pod, or does not know what the content has itself.
+    const isOlder = record?.start.workload === undefined && observed.start.workload !== undefined;
+    if (record && (isOlder || !isDeepStrictEqual(record.definitions ?? {}, definitions)))
+      await this.records.set(hub, { ...record, definitions, start: isOlder ? observed.start : record.start });
     if (record?.warnings) return outcomes.loaded();
     const texts = Object.values(files);
     const isIncluded = (name: string) =>
@@ -302,6 +305,7 @@ export class ConfigurationReconciler {
       former = {
         files: good.files,
         folders: good.folders,
+        definitions: good.definitions,
         marker: formerMarker(good, content.marker),
         loaded: await content.sectionsOf(good.files),
         pending: [],

@@ -37,5 +37,11 @@ function idsIn(accepted: ClusterObject, kind: ConfigEntityKind): ReadonlySet<str
   return ids;
 }
 
-const definitionsIn = ({ metadata: { annotations } }: ClusterObject): OwnDefinitions =>
-  JSON.parse(annotations?.[operatorAnnotations.definitions] ?? '{}') as OwnDefinitions;
+/** Those that {@link definitionsAnnotation} has noted; empty where a person has changed them. */
+export function definitionsIn({ metadata: { annotations } }: ClusterObject): OwnDefinitions {
+  try {
+    return (JSON.parse(annotations?.[operatorAnnotations.definitions] ?? '{}') ?? {}) as OwnDefinitions;
+  } catch {
+    return {};
+  }
+}

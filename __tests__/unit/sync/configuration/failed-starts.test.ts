@@ -1,3 +1,4 @@
+import { operatorAnnotations } from '../../../../operator/kinds/annotations';
 import type { DesiredContent } from '../../../../operator/sync/configuration/load/running-content';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub, prepareMessage } from './fake-hub';
@@ -42,6 +43,16 @@ describe('ConfigurationReconciler', () => {
     expect(hub.text).toContain('second');
     expect(hub.text).not.toContain('unknown');
     expect(restartsOf(hub.events)).toBe(2);
+  });
+
+  test('what the content that is brought back has itself stays known to the resources of the hub', async () => {
+    const hub = await started();
+    const own = `${HOT}automation own: [{id: a}]\n`;
+    expect(await hub.settle(hub.desired(own))).toBe('ConfigurationLoaded');
+    expect((await hub.reconcile(hub.desired(UNKNOWN), 30)).reason).toBe('CheckFailed');
+    expect(hub.text).toContain('automation own');
+    const { annotations } = hub.configMaps.get('villa-configuration-accepted')!.metadata;
+    expect(annotations[operatorAnnotations.definitions]).toBe('{"automation":["a"]}');
   });
 
   test('a recovery mode with what has run before gets one new pod, and no more', async () => {

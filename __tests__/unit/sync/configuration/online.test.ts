@@ -506,6 +506,28 @@ describe('ConfigurationReconciler', () => {
     );
   });
 
+  test('what it has itself is told by an operator that finds a record of one that did not know it, or a changed one', async () => {
+    const hub = await started();
+    const own = hub.desired(`${BASE}automation own: [{id: a}]\n`);
+    expect(await hub.settle(own)).toBe('ConfigurationLoaded');
+    const annotations = () => hub.configMaps.get('villa-configuration-accepted')!.metadata.annotations;
+    const expected = annotations()[operatorAnnotations.definitions];
+    for (const text of [undefined, '{', 'null']) {
+      const { metadata, ...rest } = hub.configMaps.get('villa-configuration-accepted')!;
+      const { [operatorAnnotations.definitions]: __, ...others } = metadata.annotations;
+      const changed = { ...others, ...(text !== undefined && { [operatorAnnotations.definitions]: text }) };
+      const resourceVersion = `changed-${text}`;
+      hub.configMaps.set('villa-configuration-accepted', {
+        ...rest,
+        metadata: { ...metadata, resourceVersion, annotations: changed },
+      });
+      hub.events.length = 0;
+      expect((await hub.reconcile(own, 2)).reason).toBe('ConfigurationLoaded');
+      expect(annotations()[operatorAnnotations.definitions]).toBe(expected);
+      expect(hub.events.filter((event) => event.includes('accepted'))).toHaveLength(1);
+    }
+  });
+
   describe('files of folders', () => {
     const TEXT = 'input_boolean: !include_dir_merge_named lamps\n';
     const files = { 'lamps/hall.yaml': 'first:\n', 'lamps/attic.yaml': 'third:\n' };

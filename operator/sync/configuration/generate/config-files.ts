@@ -150,10 +150,20 @@ export const isYaml = (name: string): boolean => /\.ya?ml$/.test(name);
 export const isIncludeOfFolder = (node: unknown): boolean =>
   isScalar(node) && node.tag?.startsWith('!include_dir') === true;
 
-/** The names of the files that the hub reads when a folder is included, also in folders below, sorted. */
+/** The names of the files that the hub reads when a folder is included, also in folders below, in its order: of two, the later one counts. */
 export function includedFiles(names: readonly string[], folder: string): readonly string[] {
   const prefix = folder === '.' ? '' : `${folder}/`;
-  return names.filter((name) => name.startsWith(prefix) && isReadInFolder(name, prefix)).sort();
+  return names.filter((name) => name.startsWith(prefix) && isReadInFolder(name, prefix)).sort(inOrderOfHub);
+}
+
+/** The files of a folder come before those of its folders. */
+function inOrderOfHub(one: string, other: string): number {
+  const [parts, others] = [one.split('/'), other.split('/')];
+  const first = parts.findIndex((part, index) => part !== others[index]);
+  if (first < 0) return 0;
+  const isFile = first === parts.length - 1;
+  if (isFile !== (first === others.length - 1)) return isFile ? -1 : 1;
+  return parts[first]! < others[first]! ? -1 : 1;
 }
 
 function isReadInFolder(name: string, prefix: string): boolean {

@@ -20,6 +20,7 @@ import { secretUses } from './secret-uses';
 import type { OwnDefinitions } from '../../hub-workload/own-definitions';
 import { HUB_PORT } from '../../hub-workload/owned-objects';
 import { ConfigFiles, type Files, isYaml } from './config-files';
+import { includeCircle } from './include-circle';
 import { arePlain, sizeOfNames } from './file-keys';
 import { type ForeignTarget, foldersOf, foreignTargets } from './foreign-targets';
 import { lockoutsIn } from './lockouts';
@@ -126,6 +127,8 @@ function generate(
   const written = { 'configuration.yaml': configuration, ...files };
   const all = new ConfigFiles(written, parse);
   if (hasMarker(all)) return { type: 'invalid', message: RESERVED };
+  const circle = includeCircle(all);
+  if (circle) return { type: 'invalid', message: circle };
   const cut = cutOff(all);
   if (cut) return unreachable(cut);
 

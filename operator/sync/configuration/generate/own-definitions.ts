@@ -4,23 +4,24 @@ import { MARKER_SCRIPT } from '../../../kinds/ids';
 import type { OwnDefinitions } from '../../hub-workload/own-definitions';
 import type { ConfigFiles, Place } from './config-files';
 
-/** Ids in an annotation, together, and characters of each. */
-const MOST_IDS = 1_000;
+/** The annotations of an object have room for 256 KiB together, and others of the accepted configuration need some. */
+const LARGEST_ANNOTATION = 64 * 1_024;
 const LONGEST_ID = 255;
 
 /** The automations, scenes and scripts that the files have themselves, in packages and in sections, by their ids. */
 export function ownDefinitionsIn(files: ConfigFiles): OwnDefinitions {
   const roots = [...(files.root ? [files.root] : []), ...files.packages];
   const found = new Map<ConfigEntityKind, Set<string>>();
-  let left = MOST_IDS;
+  let room = LARGEST_ANNOTATION;
   for (const [key, section] of roots.flatMap((root) => [...files.entries(root)])) {
     const kind = CONFIG_ENTITY_KINDS.find((each) => key === each || key.startsWith(`${each} `));
     if (!kind) continue;
     const known = found.get(kind) ?? new Set<string>();
     for (const id of idsIn(files, kind, section)) {
-      if (known.has(id) || id.length > LONGEST_ID || left === 0) continue;
+      const size = Buffer.byteLength(JSON.stringify(id)) + 1;
+      if (known.has(id) || id.length > LONGEST_ID || size > room) continue;
       known.add(id);
-      left -= 1;
+      room -= size;
     }
     if (known.size > 0) found.set(kind, known);
   }

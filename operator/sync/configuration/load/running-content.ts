@@ -91,7 +91,7 @@ export class RunningContents {
       ...FRESH,
       files: published.files,
       folders: published.folders,
-      definitions: undefined,
+      definitions: published.definitions,
       marker: shown,
       loaded: await content.sectionsOf(published.files),
       start,

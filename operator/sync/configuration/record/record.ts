@@ -6,7 +6,11 @@ import type { ApplyOptions } from '../../../runtime/apply';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { PerHub } from '../../hub-access/per-hub';
-import { definitionsAnnotation, type OwnDefinitions } from '../../hub-workload/own-definitions';
+import {
+  definitionsAnnotation,
+  definitionsIn,
+  type OwnDefinitions,
+} from '../../hub-workload/own-definitions';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
 import type { ContentHashes } from '../generate/content-marker';
@@ -24,6 +28,8 @@ const FOLDERS_FILE = '.folders';
 export type PublishedFiles = Pick<Content, 'files' | 'marker'> & {
   /** Absent: none, or it was written by an operator that did not know them. */
   readonly folders?: Content['folders'] | undefined;
+  /** Absent: none, or not known. */
+  readonly definitions?: OwnDefinitions | undefined;
 };
 
 /** Files of a hub in a ConfigMap, with keys that begin with a dot. */
@@ -38,11 +44,15 @@ export async function writeFiles(
   { applier }: FileServices,
   options: ApplyOptions,
   name: string,
-  { files, folders = [], marker: { configuration: hash } }: PublishedFiles,
+  { files, folders = [], definitions, marker: { configuration: hash } }: PublishedFiles,
   notes: { annotations?: Readonly<Record<string, string>>; data?: HubConfigMap['data'] } = {},
 ): Promise<void> {
   const { namespace } = options.owner.metadata;
-  const annotations = { [operatorAnnotations.contentHash]: hash, ...notes.annotations };
+  const annotations = {
+    [operatorAnnotations.contentHash]: hash,
+    ...definitionsAnnotation(definitions),
+    ...notes.annotations,
+  };
   const looked = folders.length > 0 ? { [FOLDERS_FILE]: JSON.stringify(folders) } : {};
   const data = { ...entriesFor(files, hash), [HASH_FILE]: hash, ...looked, ...notes.data };
   const metadata = { name, namespace, annotations };
@@ -58,7 +68,12 @@ export async function findFiles(services: FileServices, owner: CustomResource, n
   const configMap = await findConfigMap(services, owner.metadata.namespace, name);
   const hash = configMap?.data?.[HASH_FILE];
   if (!configMap || hash === undefined || !services.applier.isOurs(configMap, owner)) return undefined;
-  return { files: filesIn(configMap), folders: foldersIn(configMap), marker: { configuration: hash } };
+  return {
+    files: filesIn(configMap),
+    folders: foldersIn(configMap),
+    definitions: definitionsIn(configMap),
+    marker: { configuration: hash },
+  };
 }
 
 export const filesIn = ({ data = {} }: HubConfigMap): Files => filesOf(data);
@@ -187,13 +202,20 @@ export class ConfigurationRecords {
     // Files that wait for a restart may keep the hub from starting: those of before stay beside them.
     if (former?.pending.length === 0)
       await writeFiles(this.services, { owner: hub }, names.lastGoodConfiguration, former);
-    const { files: _files, folders: _folders, loaded, start, warnings, ...rest } = record;
+    const {
+      files: _files,
+      folders: _folders,
+      definitions: _definitions,
+      loaded,
+      start,
+      warnings,
+      ...rest
+    } = record;
     const { id, ...startFields } = start;
     const stored: Stored = { ...rest, sections: Object.fromEntries(loaded), start: startFields };
     const annotations = {
       [operatorAnnotations.seenInStart]: id,
       ...(warnings && { [operatorAnnotations.checkWarnings]: warnings }),
-      ...definitionsAnnotation(record.definitions),
     };
     const notes = { annotations, data: { [RECORD_KEY]: JSON.stringify(stored) } };
     await writeFiles(this.services, { owner: hub }, names.acceptedConfiguration, record, notes);
@@ -216,13 +238,17 @@ export function readRecord(configMap: HubConfigMap): ConfigurationRecord | undef
     ...rest,
     files: filesIn(configMap),
     folders: foldersIn(configMap),
+    definitions: definitionsIn(configMap),
     loaded: new Map(Object.entries(sections)),
     start: { id: annotations[operatorAnnotations.seenInStart] ?? '', ...start },
     warnings: annotations[operatorAnnotations.checkWarnings] ?? '',
   };
 }
 
-interface Stored extends Omit<ConfigurationRecord, 'files' | 'folders' | 'loaded' | 'start' | 'warnings'> {
+interface Stored extends Omit<
+  ConfigurationRecord,
+  'files' | 'folders' | 'definitions' | 'loaded' | 'start' | 'warnings'
+> {
   readonly sections: Readonly<Record<string, Section>>;
   /** Absent in a record of an operator that knew the id alone. */
   readonly start?: Omit<HubStart, 'id'>;

@@ -46,9 +46,29 @@ describe('ownDefinitionsIn', () => {
     });
   });
 
-  test('of thousands, as many as an annotation has room for', () => {
-    const items = Array.from({ length: 3_000 }, (_, index) => `- id: a${index}\n`);
-    expect(inFiles(`automation:\n${items.join('')}`).automation).toHaveLength(1_000);
-    expect(inFiles(`automation:\n- id: ${'a'.repeat(300)}\n`)).toEqual({});
+  test.each([
+    ['long', 'a'.repeat(240)],
+    ['of characters of three bytes', '高'.repeat(240)],
+    ['of characters that JSON escapes', '\\u0001'.repeat(240)],
+  ])('of thousands of ids that are %s, as many as an annotation has room for', (_, id) => {
+    const items = Array.from({ length: 1_500 }, (__, index) => `- id: "${id}${index}"\n`);
+    const definitions = inFiles(`automation:\n${items.join('')}`);
+    const size = Buffer.byteLength(JSON.stringify(definitions));
+    expect(size).toBeLessThan(66_000);
+    expect(size).toBeGreaterThan(60_000);
+  });
+
+  test('an id that is too long is left out', () => {
+    expect(inFiles(`automation:\n- id: ${'a'.repeat(300)}\n- id: b\n`)).toEqual({ automation: ['b'] });
+  });
+
+  test('of two packages of one name, the one that the hub reads last', () => {
+    const files = {
+      'configuration.yaml': 'homeassistant: {packages: !include_dir_named packages}\n',
+      'packages/hall.yaml': 'automation: [{id: outer}]\n',
+      'packages/a/hall.yaml': 'automation: [{id: inner}]\n',
+      'packages/a/b/c.yaml': 'automation: [{id: deep}]\n',
+    };
+    expect(inFiles(files)).toEqual({ automation: ['deep', 'inner'] });
   });
 });
