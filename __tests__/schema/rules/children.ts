@@ -48,7 +48,12 @@ export const childRules: readonly RuleCase[] = [
         '-a.txt',
       ],
       ...['a/b/c/d/e.yaml', ' a.yaml', 'a/ b.yaml', 'ä.yaml', 'a/b', 'a.yaml/', `a/${'b'.repeat(120)}.yaml`],
-      ...['home-assistant_v2.db/a.yaml', 'automations.yaml/a.yaml', 'configuration.yaml/a/b.yaml', 'v1.2/a.yaml'],
+      ...[
+        'home-assistant_v2.db/a.yaml',
+        'automations.yaml/a.yaml',
+        'configuration.yaml/a/b.yaml',
+        'v1.2/a.yaml',
+      ],
       ...['packages/secrets.yaml', 'custom_components/a/services.yaml', 'www/a.txt'],
     ].map((name) => ({ 'spec.files': { [name]: '' } })),
   },

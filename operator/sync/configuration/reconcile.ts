@@ -201,7 +201,7 @@ export class ConfigurationReconciler {
     const { files, sections } = content;
     await publishWithoutRestart(this.services, resource, content);
     const { definitions } = content;
-    // A record of an older operator, which has no digest of the pod, or does not know what the content has itself.
+    // A record of an older operator, without a digest of the pod, or without the ids in the content.
     const isOlder = record?.start.workload === undefined && observed.start.workload !== undefined;
     if (record && (isOlder || !isDeepStrictEqual(record.definitions ?? {}, definitions)))
       await this.records.set(hub, { ...record, definitions, start: isOlder ? observed.start : record.start });

@@ -37,7 +37,7 @@ function idsIn(accepted: ClusterObject, kind: ConfigEntityKind): ReadonlySet<str
   return ids;
 }
 
-/** Those that {@link definitionsAnnotation} has noted; empty where a person has changed them. */
+/** The ids in the annotation of {@link definitionsAnnotation}; empty where a person has changed it. */
 export function definitionsIn({ metadata: { annotations } }: ClusterObject): OwnDefinitions {
   try {
     return (JSON.parse(annotations?.[operatorAnnotations.definitions] ?? '{}') ?? {}) as OwnDefinitions;

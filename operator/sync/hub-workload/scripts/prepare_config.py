@@ -297,7 +297,7 @@ def link(path: Path, target: Path) -> None:
 
 
 def clear_folders(path: Path, written: set[str]) -> None:
-    """Moves aside what is in the place of a folder: a person's file, or a link, which may lead out of the hub's directory."""
+    """Moves a person's file or link in the place of a folder aside: a link may lead out of the hub's directory."""
     # The outermost first: what lies beneath a link is not in this directory.
     for folder in reversed(folders_of(path)):
         if folder.is_symlink() and folder.relative_to(config).as_posix() in written:
