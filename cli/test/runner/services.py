@@ -1,6 +1,7 @@
 """The actions of the hub: each call is recorded, and those of services that the hub does not have end here."""
 
 import asyncio
+import difflib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -105,6 +106,8 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         else:
             if mock is None and domain in self._hub.config.components:
                 raise ServiceNotFound(domain, service)
+            if mock is None and (intended := intended_domain(domain)):
+                raise MistypedAction(domain, service, intended)
             result = await self._stand_in(domain, service, data, mock or {}, blocking, context)
         if self.on_done:
             self.on_done(domain, service, data, entities, context)
@@ -157,6 +160,33 @@ ENTITY_DOMAINS = (
     *("alarm_control_panel", "binary_sensor", "button", "climate", "cover", "fan", "humidifier", "lawn_mower", "light"),
     *("lock", "number", "select", "sensor", "siren", "switch", "text", "vacuum", "valve", "water_heater"),
 )
+
+# The other domains whose actions automations call, and that a custom integration has no name like.
+_OTHER_DOMAINS = (
+    *("automation", "camera", "conversation", "counter", "group", "homeassistant", "input_boolean", "input_button"),
+    *("input_datetime", "input_number", "input_select", "input_text", "media_player", "notify"),
+    *("persistent_notification", "remote", "rest_command", "scene", "schedule", "script", "shell_command", "timer"),
+)
+_DOMAINS = (*ENTITY_DOMAINS, *_OTHER_DOMAINS)
+
+
+class MistypedAction(ServiceNotFound):  # type: ignore[misc]
+    """An action of a domain that is spelt nearly as one of the hub. Others may be those of custom integrations."""
+
+    def __init__(self, domain: str, service: str, intended: str) -> None:
+        super().__init__(domain, service)
+        self._intended = intended
+
+    def __str__(self) -> str:
+        name = f"{self.domain}.{self.service}"
+        intended = f"{self._intended}.{self.service}"
+        return f"Action {name} not found: did you mean {intended}? If a custom integration has it, mock {name}"
+
+
+def intended_domain(domain: str) -> str | None:
+    """The domain of the hub of which this one is a misspelling."""
+    return None if domain in _DOMAINS else next(iter(difflib.get_close_matches(domain, _DOMAINS, 1, 0.8)), None)
+
 
 _STATES = {
     **{"turn_on": "on", "turn_off": "off", "open_cover": "open", "close_cover": "closed", "open_valve": "open"},

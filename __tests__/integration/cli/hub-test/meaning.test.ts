@@ -675,6 +675,19 @@ const rows: readonly Row[] = [
     [/^log: .*light\.turn_onn not found/s],
   ],
   [
+    'an action of a mistyped domain is found, with the one that is meant',
+    { steps: [act('ligth.turn_on', { target: sofa }), expectStep({})] },
+    [/^log: .*ligth\.turn_on not found: did you mean light\.turn_on\?/s],
+  ],
+  [
+    'unless it is mocked, as one of a custom integration',
+    {
+      mock: { 'ligth.turn_on': {} },
+      steps: [act('ligth.turn_on', { target: sofa }), expectStep({ calls: [call('ligth.turn_on')] })],
+    },
+    PASSES,
+  ],
+  [
     'data that a known action does not take are found, also where it is mocked',
     {
       given: { 'light.sofa': { state: 'on' } },
