@@ -1,3 +1,5 @@
+import { nearestName } from '../base/nearest-name';
+
 /**
  * Fields by the key that people write in their place, where the two names are not alike: keys of the hub's own YAML, and those
  * of another kind. The items of lists have the keys of the hub, old ones as well (`service`, `platform`): none is a mistake there.
@@ -20,5 +22,5 @@ export function intendedField(kind: string, unknown: string, known: readonly str
   const alike = known.find((name) => plain(name) === plain(unknown));
   const table = byKind[kind] ?? {};
   const listed = Object.hasOwn(table, unknown) ? table[unknown] : undefined;
-  return alike ?? known.find((name) => name === listed);
+  return alike ?? known.find((name) => name === listed) ?? nearestName(unknown, known);
 }

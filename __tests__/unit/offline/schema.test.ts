@@ -46,13 +46,18 @@ describe('checkSchema', () => {
     ['a field that is null, which is none', { 'spec.alias': null }, 'spec.alias: is required: add it.'],
     [
       'a field that does not exist',
+      { 'spec.colour': 1 },
+      'spec.colour: HubAutomation has no such field: remove it, or correct its name.',
+    ],
+    [
+      'a mistyped field',
       { 'spec.modus': 1 },
-      'spec.modus: HubAutomation has no such field: remove it, or correct its name.',
+      'spec.modus: HubAutomation has no such field: did you mean mode?',
     ],
     [
       'an unknown field of metadata',
       { 'metadata.nmae': 'x' },
-      'metadata.nmae: HubAutomation has no such field: remove it, or correct its name.',
+      'metadata.nmae: HubAutomation has no such field: did you mean name?',
     ],
     ['no metadata', { metadata: undefined }, 'metadata: is required: add it.'],
     ['metadata that is null', { metadata: null }, 'metadata: is required: add it.'],
@@ -127,13 +132,13 @@ describe('checkSchema', () => {
     expect(problemsWith({ 'spec.mode': { single: 'hunter2' } }).join()).not.toContain('hunter2');
   });
 
-  test('a misspelt metadata is missing, and other rules are not applied to the object', () => {
+  test('a misspelt metadata is named once, and other rules are not applied to the object', () => {
     const { metadata, ...others } = automation;
     const { isTyped, problems } = checkSchema(definitionOf('HubAutomation'), {
       ...others,
       metdata: metadata,
     });
-    expect(problems.map(({ path }) => path)).toEqual([['metadata'], ['metdata']]);
+    expect(problems.map(({ path }) => path)).toEqual([['metdata']]);
     expect(isTyped).toBe(false);
   });
 

@@ -27,19 +27,5 @@ const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
 export function intendedName(unknown: string, known: readonly string[]): string | undefined {
   const listed = Object.hasOwn(OTHER_WORDS, unknown) ? OTHER_WORDS[unknown] : undefined;
   const other = listed?.find((name) => known.includes(name));
-  return intendedField('', unknown, known) ?? other ?? known.find((name) => isTypingError(unknown, name));
-}
-
-/** One letter is missing, too much or another one, or two are exchanged. */
-function isTypingError(given: string, name: string): boolean {
-  if (name.length < 4) return false;
-  let start = 0;
-  while (start < Math.min(given.length, name.length) && given[start] === name[start]) start += 1;
-  const [left, right] = [given.slice(start), name.slice(start)];
-  return (
-    left.slice(1) === right ||
-    left === right.slice(1) ||
-    left.slice(1) === right.slice(1) ||
-    (left[0] === right[1] && left[1] === right[0] && left.slice(2) === right.slice(2))
-  );
+  return other ?? intendedField('', unknown, known);
 }
