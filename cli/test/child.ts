@@ -3,6 +3,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 /** Characters of the standard error that are kept. */
 const KEPT = 8_192;
 
+/** Milliseconds between SIGTERM and SIGKILL. */
+const GRACE = 1_000;
+
 /** The end of a program: its exit code, or the signal that ended it, or the error because of which it did not start. */
 export interface End {
   readonly code: number | null;
@@ -48,9 +51,12 @@ export class Child {
     this.process.stdin.end(text);
   }
 
+  /** Ends the program, which has time to remove its files: {@link GRACE}. */
   kill(): void {
     this.stop();
-    this.process.kill('SIGKILL');
+    this.process.kill('SIGTERM');
+    const timer = setTimeout(() => this.process.kill('SIGKILL'), GRACE);
+    void this.end.then(() => clearTimeout(timer));
   }
 
   /** The last line that it wrote to its standard error, without those of a traceback. */
@@ -62,6 +68,6 @@ export class Child {
   private readonly onEnding = (signal: NodeJS.Signals): void => {
     this.kill();
     ENDINGS.forEach((each) => process.off(each, this.onEnding));
-    process.kill(process.pid, signal);
+    void this.end.then(() => process.kill(process.pid, signal));
   };
 }

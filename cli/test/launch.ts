@@ -75,11 +75,17 @@ function imageOf(hub: HubWorkload | undefined, hubVersion: string | undefined): 
   return `${hub?.image ?? IMAGE}${version.startsWith('sha256:') ? '@' : ':'}${version}`;
 }
 
+/** Others have written a home: its container has no network, no rights, and one folder to write in. */
+const CONFINED = [
+  ...['--network', 'none', '--read-only', '--tmpfs', '/tmp'],
+  ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+];
+
 function inContainer(program: string, engine: string, image: string): Launch {
   const name = `hubtest-${randomBytes(6).toString('hex')}`;
   return {
     program,
-    args: ['run', '--rm', '-i', '--network', 'none', '--name', name, '--entrypoint', 'python', image],
+    args: ['run', '--rm', '-i', ...CONFINED, '--name', name, '--entrypoint', 'python', image],
     description: `the image ${image} in ${engine}`,
     container: { engine: program, name, image },
   };

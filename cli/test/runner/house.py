@@ -27,6 +27,7 @@ from homeassistant.util.unit_system import get_unit_system
 from clock import clock
 from configuration import named_domains, simulated, with_items
 from coverage import STORED_TRACES
+from guard import refused
 from record import Record
 from services import ENTITY_DOMAINS, Call, Services, echo
 from values import as_text, items_of
@@ -167,10 +168,19 @@ class House:
         return str((found or areas.async_create(name)).id)
 
     async def _configuration(self) -> dict[str, Any]:
+        refused.clear()
         try:
-            return dict(await hub_config.async_hass_config_yaml(self.hass) or {})
+            config = dict(await hub_config.async_hass_config_yaml(self.hass) or {})
         except (HomeAssistantError, OSError) as error:
-            raise ConfigurationError(str(error).replace(f"{self.hass.config.config_dir}/", "")) from None
+            message = str(error).replace(f"{self.hass.config.config_dir}/", "")
+            if re.fullmatch(r"\w+", message):
+                # All that the hub says of `!env_var`.
+                message = f"no variable {message} is in the environment of a test: write `!env_var {message} DEFAULT`"
+            raise ConfigurationError(message) from None
+        for path in refused:
+            # To the hub, a folder that cannot be read is an empty one.
+            raise ConfigurationError(f"{path} is outside of the hub's directory: write a path inside it")
+        return config
 
     async def _process_core_config(self, config: Mapping[str, Any]) -> None:
         given = config.get("homeassistant") or {}

@@ -6,6 +6,7 @@ export const MODULES = [
   'configuration',
   'coverage',
   'expectation',
+  'guard',
   'house',
   'judge',
   'moments',

@@ -12,6 +12,9 @@ from record import local_time
 
 # Two changes of summer time are never so near, and a time of day is missing on one day at most.
 DAYS_AHEAD = 3
+# The hub, its libraries and the sun have times for these years.
+YEARS = range(1971, 2100)
+MOST_SECONDS_AHEAD = 367 * 86_400
 
 
 class MomentError(Exception):
@@ -38,7 +41,10 @@ def epochs_of(local: datetime.datetime, zone: datetime.tzinfo) -> list[float]:
 
 def start_of(text: str, zone: datetime.tzinfo) -> float:
     """The epoch seconds at which a case starts."""
-    return _existing(datetime.datetime.fromisoformat(text), zone)[0]
+    local = datetime.datetime.fromisoformat(text)
+    if local.year not in YEARS:
+        raise MomentError(f"The start {text} is too far away: write a year from {YEARS[0]} to {YEARS[-1]}.")
+    return _existing(local, zone)[0]
 
 
 def next_moment(instant: Mapping[str, Any], hass: Any) -> float:
@@ -52,6 +58,8 @@ def next_moment(instant: Mapping[str, Any], hass: Any) -> float:
     later = [epoch for epoch in _existing(local, zone) if epoch > clock.epoch()]
     if not later:
         raise MomentError(f"{instant['local']} is not after {local_time(clock.epoch())}, the time of the step before.")
+    if later[0] - clock.epoch() > MOST_SECONDS_AHEAD:
+        raise MomentError(f"{instant['local']} is more than 367 days away: write an earlier time.")
     return later[0]
 
 

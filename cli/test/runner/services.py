@@ -50,6 +50,10 @@ class Authors:
         return call
 
 
+class UnknownAction(Exception):
+    """A mock of an action that the hub does not have, as a sentence."""
+
+
 class Services(ha.ServiceRegistry):  # type: ignore[misc]
     """The registry of a hub in which only some domains are set up."""
 
@@ -59,6 +63,14 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         self._mocks = mocks
         self._on_call = on_call
         self.on_done: Callable[[str, str, Mapping[str, Any], list[str], Any], None] | None = None
+
+    def check_mocks(self) -> None:
+        """Raises UnknownAction. The actions of a domain that is not set up are unknown: their mocks are not checked."""
+        for action in self._mocks:
+            domain, service = action.lower().split(".", 1)
+            if domain in self._hub.config.components and not self.has_service(domain, service):
+                known = ", ".join(sorted(self.async_services_for_domain(domain)))
+                raise UnknownAction(f"mock has {action}, which is no action of {domain}: it has {known or 'none'}.")
 
     async def async_call(
         self,

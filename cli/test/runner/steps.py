@@ -26,11 +26,12 @@ from homeassistant.const import __version__ as hub_version
 from clock import Endless, Loop, Stuck, clock, new_loop, real_seconds
 from configuration import PathError, write_files
 from coverage import HARVEST_INTERVAL, Coverage
+from guard import confine, watch
 from house import SETTLE, ConfigurationError, House, StepError
 from judge import Fault, Judge
 from moments import MomentError, next_moment, start_of, time_zone
 from record import Answer, Record, Runaway, local_time
-from services import Call
+from services import Call, UnknownAction
 from values import cut, patterns_of
 
 Send = Callable[[Answer], None]
@@ -67,6 +68,7 @@ class Case:
         write_files(folder, self._runner.home)
         self._house = self._new_house(folder)
         await self._house.start()
+        self._house.services.check_mocks()
         self.without_state = self._house.without_state()
         if self._runner.coverage:
             self._runner.coverage.learn(self._house.hass)
@@ -92,7 +94,7 @@ class Case:
             self.fault("runaway" if isinstance(error, Endless) else "stuck", f"The case cannot go on: {error}.")
         elif isinstance(error, MomentError):
             self.fault("time", str(error))
-        elif isinstance(error, StepError | PathError):
+        elif isinstance(error, StepError | PathError | UnknownAction):
             self.fault("step", str(error))
         else:
             self.fault("step", f"{type(error).__name__}: {cut(str(error), 500) or 'without a message'}.")
@@ -285,7 +287,10 @@ class Runner:
                 loop.run_until_complete(case.run(folder))
             except (Exception, SystemExit) as error:
                 case.note_error(error)
-            case.log_faults()
+            try:
+                case.log_faults()
+            except Endless as error:
+                case.note_error(error)
             case.record.flush()
             virtual = clock.offset if loop else 0.0
             times = [local_time(epoch) if loop else definition["start"] for epoch, _ in case.faults]
@@ -349,6 +354,8 @@ def main(request: Mapping[str, Any]) -> None:
     warnings.simplefilter("ignore")
     send = _own_output()
     folder = Path(tempfile.mkdtemp(prefix="hubtest-"))
+    watch(folder)
+    confine(folder)
     code = 0
     try:
         Runner(request, send, folder).run()

@@ -217,6 +217,16 @@ describe('runPython', () => {
     await until(() => textOf('removed') === 'rm --force hubtest-x');
   });
 
+  test('a program that does not end by itself is killed', async () => {
+    const interrupt = new AbortController();
+    const code = `process.on('SIGTERM', () => {}); require('fs').writeFileSync(${JSON.stringify(at('pid'))}, String(process.pid)); setTimeout(() => {}, 1e6)`;
+    const running = fault(code, { signal: interrupt.signal });
+    await until(() => textOf('pid') !== '');
+    interrupt.abort(new Error('interrupted'));
+    expect(await running).toBe('interrupted');
+    expect(() => process.kill(Number(textOf('pid')), 0)).toThrow('ESRCH');
+  });
+
   test('an input that is not read is no fault of its own', async () => {
     const large = { ...request, modules: { a: 'x'.repeat(5_000_000) } };
     const path = await program('python', `process.stderr.write('no\\n'); process.exit(1)`);
@@ -305,7 +315,7 @@ describe('chooseLaunch', () => {
     });
   });
 
-  test('elsewhere it is the image of the hub, in docker or podman, without a network', async () => {
+  test('elsewhere it is the image of the hub, in docker or podman, without a network and rights', async () => {
     await installed('2026.11.0', 'b2');
     const podman = await engine('podman');
     const launch = await choose({});
@@ -318,8 +328,8 @@ describe('chooseLaunch', () => {
         'run',
         '--rm',
         '-i',
-        '--network',
-        'none',
+        ...['--network', 'none', '--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL'],
+        ...['--security-opt', 'no-new-privileges'],
         '--name',
         launch.container!.name,
         '--entrypoint',
