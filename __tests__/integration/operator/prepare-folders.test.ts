@@ -126,6 +126,22 @@ test('an earlier version of the script finds neither a configuration nor a copy 
   expect(exists(`hub-operator/last-good-folders/${HALL}`)).toBe(true);
 });
 
+test('a copy that an earlier version has written since is the last good one, and goes with the next one', async () => {
+  await start(FILES);
+  await write('hub-operator/last-good/configuration.yaml', `${MAIN}counter:\n`);
+  const broken = { ...FILES, [HALL]: 'counter:\n  hall:\n    initial: many\n' };
+  expect((await start(broken, { hash: 'sha256:2' })).report.result).toBe('replaced');
+  expect(await content('configuration.yaml')).toBe(`${MAIN}counter:\n`);
+  expect(exists(HALL)).toBe(false);
+  const more = { ...FILES, 'packages/new.yaml': '' };
+  expect((await start(more, { hash: 'sha256:3' })).report.result).toBe('loaded');
+  expect(exists('hub-operator/last-good')).toBe(false);
+  expect(exists(`hub-operator/last-good-folders/${HALL}`)).toBe(true);
+  await write('hub-operator/last-good/configuration.yaml', MAIN);
+  expect((await start({ 'configuration.yaml': MAIN }, { hash: 'sha256:4' })).report.result).toBe('loaded');
+  expect(exists('hub-operator/last-good-folders')).toBe(false);
+});
+
 test('what is in the way of a folder or a file is kept aside', async () => {
   await write('packages', 'a file');
   await start(FILES);

@@ -49,6 +49,16 @@ describe('an item that the hub leaves out', () => {
     expect(await hub.settle(hub.desired(`${BASE}input_boolean:\n`), operator)).toBe('ConfigurationLoaded');
   });
 
+  test('is one of this configuration in a file of a folder that has the name of a file of the API', async () => {
+    const name = 'rooms/automations.yaml';
+    const hub = new FakeHub(new ManualClock());
+    const desired = (text: string) => hub.desired(`template: !include ${name}\n`, 'auto', { [name]: text });
+    hub.begin(desired('- sensor: [{name: good}]\n'));
+    expect(await hub.settle(desired('- sensor: [{name: good}]\n'))).toBe('ConfigurationLoaded');
+    hub.leavesOut = () => `Invalid config for 'template' at ${name}, line 1: 'nam' is an invalid option`;
+    expect(await hub.settle(desired('- sensor: [{nam: good}]\n'))).toBe('CheckFailed');
+  });
+
   test('is none of this configuration when the hub’s own file and a delivered one have the same id', async () => {
     const { hub, operator } = await started();
     const log = (id: string) =>

@@ -528,6 +528,21 @@ describe('ConfigurationReconciler', () => {
     }
   });
 
+  test('what a content has itself, and its folders, are known of one that a pod has begun with before any process has seen it', async () => {
+    const hub = await started();
+    const own = `${RESTART}automation own: [{id: a}]\nsensor: !include_dir_list sensors\n`;
+    // The decision to restart is written, and the pod comes back without an operator.
+    hub.killAfter(2);
+    await hub.untilKilled(hub.desired(own));
+    hub.restart();
+    expect(hub.text).toContain('automation own');
+    await hub.settle(hub.desired(BROKEN));
+    const { metadata, data } = hub.configMaps.get('villa-configuration-accepted')!;
+    expect(data['.content-hash']).toBe(hub.desired(own).content.marker.configuration);
+    expect(metadata.annotations[operatorAnnotations.definitions]).toBe('{"automation":["a"]}');
+    expect(data['.folders']).toBe('["sensors"]');
+  });
+
   describe('files of folders', () => {
     const TEXT = 'input_boolean: !include_dir_merge_named lamps\n';
     const files = { 'lamps/hall.yaml': 'first:\n', 'lamps/attic.yaml': 'third:\n' };

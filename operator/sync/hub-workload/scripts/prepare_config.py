@@ -230,7 +230,8 @@ def keys_in(directory: Path, content: str) -> dict[str, str]:
 
 
 def last_good_copy() -> Path:
-    return last_good_folders if last_good_folders.exists() else last_good
+    # Of two, an earlier version of this script, which knows only this one, has written it since.
+    return last_good if last_good.exists() else last_good_folders
 
 
 def last_good_files() -> Files:
@@ -558,6 +559,8 @@ def replace_last_good(files: Files) -> None:
         (fresh / name).parent.mkdir(parents=True, exist_ok=True)
         write(fresh / name, content, 0o600)
     shutil.rmtree(former, ignore_errors=True)
+    if last_good.exists():
+        shutil.rmtree(last_good_folders, ignore_errors=True)
     if last_good_copy().exists():
         last_good_copy().rename(former)
     fresh.rename(place_of_copy(files))

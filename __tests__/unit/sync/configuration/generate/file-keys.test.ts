@@ -1,3 +1,4 @@
+import { generateConfiguration } from '../../../../../operator/sync/configuration/generate/generate';
 import type { Files } from '../../../../../operator/sync/configuration/generate/config-files';
 import {
   entriesFor,
@@ -47,4 +48,13 @@ describe('entriesFor', () => {
     const room = Object.entries(entries).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
     expect(sizeOfNames(names)).toBeGreaterThanOrEqual(room - '{"content":"","names":[]}.files'.length);
   });
+});
+
+test('escaped keys and the list of names count for the size of a configuration', () => {
+  const typeWith = (folder: string) => {
+    const names = Array.from({ length: 200 }, (_, index) => `${folder}${'b'.repeat(90)}${index}.txt`);
+    const files = Object.fromEntries(names.map((name) => [name, 'x'.repeat(5_000)]));
+    return generateConfiguration({ configuration: '', files, hasSecrets: false }).type;
+  };
+  expect([typeWith(''), typeWith('a/')]).toEqual(['configuration', 'invalid']);
 });

@@ -55,6 +55,20 @@ function inWords(decision: ReloadDecision): string {
 }
 
 describe('decideReload', () => {
+  test.each<[ReloadStrategy, string]>([
+    ['auto', 'homeassistant.reload_custom_templates'],
+    ['hot-reload', 'homeassistant.reload_custom_templates'],
+    ['restart', 'restart homeassistant.custom_templates'],
+  ])('a custom template that is changed or gone, with %s', (strategy, expected) => {
+    const hub = { ...modern, services: new Set([...services, 'homeassistant.reload_custom_templates']) };
+    const policy = { strategy, autoRestart: true };
+    const before = readSections({ 'configuration.yaml': '', 'custom_templates/a.jinja': 'a' });
+    for (const files of [{ 'custom_templates/a.jinja': 'b' }, {}]) {
+      const after = readSections({ 'configuration.yaml': '', ...files });
+      expect(inWords(decideReload(policy, before, after, hub))).toBe(expected);
+    }
+  });
+
   // The table of rules.md, "Reload or restart", under the three strategies.
   test.each<
     [section: string, before: string, after: string, auto: string, hotReload: string, hub?: HubCapabilities]
