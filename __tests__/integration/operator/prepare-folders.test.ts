@@ -142,6 +142,20 @@ test('a copy that an earlier version has written since is the last good one, and
   expect(exists('hub-operator/last-good-folders')).toBe(false);
 });
 
+test('a secret of a person in a folder is not in a message', async () => {
+  await write('packages/secrets.yaml', 'attic: hidden-attic\n');
+  await write('more/secrets.yaml', 'cellar: hidden-cellar\n');
+  await write('more/cellar.yaml', 'initial: !secret cellar\n');
+  const own = { ...FILES, [HALL]: 'counter:\n  hall:\n    initial: !secret attic\n' };
+  const { message } = await start(own);
+  expect(message).toContain("got '***'");
+  expect(message).not.toContain('hidden');
+  const text = `${MAIN}counter: !include_dir_named more\n`;
+  const other = await start({ 'configuration.yaml': text }, { hash: 'sha256:2', folders: ['more'] });
+  expect(other.message).toContain("got '***'");
+  expect(other.message).not.toContain('hidden');
+});
+
 test('what is in the way of a folder or a file is kept aside', async () => {
   await write('packages', 'a file');
   await start(FILES);

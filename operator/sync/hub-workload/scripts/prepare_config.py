@@ -230,7 +230,7 @@ def keys_in(directory: Path, content: str) -> dict[str, str]:
 
 
 def last_good_copy() -> Path:
-    # Of two, an earlier version of this script, which knows only this one, has written it since.
+    # Where both are there, an earlier version of this script has written the one that it knows since.
     return last_good if last_good.exists() else last_good_folders
 
 
@@ -458,14 +458,20 @@ def create_included() -> list[str]:
 # The check
 
 
+def folders_with_secrets() -> set[Path]:
+    """The hub looks for the secrets of a file in its folder, and then in those above."""
+    included = [config / name / "any" for name in texts_in(read_json(configuration / ".folders"))]
+    files = [config / name for name in texts_in(read_json(own / "written.json"))]
+    return {config, *(folder for file in (*included, *files) for folder in folders_of(file))}
+
+
 def masked(text: str) -> str:
     # The check quotes the values that it refuses, and this text ends in the status of the pod.
-    secrets_file = config / "secrets.yaml"
     try:
-        known = yaml.safe_load(secrets_file.read_bytes()) if secrets_file.exists() else None
+        known = [yaml.safe_load(bytes_of(folder / "secrets.yaml") or b"") for folder in folders_with_secrets()]
     except yaml.YAMLError:
         return "secrets.yaml is not valid YAML" if text else text
-    values = map(str, known.values()) if isinstance(known, dict) else ()
+    values = [str(value) for each in known if isinstance(each, dict) for value in each.values()]
     for value in sorted(values, key=len, reverse=True):
         for form in (value, repr(value)[1:-1]) if len(value) > 3 else ():
             text = text.replace(form, "***")
