@@ -461,6 +461,14 @@ const rows: readonly Row[] = [
     PASSES,
   ],
   [
+    'at that moment itself, it is the one of the next day',
+    {
+      start: '2026-11-02T07:00:00',
+      steps: [atStep({ clock: '07:00:00' }), atStep({ local: '2026-11-03T06:59:00' }), expectStep({})],
+    },
+    [/^time: 2026-11-03T06:59:00 is not after 2026-11-03T07:00:00/],
+  ],
+  [
     'a local time that is past is a fault',
     { steps: [atStep({ local: '2026-11-02T11:59:00' }), expectStep({})] },
     [
