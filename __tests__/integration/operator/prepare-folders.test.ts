@@ -181,7 +181,7 @@ test('what lies beyond a link of a person stays as it is, also deeper in it', as
   await writeFile(at('elsewhere/attic.yaml'), '# mine');
   await writeFile(at('elsewhere/deep/x'), '# mine');
   await symlink(at('elsewhere'), inConfig('packages'));
-  const files = { ...FILES, 'packages/deep/x/y.yaml': '' };
+  const files = { 'packages/deep/x/y.yaml': '', ...FILES };
   expect((await start(files)).report.result).toBe('loaded');
   expect(await readdir(at('elsewhere'))).toEqual(['attic.yaml', 'deep']);
   expect(await readFile(at('elsewhere/attic.yaml'), 'utf8')).toBe('# mine');
