@@ -180,15 +180,31 @@ async function named(): Promise<Readonly<Record<string, number>>> {
   );
 }
 
+/** The folder of the volume of a hub. */
+async function folderOf(hub: string): Promise<string> {
+  const claims = await list<Stored & { spec: { volumeName: string } }>('pvc');
+  const { spec } = claims.find(({ metadata }) => metadata.name === `${hub}-config`)!;
+  const volume = JSON.parse(await cluster.must(['get', 'pv', spec.volumeName, '--output=json'])) as {
+    spec: { hostPath: { path: string } };
+  };
+  return volume.spec.hostPath.path;
+}
+
+/** Each device of which the hub has written an entity is written as well. */
+async function knowsItsDevices(hub: string): Promise<boolean> {
+  const folder = join(await folderOf(hub), '.storage');
+  const [entities, devices] = await Promise.all(
+    ['entity', 'device'].map((name) => readFile(join(folder, `core.${name}_registry`), 'utf8').catch(() => '{}')),
+  );
+  const used = [...entities!.matchAll(/"device_id": ?"(\w+)"/g)].map(([, id]) => id!);
+  return used.length > 0 && used.every((id) => devices!.includes(id));
+}
+
 /** The files of the hubs, with the times of their last writes where only the operator causes writes. */
 async function written(): Promise<Readonly<Record<string, unknown>>> {
-  const claims = await list<Stored & { spec: { volumeName: string } }>('pvc');
   const contents = hubs.map(async (name) => {
-    const { spec } = claims.find(({ metadata }) => metadata.name === `${name}-config`)!;
-    const volume = JSON.parse(await cluster.must(['get', 'pv', spec.volumeName, '--output=json'])) as {
-      spec: { hostPath: { path: string } };
-    };
-    const at = (file: string) => join(volume.spec.hostPath.path, file);
+    const folder = await folderOf(name);
+    const at = (file: string) => join(folder, file);
     const files = FILES.map(async (file) => [
       file,
       await readFile(at(file), 'utf8'),
@@ -210,9 +226,17 @@ describe('70 objects of an earlier version', () => {
   test('are Ready under the earlier version', async () => {
     expect(resources.filter(({ kind }) => kind !== 'Secret').length).toBeGreaterThanOrEqual(69);
     await runVersion(earlier, 'earlier');
-    // A hub keeps its registries in memory for minutes, and writes them when it stops.
-    await cluster.must(['delete', 'pods', '--all', `--namespace=${NAMESPACE}`]);
-    await settled();
+    await until(
+      'the registries of the hubs are on their volumes',
+      async () => {
+        // A hub keeps its registries in memory for minutes, and writes them when it stops. One that a busy machine kills before it has
+        // stopped gives its devices other ids at the next start.
+        await cluster.must(['delete', 'pods', '--all', `--namespace=${NAMESPACE}`]);
+        await settled();
+        return (await Promise.all(hubs.map(knowsItsDevices))).every((each) => each);
+      },
+      900_000,
+    );
     before = await written();
     started = await starts();
     for (const name of hubs) {

@@ -329,7 +329,7 @@ describe('kubectl hub test', () => {
     const stdout = execFileSync(process.execPath, args, { cwd: directory, env, encoding: 'utf8' });
     expect(stdout).toContain('2 passed, 0 failed');
     expect(await readFile(join(directory, 'log'), 'utf8')).toMatch(
-      /^image inspect (\S+:2026\.11\.0)\nrun --rm -i --network none --name hubtest-\w+ --entrypoint python \1 -I -c /,
+      /^image inspect (\S+:2026\.11\.0)\nrun --rm -i --network none --read-only --tmpfs \/tmp --cap-drop ALL --security-opt no-new-privileges --name hubtest-\w+ --entrypoint python \1 -I -c /,
     );
   });
 
