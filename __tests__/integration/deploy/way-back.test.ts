@@ -194,7 +194,9 @@ async function folderOf(hub: string): Promise<string> {
 async function knowsItsDevices(hub: string): Promise<boolean> {
   const folder = join(await folderOf(hub), '.storage');
   const [entities, devices] = await Promise.all(
-    ['entity', 'device'].map((name) => readFile(join(folder, `core.${name}_registry`), 'utf8').catch(() => '{}')),
+    ['entity', 'device'].map((name) =>
+      readFile(join(folder, `core.${name}_registry`), 'utf8').catch(() => '{}'),
+    ),
   );
   const used = [...entities!.matchAll(/"device_id": ?"(\w+)"/g)].map(([, id]) => id!);
   return used.length > 0 && used.every((id) => devices!.includes(id));

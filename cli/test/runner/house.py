@@ -84,6 +84,7 @@ class House:
         self.hass = ha.HomeAssistant(str(folder))
         self.services = Services(self.hass, case["mock"], self._on_call)
         self.services.on_done = self._on_done
+        self.services.on_missing = self._on_missing
         self.hass.services = self.services
 
     async def start(self, before: "House | None" = None) -> None:
@@ -285,6 +286,21 @@ class House:
                 except (TypeError, ValueError):
                     continue  # data that no schema has checked
                 self.hass.states.async_set(entity, value[:LONGEST_STATE], attributes, context=context)
+
+    def _on_missing(self, action: str, kind: str, missing: str) -> None:
+        """Warns of an area, floor or label that there is not. A home whose files have none may have them in its hub."""
+        if not self._home[f"{kind}s"]:
+            return
+        known = ", ".join(sorted(self._places(kind)))
+        self.record.logs.add(f"WARNING {action}: there is no {kind} {missing}: the ids of {kind}s are {known}")
+
+    def _places(self, kind: str) -> list[str]:
+        """The ids of areas, floors or labels."""
+        if kind == "area":
+            return [each.id for each in area_registry.async_get(self.hass).async_list_areas()]
+        if kind == "floor":
+            return [each.floor_id for each in floor_registry.async_get(self.hass).async_list_floors()]
+        return [each.label_id for each in label_registry.async_get(self.hass).async_list_labels()]
 
     def refused(self) -> list[dict[str, str]]:
         """The automations and scripts that the hub did not load, in its own words, and errors of its configuration."""

@@ -94,7 +94,7 @@ class Logs(logging.Handler):
                 self.of_configuration.append(message)
             return
         is_watched = any(record.name == each or record.name.startswith(f"{each}.") for each in _WATCHED)
-        if not is_watched or _REFUSALS.search(message) or len(self.lines) >= MOST_LOG_LINES:
+        if not is_watched or _REFUSALS.search(message):
             return
         by = _entity_of_logger(record.name)
         is_repeated = message.startswith("Error while executing automation ") and any(
@@ -103,8 +103,12 @@ class Logs(logging.Handler):
         if is_repeated:
             # The script of the automation has logged the error, with its place.
             return
-        text = f"{record.levelname} {record.name}: {message}"
-        self.lines.setdefault(text, LogLine(clock.epoch(), text, by))
+        self.add(f"{record.levelname} {record.name}: {message}", by)
+
+    def add(self, text: str, by: str | None = None) -> None:
+        """Keeps a warning, unless it is there."""
+        if len(self.lines) < MOST_LOG_LINES:
+            self.lines.setdefault(text, LogLine(clock.epoch(), text, by))
 
     def _message(self, record: logging.LogRecord) -> str:
         try:

@@ -63,6 +63,8 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         self._mocks = mocks
         self._on_call = on_call
         self.on_done: Callable[[str, str, Mapping[str, Any], list[str], Any], None] | None = None
+        # Action, `area`, `floor` or `label`, and the id of the one that a target has and the home does not.
+        self.on_missing: Callable[[str, str, str], None] | None = None
 
     def check_mocks(self) -> None:
         """Raises UnknownAction. The actions of a domain that is not set up are unknown: their mocks are not checked."""
@@ -85,7 +87,7 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         """A call of the home: recorded, then performed."""
         data = {**(service_data or {}), **(target or {})}
         contexts = (context.id, context.parent_id) if context else ()
-        entities = self.targets(domain, data)
+        entities = self.targets(domain, service, data)
         self._on_call(
             Call(
                 clock.epoch(),
@@ -112,7 +114,7 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         mock = self._mocks.get(f"{domain}.{service}")
         is_known = self.has_service(domain, service)
         if entities is None:
-            entities = self.targets(domain, data)
+            entities = self.targets(domain, service, data)
         if mock is None and is_known:
             result = await super().async_call(domain, service, dict(data), blocking, context, None, return_response)
         else:
@@ -146,7 +148,7 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
             return ha.SupportsResponse.OPTIONAL
         return super().supports_response(domain, service)
 
-    def targets(self, domain: str, data: Mapping[str, Any]) -> list[str]:
+    def targets(self, domain: str, service: str, data: Mapping[str, Any]) -> list[str]:
         """The entities that the target of a call resolves to, as the hub does it, and those that it names."""
         selection = {key: data[key] for key in TARGET_KEYS if data.get(key)}
         named = items_of(selection.get("entity_id"))
@@ -160,6 +162,10 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
             found = hub_target.async_extract_referenced_entity_ids(self._hub, TargetSelection(selection))
         except Exception:
             return sorted({each for each in named if each != "none"})
+        for kind in ("area", "floor", "label"):
+            for missing in sorted(getattr(found, f"missing_{kind}s")):
+                if self.on_missing:
+                    self.on_missing(f"{domain}.{service}", kind, missing)
         # A service of a domain acts on the entities of its domain in an area.
         is_of_entities = domain in ENTITY_DOMAINS
         indirect = {each for each in found.indirectly_referenced if not is_of_entities or each.startswith(f"{domain}.")}

@@ -160,7 +160,7 @@ class Case:
         domain, service = call["action"].split(".", 1)
         data, target = call.get("data") or {}, call.get("target") or {}
         services = self._hub.services
-        entities = services.targets(domain, {**data, **target})
+        entities = services.targets(domain, service, {**data, **target})
         self.record.show(Call(clock.epoch(), call["action"], entities, dict(data), ()))
         needs_response = services.supports_response(domain, service) is ha.SupportsResponse.ONLY
         task = asyncio.get_running_loop().create_task(

@@ -250,6 +250,20 @@ const rows: readonly Row[] = [
     },
     [],
   ],
+  ...(
+    [
+      ['area', 'lving_room', 'kitchen, living_room'],
+      ['floor', 'groud', 'ground'],
+      ['label', 'nihgt', 'night'],
+    ] as const
+  ).map(([kind, missing, known]): Row => [
+    `the target of an action with a mistyped ${kind} is found`,
+    {
+      given: { 'light.sofa': { state: 'off' } },
+      steps: [act('light.turn_on', { target: { [`${kind}_id`]: missing } }), expectStep({})],
+    },
+    [`log: WARNING light.turn_on: there is no ${kind} ${missing}: the ids of ${kind}s are ${known}`],
+  ]),
   [
     'an area that the home does not have is a fault',
     { given: { 'light.sofa': { state: 'off', area: 'Lving room' } }, steps: [expectStep({ only: true })] },
