@@ -16,7 +16,7 @@ import {
   type Unplaced,
 } from './hub-test';
 import { HubProcess } from './hub-process';
-import { until } from '.';
+import { until } from './until';
 import type { Moment, Scenario } from './fidelity-scenarios';
 
 /** A call of an automation or a script. */
@@ -56,9 +56,11 @@ function homeOf(scenarios: readonly Scenario[]): Home {
 
 /** The calls of each scenario in virtual time, each in a case of its own. */
 export async function virtually(scenarios: readonly Scenario[]): Promise<Calls> {
-  const cases = scenarios.map(({ name, given = {}, moments }) =>
+  // Those of all scenarios, as in the real hub: each case has the automations of all.
+  const given = scenarios.flatMap((each) => Object.entries(each.given ?? {}));
+  const cases = scenarios.map(({ name, moments }) =>
     caseOf(name, {
-      given: Object.fromEntries(Object.entries(given).map(([entity, state]) => [entity, { state }])),
+      given: Object.fromEntries(given.map(([entity, state]) => [entity, { state }])),
       echo: false,
       steps: [...stepsOf(moments), { advance: REST }, expectStep({})],
     }),

@@ -12,7 +12,7 @@ import { RestClient } from '../../operator/client/connection/rest';
 import { withDeadline } from '../../operator/base/deadline';
 import { freePort } from '../../sandbox/ports';
 import { tether } from '../../sandbox/tether';
-import { until } from '.';
+import { until } from './until';
 
 // The hub ends with this code when it wants to be started again (a restart, new http settings, a restored backup).
 const START_AGAIN = 100;
