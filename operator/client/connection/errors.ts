@@ -24,6 +24,9 @@ export class HubUnreachable extends HubError {
   }
 }
 
+/** An answer has arrived that is larger than it may be. Asked for less, the hub can answer. */
+export class AnswerTooLarge extends HubUnreachable {}
+
 /** The hub stops, starts, or was restarted meanwhile: a rejection says nothing of the request. */
 export class HubNotRunning extends HubError {
   override readonly name = 'HubNotRunning';

@@ -10,6 +10,7 @@ import { messageOf } from '../../base/errors';
 import { largeTexts } from '../../base/turns';
 import { truncate } from '../../base/truncate';
 import {
+  AnswerTooLarge,
   HubBanned,
   type HubError,
   HubFailed,
@@ -238,8 +239,8 @@ export class RestClient {
     }
   }
 
-  private refused({ message }: Error): HubUnreachable {
-    return new HubUnreachable(`an answer of ${this.address.url} is not read: ${message}`);
+  private refused({ message }: Error): AnswerTooLarge {
+    return new AnswerTooLarge(`an answer of ${this.address.url} is not read: ${message}`);
   }
 
   private async send(method: Method, path: string, body: unknown, options: CallOptions): Promise<Answer> {
