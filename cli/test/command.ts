@@ -1,6 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { CommandError } from '../command-error';
 import type { CommandContext } from '../command-context';
 import { withOutput } from '../output';
+import { parsePeriod } from './record/period';
+import type { RecordOptions } from './record/record';
 import type { TestOptions } from './test';
 
 export function testCommand(context: CommandContext): Command {
@@ -11,7 +14,9 @@ export function testCommand(context: CommandContext): Command {
         'Runs the cases in `*.hubtest.yaml` against the resources of one Hub in files: the core of Home Assistant, as it is, with a virtual clock; no cluster, ' +
           'no hub, no network. Resources are read below each path, tests below it and in the folder `tests` beside it; a test file that is named runs alone. ' +
           'Exit code 0: all passed. 1: a case failed, or too little is covered. 2: a file is not valid, the hub does not load a definition, or there is no Python ' +
-          'with Home Assistant: `--python`, that of the sandbox in a clone, or docker or podman with the image of the hub.',
+          'with Home Assistant: `--python`, that of the sandbox in a clone, or docker or podman with the image of the hub. ' +
+          'With --record it plays the history of the running hub against what that hub runs now and against the files, and prints how the calls differ. ' +
+          'Exit code 1: they differ.',
       )
       .argument(
         '<file...>',
@@ -33,10 +38,26 @@ export function testCommand(context: CommandContext): Command {
         'version of Home Assistant (default: that of the Hub, else the newest supported)',
       )
       .option('--python <program>', 'Python with Home Assistant')
-      .option('--image <image>', 'image with Home Assistant, for docker or podman'),
+      .option('--image <image>', 'image with Home Assistant, for docker or podman')
+      .addOption(
+        new Option(
+          '--record <time>',
+          'compare with the running hub by its history of this time, such as 7d or 24h',
+        ).argParser(parsePeriod),
+      )
+      .option('--leave-out <entities>', 'entities whose history is not read, with commas between them')
+      .option('--context <name>', 'context of the kubeconfig for --record (default: the current one)')
+      .option('--kubeconfig <file>', 'kubeconfig for --record (default: as kubectl finds it)'),
   ).action(
-    context.action(async (paths: string[], options: TestOptions) => {
+    context.action(async (paths: string[], options: TestOptions & Partial<RecordOptions>) => {
       const { environment } = context;
+      const { record, leaveOut } = options;
+      if (record === undefined && leaveOut !== undefined)
+        throw new CommandError('--leave-out is about a history: add --record, such as --record 7d');
+      if (record !== undefined) {
+        const { compareWithRecord } = await import('./record/record');
+        return compareWithRecord(paths, { ...options, record }, environment);
+      }
       // The schemas and rules take a while to load, and no other command needs them.
       const { runTests } = await import('./test');
       return runTests(paths, options, environment);

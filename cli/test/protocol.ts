@@ -10,7 +10,7 @@ export interface Request {
   readonly options: {
     /** Traces are kept, and the answer `coverage` is sent. */
     readonly coverage: boolean;
-    /** The answers `call` and `change` are sent. */
+    /** The answers `call` and `change` are sent. Of a case with a history, the calls are sent in any case. */
     readonly timeline: boolean;
   };
 }
@@ -39,7 +39,7 @@ export interface Location {
   readonly unitSystem?: string;
 }
 
-type Payload = Readonly<Record<string, unknown>>;
+export type Payload = Readonly<Record<string, unknown>>;
 
 /** The resources of one Hub as its hub gets them. */
 export interface Home {
@@ -64,6 +64,8 @@ export interface Home {
   readonly blueprints: readonly { readonly domain: string; readonly path: string; readonly yaml: string }[];
   /** Ids of the automations that are off because of `spec.enabled: false`. */
   readonly disabled: readonly string[];
+  /** The ids of definitions by the entity ids that they have in a hub. Absent, or without one: the hub makes entity ids of names. */
+  readonly entityIds?: Readonly<Record<string, string>>;
 }
 
 export interface Case {
@@ -78,6 +80,29 @@ export interface Case {
   /** Regular expressions of warnings and errors of the hub that do not fail the case. */
   readonly allowWarnings: readonly string[];
   readonly steps: readonly Step[];
+  /** Played after the steps. The case starts at its beginning, with its first states, and the answers `call` are sent. */
+  readonly history?: History;
+}
+
+/** States of the past. */
+export interface History {
+  /** Epoch seconds. */
+  readonly from: number;
+  readonly to: number;
+  /** By entity id. */
+  readonly entities: Readonly<Record<string, PackedStates>>;
+}
+
+/** The states of an entity in the order of their times. The first three lists have an item for each. */
+export interface PackedStates {
+  /** Milliseconds since the one before; of the first since the beginning: with 0, it is the state at the beginning. */
+  readonly after: readonly number[];
+  /** Indexes of `texts`. */
+  readonly states: readonly number[];
+  /** Indexes of `sets`. */
+  readonly attributes: readonly number[];
+  readonly texts: readonly string[];
+  readonly sets: readonly Payload[];
 }
 
 /** The state of an entity. */

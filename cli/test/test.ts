@@ -18,6 +18,7 @@ import { pullImage } from './pull-image';
 import { runPython } from './python-program';
 import { type CoverageResult, coverageOf } from './report/coverage';
 import { resultData } from './report/data';
+import { printFindings } from './report/findings';
 import { junitReport } from './report/junit';
 import { caseLines, coverageLines, heading, notes, refusedLine, summary } from './report/text';
 import { type CaseResult, ResultCollector, type RunResult } from './result';
@@ -48,7 +49,7 @@ export async function runTests(
   // The cases run afterwards: what reads texts ends this program at once when it is interrupted.
   const prepared = await withTexts(environment.clock, (texts) => prepare(paths, options, environment, texts));
   if ('run' in prepared) return prepared.run();
-  await printFindings(prepared.findings, options, environment);
+  await printFindings(prepared.findings, options, environment.terminal);
   return exitCodes.failure;
 }
 
@@ -71,17 +72,6 @@ async function prepare(
   const warnings = await testsInAppliedFolders(tests, home.filesInFolders);
   const described = describeHome(home.manifests);
   return new TestRun(options, environment, home, described, files, warnings);
-}
-
-async function printFindings(
-  findings: readonly Finding[],
-  options: TestOptions,
-  { terminal }: Environment,
-): Promise<void> {
-  const lines = findings.map(({ file, line, severity, object, field, message }) =>
-    oneLine(`${file}:${line}: ${severity}: ${object}: ${field === undefined ? '' : `${field}: `}${message}`),
-  );
-  await printResult(terminal, options, { findings }, () => lines.join('\n'));
 }
 
 /** @throws CommandError no name fits */

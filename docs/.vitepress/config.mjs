@@ -25,7 +25,7 @@ const groups = {
     'editor',
     'validate',
   ],
-  Test: ['first-test', 'test-in-ci'],
+  Test: ['first-test', 'test-in-ci', 'what-would-have-changed'],
   Operate: [
     'troubleshoot',
     'expose-a-hub',

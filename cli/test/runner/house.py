@@ -4,6 +4,7 @@ All else is states and recorded calls.
 """
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,6 +29,8 @@ from clock import clock
 from configuration import named_domains, simulated, with_items
 from coverage import STORED_TRACES
 from guard import refused
+from helpers import StepError, helper_action
+from history import can_replay
 from record import Record
 from services import ENTITY_DOMAINS, Call, Services, echo
 from values import as_text, items_of
@@ -46,10 +49,6 @@ _OF_THE_MACHINE = (
 )
 
 
-class StepError(Exception):
-    """A step that is not possible, as a sentence."""
-
-
 class ConfigurationError(Exception):
     """The hub does not load configuration.yaml, in its own words."""
 
@@ -57,8 +56,8 @@ class ConfigurationError(Exception):
 class House:
     """One start of a hub.
 
-    `place`: overrides the hub's location, also that of its configuration. `case`: given, mock and echo. `owned`: the
-    entities that the home itself makes.
+    `place`: overrides the hub's location, also that of its configuration. `case`: given, mock and echo, and whether it
+    has a history. `owned`: the entities that the home itself makes.
     """
 
     def __init__(
@@ -77,6 +76,7 @@ class House:
         self._place = place
         self._given: Mapping[str, Mapping[str, Any]] = case["given"]
         self._echo: bool = case["echo"]
+        self._has_history = "history" in case
         self._owned = owned
         self._is_traced = is_traced
         # In the order in which they came: a set would have another one in each run.
@@ -127,6 +127,7 @@ class House:
         await bootstrap.async_load_base_functionality(hass)
         if not is_restart:
             self._register_places()
+            self._register_entities()
 
     async def _move_to(self, place: Mapping[str, Any]) -> None:
         config = self.hass.config
@@ -154,6 +155,14 @@ class House:
                 floor_id=floor.floor_id if floor else None,
                 labels={self._label(name) for name in each.get("labels") or ()},
             )
+
+    def _register_entities(self) -> None:
+        """Gives definitions the entity ids that they have in the hub of a person, who may have changed them."""
+        entities = entity_registry.async_get(self.hass)
+        for entity, unique_id in (self._home.get("entityIds") or {}).items():
+            domain, object_id = entity.split(".", 1)
+            platform = "homeassistant" if domain == "scene" else domain
+            entities.async_get_or_create(domain, platform, unique_id, suggested_object_id=object_id)
 
     def _label(self, name: str) -> str:
         labels = label_registry.async_get(self.hass)
@@ -212,7 +221,9 @@ class House:
         """The given states of the home's own helpers, before its automations are loaded."""
         for entity, given in self._given.items():
             if entity in self._owned:
-                if given.get("state") is not None:
+                if given.get("state") is not None and self._has_history:
+                    await self.replay(entity, given["state"], {})
+                elif given.get("state") is not None:
                     await self.set_helper(entity, given["state"])
                 self._put_in_place(entity, given)
 
@@ -262,7 +273,7 @@ class House:
     async def set_helper(self, entity: str, state: str) -> None:
         """Sets a helper of the home by its action, as a person does in the hub."""
         domain = entity.split(".")[0]
-        service, data = _helper_action(domain, state)
+        service, data = helper_action(domain, state)
         if domain == "sun":
             raise StepError(f"{entity} follows the time of the test: set that with `start` or `at`.")
         if service is None:
@@ -270,6 +281,23 @@ class House:
         call = {"entity_id": entity, **data}
         self.record.show(Call(clock.epoch(), f"{domain}.{service}", [entity], data, ()))
         await self.services.perform(domain, service, call, blocking=True, context=ha.Context())
+
+    async def replay(self, entity: str, state: str, attributes: Mapping[str, Any]) -> None:
+        """Brings an entity into a state of the past: a helper of the home by its action, which is not recorded."""
+        if not can_replay(entity, state, self._owned):
+            return
+        if entity not in self._owned:
+            self.hass.states.async_set(entity, state, _attributes(attributes))
+            return
+        present = self.hass.states.get(entity)
+        if present is not None and present.state == state:
+            return
+        domain = entity.split(".")[0]
+        # A definition of today may not have the option or the range of that time.
+        with contextlib.suppress(Exception):
+            service, data = helper_action(domain, state)
+            call = {"entity_id": entity, **data}
+            await self.services.perform(domain, str(service), call, blocking=True, context=ha.Context())
 
     def _on_call(self, call: Call) -> None:
         self.record.on_call(call)
@@ -360,29 +388,6 @@ def _switch_off(automations: list[Any], disabled: list[str]) -> None:
     for index, each in enumerate(automations):
         if isinstance(each, Mapping) and each.get("id") in disabled:
             automations[index] = {**each, "initial_state": False}
-
-
-def _helper_action(domain: str, state: str) -> tuple[str | None, dict[str, Any]]:
-    """The action that brings a helper into a state, and its data."""
-    if domain in ("input_boolean", "timer"):
-        actions = {
-            "input_boolean": {"on": "turn_on", "off": "turn_off"},
-            "timer": {"active": "start", "idle": "cancel", "paused": "pause"},
-        }
-        if state not in actions[domain]:
-            raise StepError(f"A helper of {domain} cannot be {state}: it can be {', '.join(actions[domain])}.")
-        return actions[domain][state], {}
-    if domain == "input_datetime":
-        is_time = re.fullmatch(r"\d+:\d+(:\d+)?", state)
-        key = "time" if is_time else "date" if re.fullmatch(r"[\d-]+", state) else "datetime"
-        return "set_datetime", {key: state}
-    return {
-        "input_select": ("select_option", {"option": state}),
-        "input_number": ("set_value", {"value": state}),
-        "input_text": ("set_value", {"value": state}),
-        "counter": ("set_value", {"value": state}),
-        "input_button": ("press", {}),
-    }.get(domain, (None, {}))
 
 
 def _issue_error(issue: Any, entity: str) -> str | None:

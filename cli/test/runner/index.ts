@@ -7,6 +7,8 @@ export const MODULES = [
   'coverage',
   'expectation',
   'guard',
+  'helpers',
+  'history',
   'house',
   'judge',
   'moments',

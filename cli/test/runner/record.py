@@ -130,11 +130,11 @@ def _entity_of_logger(name: str) -> str | None:
 class Record:
     """Listens to the hubs of one case: a restart makes another hub.
 
-    With `send`, each call and change is an answer of the timeline. They wait for a moment, since the author of a call
-    may only be known after it.
+    With `send`, each call is an answer of the timeline, and each change as well unless `only_calls` is set. They wait
+    for a moment, since the author of a call may only be known after it.
     """
 
-    def __init__(self, send: Callable[[Answer], None] | None) -> None:
+    def __init__(self, send: Callable[[Answer], None] | None, only_calls: bool = False) -> None:
         self.authors = Authors()
         # Since the end of the `expect` before.
         self.calls: deque[Call] = deque(maxlen=MOST_CALLS)
@@ -145,6 +145,7 @@ class Record:
         self.is_starting = False
         self.changed = asyncio.Event()
         self._send = send
+        self._only_calls = only_calls
         self._buffer: list[Call | Answer] = []
         self._runs = 0
         self._second = -1
@@ -208,7 +209,8 @@ class Record:
         self.changed.set()
         entity = event.data["entity_id"]
         # The position of the sun changes every few minutes, and an automation with each of its runs.
-        if not self._send or self.is_starting or entity.startswith(_OF_THE_SUN):
+        is_shown = self._send and not self._only_calls and not self.is_starting
+        if not is_shown or entity.startswith(_OF_THE_SUN):
             return
         old, new = event.data["old_state"], event.data["new_state"]
         attributes = _changed_attributes(old, new)

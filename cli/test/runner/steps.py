@@ -27,7 +27,9 @@ from clock import Endless, Loop, Stuck, clock, new_loop, real_seconds
 from configuration import PathError, write_files
 from coverage import HARVEST_INTERVAL, Coverage
 from guard import confine, watch
-from house import SETTLE, ConfigurationError, House, StepError
+from helpers import StepError
+from history import changes, given
+from house import SETTLE, ConfigurationError, House
 from judge import Fault, Judge
 from moments import MomentError, next_moment, start_of, time_zone
 from record import Answer, Record, Runaway, local_time
@@ -49,7 +51,7 @@ class Case:
     def __init__(self, runner: "Runner", file: Mapping[str, Any], case: Mapping[str, Any], send: Send | None) -> None:
         self.faults: list[tuple[float, Fault]] = []
         self.without_state: list[str] = []
-        self.record = Record(send)
+        self.record = Record(send, only_calls="history" in case)
         self.record.on_runs = self._harvest_soon
         self._runner = runner
         self._case = case
@@ -60,6 +62,8 @@ class Case:
 
     def start(self) -> float:
         """The epoch seconds at which the case starts."""
+        if "history" in self._case:
+            return float(self._case["history"]["from"])
         return start_of(self._case["start"], time_zone(self._place.get("timezone") or self._runner.timezone))
 
     async def run(self, folder: Path) -> None:
@@ -78,6 +82,8 @@ class Case:
             await self._take(step, folder)
             if self.faults:
                 break
+        if "history" in self._case:
+            await self._play(self._case["history"])
         await self._harvest()
 
     def fault(self, kind: str, message: str, **more: Any) -> None:
@@ -116,10 +122,12 @@ class Case:
                 raise StepError(f"/{cut(pattern, 200)}/ is not a regular expression of Python: correct it.")
 
     def _new_house(self, folder: Path) -> House:
-        runner = self._runner
-        return House(
-            folder, runner.home, self._place, self._case, self.record, runner.owned, runner.coverage is not None
-        )
+        runner, case = self._runner, self._case
+        if "history" in case:
+            past = given(case["history"])
+            entities = dict.fromkeys((*case["given"], *past))
+            case = {**case, "given": {each: {**case["given"].get(each, {}), **past.get(each, {})} for each in entities}}
+        return House(folder, runner.home, self._place, case, self.record, runner.owned, runner.coverage is not None)
 
     @property
     def _hub(self) -> House:
@@ -149,6 +157,15 @@ class Case:
                     self.fault(**fault)
         except Exception as error:
             self.note_error(error)
+
+    async def _play(self, history: Mapping[str, Any]) -> None:
+        """Plays the states of the past, each at its time."""
+        self._step = None
+        for change in changes(history):
+            if (left := change.at - clock.epoch()) > 0:
+                await asyncio.sleep(left)
+            await self._hub.replay(change.entity, change.state, change.attributes)
+        await self._until(float(history["to"]))
 
     async def _until(self, moment: float) -> None:
         while (left := moment - clock.epoch()) > 0:
@@ -277,7 +294,7 @@ class Runner:
     def _answer_of(self, file: Mapping[str, Any], definition: Mapping[str, Any], index: Mapping[str, int]) -> Answer:
         """Runs a case."""
         begin = real_seconds()
-        has_timeline = self._request["options"]["timeline"]
+        has_timeline = self._request["options"]["timeline"] or "history" in definition
         send = (lambda answer: self._send({**answer, **index})) if has_timeline else None
         case = Case(self, file, definition, send)
         loop: Loop | None = None

@@ -1,0 +1,110 @@
+import { recordLines, type RecordReport } from '../../../../../cli/test/record/report';
+import type { ChangedCall } from '../../../../../cli/test/record/compare-calls';
+
+const call = (side: 'after' | 'before', minute: number): ChangedCall => ({
+  side,
+  at: `2026-11-11T11:${String(minute).padStart(2, '0')}:28.000+01:00`,
+  by: 'automation.hall_off',
+  action: 'light.turn_off',
+  entities: ['light.hall'],
+  data: { transition: 2 },
+});
+
+const report = (parts: Partial<RecordReport> = {}): RecordReport => ({
+  hub: {
+    name: 'villa',
+    namespace: 'home',
+    timezone: 'Europe/Berlin',
+    version: '2026.11.0',
+    simulated: '2026.11.0',
+  },
+  period: {
+    from: '2026-11-07T03:10:00.000+01:00',
+    to: '2026-11-14T03:10:00.000+01:00',
+    seconds: 7 * 86_400,
+  },
+  history: { changes: 5_079, entities: ['light.a', 'light.b'], without: [], openLoop: true },
+  calls: { before: 742, after: 789 },
+  differences: [],
+  changed: [],
+  removed: [],
+  refused: { before: [], after: [] },
+  notCompared: [],
+  warnings: [],
+  ...parts,
+});
+const lines = (parts: Partial<RecordReport> = {}) => recordLines(report(parts), (_, text) => text);
+
+describe('the report', () => {
+  test('without a difference', () => {
+    expect(lines()).toEqual([
+      'Home Assistant 2026.11.0, Hub home/villa (Europe/Berlin): 7 d from Sat 7 Nov 03:10:00 to Sat 14 Nov 03:10:00',
+      '5079 changes of 2 entities played: 742 calls as the hub is now, 789 with these files.',
+      'Open loop: lights and all else are what they were, also where a call would have changed them.',
+      'No call differs.',
+    ]);
+  });
+
+  test('of differences has their sums, and the first lines', () => {
+    const target = { by: 'automation.hall_off', action: 'light.turn_off', entities: ['light.hall'] };
+    const differences = [
+      { ...target, before: 343, after: 390, anotherTime: 12, otherData: 3 },
+      { ...target, by: null, entities: [], before: 2, after: 0, anotherTime: 0, otherData: 0 },
+      { ...target, before: 5, after: 5, anotherTime: 1, otherData: 0 },
+    ];
+    const changed = Array.from({ length: 14 }, (_, minute) => call(minute % 2 ? 'after' : 'before', minute));
+    const shown = lines({ differences, changed }).slice(3);
+    expect(shown.slice(0, 6)).toEqual([
+      'automation, action, target: calls now -> with these files',
+      '  automation.hall_off, light.turn_off, light.hall: 343 -> 390 (+47), 12 at another time, 3 with other data',
+      '  (unknown), light.turn_off: 2 -> 0 (-2)',
+      '  automation.hall_off, light.turn_off, light.hall: 5 -> 5, 1 at another time',
+      'the first of them, - as the hub is now, + with these files:',
+      '  - Wed 11 Nov 11:00:28  light.turn_off light.hall {transition: 2} by automation.hall_off',
+    ]);
+    expect(shown[6]).toMatch(/^ {2}\+ Wed 11 Nov 11:01:28 /);
+    expect(shown.at(-1)).toBe('  2 more: -o json has all of them');
+    expect(shown).toHaveLength(5 + 12 + 1);
+  });
+
+  test('names what is not compared, and the warnings of the files', () => {
+    const refused = (entity: string) => ({ entity, name: entity, message: 'Unknown device' });
+    const shown = lines({
+      removed: ['automation.a'],
+      history: { changes: 1, entities: ['light.a'], without: ['light.c'], openLoop: true },
+      refused: {
+        before: [refused('automation.old')],
+        after: [refused('automation.old'), refused('automation.new')],
+      },
+      notCompared: [{ object: 'automation.yaml', reason: 'It is in a package.' }],
+      warnings: ['ERROR x\ny'],
+      hub: { ...report().hub, version: '2026.10.1' },
+    });
+    expect(shown.slice(1)).toEqual([
+      '1 change of 1 entity played: 742 calls as the hub is now, 789 with these files.',
+      expect.stringContaining('Open loop') as unknown,
+      'warning: The hub runs 2026.10.1, and both sides are simulated with 2026.11.0.',
+      'In the cluster and not in these files, counted as deleted: automation.a.',
+      'Not played, left out or without a state in the recorder: light.c.',
+      'Not loaded by the simulation as the hub is now: automation.old.',
+      'Not compared, since the API of the hub does not show them: automation.yaml.',
+      'warning: only with these files: ERROR x y',
+      'No call differs.',
+      'error: the hub does not load automation.new: Unknown device',
+    ]);
+  });
+
+  test('names each fault that only the configuration of the files has', () => {
+    const fault = (message: string) => ({ entity: 'configuration', name: 'configuration.yaml', message });
+    const shown = lines({ refused: { before: [fault('old')], after: [fault('old'), fault('new')] } });
+    expect(shown.filter((each) => each.startsWith('error'))).toEqual([
+      'error: the hub does not load configuration: new',
+    ]);
+  });
+
+  test('has no control characters, and not more names than a line takes', () => {
+    const removed = Array.from({ length: 30 }, (_, index) => `automation.a${index}\u001b[31m`);
+    const line = lines({ removed })[3]!;
+    expect(line).toMatch(/automation\.a9 \[31m and 20 more\.$/);
+  });
+});

@@ -1,0 +1,138 @@
+import type { Payload, SeenCall } from '../protocol';
+
+/** Milliseconds within which two calls are at the same time: the hub starts patterns of time with a delay of chance. */
+const TOLERANCE = 1_000;
+
+/** How the calls of one automation, action and target differ. */
+export interface CallDifference {
+  /** Entity id of the automation or script; null: unknown. */
+  readonly by: string | null;
+  readonly action: string;
+  readonly entities: readonly string[];
+  /** Calls with the hub as it is. */
+  readonly before: number;
+  /** Calls with the files. */
+  readonly after: number;
+  /** Calls that both have, at another time. */
+  readonly anotherTime: number;
+  /** Calls that both have at the same time, with other data. */
+  readonly otherData: number;
+}
+
+/** A call that only one side has. */
+export interface ChangedCall {
+  readonly side: 'before' | 'after';
+  /** Local time with its offset. */
+  readonly at: string;
+  readonly by: string | null;
+  readonly action: string;
+  readonly entities: readonly string[];
+  readonly data: Payload;
+}
+
+export interface Comparison {
+  /** The largest first. */
+  readonly differences: readonly CallDifference[];
+  /** In the order of their times. */
+  readonly changed: readonly ChangedCall[];
+}
+
+interface Timed {
+  readonly call: SeenCall;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly data: string;
+}
+
+/** Compares the calls of two simulations of the same history. */
+export function compareCalls(before: readonly SeenCall[], after: readonly SeenCall[]): Comparison {
+  const [groupsBefore, groupsAfter] = [grouped(before), grouped(after)];
+  const keys = [...new Set([...groupsBefore.keys(), ...groupsAfter.keys()])].sort();
+  const differences: CallDifference[] = [];
+  const changed: { readonly time: number; readonly call: ChangedCall }[] = [];
+  for (const key of keys) {
+    const [one = [], other = []] = [groupsBefore.get(key), groupsAfter.get(key)];
+    const left = withoutPairs(one, other, ({ data }) => data);
+    if (left.before.length + left.after.length === 0) continue;
+    const rest = withoutPairs(left.before, left.after, () => '');
+    const { by = null, action, entities } = [...one, ...other][0]!.call;
+    differences.push({
+      ...{ by, action, entities },
+      before: one.length,
+      after: other.length,
+      anotherTime: Math.min(rest.before.length, rest.after.length),
+      otherData: left.before.length - rest.before.length,
+    });
+    for (const side of ['before', 'after'] as const)
+      changed.push(...left[side].map(({ call, time }) => ({ time, call: changedCall(side, call) })));
+  }
+  return {
+    differences: differences.sort((a, b) => weightOf(b) - weightOf(a)),
+    changed: changed.sort((a, b) => a.time - b.time).map(({ call }) => call),
+  };
+}
+
+const changedCall = (
+  side: ChangedCall['side'],
+  { at, by = null, action, entities, data }: SeenCall,
+): ChangedCall => ({
+  ...{ side, at, by, action, entities, data },
+});
+
+const weightOf = ({ before, after, anotherTime, otherData }: CallDifference): number =>
+  Math.abs(after - before) + anotherTime + otherData;
+
+/** Calls by their automation, action and target, each group in the order of times. */
+function grouped(calls: readonly SeenCall[]): ReadonlyMap<string, Timed[]> {
+  return groupedBy(
+    calls
+      .map((call) => ({ call, time: Date.parse(call.at), data: JSON.stringify(inOrder(call.data)) }))
+      .sort((a, b) => a.time - b.time),
+    ({ call: { by, action, entities } }) => JSON.stringify([by ?? null, action, entities]),
+  );
+}
+
+/** Equal data has the same order of keys. */
+const inOrder = (data: Payload): readonly unknown[] =>
+  Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1));
+
+function groupedBy<T>(items: readonly T[], groupOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = groupOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
+interface Left {
+  readonly before: readonly Timed[];
+  readonly after: readonly Timed[];
+}
+
+/** Both sides without the pairs of one group at the same time. */
+function withoutPairs(
+  before: readonly Timed[],
+  after: readonly Timed[],
+  groupOf: (call: Timed) => string,
+): Left {
+  const [groupsBefore, groupsAfter] = [groupedBy(before, groupOf), groupedBy(after, groupOf)];
+  const left: { before: Timed[]; after: Timed[] } = { before: [], after: [] };
+  for (const key of new Set([...groupsBefore.keys(), ...groupsAfter.keys()])) {
+    const [one, other] = [groupsBefore.get(key) ?? [], groupsAfter.get(key) ?? []];
+    let [i, j] = [0, 0];
+    while (i < one.length && j < other.length) {
+      const later = other[j]!.time - one[i]!.time;
+      if (Math.abs(later) <= TOLERANCE) [i, j] = [i + 1, j + 1];
+      else if (later > 0) left.before.push(one[i++]!);
+      else left.after.push(other[j++]!);
+    }
+    left.before.push(...one.slice(i));
+    left.after.push(...other.slice(j));
+  }
+  return { before: left.before.sort(byTime), after: left.after.sort(byTime) };
+}
+
+const byTime = (a: Timed, b: Timed): number => a.time - b.time;

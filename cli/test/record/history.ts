@@ -1,0 +1,144 @@
+import { AnswerTooLarge } from '../../../operator/client/connection/errors';
+import type { RestClient } from '../../../operator/client/connection/rest';
+import {
+  anyObject,
+  list,
+  nullable,
+  object,
+  type Of,
+  text,
+  time,
+} from '../../../operator/client/connection/shape';
+import { CommandError } from '../../command-error';
+import type { History } from '../protocol';
+import { spanOf } from '../report/times';
+import { EntityStates } from './entity-states';
+
+/** Bytes of all answers together. */
+export const MOST_BYTES = 50 * 1_000 * 1_000;
+
+const DAY = 86_400_000;
+/** Milliseconds: a part of a day that is too large to be read is not split any more. */
+const SHORTEST = 60_000;
+/** Milliseconds. A database on a memory card reads for a while. */
+const TIMEOUT = 60_000;
+
+const states = list(list(object({ state: nullable(text), attributes: anyObject, last_updated: time })));
+type State = Of<typeof states>[number][number];
+
+export interface HistoryRequest {
+  readonly entities: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  /** Milliseconds. */
+  readonly period: number;
+  readonly signal: AbortSignal;
+  readonly progress: (text: string) => void;
+}
+
+/** The part of a period that the recorder of a hub has. */
+export interface RecordedHistory {
+  readonly history: History;
+  /** States that follow the first one of each entity. */
+  readonly changes: number;
+  /** Entities of which it has no state. */
+  readonly without: readonly string[];
+}
+
+interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Reads the states of entities from the history of a hub: by day, the newest first, and by entity.
+ *
+ * @throws CommandError it is more than {@link MOST_BYTES}, or there is none
+ * @throws HubError
+ */
+export async function readHistory(rest: RestClient, request: HistoryRequest): Promise<RecordedHistory> {
+  const { entities, until, period, signal, progress } = request;
+  const read = new Map(entities.map((entity) => [entity, new EntityStates()]));
+  const days = daysOf(until - period, until);
+  let bytes = 0;
+  for (const [index, day] of days.entries()) {
+    let found = 0;
+    for (const [number, [entity, kept]] of [...read].entries()) {
+      signal.throwIfAborted();
+      progress(
+        `Reading the history: day ${index + 1} of ${days.length}, entity ${number + 1} of ${entities.length}, ${megabytes(bytes)}`,
+      );
+      const rows = await statesOf(rest, entity, day, signal);
+      found += rows.length;
+      bytes += kept.add(rows);
+      if (bytes > MOST_BYTES)
+        throw new CommandError(tooMuch(period, read, bytes * (days.length / (index + 1))));
+    }
+    if (found === 0) break; // older states are purged
+  }
+  return recorded(read, until - period, until);
+}
+
+/** The days of a period, the newest first; the oldest may be shorter. */
+function daysOf(from: number, until: number): readonly Window[] {
+  const count = Math.ceil((until - from) / DAY);
+  return Array.from({ length: count }, (_, index) => ({
+    from: Math.max(from, until - (index + 1) * DAY),
+    to: until - index * DAY,
+  }));
+}
+
+/** The states of an entity in their order, with the one at the beginning. */
+async function statesOf(
+  rest: RestClient,
+  entity: string,
+  { from, to }: Window,
+  signal: AbortSignal,
+): Promise<readonly State[]> {
+  const [begin, end] = [from, to].map((each) => encodeURIComponent(new Date(each).toISOString()));
+  const path = `/api/history/period/${begin}?filter_entity_id=${encodeURIComponent(entity)}&end_time=${end}&significant_changes_only=0`;
+  try {
+    return (await rest.get(path, { answer: states, timeout: TIMEOUT, signal })).flat();
+  } catch (error) {
+    if (!(error instanceof AnswerTooLarge) || to - from < SHORTEST) throw error;
+    const middle = Math.floor((from + to) / 2);
+    const first = await statesOf(rest, entity, { from, to: middle }, signal);
+    return [...first, ...(await statesOf(rest, entity, { from: middle, to }, signal))];
+  }
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
+
+/** @param expected bytes of the whole period, by what has been read */
+function tooMuch(period: number, read: ReadonlyMap<string, EntityStates>, expected: number): string {
+  const total = [...read.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  const largest = [...read].sort(([, a], [, b]) => b.bytes - a.bytes);
+  const left: string[] = [];
+  let kept = total;
+  for (const [entity, { bytes }] of largest) {
+    if ((kept / total) * expected <= MOST_BYTES) break;
+    left.push(entity);
+    kept -= bytes;
+  }
+  return (
+    `the history of ${spanOf(period / 1_000)} is about ${megabytes(expected)}, and at most ${megabytes(MOST_BYTES)} are read: ` +
+    `leave out the entities with the most states, with --leave-out ${left.join(',')} (${megabytes((1 - kept / total) * expected)}), or ask for a shorter time`
+  );
+}
+
+/** @throws CommandError there is no state */
+function recorded(read: ReadonlyMap<string, EntityStates>, from: number, until: number): RecordedHistory {
+  const found = [...read].filter(([, { isEmpty }]) => !isEmpty);
+  if (read.size > 0 && found.length === 0)
+    throw new CommandError(
+      `the recorder of the hub has no state of ${[...read.keys()].slice(0, 5).join(', ')}: see whether recorder in its configuration excludes them`,
+    );
+  const begin = Math.max(from, Math.min(until, ...found.map(([, { first }]) => first)));
+  const start = read.size === 0 ? from : begin;
+  const packed = found.map(([entity, kept]) => [entity, kept.packed(start)] as const);
+  return {
+    history: { from: start / 1_000, to: until / 1_000, entities: Object.fromEntries(packed) },
+    changes: packed.reduce((sum, [, { after }]) => sum + after.length - (after[0] === 0 ? 1 : 0), 0),
+    without: [...read].filter(([, { isEmpty }]) => isEmpty).map(([entity]) => entity),
+  };
+}

@@ -1,0 +1,158 @@
+import { CommandError } from '../../command-error';
+import type { Environment } from '../../environment';
+import { oneLine } from '../../output';
+import type { Launch } from '../launch';
+import type { Answer, Case, Given, History, Home, SeenCall } from '../protocol';
+import { runPython } from '../python-program';
+import { momentOf } from '../report/times';
+import type { Refused } from '../result';
+import { loader, runnerModules } from '../runner';
+
+/** The calls of one home with a history. */
+export interface Played {
+  /** The versions of the simulated hub and of Python. */
+  readonly versions: { readonly hub: string; readonly python: string };
+  readonly calls: readonly SeenCall[];
+  /** Definitions that the hub does not load. */
+  readonly refused: readonly Refused[];
+  readonly unsimulated: readonly string[];
+  /** Warnings and errors of automations, scripts and templates. */
+  readonly warnings: readonly string[];
+}
+
+export interface PlayRequest {
+  readonly home: Home;
+  readonly history: History;
+  /** Areas and labels of entities. */
+  readonly placed: Readonly<Record<string, Given>>;
+  /** For messages: `the hub as it is`. */
+  readonly description: string;
+}
+
+/** A home that makes more is at fault, and its calls would fill the memory. */
+const MOST_CALLS = 1_000_000;
+/** The entity of an answer about the configuration. */
+export const CONFIGURATION = 'configuration';
+/** Calls between two lines of progress. */
+const REPORTED = 200;
+
+/**
+ * Plays a history against a home.
+ *
+ * @throws CommandError the configuration is not loaded, or an automation runs without an end
+ */
+export async function play(
+  launch: Launch,
+  request: PlayRequest,
+  { clock, signal, terminal }: Environment,
+): Promise<Played> {
+  const { description } = request;
+  const collector = new Collector(description, (text) => terminal.progress(text));
+  terminal.progress(`Starting Home Assistant for ${description}`);
+  await runPython(
+    launch,
+    {
+      modules: runnerModules(),
+      home: request.home,
+      files: [{ path: 'history', cases: [caseOf(request)] }],
+      options: { coverage: false, timeline: false },
+    },
+    {
+      clock,
+      signal,
+      loader: loader(),
+      onAnswer: (answer) => collector.add(answer),
+      current: () => description,
+      isComplete: () => collector.isComplete,
+    },
+  );
+  return collector.result;
+}
+
+const caseOf = ({ history, placed }: PlayRequest): Case => ({
+  name: 'history',
+  line: 1,
+  start: new Date(history.from * 1_000).toISOString().slice(0, 19),
+  given: placed,
+  mock: {},
+  echo: false,
+  allowWarnings: [],
+  steps: [],
+  history,
+});
+
+class Collector {
+  private versions: Played['versions'] | undefined;
+  private readonly calls: SeenCall[] = [];
+  private readonly refused: Refused[] = [];
+  private unsimulated: readonly string[] = [];
+  private warnings: readonly string[] | undefined;
+
+  constructor(
+    private readonly description: string,
+    private readonly progress: (text: string) => void,
+  ) {}
+
+  /** @throws CommandError */
+  add(answer: Answer): void {
+    switch (answer.type) {
+      case 'hub':
+        this.versions = { hub: answer.version, python: answer.python };
+        break;
+      case 'refused':
+        this.refuse(answer);
+        break;
+      case 'unsimulated':
+        this.unsimulated = answer.domains;
+        break;
+      case 'call':
+        this.addCall(answer);
+        break;
+      case 'case': {
+        const fault = answer.faults.find(({ kind }) => kind !== 'log');
+        if (fault)
+          throw new CommandError(
+            `the history could not be played against ${this.description}: ${momentOf(fault.at)}: ${oneLine(fault.message)}`,
+          );
+        this.warnings = answer.warnings;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  /** The history was played, or there is no home that it could be played against. */
+  get isComplete(): boolean {
+    return this.warnings !== undefined || this.unloaded !== undefined;
+  }
+
+  /** Once {@link isComplete}. @throws CommandError the configuration is not loaded */
+  get result(): Played {
+    const { versions, calls, refused, unsimulated, warnings } = this;
+    if (!warnings)
+      throw new CommandError(
+        `Home Assistant does not load ${this.unloaded?.name} of ${this.description}: ${oneLine(this.unloaded?.message ?? '')}`,
+      );
+    return { versions: versions!, calls, refused, unsimulated, warnings };
+  }
+
+  private get unloaded(): Refused | undefined {
+    return this.refused.find(({ entity }) => entity === CONFIGURATION);
+  }
+
+  private refuse({ entity, name, message }: Refused): void {
+    if (!this.refused.some((each) => each.entity === entity && each.message === message))
+      this.refused.push({ entity, name, message });
+  }
+
+  private addCall({ at, action, entities, data, by }: SeenCall): void {
+    if (this.calls.length >= MOST_CALLS)
+      throw new CommandError(
+        `${this.description} makes more than ${MOST_CALLS} calls: ask for a shorter time with --record`,
+      );
+    this.calls.push({ at, action, entities, data, ...(by !== undefined && { by }) });
+    if (this.calls.length % REPORTED === 1)
+      this.progress(`Playing the history against ${this.description}: ${momentOf(at)}`);
+  }
+}

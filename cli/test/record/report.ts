@@ -1,0 +1,133 @@
+import { oneLine } from '../../output';
+import type { Terminal } from '../../terminal';
+import type { SeenCall } from '../protocol';
+import { momentOf, spanOf } from '../report/times';
+import { callOf, count } from '../report/words';
+import type { Refused } from '../result';
+import type { CallDifference, ChangedCall } from './compare-calls';
+import { CONFIGURATION } from './play';
+
+/** The answer of `--record`, in the form of `-o json` and `-o yaml`. */
+export interface RecordReport {
+  readonly hub: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly timezone: string;
+    /** The version of the hub that runs. */
+    readonly version: string;
+    readonly simulated: string;
+  };
+  readonly period: { readonly from: string; readonly to: string; readonly seconds: number };
+  readonly history: {
+    readonly changes: number;
+    readonly entities: readonly string[];
+    /** Without a state in the recorder, or left out. */
+    readonly without: readonly string[];
+    /** States are those of the history, also where a call would have changed them. */
+    readonly openLoop: true;
+  };
+  readonly calls: { readonly before: number; readonly after: number };
+  readonly differences: readonly CallDifference[];
+  readonly changed: readonly ChangedCall[];
+  /** Resources in the cluster that are not in the files, and count as deleted. */
+  readonly removed: readonly string[];
+  readonly refused: { readonly before: readonly Refused[]; readonly after: readonly Refused[] };
+  /** Objects of the hub that runs, which are not simulated. */
+  readonly notCompared: readonly { readonly object: string; readonly reason: string }[];
+  /** Warnings of automations, scripts and templates that only the files cause. */
+  readonly warnings: readonly string[];
+}
+
+/** Lines with calls that only one side has. */
+const FIRST = 12;
+/** Names in a line. */
+const MOST_NAMED = 10;
+
+export function recordLines(report: RecordReport, paint: Terminal['paint']): string[] {
+  const { hub, period, history, calls, differences, changed } = report;
+  const span = `${spanOf(period.seconds)} from ${momentOf(period.from)} to ${momentOf(period.to)}`;
+  return [
+    oneLine(`Home Assistant ${hub.simulated}, Hub ${hub.namespace}/${hub.name} (${hub.timezone}): ${span}`),
+    `${count(history.changes, 'change')} of ${history.entities.length === 1 ? '1 entity' : `${history.entities.length} entities`} played: ${count(calls.before, 'call')} as the hub is now, ${calls.after} with these files.`,
+    'Open loop: lights and all else are what they were, also where a call would have changed them.',
+    ...notes(report),
+    ...(differences.length === 0
+      ? ['No call differs.']
+      : [
+          'automation, action, target: calls now -> with these files',
+          ...differences.map((each) => `  ${differenceLine(each)}`),
+          ...firstLines(changed, paint),
+        ]),
+    ...report.refused.after
+      .filter((each) => isNew(each, report))
+      .map(({ entity, message }) => `error: the hub does not load ${oneLine(entity)}: ${oneLine(message)}`),
+  ];
+}
+
+/** A fault of the files alone. A configuration may have several ones. */
+export const isNew = ({ entity, message }: Refused, { refused }: Pick<RecordReport, 'refused'>): boolean =>
+  !refused.before.some(
+    (each) => each.entity === entity && (entity !== CONFIGURATION || each.message === message),
+  );
+
+function notes(report: RecordReport): string[] {
+  const { hub, history, removed, refused, notCompared, warnings } = report;
+  const old = refused.before.map(({ entity }) => entity);
+  const note = (names: readonly string[], text: string) =>
+    names.length === 0 ? [] : [`${text}: ${named(names)}.`];
+  return [
+    ...(hub.version === hub.simulated
+      ? []
+      : [`warning: The hub runs ${hub.version}, and both sides are simulated with ${hub.simulated}.`]),
+    ...note(removed, 'In the cluster and not in these files, counted as deleted'),
+    ...note(history.without, 'Not played, left out or without a state in the recorder'),
+    ...note(old, 'Not loaded by the simulation as the hub is now'),
+    ...note(
+      notCompared.map(({ object }) => object),
+      'Not compared, since the API of the hub does not show them',
+    ),
+    ...warnings.slice(0, MOST_NAMED).map((each) => `warning: only with these files: ${oneLine(each)}`),
+  ];
+}
+
+function named(names: readonly string[]): string {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return `${oneLine(names.slice(0, MOST_NAMED).join(', '))}${more}`;
+}
+
+/** `automation.hall_off, light.turn_off, light.hall: 343 -> 390 (+47), 12 at another time` */
+function differenceLine({
+  by,
+  action,
+  entities,
+  before,
+  after,
+  anotherTime,
+  otherData,
+}: CallDifference): string {
+  const name = [by ?? '(unknown)', action, ...(entities.length > 0 ? [named(entities)] : [])].join(', ');
+  const sum = after === before ? '' : ` (${after > before ? '+' : ''}${after - before})`;
+  return oneLine(
+    [
+      `${name}: ${before} -> ${after}${sum}`,
+      ...(anotherTime > 0 ? [`${anotherTime} at another time`] : []),
+      ...(otherData > 0 ? [`${otherData} with other data`] : []),
+    ].join(', '),
+  );
+}
+
+function firstLines(changed: readonly ChangedCall[], paint: Terminal['paint']): string[] {
+  const left = changed.length - FIRST;
+  return [
+    'the first of them, - as the hub is now, + with these files:',
+    ...changed.slice(0, FIRST).map((call) => {
+      const isAfter = call.side === 'after';
+      const sign = paint(isAfter ? 'green' : 'red', isAfter ? '+' : '-');
+      return `  ${sign} ${momentOf(call.at)}  ${shown(call)}`;
+    }),
+    ...(left > 0 ? [`  ${left} more: -o json has all of them`] : []),
+  ];
+}
+
+const shown = (call: SeenCall): string =>
+  `${callOf(call)}${call.by == null ? '' : ` by ${oneLine(call.by)}`}`;

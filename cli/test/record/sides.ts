@@ -1,0 +1,138 @@
+import type { HubClient } from '../../../operator/client/hub-client';
+import type { DescribedHome } from '../home';
+import type { Home, Payload } from '../protocol';
+import { expanded, type RunningHub } from './running-hub';
+
+/** The two homes that a history is played against. */
+export interface Sides {
+  /** As the hub runs it now. */
+  readonly before: Home;
+  /** As it would be with the files. */
+  readonly after: Home;
+  /** Definitions of resources in the cluster that the files do not have, by domain and id: `automation.porch`. */
+  readonly removed: readonly string[];
+}
+
+type Definitions = Pick<Home, 'automations' | 'scripts' | 'scenes' | 'disabled' | 'entityIds'>;
+
+/**
+ * @param inCluster the resources of the Hub in the cluster: their objects go if the files do not have them, others of the hub stay
+ * @param given the resources in the files
+ */
+export function sidesOf(running: RunningHub, inCluster: DescribedHome, given: DescribedHome): Sides {
+  const common = {
+    hub: running.location,
+    ...configurationOf(inCluster.home, given.home),
+    secrets: {},
+    blueprints: [],
+  };
+  const now = definitionsNow(running, inCluster.home);
+  const managed = idsOf(inCluster.home);
+  const inFiles = idsOf(given.home);
+  const stays = (key: string) => inFiles.has(key) || !managed.has(key);
+  return {
+    before: { ...common, ...running.places, ...now },
+    after: {
+      ...common,
+      ...configurationOf(given.home, inCluster.home),
+      ...withOwnPlaces(given.home, running.places),
+      ...definitionsWith(now, given.home, stays),
+    },
+    removed: [...managed].filter((key) => !stays(key)).sort(),
+  };
+}
+
+/** The configuration of the first home; that of the other one if it has none. */
+function configurationOf(first: Home, other: Home): Pick<Home, 'configuration' | 'files'> {
+  const { configuration, files } = first.configuration === undefined ? other : first;
+  return { files, ...(configuration !== undefined && { configuration }) };
+}
+
+const hubIdOf = (definition: Payload): string => String(definition['id']);
+
+/** `automation.<id>`, and those of scripts and scenes. */
+function idsOf({
+  automations,
+  scripts,
+  scenes,
+}: Pick<Home, 'automations' | 'scenes' | 'scripts'>): Set<string> {
+  return new Set([
+    ...automations.map((each) => `automation.${hubIdOf(each)}`),
+    ...Object.keys(scripts).map((id) => `script.${id}`),
+    ...scenes.map((each) => `scene.${hubIdOf(each)}`),
+  ]);
+}
+
+/** An automation of a resource is off if its spec says so: automations turn each other on and off, which is no definition. */
+function definitionsNow({ definitions, off }: RunningHub, inCluster: Home): Definitions {
+  const { automation, script, scene } = definitions;
+  const managed = idsOf(inCluster);
+  const all = Object.entries(definitions).flatMap(([, stored]) => stored);
+  return {
+    automations: automation.map(({ id, payload }) => ({ ...payload, id })),
+    scripts: Object.fromEntries(script.map(({ id, payload }) => [id, payload])),
+    scenes: scene.map(({ id, payload }) => ({ ...payload, id })),
+    disabled: automation.flatMap(({ id, entityId }) => {
+      const isOff = managed.has(`automation.${id}`) ? inCluster.disabled.includes(id) : off.has(entityId);
+      return isOff ? [id] : [];
+    }),
+    entityIds: Object.fromEntries(all.map(({ entityId, id }) => [entityId, id])),
+  };
+}
+
+/** The definitions of the hub with those of the files in their places. */
+function definitionsWith(now: Definitions, given: Home, stays: (key: string) => boolean): Definitions {
+  const merged = (domain: string, before: readonly Payload[], after: readonly Payload[]) => {
+    const own = new Map(after.map((each) => [hubIdOf(each), each]));
+    const kept = before.filter((each) => stays(`${domain}.${hubIdOf(each)}`));
+    const known = new Set(kept.map(hubIdOf));
+    // In the order of the hub, in which it starts what triggers at one moment.
+    return [
+      ...kept.map((each) => own.get(hubIdOf(each)) ?? each),
+      ...after.filter((each) => !known.has(hubIdOf(each))),
+    ];
+  };
+  const scripts = Object.entries(now.scripts).filter(([id]) => stays(`script.${id}`));
+  const own = new Set(given.automations.map(hubIdOf));
+  const all = {
+    automations: merged('automation', now.automations, given.automations),
+    scripts: { ...Object.fromEntries(scripts), ...given.scripts },
+    scenes: merged('scene', now.scenes, given.scenes),
+  };
+  const ids = idsOf(all);
+  return {
+    ...all,
+    disabled: [
+      ...now.disabled.filter((id) => !own.has(id) && ids.has(`automation.${id}`)),
+      ...given.disabled,
+    ],
+    entityIds: Object.fromEntries(
+      Object.entries(now.entityIds ?? {}).filter(([entity, id]) => ids.has(`${entity.split('.')[0]}.${id}`)),
+    ),
+  };
+}
+
+/** The places of the files, and those that only the hub has. */
+function withOwnPlaces(given: Home, hub: RunningHub['places']): RunningHub['places'] {
+  const both = (kind: keyof RunningHub['places']) => {
+    const names = new Set(given[kind].map(nameOf));
+    return [...given[kind], ...hub[kind].filter((each) => !names.has(nameOf(each)))];
+  };
+  return { zones: both('zones'), floors: both('floors'), labels: both('labels'), areas: both('areas') };
+}
+
+const nameOf = ({ name }: Payload): string => String(name).trim().toLowerCase();
+
+/** The home without blueprints, as the hub expands them; one of which the home has a file of its own stays. */
+export async function withoutBlueprints(client: HubClient, home: Home): Promise<Home> {
+  const plain = async (domain: 'automation' | 'script', definition: Payload): Promise<Payload> => {
+    const { path } = (definition['use_blueprint'] ?? {}) as { readonly path?: unknown };
+    const isOwn = `blueprints/${domain}/${String(path)}` in home.files;
+    return isOwn ? definition : expanded(client, domain, definition);
+  };
+  const automations: Payload[] = [];
+  for (const each of home.automations) automations.push(await plain('automation', each));
+  const scripts: [string, Payload][] = [];
+  for (const [id, each] of Object.entries(home.scripts)) scripts.push([id, await plain('script', each)]);
+  return { ...home, automations, scripts: Object.fromEntries(scripts) };
+}
