@@ -56,7 +56,7 @@ function homeOf(scenarios: readonly Scenario[]): Home {
 
 /** The calls of each scenario in virtual time, each in a case of its own. */
 export async function virtually(scenarios: readonly Scenario[]): Promise<Calls> {
-  // Those of all scenarios, as in the real hub: each case has the automations of all.
+  // Each case has the automations of all scenarios, as the real hub has, and so the states that they read.
   const given = scenarios.flatMap((each) => Object.entries(each.given ?? {}));
   const cases = scenarios.map(({ name, moments }) =>
     caseOf(name, {
