@@ -1,4 +1,5 @@
 import type { TestFile } from './file/compile';
+import { HubAnswers, type Refused, type Versions } from './hub-answers';
 import type { Answer, CallAnswer, Case, CaseAnswer, ChangeAnswer, CoverageItem, Fault } from './protocol';
 
 /** A call or a change of a state in a case. */
@@ -19,15 +20,8 @@ export interface CaseResult {
   readonly events: readonly TimelineEvent[];
 }
 
-export interface Refused {
-  readonly entity: string;
-  readonly name: string;
-  readonly message: string;
-}
-
 export interface RunResult {
-  /** The versions of the hub and of Python. */
-  readonly versions?: { readonly hub: string; readonly python: string };
+  readonly versions?: Versions;
   readonly refused: readonly Refused[];
   readonly unsimulated: readonly string[];
   readonly cases: readonly CaseResult[];
@@ -36,9 +30,7 @@ export interface RunResult {
 
 /** Collects the answers of the program in Python. */
 export class ResultCollector {
-  private versions: RunResult['versions'];
-  private readonly refused: Refused[] = [];
-  private readonly unsimulated = new Set<string>();
+  private readonly hub = new HubAnswers();
   private readonly cases: CaseResult[] = [];
   private coverage: readonly CoverageItem[] = [];
   private events: TimelineEvent[] = [];
@@ -50,16 +42,8 @@ export class ResultCollector {
   ) {}
 
   add(answer: Answer): void {
+    this.hub.add(answer);
     switch (answer.type) {
-      case 'hub':
-        this.versions = { hub: answer.version, python: answer.python };
-        break;
-      case 'refused':
-        this.refuse(answer);
-        break;
-      case 'unsimulated':
-        answer.domains.forEach((each) => this.unsimulated.add(each));
-        break;
       case 'coverage':
         this.coverage = answer.items;
         break;
@@ -75,12 +59,12 @@ export class ResultCollector {
 
   /** The name of the first case without a result; undefined: all have one, or the hub has not started yet. */
   get current(): string | undefined {
-    return this.versions && this.next;
+    return this.hub.versions && this.next;
   }
 
   /** All cases have a result, or the hub refuses the configuration, and none has. */
   get isComplete(): boolean {
-    return this.next === undefined || (this.cases.length === 0 && this.refused.length > 0);
+    return this.next === undefined || (this.cases.length === 0 && this.hub.refused.length > 0);
   }
 
   private get next(): string | undefined {
@@ -88,20 +72,15 @@ export class ResultCollector {
   }
 
   get result(): RunResult {
-    const { versions, refused, unsimulated, cases, coverage } = this;
+    const { cases, coverage } = this;
+    const { versions, refused, unsimulated } = this.hub;
     return {
       ...(versions && { versions }),
       refused,
-      unsimulated: [...unsimulated].sort(),
+      unsimulated,
       cases,
       coverage,
     };
-  }
-
-  /** Each case loads the home, and the hub refuses the same definition each time. */
-  private refuse({ entity, name, message }: Refused): void {
-    if (!this.refused.some((each) => each.entity === entity && each.message === message))
-      this.refused.push({ entity, name, message });
   }
 
   private endCase(answer: CaseAnswer): void {

@@ -1,17 +1,16 @@
 import { CommandError } from '../../command-error';
 import type { Environment } from '../../environment';
 import { oneLine } from '../../output';
+import { HubAnswers, type Refused, type Versions } from '../hub-answers';
 import type { Launch } from '../launch';
 import type { Answer, Case, Given, History, Home, SeenCall } from '../protocol';
 import { runPython } from '../python-program';
 import { momentOf } from '../report/times';
-import type { Refused } from '../result';
 import { loader, runnerModules } from '../runner';
 
 /** The calls of one home with a history. */
 export interface Played {
-  /** The versions of the simulated hub and of Python. */
-  readonly versions: { readonly hub: string; readonly python: string };
+  readonly versions: Versions;
   readonly calls: readonly SeenCall[];
   /** Definitions that the hub does not load. */
   readonly refused: readonly Refused[];
@@ -82,10 +81,8 @@ const caseOf = ({ history, placed }: PlayRequest): Case => ({
 });
 
 class Collector {
-  private versions: Played['versions'] | undefined;
+  private readonly hub = new HubAnswers();
   private readonly calls: SeenCall[] = [];
-  private readonly refused: Refused[] = [];
-  private unsimulated: readonly string[] = [];
   private warnings: readonly string[] | undefined;
 
   constructor(
@@ -95,16 +92,8 @@ class Collector {
 
   /** @throws CommandError */
   add(answer: Answer): void {
+    this.hub.add(answer);
     switch (answer.type) {
-      case 'hub':
-        this.versions = { hub: answer.version, python: answer.python };
-        break;
-      case 'refused':
-        this.refuse(answer);
-        break;
-      case 'unsimulated':
-        this.unsimulated = answer.domains;
-        break;
       case 'call':
         this.addCall(answer);
         break;
@@ -129,7 +118,8 @@ class Collector {
 
   /** Once {@link isComplete}. @throws CommandError the configuration is not loaded */
   get result(): Played {
-    const { versions, calls, refused, unsimulated, warnings } = this;
+    const { calls, warnings } = this;
+    const { versions, refused, unsimulated } = this.hub;
     if (!warnings)
       throw new CommandError(
         `Home Assistant does not load ${this.unloaded?.name} of ${this.description}: ${oneLine(this.unloaded?.message ?? '')}`,
@@ -138,12 +128,7 @@ class Collector {
   }
 
   private get unloaded(): Refused | undefined {
-    return this.refused.find(({ entity }) => entity === CONFIGURATION);
-  }
-
-  private refuse({ entity, name, message }: Refused): void {
-    if (!this.refused.some((each) => each.entity === entity && each.message === message))
-      this.refused.push({ entity, name, message });
+    return this.hub.refused.find(({ entity }) => entity === CONFIGURATION);
   }
 
   private addCall({ at, action, entities, data, by }: SeenCall): void {

@@ -3,7 +3,7 @@ import type { Terminal } from '../../terminal';
 import type { SeenCall } from '../protocol';
 import { momentOf, spanOf } from '../report/times';
 import { callOf, count } from '../report/words';
-import type { Refused } from '../result';
+import type { Refused } from '../hub-answers';
 import type { CallDifference, ChangedCall } from './compare-calls';
 import { CONFIGURATION } from './play';
 

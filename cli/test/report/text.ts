@@ -1,6 +1,7 @@
 import { oneLine } from '../../output';
 import type { Terminal } from '../../terminal';
-import type { CaseResult, Refused } from '../result';
+import type { Refused } from '../hub-answers';
+import type { CaseResult } from '../result';
 import { type CoverageResult, type Covered, percentOf } from './coverage';
 import { faultLines } from './fault';
 import { timelineOf } from './timeline';

@@ -2,6 +2,7 @@
 
 import asyncio
 import difflib
+import functools
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -201,6 +202,7 @@ class MistypedAction(ServiceNotFound):  # type: ignore[misc]
         return f"Action {name} not found: did you mean {intended}? If a custom integration has it, mock {name}"
 
 
+@functools.cache
 def intended_domain(domain: str) -> str | None:
     """The domain of the hub of which this one is a misspelling."""
     return None if domain in _DOMAINS else next(iter(difflib.get_close_matches(domain, _DOMAINS, 1, 0.8)), None)

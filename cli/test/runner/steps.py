@@ -181,7 +181,7 @@ class Case:
         self.record.show(Call(clock.epoch(), call["action"], entities, dict(data), ()))
         needs_response = services.supports_response(domain, service) is ha.SupportsResponse.ONLY
         task = asyncio.get_running_loop().create_task(
-            services.perform(domain, service, {**data, **target}, True, ha.Context(), needs_response)
+            services.perform(domain, service, {**data, **target}, True, ha.Context(), needs_response, entities)
         )
         await asyncio.sleep(SETTLE)
         if task.done():
