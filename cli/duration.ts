@@ -1,13 +1,23 @@
 import { InvalidArgumentError } from 'commander';
 
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/**
+ * Milliseconds of a text such as `1h30m`; undefined: it has another form.
+ *
+ * @param units letters of the units that it may have
+ */
+export function durationOf(text: string, units: string): number | undefined {
+  const parts = [...text.matchAll(new RegExp(`(\\d+)([${units}])`, 'g'))];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!, 0);
+}
 
 /** Milliseconds of `90s`, `5m` or `1h30m`, as kubectl takes them. */
 export function parseDuration(text: string): number {
-  const parts = [...text.matchAll(/(\d+)([smh])/g)];
-  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text)
-    throw new InvalidArgumentError('Write it like 90s, 5m or 1h30m.');
-  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!, 0);
+  const duration = durationOf(text, 'smh');
+  if (duration === undefined) throw new InvalidArgumentError('Write it like 90s, 5m or 1h30m.');
+  return duration;
 }
 
 /** A parser of whole numbers from `least` on. */

@@ -1,24 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Sandbox } from '../../../sandbox';
 import { makeRunDirectory } from '../../../sandbox/run-directory';
 import { removeRunFile, runFile, writeRunFile } from '../../../sandbox/run-file';
+import { ownRuns } from './own-runs';
 
-let runs: string;
-const before = process.env['HUB_OPERATOR_RUNS'];
-
-beforeEach(async () => {
-  runs = await mkdtemp(join(tmpdir(), 'runs-'));
-  process.env['HUB_OPERATOR_RUNS'] = runs;
-});
-
-afterEach(async () => {
-  if (before === undefined) delete process.env['HUB_OPERATOR_RUNS'];
-  else process.env['HUB_OPERATOR_RUNS'] = before;
-  await rm(runs, { recursive: true });
-});
+const runs = ownRuns();
 
 /** The id of a process that has ended. */
 const ended = () => spawnSync('true').pid;
@@ -29,8 +17,8 @@ const sandbox = (directory: string) =>
 /** A run with its folder and its file, as another process has made them. */
 async function other(pid: number, space: string, file = 'run.json'): Promise<string> {
   const name = `run-${pid}-${space}-other`;
-  await mkdir(join(runs, name));
-  await writeFile(join(runs, file), JSON.stringify({ pid, directory: `/elsewhere/${name}` }));
+  await mkdir(join(runs(), name));
+  await writeFile(join(runs(), file), JSON.stringify({ pid, directory: `/elsewhere/${name}` }));
   return name;
 }
 
@@ -39,7 +27,7 @@ const writer = async (file = runFile()) =>
 
 const age = async (name: string) => {
   const time = Date.now() / 1_000 - 25 * 3_600;
-  await utimes(join(runs, name), time, time);
+  await utimes(join(runs(), name), time, time);
 };
 
 const OTHER_SPACE = '2';
@@ -54,15 +42,15 @@ describe('writeRunFile', () => {
 
   test('the pid of a process here says nothing about a run in another PID namespace', async () => {
     await age(await other(process.ppid, OTHER_SPACE));
-    const own = join(runs, 'run-1-1-own');
+    const own = join(runs(), 'run-1-1-own');
     await writeRunFile(sandbox(own));
     expect(await writer()).toBe(basename(own));
-    expect(await readdir(runs)).not.toContain('run-1-1-own.json');
+    expect(await readdir(runs())).not.toContain('run-1-1-own.json');
   });
 
   test('the file of a run that has ended is replaced', async () => {
     const name = await other(ended(), '1');
-    await rm(join(runs, name), { recursive: true });
+    await rm(join(runs(), name), { recursive: true });
     const own = await makeRunDirectory();
     await writeRunFile(sandbox(own));
     expect(await writer()).toBe(basename(own));
@@ -73,8 +61,8 @@ describe('removeRunFile', () => {
   test('the file of another run with the same pid stays, in either place', async () => {
     const name = await other(process.pid, OTHER_SPACE);
     await other(process.pid, '3', `run-${process.pid}-3-other.json`);
-    await removeRunFile({ directory: join(runs, `run-${process.pid}-1-own`) });
-    expect([await writer(), await writer(join(runs, `run-${process.pid}-3-other.json`))]).toEqual([
+    await removeRunFile({ directory: join(runs(), `run-${process.pid}-1-own`) });
+    expect([await writer(), await writer(join(runs(), `run-${process.pid}-3-other.json`))]).toEqual([
       name,
       `run-${process.pid}-3-other`,
     ]);
@@ -83,11 +71,11 @@ describe('removeRunFile', () => {
   test('the file of this run goes, in either place', async () => {
     const [first, second] = [await makeRunDirectory(), await makeRunDirectory()];
     for (const directory of [first, second]) await writeRunFile(sandbox(directory));
-    expect((await readdir(runs)).filter((name) => name.endsWith('.json')).sort()).toEqual(
+    expect((await readdir(runs())).filter((name) => name.endsWith('.json')).sort()).toEqual(
       [`${basename(second)}.json`, 'run.json'].sort(),
     );
     for (const directory of [first, second]) await removeRunFile({ directory });
-    expect((await readdir(runs)).sort()).toEqual([basename(first), basename(second)].sort());
+    expect((await readdir(runs())).sort()).toEqual([basename(first), basename(second)].sort());
   });
 });
 
@@ -97,9 +85,9 @@ describe('makeRunDirectory', () => {
     await age(old);
     const living = await other(ended(), '3');
     for (const file of [`${killed}.json`, `${killed}.json.partial`, `${old}.json`, `${living}.json`])
-      await writeFile(join(runs, file), '{}');
+      await writeFile(join(runs(), file), '{}');
     const own = await makeRunDirectory('1');
-    expect((await readdir(runs)).sort()).toEqual(
+    expect((await readdir(runs())).sort()).toEqual(
       ['run.json', living, `${living}.json`, basename(own)].sort(),
     );
   });
