@@ -145,6 +145,12 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'git diff',
     'kubectl hub diff -f home/automations/porch.yaml',
   ]),
+  'docs/how-to/what-would-have-changed.md': {
+    'kubectl hub test home --record 7d': {
+      by: '__tests__/integration/cli/hub-test/record.test.ts',
+      why: 'needs a hub with a history',
+    },
+  },
   'docs/how-to/move-from-haos.md': {
     'kubectl hub diff -R -f home': { by: walksTest, why: 'typed on the page bring-a-hub.md' },
     'kubectl hub status my-home': { by: commandsTest, why: plugin },
