@@ -2786,6 +2786,13 @@ export interface HubConfigurationSpec {
   readonly files?: { [key: string]: string };
 
   /**
+   * Beta: further files from ConfigMaps in the namespace of this resource, such as the folders of packages that Kustomize makes. Each key of a ConfigMap becomes a file, under the rules of `files`. Of two files of one path that of the later entry counts, and that of `files` over all. A ConfigMap that does not exist holds the configuration back (`ConfigMapNotFound`); its changes are loaded like those of `files`. At most 500 files in all, and 1,000 KiB together with `configuration`.
+   *
+   * @schema HubConfigurationSpec#filesFrom
+   */
+  readonly filesFrom?: HubConfigurationSpecFilesFrom[];
+
+  /**
    * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubConfigurationSpec#hubRef
@@ -2823,10 +2830,61 @@ export function toJson_HubConfigurationSpec(obj: HubConfigurationSpec | undefine
   const result = {
     'configuration': obj.configuration,
     'files': ((obj.files) === undefined) ? undefined : (Object.entries(obj.files).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    'filesFrom': obj.filesFrom?.map(y => toJson_HubConfigurationSpecFilesFrom(y)),
     'hubRef': toJson_HubConfigurationSpecHubRef(obj.hubRef),
     'recorder': toJson_HubConfigurationSpecRecorder(obj.recorder),
     'reloadStrategy': obj.reloadStrategy,
     'suspend': obj.suspend,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema HubConfigurationSpecFilesFrom
+ */
+export interface HubConfigurationSpecFilesFrom {
+  /**
+   * The ConfigMap.
+   *
+   * @schema HubConfigurationSpecFilesFrom#configMapRef
+   */
+  readonly configMapRef: HubConfigurationSpecFilesFromConfigMapRef;
+
+  /**
+   * Folder of the files in the hub’s directory, such as `packages` or `packages/ground floor`. Default: empty, the directory itself.
+   *
+   * @schema HubConfigurationSpecFilesFrom#folder
+   */
+  readonly folder?: string;
+
+  /**
+   * The keys that become files, each with its path. Absent: all keys, with their names.
+   *
+   * @schema HubConfigurationSpecFilesFrom#items
+   */
+  readonly items?: HubConfigurationSpecFilesFromItems[];
+
+  /**
+   * True: without the ConfigMap, or without a key of `items`, the configuration goes on without these files. Default false.
+   *
+   * @schema HubConfigurationSpecFilesFrom#optional
+   */
+  readonly optional?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubConfigurationSpecFilesFrom' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubConfigurationSpecFilesFrom(obj: HubConfigurationSpecFilesFrom | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'configMapRef': toJson_HubConfigurationSpecFilesFromConfigMapRef(obj.configMapRef),
+    'folder': obj.folder,
+    'items': obj.items?.map(y => toJson_HubConfigurationSpecFilesFromItems(y)),
+    'optional': obj.optional,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -2926,6 +2984,68 @@ export enum HubConfigurationSpecReloadStrategy {
   /** restart */
   RESTART = "restart",
 }
+
+/**
+ * The ConfigMap.
+ *
+ * @schema HubConfigurationSpecFilesFromConfigMapRef
+ */
+export interface HubConfigurationSpecFilesFromConfigMapRef {
+  /**
+   * Name of the ConfigMap, in the namespace of this resource.
+   *
+   * @schema HubConfigurationSpecFilesFromConfigMapRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubConfigurationSpecFilesFromConfigMapRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubConfigurationSpecFilesFromConfigMapRef(obj: HubConfigurationSpecFilesFromConfigMapRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema HubConfigurationSpecFilesFromItems
+ */
+export interface HubConfigurationSpecFilesFromItems {
+  /**
+   * Key inside the ConfigMap.
+   *
+   * @schema HubConfigurationSpecFilesFromItems#key
+   */
+  readonly key: string;
+
+  /**
+   * Path of the file, within `folder`.
+   *
+   * @schema HubConfigurationSpecFilesFromItems#path
+   */
+  readonly path: string;
+}
+
+/**
+ * Converts an object of type 'HubConfigurationSpecFilesFromItems' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubConfigurationSpecFilesFromItems(obj: HubConfigurationSpecFilesFromItems | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'key': obj.key,
+    'path': obj.path,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * Secret with the URL of the database, such as `postgresql://<user>:<password>@<host>/<database>`. It overrides `database`, and is passed to the hub as a `!secret`, not in the ConfigMap. The hub’s image must have the driver.

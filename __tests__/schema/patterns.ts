@@ -34,6 +34,11 @@ export const patterns: Readonly<
   },
   // The domain of an integration
   '^[a-z0-9_]+$': { good: ['mqtt', 'met_eireann', '3_day_blinds'], bad: ['MQTT', 'a-b', 'a.b'] },
+  // A folder of files
+  '^([A-Za-z0-9_][A-Za-z0-9_ -]*(/[A-Za-z0-9_][A-Za-z0-9_. -]*){0,2})?$': {
+    good: ['', 'packages', 'packages/ground floor/1.5', '_a/b-c'],
+    bad: ['/a', 'a/', 'a//b', 'a/b/c/d', 'a.b', 'a/.b', '../a', ' a', 'ä', 'a\n'],
+  },
   // A blueprint's path
   '^[^/].*\\.yaml$': { good: ['homeassistant/motion_light.yaml', 'a.yaml'], bad: ['/a.yaml', 'a.yml', 'a'] },
   // The name of a secret for `!secret`

@@ -3,7 +3,7 @@ import { isObject } from '../../operator/base/is-object';
 import { hub as hubKind } from '../../operator/kinds';
 import { API_GROUP } from '../../operator/kinds/group';
 import { filesOf, read } from '../../operator/offline/files';
-import { type Finding, findingsOf, isOurs } from '../../operator/offline/findings';
+import { type Finding, findingsOf, isConfigMap, isOurs } from '../../operator/offline/findings';
 import { type Manifest, readManifestsWithin, type SyntaxProblem } from '../../operator/offline/manifests';
 import { CommandError } from '../command-error';
 
@@ -12,6 +12,7 @@ export interface HomeFiles {
   /** Undefined: the resources have no namespace. */
   readonly namespace?: string;
   readonly hub: string;
+  /** The resources, and the ConfigMaps in the files. */
   readonly manifests: readonly Manifest[];
   /** Errors because of which the operator would not deliver them. */
   readonly errors: readonly Finding[];
@@ -57,7 +58,7 @@ export async function readHome(
   const others = manifests.filter((each) => !isOurs(each));
   const findings = await findingsOf([...chosen, ...others], texts);
   const errors = [...syntax, ...findings.filter(({ severity }) => severity === 'error')];
-  return { ...place, manifests: chosen, errors, filesInFolders };
+  return { ...place, manifests: [...chosen, ...others.filter(isConfigMap)], errors, filesInFolders };
 }
 
 function nothingIn(paths: readonly string[]): string {

@@ -11,11 +11,14 @@ import {
 } from '../../operator/kinds';
 import { registryName } from '../../operator/kinds/ids';
 import type { CustomResource } from '../../operator/kinds/resource';
+import { isConfigMap } from '../../operator/offline/findings';
+import { configMapIn, type GivenConfigMap } from '../../operator/offline/given-state';
 import type { Manifest } from '../../operator/offline/manifests';
 import { checkSchema } from '../../operator/offline/schema';
 import { automations } from '../../operator/sync/config-entities/automation';
 import { scenes } from '../../operator/sync/config-entities/scene';
 import { scripts } from '../../operator/sync/config-entities/script';
+import { givenFiles } from '../../operator/sync/configuration/generate/given-files';
 import { desiredEntry } from '../../operator/sync/registry/desired';
 import {
   areas,
@@ -26,6 +29,7 @@ import {
   zones,
 } from '../../operator/sync/registry/entry-types';
 import { defaulted } from '../../operator/kinds/schema';
+import { CommandError } from '../command-error';
 import type { Home, Location } from './protocol';
 
 /** The home of a Hub, as its resources describe it. */
@@ -40,7 +44,10 @@ export interface DescribedHome {
 /** The zone of a hub that none was given to. */
 const DEFAULT_TIMEZONE = 'UTC';
 
-/** @param manifests valid ones of one Hub */
+/**
+ * @param manifests valid resources of one Hub, and ConfigMaps
+ * @throws CommandError a ConfigMap of the configuration is not among them
+ */
 export function describeHome(manifests: readonly Manifest[]): DescribedHome {
   const placed = manifests.map((manifest) => ({ manifest, resource: storedForm(manifest) }));
   const resources = placed.map(({ resource }) => resource);
@@ -55,7 +62,7 @@ export function describeHome(manifests: readonly Manifest[]): DescribedHome {
     ),
     home: {
       hub: hub ? locationOf(hub) : { timezone: DEFAULT_TIMEZONE },
-      ...configurationOf(resources),
+      ...configurationOf(resources, configMapsIn(manifests)),
       ...definitionsOf(resources),
       secrets: {},
       zones: entriesOf(zones, resources),
@@ -70,10 +77,27 @@ export function describeHome(manifests: readonly Manifest[]): DescribedHome {
 const ofKind = <R>(resources: readonly CustomResource[], kind: string): readonly R[] =>
   resources.filter((each) => each.kind === kind) as unknown as readonly R[];
 
-function configurationOf(resources: readonly CustomResource[]): Pick<Home, 'configuration' | 'files'> {
+const configMapsIn = (manifests: readonly Manifest[]): readonly GivenConfigMap[] =>
+  manifests.filter(isConfigMap).map(({ object }) => object as GivenConfigMap);
+
+function configurationOf(
+  resources: readonly CustomResource[],
+  configMaps: readonly GivenConfigMap[],
+): Pick<Home, 'configuration' | 'files'> {
   const [resource] = ofKind<HubConfiguration>(resources, configuration.kind);
-  const { configuration: text, files = {} } = resource?.spec ?? {};
-  return { ...(text !== undefined && { configuration: text }), files };
+  if (!resource) return { files: {} };
+  const { metadata, spec } = resource;
+  const named = (spec.filesFrom ?? []).map(({ configMapRef: { name } }) => name);
+  const given = givenFiles(
+    defaulted(configuration.spec, spec),
+    new Map(named.map((name) => [name, configMapIn(configMaps, metadata.namespace ?? '', name)])),
+  );
+  if (given.type !== 'files')
+    throw new CommandError(
+      `the HubConfiguration ${metadata.name} is not complete: ${given.message} If Kustomize makes it, give its output: kubectl kustomize DIR | kubectl hub test - TESTS`,
+    );
+  const { configuration: text } = spec;
+  return { ...(text !== undefined && { configuration: text }), files: given.files };
 }
 
 /** The payloads that the operator sends to the hub, with the ids. */

@@ -1,32 +1,21 @@
 import { childSpec, defineChild, hubAndToken, hubOfChild } from './child';
 import { wholeMap } from './entity';
-import { atomicTexts, flag, moment, nonEmptyText, text } from './fields';
+import {
+  atomicTexts,
+  flag,
+  flagWithDefault,
+  moment,
+  nonEmptyText,
+  objectName,
+  text,
+  textUpTo,
+} from './fields';
+import { celIsPath, celIsFree, FOLDER_PATTERN, PATH_RULE, RESERVED_RULE } from './file-paths';
 import { objectNames } from './object-names';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { secretKeyRef, secretReferences } from './secret-reference';
 import { statusWith } from './status';
-
-// The hub or the operator writes these itself.
-const reservedFiles = [
-  'configuration.yaml',
-  'secrets.yaml',
-  'automations.yaml',
-  'scenes.yaml',
-  'scripts.yaml',
-  'known_devices.yaml',
-  'ip_bans.yaml',
-];
-
-/** CEL: whether a text is a path that `files` may have. */
-const isPath = (text: string): string => {
-  const name = '[A-Za-z0-9_][A-Za-z0-9_. -]*';
-  // The hub's own files have a dot in their names, such as its database: a folder of that name would take their place.
-  const folders = `([A-Za-z0-9_][A-Za-z0-9_ -]*/(${name}/){0,2})?`;
-  const isWritten = `${text}.matches('^${folders}${name}[.](yaml|yml|jinja|txt|json)$')`;
-  const isReserved = `${text}.matches('(/secrets[.]yaml$)|^(custom_components|www)/')`;
-  return `${text}.size() <= 120 && ${isWritten} && !${isReserved}`;
-};
 
 const spec = {
   type: 'object',
@@ -55,17 +44,62 @@ const spec = {
       maxProperties: 200,
       'x-kubernetes-validations': [
         {
-          rule: `self.all(name, name.matches('^[A-Za-z0-9][A-Za-z0-9_.-]*[.]yaml$')) || self.all(name, ${isPath('name')})`,
-          message:
-            'files: a path has up to three folders, at most 120 characters and the ending .yaml, .yml, .jinja, .txt or .json; each name in it is made of ' +
-            'letters, digits, blanks and _.-, and begins with a letter, a digit or _; the first folder has no dot, no folder has a secrets.yaml, and custom_components and www are not for files',
+          rule: `self.all(name, name.matches('^[A-Za-z0-9][A-Za-z0-9_.-]*[.]yaml$')) || self.all(name, ${celIsPath('name')})`,
+          message: `files: ${PATH_RULE}`,
         },
         {
-          rule: `self.all(name, !(name in ${JSON.stringify(reservedFiles)}) && !name.matches('^hub[-_]operator'))`,
-          message:
-            'files: this name belongs to the hub or to the operator (configuration.yaml, automations.yaml, …): choose another',
+          rule: `self.all(name, ${celIsFree('name')})`,
+          message: `files: ${RESERVED_RULE}`,
         },
       ],
+    },
+    filesFrom: {
+      type: 'array',
+      description:
+        'Beta: further files from ConfigMaps in the namespace of this resource, such as the folders of packages that Kustomize makes. Each key of a ' +
+        'ConfigMap becomes a file, under the rules of `files`. Of two files of one path that of the later entry counts, and that of `files` over all. ' +
+        'A ConfigMap that does not exist holds the configuration back (`ConfigMapNotFound`); its changes are loaded like those of `files`. ' +
+        'At most 500 files in all, and 1,000 KiB together with `configuration`.',
+      maxItems: 32,
+      items: {
+        type: 'object',
+        properties: {
+          configMapRef: {
+            type: 'object',
+            description: 'The ConfigMap.',
+            properties: { name: objectName('Name of the ConfigMap, in the namespace of this resource.') },
+            required: ['name'],
+          },
+          folder: {
+            ...textUpTo(
+              120,
+              'Folder of the files in the hub’s directory, such as `packages` or `packages/ground floor`. Default: empty, the directory itself.',
+            ),
+            pattern: FOLDER_PATTERN,
+            default: '',
+          },
+          items: {
+            type: 'array',
+            description:
+              'The keys that become files, each with its path. Absent: all keys, with their names.',
+            minItems: 1,
+            maxItems: 200,
+            items: {
+              type: 'object',
+              properties: {
+                key: objectName('Key inside the ConfigMap.'),
+                path: nonEmptyText(120, 'Path of the file, within `folder`.'),
+              },
+              required: ['key', 'path'],
+            },
+          },
+          optional: flagWithDefault(
+            false,
+            'True: without the ConfigMap, or without a key of `items`, the configuration goes on without these files. Default false.',
+          ),
+        },
+        required: ['configMapRef'],
+      },
     },
     reloadStrategy: {
       type: 'string',
@@ -145,6 +179,10 @@ export const configuration = defineChild({
   references: (resource) => [
     ...hubAndToken(resource),
     { kind: 'HubSecrets', name: `secrets of ${hubOfChild(resource)}` },
+    ...(resource.spec.filesFrom ?? []).map(({ configMapRef }) => ({
+      kind: 'ConfigMap',
+      name: configMapRef.name,
+    })),
     ...secretReferences(
       objectNames(hubOfChild(resource)).secrets,
       resource.spec.recorder?.databaseSecretRef?.name,

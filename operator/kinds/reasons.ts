@@ -199,7 +199,7 @@ export const readyReasons = {
   InvalidConfiguration: {
     kinds: ['HubConfiguration'],
     meaning:
-      '`spec.configuration` or one of `spec.files` is not valid YAML, too large, or costs too much to read. The last good configuration stays.',
+      '`spec.configuration` or one of the files of `spec.files` and `spec.filesFrom` is not valid YAML, too large, or costs too much to read. The last good configuration stays.',
     action: 'Correct the line that the message names, or do what it says.',
   },
   CheckFailed: {
@@ -247,6 +247,13 @@ export const readyReasons = {
     meaning:
       'A Secret lacks a key that the spec names, or the configuration uses a `!secret` that no HubSecrets of the hub gives. What was generated before stays.',
     action: 'Add the key that the message names.',
+  },
+  ConfigMapNotFound: {
+    kinds: ['HubConfiguration'],
+    meaning:
+      'A ConfigMap of `spec.filesFrom`, or a key of its `items`, does not exist. What was generated before stays.',
+    action:
+      'Create the ConfigMap or the key, correct its name, or set `optional: true` for files that may be absent. The configuration goes on as soon as it is there.',
   },
   AutomationGenerated: {
     kinds: ['HubAutomation'],

@@ -8,7 +8,7 @@ import { incompleteContent, parseObjects, unsafeIntegerMessage, unsafeIntegers }
 import { secretUsesTask } from '../sync/configuration/generate/texts';
 import { filesWithSecrets, review, type SecretUses } from '../webhook/review';
 import { fieldOf, type Path, pathIn } from './field-path';
-import { type GivenSecret, GivenState } from './given-state';
+import { type GivenConfigMap, type GivenSecret, GivenState } from './given-state';
 import type { Manifest } from './manifests';
 import { reportReconciliationProblems } from './reconciliation-rules';
 import { checkSchema } from './schema';
@@ -57,6 +57,7 @@ export async function findingsOf(manifests: readonly Manifest[], texts: BoundedT
   const state = new GivenState(
     typed.map(({ resource }) => resource),
     given,
+    manifests.filter(isConfigMap).map(({ object }) => object as GivenConfigMap),
   );
   for (const { definition, resource, report, isValid } of typed)
     await applyRules(definition, resource, { state, report, isValid, texts });
@@ -66,6 +67,9 @@ export async function findingsOf(manifests: readonly Manifest[], texts: BoundedT
 
 const isSecret = ({ object: { apiVersion, kind } }: Manifest): boolean =>
   apiVersion === 'v1' && kind === 'Secret';
+
+export const isConfigMap = ({ object: { apiVersion, kind } }: Manifest): boolean =>
+  apiVersion === 'v1' && kind === 'ConfigMap';
 
 type Report = (severity: Finding['severity'], message: string, path?: Path) => void;
 
@@ -141,7 +145,7 @@ async function applyRules(
     );
     if (isValid) {
       for (const message of state.refusedSecrets(definition, resource)) report('error', message);
-      await reportReconciliationProblems(resource, report, texts);
+      await reportReconciliationProblems(resource, report, texts, state);
     }
   } catch (error) {
     if (error instanceof MachineBusy) throw error;

@@ -6,6 +6,7 @@ import { isObject } from '../base/is-object';
 import { identityInHub } from '../runtime/id-ownership';
 import { refusalOf, reservation } from '../runtime/named-secret';
 import { objectKeyOf } from '../runtime/object-key';
+import type { NamedConfigMap } from '../sync/configuration/generate/given-files';
 import type { ReadSecrets } from '../sync/secrets-yaml/secrets-yaml';
 import type { ClusterState } from '../webhook/cluster-state';
 
@@ -21,6 +22,13 @@ export interface GivenSecret {
   readonly stringData?: unknown;
 }
 
+/** A ConfigMap in a manifest. */
+export interface GivenConfigMap {
+  readonly metadata?: { readonly name?: unknown; readonly namespace?: unknown };
+  readonly data?: unknown;
+  readonly binaryData?: unknown;
+}
+
 /**
  * The state that the rules of the webhook read, from objects in files instead of a cluster. A resource sees the resources that were
  * added before it, as if all were applied one by one, and all that gives secrets to its hub.
@@ -34,6 +42,7 @@ export class GivenState implements ClusterState {
   constructor(
     private readonly resources: readonly CustomResource[],
     private readonly secrets: readonly GivenSecret[],
+    private readonly configMaps: readonly GivenConfigMap[] = [],
   ) {}
 
   /** Whether a resource of the same kind, namespace and name was added before. */
@@ -75,6 +84,11 @@ export class GivenState implements ClusterState {
     return { values: new Map(keys.flat().map((key) => [key, ''])), kept: new Set(), hash: '', salt: '' };
   }
 
+  /** The entries of a ConfigMap in the files; undefined: they have none of this name. */
+  configMap(namespace: string, name: string): NamedConfigMap | undefined {
+    return configMapIn(this.configMaps, namespace, name);
+  }
+
   /** The Secrets that the resource names and must not name, one sentence each. The Hubs and Secrets in the files decide. */
   refusedSecrets(definition: KindDefinition, resource: CustomResource): string[] {
     const given = resource as unknown as Resource<object, object>;
@@ -110,6 +124,25 @@ export class GivenState implements ClusterState {
     );
   }
 }
+
+/** @returns undefined where none has this name */
+export function configMapIn(
+  configMaps: readonly GivenConfigMap[],
+  namespace: string,
+  name: string,
+): NamedConfigMap | undefined {
+  const found = configMaps.find(
+    ({ metadata }) => metadata?.name === name && (metadata.namespace ?? '') === namespace,
+  );
+  return found && { data: textsOf(found.data), binaryData: textsOf(found.binaryData) };
+}
+
+const textsOf = (part: unknown): Readonly<Record<string, string>> =>
+  isObject(part)
+    ? Object.fromEntries(
+        Object.entries(part).filter((each): each is [string, string] => typeof each[1] === 'string'),
+      )
+    : {};
 
 /**
  * The Secrets that the spec names. A resource depends on Secrets of its Hub as well: those have other names for another

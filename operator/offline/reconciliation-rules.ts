@@ -1,15 +1,27 @@
 import { type BoundedTasks, runTwice } from '../base/bounded-task';
-import { configuration, hub, integration, type Kind, type ResourceOf, secrets } from '../kinds';
+import {
+  configuration,
+  hub,
+  type HubConfiguration,
+  type HubConfigurationSpec,
+  integration,
+  type Kind,
+  type ResourceOf,
+  secrets,
+} from '../kinds';
 import type { CustomResource } from '../kinds/resource';
 import { defaulted } from '../kinds/schema';
 import { automations } from '../sync/config-entities/automation';
 import { scenes } from '../sync/config-entities/scene';
 import { scripts } from '../sync/config-entities/script';
 import { foreignWarning } from '../sync/configuration/generate/foreign-targets';
+import { givenFiles } from '../sync/configuration/generate/given-files';
+import { missingKeyMessage, missingKeys } from '../sync/configuration/generate/secret-uses';
 import { endedMessage, generation, httpSection } from '../sync/configuration/generate/texts';
 import { statefulSet } from '../sync/hub/workload/statefulset';
 import { resolveAnswers } from '../sync/integration/answers';
 import { invalidListedKey } from '../sync/secrets/combine';
+import type { GivenState } from './given-state';
 
 /** @param message a sentence, which begins with the field if there is one: `spec.files[a.yaml], line 2: …` */
 type Report = (severity: 'error' | 'warning', message: string) => void;
@@ -19,6 +31,7 @@ type Rule<K extends Kind> = (
   resource: ResourceOf<K>,
   report: Report,
   texts: BoundedTasks,
+  state: GivenState,
 ) => string | undefined | Promise<string | undefined>;
 
 const rules: { readonly [K in Kind]?: Rule<K> } = {
@@ -36,13 +49,19 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
     // The messages of `resolveAnswers` name the field without `spec`.
     return 'invalid' in resolved ? `spec.${resolved.invalid}` : undefined;
   },
-  HubConfiguration: async (resource, report, texts) => {
-    const source = { ...defaulted(configuration.spec, resource.spec), hasSecrets: true };
+  HubConfiguration: async (resource, report, texts, state) => {
+    const spec = defaulted(configuration.spec, resource.spec);
+    const { given, unseen } = filesInManifests(resource, spec, state);
+    for (const each of unseen) report('warning', each);
+    if (given.type !== 'files') return given.message;
+    const source = { ...spec, ...given, hasSecrets: true };
     const read = await runTwice(texts, generation, source, '');
     if (read.type === 'ended') return endedMessage(read);
     const { output: generated } = read;
     if (generated.type === 'invalid') return generated.message;
-    const foreign = generated.targets.map(foreignWarning);
+    // A ConfigMap that is not among the manifests may have the target of an include.
+    const foreign = unseen.length === 0 ? generated.targets.map(foreignWarning) : [];
+    for (const each of missingInConfigMaps(resource, generated.secrets, state)) report('warning', each);
     for (const notice of [...generated.notices, ...generated.lockouts, ...foreign]) report('warning', notice);
     const http = await runTwice(texts, httpSection, generated.files, '');
     const section = http.type === 'done' ? http.output : undefined;
@@ -57,14 +76,51 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
   },
 };
 
+/** The files of a configuration among the manifests. `unseen`: a sentence for each ConfigMap that is not among them. */
+function filesInManifests(
+  { metadata: { namespace } }: HubConfiguration,
+  spec: HubConfigurationSpec,
+  state: GivenState,
+) {
+  const { files, filesFrom = [] } = spec;
+  const found = new Map(
+    filesFrom.map(({ configMapRef: { name } }) => [name, state.configMap(namespace, name)] as const),
+  );
+  const isUnseen = (name: string) => found.get(name) === undefined;
+  const unseen = filesFrom.flatMap(({ configMapRef: { name } }, index) =>
+    isUnseen(name)
+      ? [
+          `spec.filesFrom[${index}]: the ConfigMap ${name} is not in these files, so its files are not checked: name its file as well, or check what kubectl kustomize prints.`,
+        ]
+      : [],
+  );
+  const sources = filesFrom.map((each) =>
+    isUnseen(each.configMapRef.name) ? { ...each, optional: true } : each,
+  );
+  return { given: givenFiles({ ...(files && { files }), filesFrom: sources }, found), unseen };
+}
+
+/** The webhook looks at the texts of the spec itself. */
+function missingInConfigMaps(
+  { metadata, spec }: HubConfiguration,
+  uses: ReadonlyMap<string, string>,
+  state: GivenState,
+): string[] {
+  const secretsOfHub = state.secretsOf(metadata.namespace, spec.hubRef.name);
+  if (!secretsOfHub) return [];
+  const inConfigMaps = new Map([...uses].filter(([, place]) => place.startsWith('spec.filesFrom')));
+  return missingKeys(inConfigMaps, secretsOfHub).map((each) => missingKeyMessage(spec.hubRef.name, each));
+}
+
 /** The message that the reconciliation would report in `Stalled`. */
 export async function reportReconciliationProblems(
   resource: CustomResource,
   report: Report,
   texts: BoundedTasks,
+  state: GivenState,
 ): Promise<void> {
   const rule = rules[resource.kind as Kind] as
-    ((...given: [CustomResource, Report, BoundedTasks]) => ReturnType<Rule<Kind>>) | undefined;
-  const problem = await rule?.(resource, report, texts);
+    ((...given: [CustomResource, Report, BoundedTasks, GivenState]) => ReturnType<Rule<Kind>>) | undefined;
+  const problem = await rule?.(resource, report, texts, state);
   if (problem !== undefined) report('error', problem);
 }

@@ -18,7 +18,7 @@ import { overriddenDatabase } from '../kinds/recorder-sources';
 import { unquotedTextMessage, unquotedTexts } from '../kinds/unquoted-text';
 import { incompleteContent, unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
 import type { Files } from '../sync/configuration/generate/config-files';
-import { missingKeys } from '../sync/configuration/generate/secret-uses';
+import { missingKeyMessage, missingKeys } from '../sync/configuration/generate/secret-uses';
 import { secretUsesTask } from '../sync/configuration/generate/texts';
 
 /** The uses of `!secret` in files; undefined: not known. */
@@ -129,10 +129,7 @@ function secretWarnings(
   const secrets = state.secretsOf(resource.metadata.namespace, hubName);
   const uses = secrets && usesIn(files);
   if (!uses) return [];
-  return missingKeys(uses, secrets).map(
-    ([key, place]) =>
-      `${place}: no HubSecrets of the Hub ${hubName} gives the key ${key} of !secret: add it to one.`,
-  );
+  return missingKeys(uses, secrets).map((each) => missingKeyMessage(hubName, each));
 }
 
 /** The files of a HubConfiguration that may use `!secret`. */

@@ -173,6 +173,47 @@ describe('findingsOf', () => {
     expect(findings.find(({ message }) => message.includes('chat_id'))?.line).toBe(line('chat_id'));
   });
 
+  describe('files of ConfigMaps', () => {
+    const filesFrom = [{ configMapRef: { name: 'rooms' }, folder: 'packages' }];
+    const text = 'homeassistant:\n  packages: !include_dir_named packages\n';
+    const source = configuration({ configuration: text, filesFrom });
+    const configMap = (data: object, namespace = 'home') => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'rooms', namespace },
+      data,
+    });
+
+    test('are read where the ConfigMap is among the manifests', async () => {
+      expect(await found(source, configMap({ 'hall.yaml': 'light: []\n' }))).toEqual([]);
+      expect(await found(source, configMap({ 'hall.yaml': 'light: [\n' }))).toEqual([
+        expect.stringContaining(
+          'error spec.filesFrom[0], key hall.yaml of the ConfigMap rooms, line 2, column 1: ',
+        ),
+      ]);
+      expect(await found(source, configMap({ 'hall.sh': '' }))).toEqual([
+        expect.stringContaining('error spec.filesFrom[0], key hall.sh of the ConfigMap rooms: the file'),
+      ]);
+    });
+
+    test.each([
+      ['no ConfigMap', []],
+      ['one in another namespace', [configMap({ 'hall.yaml': 'light: [\n' }, 'office')]],
+    ])('%s: it is said what is not checked, and what is included may be there', async (_, others) => {
+      expect(await found(source, ...others)).toEqual([
+        'warning spec.filesFrom[0]: the ConfigMap rooms is not in these files, so its files are not checked: name its file as well, or check what kubectl kustomize prints.',
+      ]);
+    });
+
+    test('use secrets that no HubSecrets has', async () => {
+      const keys = secrets({ name: 'all', keys: ['a'] });
+      const data = { 'hall.yaml': 'light: [{name: !secret a}, {name: !secret b}]\n' };
+      expect(await found(source, keys, configMap(data))).toEqual([
+        'warning spec.filesFrom[0], key hall.yaml of the ConfigMap rooms, line 1, column 43: no HubSecrets of the Hub villa gives the key b of !secret: add it to one.',
+      ]);
+    });
+  });
+
   test('two resources of another kind for one object are an error, since the reconciliation rejects the second', async () => {
     const floors = ['first', 'second'].map((name) => given(ours('HubFloor', name, { name: 'Ground floor' })));
     expect(await found(...floors)).toEqual([

@@ -1,7 +1,10 @@
 import { isTestFile } from '../../../operator/offline/files';
 import type { HubClient } from '../../../operator/client/hub-client';
 import type { Manifest } from '../../../operator/offline/manifests';
-import { hub as hubKind } from '../../../operator/kinds';
+import { configuration, hub as hubKind, type HubConfiguration } from '../../../operator/kinds';
+import type { CustomResource } from '../../../operator/kinds/resource';
+import type { ClusterObject } from '../../../operator/runtime/objects';
+import { builtin } from '../../../operator/runtime/types';
 import { basename } from 'node:path';
 import type { Cluster } from '../../cluster';
 import { CommandError } from '../../command-error';
@@ -117,13 +120,28 @@ class Recording {
   private async resourcesInCluster(): Promise<readonly Manifest[]> {
     const { hub } = this.files;
     const all = [...(await this.cluster.listAll()).values()].flat();
-    return all
-      .filter((each) => (each.kind === hubKind.kind ? each.metadata.name : hubNameOf(each)) === hub)
-      .map((each) => ({
-        file: 'cluster',
-        object: each as unknown as Manifest['object'],
-        lineOf: () => 1,
-      }));
+    const ofHub = all.filter(
+      (each) => (each.kind === hubKind.kind ? each.metadata.name : hubNameOf(each)) === hub,
+    );
+    return [...ofHub, ...(await this.configMapsOf(ofHub))].map((each) => ({
+      file: 'cluster',
+      object: each as unknown as Manifest['object'],
+      lineOf: () => 1,
+    }));
+  }
+
+  /** The ConfigMaps of `spec.filesFrom`. */
+  private async configMapsOf(resources: readonly CustomResource[]): Promise<readonly ClusterObject[]> {
+    const references = resources
+      .filter(({ kind }) => kind === configuration.kind)
+      .flatMap((each) => configuration.references(each as unknown as HubConfiguration))
+      .filter(({ kind }) => kind === builtin.ConfigMap.kind);
+    const found = await Promise.all(
+      references.map(({ name }) => this.cluster.api.find(builtin.ConfigMap, this.cluster.namespace, name)),
+    );
+    return found.flatMap((each) =>
+      each ? [{ ...each, apiVersion: 'v1', kind: builtin.ConfigMap.kind }] : [],
+    );
   }
 
   private async read(client: HubClient, inCluster: ReturnType<typeof describeHome>) {

@@ -197,7 +197,7 @@ export class Outcomes {
   newFiles(names: readonly string[]): Outcome {
     const { files } = this.content;
     const changes = names.map((name) => `${name} (${Object.hasOwn(files, name) ? 'new' : 'gone'})`);
-    const message = `Files of spec.files come and go for a hub only when its pod starts, and spec.reloadStrategy is hot-reload: ${list(changes)}. Nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.`;
+    const message = `Files of spec.files and spec.filesFrom come and go for a hub only when its pod starts, and spec.reloadStrategy is hot-reload: ${list(changes)}. Nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.`;
     return stalled('RestartPending', message, { status: this.generated });
   }
 

@@ -23,6 +23,7 @@ import { recorderUrl } from '../secrets-yaml/recorder-url';
 import type { Services } from '../services';
 import { type Content, contentOf, type GeneratedConfiguration } from './generate/generate';
 import { LoadJobs } from './load/load-jobs';
+import { readGivenFiles } from './read-given-files';
 import { ConfigurationReconciler } from './reconcile';
 import { ConfigurationRecords } from './record/record';
 import { missingSecrets } from './generate/secret-uses';
@@ -106,23 +107,27 @@ async function prepare(
   }
   const before = await readGeneratedSecrets(services, namespace, name);
   const hasSecrets = before !== undefined || url !== undefined;
+  const given = await readGivenFiles(services, resource, spec);
+  if (given.type === 'missing') return { outcome: wait('ConfigMapNotFound', given.message) };
+  if (given.type === 'invalid') return { outcome: invalid(given.message) };
+  const { configuration, recorder } = spec;
   const generated = await generation.generate(resource, {
-    ...spec,
+    configuration,
+    ...(recorder && { recorder }),
+    files: given.files,
+    origins: given.origins,
     hasSecrets,
     readsDelivery: readsDelivery(services, namespace, name),
   });
   if (generated.type === 'waiting')
     return { outcome: waiting('ConfigurationGenerated', kept(generated.message), generated.after) };
-  if (generated.type === 'invalid') {
-    const message = `${generated.message} The last good configuration stays.`;
-    return { outcome: stalled('InvalidConfiguration', message) };
-  }
+  if (generated.type === 'invalid') return { outcome: invalid(generated.message) };
   const waits = await ensureRecorderSecret(services, resource, url?.url);
   if (waits !== undefined) return { outcome: wait('KeyNotFound', waits) };
   const secrets = await readGeneratedSecrets(services, namespace, name);
   // The file outlives its HubSecrets, for the configuration that is in use.
-  const given = secretsOfHub(services, namespace, name) && secrets;
-  const missing = missingSecrets(generated.secrets, given, name);
+  const inUse = secretsOfHub(services, namespace, name) && secrets;
+  const missing = missingSecrets(generated.secrets, inUse, name);
   if (missing !== undefined) return { outcome: wait('KeyNotFound', missing) };
   const restart = restartForAll(services, resource, generated, secrets);
   return {
@@ -132,6 +137,9 @@ async function prepare(
 }
 
 const kept = (problem: string): string => `${problem} The last configuration stays.`;
+
+const invalid = (problem: string): Outcome =>
+  stalled('InvalidConfiguration', `${problem} The last good configuration stays.`);
 
 const wait = (reason: ReadyReason, problem: string): Outcome =>
   waiting(reason, kept(problem), DEPENDENCY_REQUEUE);

@@ -127,6 +127,22 @@ describe('the home', () => {
     expect(hub).toMatchObject({ version: '2026.11.0' });
   });
 
+  test('has the files of ConfigMaps', async () => {
+    const filesFrom = [{ configMapRef: { name: 'rooms' }, folder: 'packages' }];
+    const rooms = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'rooms' },
+      data: { 'hall.yaml': 'a: 1\n' },
+    };
+    const source = resource('HubConfiguration', 'c', { configuration: 'sun:\n', filesFrom });
+    const { home } = await described(source, rooms);
+    expect(home.files).toEqual({ 'packages/hall.yaml': 'a: 1\n' });
+    await expect(described(source)).rejects.toThrow(
+      'the HubConfiguration c is not complete: spec.filesFrom[0]: there is no ConfigMap rooms. Create it. If Kustomize makes it, give its output: kubectl kustomize DIR | kubectl hub test - TESTS',
+    );
+  });
+
   test('without a Hub is in UTC, and has no version', async () => {
     const { home, hub } = await described(automation('a'));
     expect(home.hub).toEqual({ timezone: 'UTC' });

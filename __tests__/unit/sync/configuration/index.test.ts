@@ -20,6 +20,8 @@ interface Cluster {
   readonly published?: Readonly<Record<string, string>>;
   /** By name. */
   readonly configMaps?: Readonly<Record<string, object>>;
+  /** ConfigMaps of people by name. */
+  readonly named?: Readonly<Record<string, object>>;
   /** The kind of the owner of `villa-secrets`. */
   readonly secretsOf?: string;
   readonly status?: HubConfiguration['status'];
@@ -43,6 +45,7 @@ async function sync({
   secrets = {},
   published,
   configMaps = {},
+  named = {},
   secretsOf,
   status,
 }: Cluster = {}) {
@@ -60,8 +63,9 @@ async function sync({
   );
   const given = services({
     cache: {
-      get: (kind: string) => {
+      get: (kind: string, _namespace: string, name: string) => {
         if (kind === 'Hub') return hub as never;
+        if (kind === 'ConfigMap' && Object.hasOwn(named, name)) return { metadata: { name } } as never;
         if (kind === 'Secret' && secretsOf) return { metadata: {} } as never;
         return (
           kind === 'ConfigMap' && published ? { metadata: { annotations: published } } : undefined
@@ -75,7 +79,8 @@ async function sync({
     },
     secrets: secretReader((name) => stored.get(name)),
     applier: {
-      find: (_type: unknown, _namespace: string, name: string) => Promise.resolve(configMaps[name] as never),
+      find: (_type: unknown, _namespace: string, name: string) =>
+        Promise.resolve((configMaps[name] ?? named[name]) as never),
       isOurs: (_object: unknown, owner) => owner.kind === secretsOf,
       apply: (_type, manifest) => {
         applied.push(manifest);
@@ -103,11 +108,67 @@ async function sync({
     applied: applied.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
     requeued,
     annotations: configMap?.metadata.annotations ?? {},
+    data: (configMap?.['data'] ?? {}) as Readonly<Record<string, string>>,
     text: (configMap?.['data'] as Record<string, string> | undefined)?.['configuration.yaml'] ?? '',
     secretsYaml: stored.get('villa-secrets')?.get('secrets.yaml') ?? '',
     former: readFormerValues(stored.get('villa-secrets')),
   };
 }
+
+describe('spec.filesFrom', () => {
+  const filesFrom = [{ configMapRef: { name: 'rooms' } }] as never;
+
+  test('the files of a ConfigMap become those of the hub', async () => {
+    const named = { rooms: { data: { 'hall.yaml': 'a: 1\n' } } };
+    const { data } = await sync({ spec: { filesFrom }, named });
+    expect(data['hall.yaml']).toBe('a: 1\n');
+  });
+
+  test('without the ConfigMap nothing is written', async () => {
+    const { applied, outcome } = await sync({ spec: { filesFrom } });
+    expect(applied).toEqual([]);
+    expect(outcome).toMatchObject({
+      type: 'Waiting',
+      reason: 'ConfigMapNotFound',
+      message: 'spec.filesFrom[0]: there is no ConfigMap rooms. Create it. The last configuration stays.',
+    });
+  });
+
+  test('a key that is no file holds the configuration back', async () => {
+    const { applied, outcome } = await sync({
+      spec: { filesFrom },
+      named: { rooms: { data: { 'a.sh': '' } } },
+    });
+    expect(applied).toEqual([]);
+    expect(outcome).toMatchObject({ type: 'Stalled', reason: 'InvalidConfiguration' });
+  });
+
+  test.each([
+    ['a: [\n', 'spec.filesFrom[0], key hall.yaml of the ConfigMap rooms, line 2, column 1: '],
+    [
+      'a: !include hall.yaml\n',
+      'spec.filesFrom[0], key hall.yaml of the ConfigMap rooms, line 1, column 13: the files include',
+    ],
+    ['a: !secret b\n', 'b (spec.filesFrom[0], key hall.yaml of the ConfigMap rooms, line 1, column 12)'],
+  ])('a mistake in %j names the ConfigMap and its key', async (text, words) => {
+    const spec = { filesFrom, configuration: 'a: !include hall.yaml\n' };
+    const { outcome } = await sync({ spec, named: { rooms: { data: { 'hall.yaml': text } } } });
+    expect((outcome as { message: string }).message).toContain(words);
+  });
+
+  test('at most 500 files are read', async () => {
+    const data = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`f${index}.yaml`, '']));
+    const { outcome } = await sync({ spec: { filesFrom }, named: { rooms: { data } } });
+    expect(outcome).toMatchObject({
+      type: 'Stalled',
+      message: expect.stringMatching(/^spec\.files and spec\.filesFrom have 501 files, .* at most 500/),
+    });
+    const { 'f0.yaml': _, ...fewer } = data;
+    expect(await sync({ spec: { filesFrom }, named: { rooms: { data: fewer } } })).toMatchObject({
+      applied: ['ConfigMap villa-configuration'],
+    });
+  });
+});
 
 describe('configurationModule', () => {
   test('generates the ConfigMap without a Hub, and waits for it', async () => {

@@ -454,7 +454,7 @@ describe('ConfigurationReconciler', () => {
       expect(await hub.reconcile(desired, 5, operator)).toMatchObject({
         reason: 'RestartPending',
         message:
-          'Files of spec.files come and go for a hub only when its pod starts, and spec.reloadStrategy is hot-reload: switches.yaml (new). Nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.',
+          'Files of spec.files and spec.filesFrom come and go for a hub only when its pod starts, and spec.reloadStrategy is hot-reload: switches.yaml (new). Nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.',
       });
       hub.restart();
       expect(await hub.reconcile(desired, 5, operator)).toMatchObject({ reason: 'RestartPending' });

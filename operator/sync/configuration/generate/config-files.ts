@@ -6,6 +6,15 @@ import { dereference, entriesOf, entryOf } from './merge-keys';
 /** The files that a hub loads, by path in its directory: `configuration.yaml` and those that it includes. */
 export type Files = Readonly<Record<string, string>>;
 
+/** The place in the spec of each file that is not in `spec.files`, by path, in words. */
+export type Origins = Readonly<Record<string, string>>;
+
+/** The field that a file is from, with which a message begins: `spec.configuration`, `spec.files[sensors.yaml]`. */
+export function fieldOfFile(name: string, origins: Origins = {}): string {
+  if (name === 'configuration.yaml') return 'spec.configuration';
+  return Object.hasOwn(origins, name) ? origins[name]! : `spec.files[${name}]`;
+}
+
 /** A file in its place: files of the same text have their own, since what they include depends on their folder. */
 export interface ConfigFile extends HubYaml {
   /** Path in the hub's directory. */
@@ -29,6 +38,7 @@ export class ConfigFiles {
   constructor(
     private readonly files: Files,
     private readonly parseText = parseHubYaml,
+    private readonly origins: Origins = {},
   ) {
     this.names = Object.keys(files);
   }
@@ -47,6 +57,11 @@ export class ConfigFiles {
       this.parsed.set(name, parsed && 'document' in parsed ? { ...parsed, name } : undefined);
     }
     return this.parsed.get(name);
+  }
+
+  /** The field that the file is from. */
+  fieldOf(name: string): string {
+    return fieldOfFile(name, this.origins);
   }
 
   /** Empty: there is no such file. */

@@ -1,6 +1,14 @@
 import { posix } from 'node:path';
 import { isScalar, visit } from 'yaml';
-import { type Files, includedFiles, isIncludeOfFolder, isYaml, nameInConfig } from './config-files';
+import {
+  fieldOfFile,
+  type Files,
+  includedFiles,
+  isIncludeOfFolder,
+  isYaml,
+  nameInConfig,
+  type Origins,
+} from './config-files';
 import type { parseHubYaml } from './hub-yaml';
 
 /** A file or a folder that the configuration includes, and of which it has no file itself: only the hub's volume may have it. */
@@ -20,13 +28,17 @@ const LONGEST_PATH = 255;
 const WRITTEN_BY_HUB = /^(automations|scenes|scripts)\.yaml$|^hub-operator\//;
 
 /** The targets in the order of the files and their lines. Those outside of the hub's directory are left out. */
-export function foreignTargets(files: Files, parse: typeof parseHubYaml): readonly ForeignTarget[] {
+export function foreignTargets(
+  files: Files,
+  parse: typeof parseHubYaml,
+  origins?: Origins,
+): readonly ForeignTarget[] {
   const targets = new Map<string, ForeignTarget>();
   for (const [name, text] of Object.entries(files)) {
     if (!isYaml(name) || !text.includes('!include')) continue;
     const file = parse(text);
     if (!('document' in file)) continue;
-    const field = name === 'configuration.yaml' ? 'spec.configuration' : `spec.files[${name}]`;
+    const field = fieldOfFile(name, origins);
     visit(file.document, {
       Scalar(_, node) {
         if (!isScalar(node) || !node.tag?.startsWith('!include') || targets.size >= MOST_TARGETS) return;

@@ -19,7 +19,7 @@ import { type ContentHashes, markerYaml } from './content-marker';
 import { secretUses } from './secret-uses';
 import type { OwnDefinitions } from '../../hub-workload/own-definitions';
 import { HUB_PORT } from '../../hub-workload/owned-objects';
-import { ConfigFiles, type Files, isYaml } from './config-files';
+import { ConfigFiles, fieldOfFile, type Files, isYaml, type Origins } from './config-files';
 import { includeCircle } from './include-circle';
 import { arePlain, sizeOfNames } from './file-keys';
 import { type ForeignTarget, foldersOf, foreignTargets } from './foreign-targets';
@@ -39,6 +39,8 @@ export interface ConfigurationSource extends Pick<
   HubConfigurationSpec,
   'configuration' | 'files' | 'recorder'
 > {
+  /** Absent: all files are in `spec.files`. */
+  readonly origins?: Origins;
   /** The hub reads delivered files. */
   readonly readsDelivery?: boolean;
   /** The hub has a generated `secrets.yaml`, whose hash the marker can name. */
@@ -100,11 +102,13 @@ export function generateConfiguration(
 }
 
 function generate(
-  { configuration, files = {}, recorder, hasSecrets, readsDelivery }: ConfigurationSource,
+  { configuration, files = {}, origins, recorder, hasSecrets, readsDelivery }: ConfigurationSource,
   at: (part: string) => void,
   parse: typeof parseHubYaml,
 ): Generated {
-  const tooLarge = sizeProblem({ ...files, 'configuration.yaml': configuration }, 0);
+  const tooLarge =
+    countProblem(Object.keys(files).length) ??
+    sizeProblem({ ...files, 'configuration.yaml': configuration }, 0);
   if (tooLarge) return tooLarge;
   at('spec.configuration');
   const parsed = parse(configuration);
@@ -114,18 +118,18 @@ function generate(
     const problem = 'it must be a mapping of section names, such as `logger:`';
     return notYaml('spec.configuration', { problem, position: positionOf(root.range![0]) });
   }
-  const inTheWay = fileInTheWay(Object.keys(files));
+  const inTheWay = fileInTheWay(Object.keys(files), origins);
   if (inTheWay) return { type: 'invalid', message: inTheWay };
   for (const [name, text] of Object.entries(files)) {
     if (!isYaml(name)) continue;
-    const field = `spec.files[${name}]`;
+    const field = fieldOfFile(name, origins);
     at(field);
     const file = parse(text);
     if (!('document' in file)) return notYaml(field, file);
   }
   at(Object.keys(files).length === 0 ? 'spec.configuration' : 'spec.configuration with spec.files');
   const written = { 'configuration.yaml': configuration, ...files };
-  const all = new ConfigFiles(written, parse);
+  const all = new ConfigFiles(written, parse, origins);
   if (hasMarker(all)) return { type: 'invalid', message: RESERVED };
   const circle = includeCircle(all);
   if (circle) return { type: 'invalid', message: circle };
@@ -154,14 +158,14 @@ function generate(
   const generatedSections = readSections(generated, parse);
   const uses = [...generatedSections.values()].flatMap(({ secrets }) => Object.keys(secrets));
   const notes = generatedSections.size + uses.length;
-  const targets = foreignTargets(written, parse);
+  const targets = foreignTargets(written, parse, origins);
   return (
     sizeProblem(generated, notes + foldersOf(targets).length) ?? {
       type: 'configuration',
       files: generated,
       hash,
       sections: generatedSections,
-      secrets: secretUses(written, parse),
+      secrets: secretUses(written, parse, origins),
       notices,
       lockouts: lockoutsIn(sections, file.anchors),
       targets,
@@ -180,12 +184,21 @@ export function configHash(files: Files): string {
   return `sha256:${hash.digest('hex')}`;
 }
 
+/** Files of a configuration. */
+const MOST_FILES = 500;
+
+function countProblem(count: number): Generated | undefined {
+  if (count <= MOST_FILES) return undefined;
+  const message = `spec.files and spec.filesFrom have ${count} files, and a configuration has at most ${MOST_FILES}: join some, or name the keys that are needed in items.`;
+  return { type: 'invalid', message };
+}
+
 /** @param notes number of sections and secrets that are noted besides */
 function sizeProblem(files: Files, notes: number): Generated | undefined {
   const fixed = notes * NOTE + sizeOfNames(Object.keys(files));
   const total = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), fixed);
   if (total <= LARGEST_TOTAL) return undefined;
-  const message = `spec.configuration and spec.files have at least ${total} bytes together with what is noted of each section, and a ConfigMap has room for ${LARGEST_TOTAL}: shorten them.`;
+  const message = `spec.configuration, spec.files and spec.filesFrom have at least ${total} bytes together with what is noted of each section, and a ConfigMap has room for ${LARGEST_TOTAL}: shorten them.`;
   return { type: 'invalid', message };
 }
 
@@ -209,7 +222,7 @@ function hasMarker(files: ConfigFiles): boolean {
 }
 
 /** A path cannot be both a file and a folder. */
-function fileInTheWay(names: readonly string[]): string | undefined {
+function fileInTheWay(names: readonly string[], origins: Origins | undefined): string | undefined {
   const known = new Set(names);
   for (const name of names) {
     const folders = name.split('/').slice(0, -1);
@@ -217,7 +230,7 @@ function fileInTheWay(names: readonly string[]): string | undefined {
       .map((_, index) => folders.slice(0, index + 1).join('/'))
       .find((each) => known.has(each));
     if (other !== undefined)
-      return `spec.files[${other}] is a file, and the folder of ${name}: rename one of the two.`;
+      return `${fieldOfFile(other, origins)} is a file, and the folder of ${name}: rename one of the two.`;
   }
   return undefined;
 }

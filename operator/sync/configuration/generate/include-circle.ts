@@ -20,7 +20,7 @@ export function includeCircle(files: ConfigFiles): string | undefined {
     const chain = [...above, name];
     for (const [node, included] of file ? includesOf(file, files.names) : []) {
       const begin = chain.indexOf(included);
-      if (begin >= 0) return circle(file!, node, [...chain.slice(begin), included]);
+      if (begin >= 0) return circle(files.fieldOf(name), file!, node, [...chain.slice(begin), included]);
       const found = within(included, chain);
       if (found !== undefined) return found;
     }
@@ -47,8 +47,7 @@ function includesOf(file: ConfigFile, names: readonly string[]): (readonly [Scal
   return found;
 }
 
-function circle(file: ConfigFile, node: Scalar, names: readonly string[]): string {
+function circle(field: string, file: ConfigFile, node: Scalar, names: readonly string[]): string {
   const { line, column } = file.positionOf(node.range![0]);
-  const field = file.name === 'configuration.yaml' ? 'spec.configuration' : `spec.files[${file.name}]`;
   return `${field}, line ${line}, column ${column}: the files include each other in a circle: ${names.join(' → ')}. Remove one of the includes.`;
 }

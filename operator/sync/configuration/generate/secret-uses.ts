@@ -1,16 +1,20 @@
 import { isScalar, visit } from 'yaml';
 import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import { parseHubYaml } from './hub-yaml';
-import { type Files, isYaml } from './config-files';
+import { fieldOfFile, type Files, isYaml, type Origins } from './config-files';
 
 /** The keys that `!secret` asks for in these files, each with its first place: `spec.configuration, line 3, column 5`. */
-export function secretUses(files: Files, parse = parseHubYaml): ReadonlyMap<string, string> {
+export function secretUses(
+  files: Files,
+  parse = parseHubYaml,
+  origins?: Origins,
+): ReadonlyMap<string, string> {
   const uses = new Map<string, string>();
   for (const [name, text] of Object.entries(files)) {
     if (!isYaml(name)) continue;
     const file = parse(text);
     if (!('document' in file)) continue;
-    const field = name === 'configuration.yaml' ? 'spec.configuration' : `spec.files[${name}]`;
+    const field = fieldOfFile(name, origins);
     visit(file.document, {
       Scalar(_, node) {
         const key = String(node.value);
@@ -30,6 +34,10 @@ const MOST_KEYS = 5;
 export function missingKeys(uses: ReadonlyMap<string, string>, secrets: ReadSecrets | undefined) {
   return [...uses].filter(([key]) => !secrets?.values.has(key) || secrets.kept.has(key));
 }
+
+/** A key of {@link missingKeys} with its place, as a warning. */
+export const missingKeyMessage = (hub: string, [key, place]: readonly [string, string]): string =>
+  `${place}: no HubSecrets of the Hub ${hub} gives the key ${key} of !secret: add it to one.`;
 
 /**
  * Says which secrets the configuration uses and no HubSecrets gives; undefined: none. The hub would start into its

@@ -35,6 +35,8 @@ export type PublishedFiles = Pick<Content, 'files' | 'marker'> & {
 /** Files of a hub in a ConfigMap, with keys that begin with a dot. */
 export interface HubConfigMap extends ClusterObject {
   readonly data?: Readonly<Record<string, string>>;
+  /** Only in ConfigMaps of people. */
+  readonly binaryData?: Readonly<Record<string, string>>;
 }
 
 type FileServices = Pick<Services, 'applier'>;

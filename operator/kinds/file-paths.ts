@@ -1,0 +1,46 @@
+/** Paths of the files of a configuration, in the hub's directory. The schema and the operator apply the same rule. */
+
+/** Files that the hub or the operator writes. */
+export const RESERVED_FILES = [
+  'configuration.yaml',
+  'secrets.yaml',
+  'automations.yaml',
+  'scenes.yaml',
+  'scripts.yaml',
+  'known_devices.yaml',
+  'ip_bans.yaml',
+];
+
+const NAME = '[A-Za-z0-9_][A-Za-z0-9_. -]*';
+// The hub's own files have a dot in their names, such as its database: a folder of that name would take their place.
+const FIRST_FOLDER = '[A-Za-z0-9_][A-Za-z0-9_ -]*';
+const WRITTEN = `^(${FIRST_FOLDER}/(${NAME}/){0,2})?${NAME}[.](yaml|yml|jinja|txt|json)$`;
+const ELSEWHERE = '(/secrets[.]yaml$)|^(custom_components|www)/';
+const OF_OPERATOR = '^hub[-_]operator';
+const LONGEST = 120;
+
+/** The rule in words, for a message that begins with the field. */
+export const PATH_RULE =
+  'a path has up to three folders, at most 120 characters and the ending .yaml, .yml, .jinja, .txt or .json; each name in it is made of ' +
+  'letters, digits, blanks and _.-, and begins with a letter, a digit or _; the first folder has no dot, no folder has a secrets.yaml, and custom_components and www are not for files';
+export const RESERVED_RULE =
+  'this name belongs to the hub or to the operator (configuration.yaml, automations.yaml, …): choose another';
+
+/** Pattern of a folder of `filesFrom`: up to three names. */
+export const FOLDER_PATTERN = `^(${FIRST_FOLDER}(/${NAME}){0,2})?$`;
+
+/** CEL: whether a text is a path that a file may have. */
+export const celIsPath = (text: string): string =>
+  `${text}.size() <= ${LONGEST} && ${text}.matches('${WRITTEN}') && !${text}.matches('${ELSEWHERE}')`;
+
+/** CEL: whether the name is none of the hub or of the operator. */
+export const celIsFree = (text: string): string =>
+  `!(${text} in ${JSON.stringify(RESERVED_FILES)}) && !${text}.matches('${OF_OPERATOR}')`;
+
+/** The rule that a path breaks, in words. @returns undefined for a path that a file may have */
+export function pathProblem(path: string): string | undefined {
+  const matches = (pattern: string) => new RegExp(pattern).test(path);
+  if (RESERVED_FILES.includes(path) || matches(OF_OPERATOR)) return RESERVED_RULE;
+  const isPath = path.length <= LONGEST && matches(WRITTEN) && !matches(ELSEWHERE);
+  return isPath ? undefined : PATH_RULE;
+}

@@ -1,0 +1,36 @@
+import type { HubConfiguration, HubConfigurationSpec } from '../../kinds';
+import { findConfigMap } from './record/record';
+import type { ClusterObject } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
+import { type GivenFiles, givenFiles, type NamedConfigMap } from './generate/given-files';
+
+/** The entries of a ConfigMap by its version: they are read again only when it has changed. */
+const entries = new WeakMap<ClusterObject, Promise<NamedConfigMap | undefined>>();
+
+/** The files of a spec, with those of the ConfigMaps that it names. */
+export async function readGivenFiles(
+  services: Pick<Services, 'applier' | 'cache'>,
+  { metadata: { namespace } }: HubConfiguration,
+  spec: Pick<HubConfigurationSpec, 'files' | 'filesFrom'>,
+): Promise<GivenFiles> {
+  const names = new Set((spec.filesFrom ?? []).map(({ configMapRef: { name } }) => name));
+  const read = async (name: string) => [name, await readConfigMap(services, namespace, name)] as const;
+  return givenFiles(spec, new Map(await Promise.all([...names].map(read))));
+}
+
+/** The cache has the metadata alone. */
+function readConfigMap(
+  services: Pick<Services, 'applier' | 'cache'>,
+  namespace: string,
+  name: string,
+): Promise<NamedConfigMap | undefined> {
+  const present = services.cache.get<ClusterObject>(builtin.ConfigMap.kind, namespace, name);
+  if (!present) return Promise.resolve(undefined);
+  const known = entries.get(present);
+  if (known) return known;
+  const pending = findConfigMap(services, namespace, name);
+  entries.set(present, pending);
+  pending.catch(() => entries.delete(present));
+  return pending;
+}
