@@ -69,7 +69,7 @@ describe('decideReload', () => {
     }
   });
 
-  // The table of rules.md, "Reload or restart", under the three strategies.
+  // The table of docs/explanation/hot-reload.md under the three strategies.
   test.each<
     [section: string, before: string, after: string, auto: string, hotReload: string, hub?: HubCapabilities]
   >([
