@@ -125,6 +125,8 @@ async function prepare(
   const waits = await ensureRecorderSecret(services, resource, url?.url);
   if (waits !== undefined) return { outcome: wait('KeyNotFound', waits) };
   const secrets = await readGeneratedSecrets(services, namespace, name);
+  // The Secret came while the texts were read, so that the marker does not show its hash yet.
+  if (secrets !== undefined && !hasSecrets) return prepare(services, generation, resource, spec);
   // The file outlives its HubSecrets, for the configuration that is in use.
   const inUse = secretsOfHub(services, namespace, name) && secrets;
   const missing = missingSecrets(generated.secrets, inUse, name);

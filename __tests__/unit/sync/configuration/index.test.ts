@@ -1,3 +1,4 @@
+import { unbounded } from '../../../../operator/base/bounded-task';
 import type { Hub, HubConfiguration, HubSecrets } from '../../../../operator/kinds';
 import type { Manifest } from '../../../../operator/runtime/apply';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
@@ -25,6 +26,8 @@ interface Cluster {
   /** The kind of the owner of `villa-secrets`. */
   readonly secretsOf?: string;
   readonly status?: HubConfiguration['status'];
+  /** Secrets that appear while the texts are read. */
+  readonly lateSecrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 const secretsYaml = (values: Readonly<Record<string, string>>) =>
@@ -48,6 +51,7 @@ async function sync({
   named = {},
   secretsOf,
   status,
+  lateSecrets = {},
 }: Cluster = {}) {
   const applied: Manifest[] = [];
   const requeued: string[] = [];
@@ -93,6 +97,13 @@ async function sync({
             ),
           );
         return Promise.resolve(undefined as never);
+      },
+    },
+    texts: {
+      run: (...task) => {
+        for (const [name, values] of Object.entries(lateSecrets))
+          stored.set(name, new Map(Object.entries(values)));
+        return unbounded.run(...task);
       },
     },
     requeue: (kind, _namespace, name) => void requeued.push(`${kind} ${name}`),
@@ -171,6 +182,13 @@ describe('spec.filesFrom', () => {
 });
 
 describe('configurationModule', () => {
+  test('a HubSecrets that comes while the texts are read is in the marker', async () => {
+    const lateSecrets = { 'villa-secrets': { 'secrets.yaml': secretsYaml({ login: 'x' }).text } };
+    const cluster = { spec: { configuration: 'a: !secret login\n' }, hubSecrets: hubSecrets(), lateSecrets };
+    const { text } = await sync(cluster);
+    expect(text).toContain('secrets: !secret hub_operator_hash');
+  });
+
   test('generates the ConfigMap without a Hub, and waits for it', async () => {
     const { outcome, applied } = await sync();
     expect(applied).toEqual(['ConfigMap villa-configuration']);
