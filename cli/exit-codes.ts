@@ -5,7 +5,7 @@ export const exitCodes = {
   negative: 1,
   /** The command could not be carried out. */
   failure: 2,
-  /** `export` wrote its files, and something in the hub cannot be expressed. */
+  /** `export` or `convert` wrote its files, and something cannot be expressed. */
   incomplete: 3,
 } as const;
 
@@ -16,5 +16,5 @@ export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
   0: 'Done; all is well; no differences.',
   1: 'The answer is “no”: something is not Ready, a fault or a difference was found, a test failed, a wait ended without success.',
   2: 'The command could not be carried out: wrong arguments, no access to the cluster or the hub, a file that `test` cannot use.',
-  3: '`export` only: the files were written, and something in the hub cannot be expressed as a resource.',
+  3: '`export` and `convert` only: the files were written, and something of the hub cannot be expressed as a resource, or used.',
 };

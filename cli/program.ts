@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   resume: async () => (await import('./reconcile/suspend-command')).resumeCommand,
   doctor: async () => (await import('./doctor/command')).doctorCommand,
   export: async () => (await import('./export/command')).exportCommand,
+  convert: async () => (await import('./convert/command')).convertCommand,
   diff: async () => (await import('./diff/command')).diffCommand,
   pull: async () => (await import('./pull/command')).pullCommand,
   logs: async () => (await import('./logs/command')).logsCommand,

@@ -1,3 +1,5 @@
+import { definitionsTask, pastedKindTask } from './convert/definitions';
+import { inventoryTask } from './convert/inventory';
 import { serveTasks } from '../operator/process/texts/serve';
 import { manifestsTask } from '../operator/offline/manifests';
 import { configurationTasks } from '../operator/sync/configuration/generate/texts';
@@ -10,6 +12,15 @@ const LARGEST_RESULT = { values: 5_000_000, characters: 256 * 1_024 * 1_024 };
 
 // The program of the process that reads texts for commands: operator/process/texts/text-process.ts starts it.
 serveTasks(
-  [...configurationTasks, manifestsTask, withFieldsTask, sameObjectTask, testTextTask],
+  [
+    ...configurationTasks,
+    inventoryTask,
+    definitionsTask,
+    pastedKindTask,
+    manifestsTask,
+    withFieldsTask,
+    sameObjectTask,
+    testTextTask,
+  ],
   LARGEST_RESULT,
 );

@@ -5,6 +5,7 @@ import { API_GROUP } from '../../operator/kinds/group';
 import { mustKubectl } from '.';
 import { kubectlHub } from './command-line';
 import { type Home, hub } from './home';
+import { writeHome } from './homes-to-convert';
 import { HubProcess } from './hub-process';
 import { HubRecorder } from './hub-recorder';
 import { onboardedVolume } from './onboarded-volume';
@@ -38,8 +39,7 @@ export class HubToExport {
   static async start(files: Readonly<Record<string, string>>, configuration = ''): Promise<HubToExport> {
     const { directory, token } = await onboardedVolume();
     const hubProcess = await HubProcess.create(directory);
-    for (const [name, content] of Object.entries(files))
-      await writeFile(join(hubProcess.configDir, name), content);
+    await writeHome(hubProcess.configDir, files);
     await appendFile(join(hubProcess.configDir, 'configuration.yaml'), configuration);
     const folder = await mkdtemp(join(tmpdir(), 'export-'));
     await writeFile(join(folder, 'token'), `${token}\n`);

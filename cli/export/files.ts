@@ -22,6 +22,8 @@ export interface ExportedFile {
   readonly object: string;
   readonly kind: string;
   readonly name: string;
+  /** A file of the hub, which no reader of resources reads. */
+  readonly isRaw?: true;
 }
 
 /** Something that a person should know of a file before it is published. */
@@ -161,7 +163,10 @@ export async function writeFiles(
     });
     if (former instanceof CommandError) kept.push({ path: file.path, reason: `${former.message}.` });
     else if (former === undefined) await replaceFile(path, former, file.text);
-    else if (former !== file.text && !(await isSameObject(texts, { former, text: file.text }))) {
+    else if (
+      former !== file.text &&
+      (file.isRaw || !(await isSameObject(texts, { former, text: file.text })))
+    ) {
       if (isReplaced) await replaceFile(path, former, file.text);
       else kept.push({ path: file.path, reason: OTHER_CONTENT });
     }

@@ -5,6 +5,9 @@ import { fieldOf, type Path } from '../../operator/offline/field-path';
 const SECRET_KEY =
   /^(code|pin)$|(^|_)(password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key|credentials?|authorization|pin_?code)$/i;
 
+/** Whether integrations name secrets like this. */
+export const isSecretKey = (key: string): boolean => SECRET_KEY.test(key);
+
 /** Texts that are secrets by their form. */
 const SECRET_FORMS: readonly RegExp[] = [
   /\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+/, // a JSON web token

@@ -13,7 +13,14 @@ const versions = (process.env.VERSIONS || '').split(/[ ,]+/).filter(Boolean);
 /** The how-to pages by what a reader is about to do. Each page of the folder is in one group (a page in none ends the build). */
 const groups = {
   Start: ['install', 'first-hub', 'command-line', 'build-image'],
-  'Move in': ['bring-a-hub', 'external-hub', 'move-from-haos', 'automations-yaml', 'instead-of-add-ons'],
+  'Move in': [
+    'bring-a-hub',
+    'bring-your-configuration',
+    'external-hub',
+    'move-from-haos',
+    'automations-yaml',
+    'instead-of-add-ons',
+  ],
   Everyday: [
     'integrations',
     'popular-integrations',

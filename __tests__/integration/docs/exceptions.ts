@@ -140,6 +140,14 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'kubectl apply --server-side -f home -R',
     'kubectl hub status cottage',
   ]),
+  'docs/how-to/bring-your-configuration.md': runBy(
+    '__tests__/integration/cli/convert.test.ts',
+    'make run has a HubConfiguration of that name',
+    [
+      'kubectl -n home apply -k home',
+      'kubectl -n home wait --for=condition=Ready --timeout=10m hubconfiguration/my-home',
+    ],
+  ),
   'docs/how-to/edit-in-the-browser.md': runBy(walksTest, walked, [
     'kubectl hub pull hubautomation/porch --write home/automations/porch.yaml',
     'git diff',

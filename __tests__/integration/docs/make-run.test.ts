@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SMALL_HOME, writeHome } from '../../cluster/homes-to-convert';
 import { BUNDLE } from '../../cluster/command-line';
 import { type DocumentedCommand, documentedCommands, documentedYaml, shownAs } from './documented-commands';
 import { exceptions } from './exceptions';
@@ -63,6 +64,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
     await write('first.hubtest.yaml', documentedYaml('docs/how-to/first-test.md', 'brightness: 25'));
     await write('night.hubtest.yaml', documentedYaml('docs/how-to/first-test.md', 'midnight'));
   },
+  'docs/how-to/bring-your-configuration.md': () => writeHome(join(reader.folder, 'config'), SMALL_HOME),
   'docs/tutorial.md': async () => {
     await write('porch.yaml', documentedYaml('docs/tutorial.md', 'name: porch-light'));
     await write('unquoted.yaml', documentedYaml('docs/tutorial.md', 'name: unquoted'));
@@ -110,6 +112,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
 
 /** What must not be there for the other pages. */
 const after: Readonly<Record<string, () => Promise<unknown>>> = {
+  'docs/how-to/bring-your-configuration.md': () => reader.shell.run('rm -r home config'),
   'docs/how-to/command-line.md': () =>
     reader.shell.run('kubectl delete -f hobby-room.yaml && export KUBECONFIG="$OF_ALL"'),
 };

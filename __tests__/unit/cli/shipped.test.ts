@@ -202,6 +202,8 @@ beforeAll(async () => {
   await writeFile(file('same.yaml'), JSON.stringify(manifest('night', 'Night')));
   await writeFile(file('changed.yaml'), JSON.stringify(manifest('night', 'Dusk')));
   await writeFile(file('refused.yaml'), JSON.stringify(manifest('night', 'refused')));
+  await writeFile(file('configuration.yaml'), 'logger:\n');
+  await writeFile(file('broken.yaml'), 'logger: [\n');
   await writeTests();
   await writeFile(
     file('invalid.yaml'),
@@ -296,6 +298,7 @@ const exits: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   },
   validate: { 0: 'same.yaml', 1: 'invalid.yaml', 2: 'absent.yaml' },
   export: { 0: '--hub villa', 2: '--hub nothing', 3: '--hub busy' },
+  convert: { 0: 'configuration.yaml', 2: 'absent', 3: 'broken.yaml' },
 };
 
 const formats = [...outputFormats];
@@ -320,7 +323,11 @@ describe.each(nodes)('the package for npm, installed without a registry, on Node
     const next = async (): Promise<void> => {
       for (let each = tries.shift(); each; each = tries.shift()) {
         const { code, form, args } = each;
-        const own = ['-o', form, ...(command === 'export' ? ['--to', `exported-${form}-${code}`] : [])];
+        const own = [
+          '-o',
+          form,
+          ...(['export', 'convert'].includes(command) ? ['--to', `${command}ed-${form}-${code}`] : []),
+        ];
         const result = await run(node.path, program, command, ...args, ...own);
         readResult(form, result);
         // With its whole output, which says why it is another.

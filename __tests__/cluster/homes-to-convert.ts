@@ -1,0 +1,121 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** Homes of our own making in the forms of public ones: configuration.yaml with its folders, by path. */
+
+type Files = Readonly<Record<string, string>>;
+
+const lines = (...each: readonly string[]): string => `${each.join('\n')}\n`;
+
+/** A home in a few files, as the hub's own installation begins, with legacy words and secrets. */
+export const SMALL_HOME: Files = {
+  'configuration.yaml': lines(
+    '# Loads default set of integrations. Do not remove.',
+    'frontend:',
+    '  themes: !include_dir_merge_named themes',
+    '',
+    'automation: !include automations.yaml',
+    'script: !include scripts.yaml',
+    'scene: !include scenes.yaml',
+    'group: !include groups.yaml',
+    "input_text: {greeting: {initial: !env_var GREETING 'Good day'}}",
+    'input_boolean:',
+    '  guests:',
+    '    name: !secret guests\t# a tab before a comment',
+    'homeassistant:',
+    '  customize: !include customize.yaml',
+  ),
+  'groups.yaml': lines('all_lamps:', '  name: All lamps', '  entities: [input_boolean.guests]'),
+  'customize.yaml': lines('input_boolean.guests: {icon: "mdi:account-group"}'),
+  'themes/night.yaml': lines('Night:', '  primary-color: "#123456"'),
+  'secrets.yaml': lines('guests: Guests', 'unused: "1"'),
+  'automations.yaml': lines(
+    "- id: '1699999999999'",
+    '  alias: Küche an',
+    '  trigger:',
+    '    - platform: state',
+    '      entity_id: input_boolean.guests',
+    "      to: 'on'",
+    '  action:',
+    '    - service: input_boolean.turn_off',
+    '      entity_id: input_boolean.guests',
+    '- id: second',
+    '  alias: Second',
+    '  trigger: {platform: time, at: "07:30:00"}',
+    '  action: []',
+  ),
+  'scripts.yaml': lines(
+    'good_night:',
+    '  alias: Good night',
+    '  sequence: [{service: input_boolean.toggle, target: {entity_id: input_boolean.guests}}]',
+  ),
+  'scenes.yaml': lines("- id: '1'", '  name: Film', '  entities: {input_boolean.guests: on}'),
+};
+
+const room = (name: string, filling: string): string =>
+  lines(
+    `# ${filling}`,
+    'input_boolean:',
+    `  ${name}_lamp: {name: !secret lamp}`,
+    'input_number:',
+    `  ${name}_warmth: {min: 0, max: 30, initial: 20}`,
+    'group:',
+    `  ${name}: {name: Room ${name}, entities: [input_boolean.${name}_lamp]}`,
+    'template:',
+    `  - sensor: [{name: Warmth of ${name}, unique_id: warmth_${name}, state: "{{ states('input_number.${name}_warmth') }}"}]`,
+    'automation:',
+    `  - id: package_${name}`,
+    `    alias: Package ${name}`,
+    `    trigger: [{platform: state, entity_id: input_boolean.${name}_lamp}]`,
+    '    action: []',
+    'script:',
+    `  ${name}_off: {alias: Off in ${name}, sequence: [{service: input_boolean.turn_off, target: {entity_id: input_boolean.${name}_lamp}}]}`,
+  );
+
+/**
+ * A home in folders: packages with all that they may hold, included lists, customizations.
+ *
+ * @param packages number of packages; there are about six files for each
+ * @param size bytes of each file, at least
+ */
+export function homeInFolders(packages: number, size: number): Files {
+  const names = Array.from({ length: packages }, (_, index) => `room_${index}`);
+  const filling = 'x'.repeat(size);
+  const each = (make: (name: string, index: number) => Files): Files =>
+    Object.assign({}, ...names.map(make)) as Files;
+  return {
+    ...SMALL_HOME,
+    'configuration.yaml': lines(
+      'homeassistant:',
+      '  packages: !include_dir_named packages',
+      '  customize: !include_dir_merge_named customize',
+      'frontend: {themes: !include_dir_merge_named themes}',
+      'automation: !include automations.yaml',
+      'automation by hand: !include_dir_merge_list automations',
+      'script: !include scripts.yaml',
+      'scene: !include scenes.yaml',
+      'input_boolean: {guests: {name: !secret guests}}',
+      'timer: !include_dir_merge_named timers',
+    ),
+    'secrets.yaml': lines('guests: Guests', 'lamp: Lamp'),
+    ...each((name, index) => ({
+      [`packages/floor ${index % 3}/${name}.yaml`]: room(name, filling),
+      [`customize/${name}.yaml`]: lines(`# ${filling}`, `input_boolean.${name}_lamp: {icon: "mdi:lamp"}`),
+      [`automations/${name}.yaml`]: lines(
+        `# ${filling}`,
+        `- {id: hand_${name}, alias: By hand ${name}, triggers: [{trigger: event, event_type: never}], actions: []}`,
+      ),
+      [`timers/${name}.yaml`]: lines(`# ${filling}`, `${name}_oven: {duration: "0:10:00"}`),
+      [`themes/${name}.yaml`]: lines(`# ${filling}`, `Theme ${name}: {primary-color: red}`),
+      [`notes/${name}.txt`]: filling,
+    })),
+  };
+}
+
+/** Writes the files of a home, with their folders. */
+export async function writeHome(folder: string, files: Files): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}

@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../operator/base/clock';
+import { unchecked } from '../../../operator/client/connection/shape';
+import { HubClient } from '../../../operator/client/hub-client';
+import { themeNames } from '../../../operator/client/setup/community-content';
+import { freshNamespace, mustKubectl } from '../../cluster';
+import { BUNDLE } from '../../cluster/command-line';
+import { Home, hub, secret } from '../../cluster/home';
+import { homeInFolders, SMALL_HOME, writeHome } from '../../cluster/homes-to-convert';
+import { HubToExport } from '../../cluster/hub-to-export';
+import { restoreOnboarded } from '../../cluster/onboarded-volume';
+import { startTestOperator } from '../../cluster/operator';
+import { silentLog } from '../../cluster/silent-log';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'convert-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command as it ships, without a cluster. */
+function convert(from: string, to: string, ...options: readonly string[]): Promise<Ran> {
+  const args = [
+    BUNDLE,
+    'convert',
+    join(folder, from),
+    '--to',
+    join(folder, to),
+    '--hub',
+    'villa',
+    ...options,
+  ];
+  return new Promise((resolve) => {
+    const env = { ...process.env, KUBECONFIG: '/nowhere' };
+    execFile(process.execPath, args, { env }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+}
+
+const DOMAINS = /^(automation|script|scene|group|input_\w+|timer|sensor)\./;
+
+interface State {
+  readonly entity_id: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** The entities of the configuration, by id, with all that does not change while a hub runs; and the themes. */
+async function effectOf(client: HubClient) {
+  const states = await client.rest.get('/api/states', { answer: unchecked<readonly State[]>() });
+  const entities = states
+    .filter(({ entity_id: id }) => DOMAINS.test(id) && !/hub_operator|backup|sun_/.test(id))
+    .map(({ entity_id: id, attributes: { friendly_name: name, icon, max, entity_id: members } }) => [
+      id,
+      { name, icon, max, members },
+    ]);
+  return { entities: Object.fromEntries(entities) as object, themes: [...(await themeNames(client))].sort() };
+}
+
+describe('kubectl hub convert', () => {
+  test.each([
+    ['a home in a few files', SMALL_HOME, 6, []],
+    ['a home of 20 packages in 130 files', homeInFolders(20, 3_000), 100, ['--server-side']],
+  ])('%s has the same effect in the cluster as in a bare hub', async (_, files, least, options) => {
+    const bare = await HubToExport.start(files);
+    const home = new Home(await freshNamespace('convert'));
+    try {
+      await writeHome(join(folder, home.namespace), files);
+      const { code, stdout } = await convert(home.namespace, `${home.namespace}-git`);
+      expect([code, stdout]).toEqual([0, expect.stringContaining('create the Secret villa-passwords')]);
+      const operator = await startTestOperator(home.namespace);
+      await restoreOnboarded(home, 'villa');
+      await home.apply(hub('villa'), secret('villa-passwords', { guests: 'Guests', lamp: 'Lamp' }));
+      const { namespace } = home;
+      await mustKubectl(['apply', ...options, `--kustomize=${join(folder, `${namespace}-git`)}`], {
+        namespace,
+      });
+      await home.ready('hubconfiguration', 'villa', { reason: 'ConfigurationLoaded' });
+      for (const name of ['kuche-an', 'second']) await home.ready('hubautomation', name);
+      await home.ready('hubscript', 'good-night');
+      await home.ready('hubscene', 'film');
+      const client = new HubClient({
+        clock: systemClock,
+        url: bare.process.url,
+        token: bare.token,
+        log: silentLog,
+      });
+      const expected = await effectOf(client);
+      client.close();
+      expect(Object.keys(expected.entities).length).toBeGreaterThan(least);
+      expect(await effectOf(await home.client('villa'))).toEqual(expected);
+      expect(await operator.failures()).toEqual([]);
+    } finally {
+      await bare.dispose();
+    }
+  });
+
+  test('what a person has changed in the files stays, and a broken file is named', async () => {
+    await writeHome(join(folder, 'mine'), SMALL_HOME);
+    expect((await convert('mine', 'mine-git', '-n', 'home')).code).toBe(0);
+    const again = await convert('mine', 'mine-git', '-n', 'home');
+    expect(again.code).toBe(0);
+    const file = join(folder, 'mine-git', 'config', 'customize.yaml');
+    await writeFile(file, '# mine\n');
+    const kept = await convert('mine', 'mine-git', '-n', 'home');
+    expect([kept.code, kept.stdout]).toEqual([
+      3,
+      expect.stringContaining('not written: config/customize.yaml: '),
+    ]);
+    expect(await readFile(file, 'utf8')).toBe('# mine\n');
+    expect((await convert('mine', 'mine-git', '-n', 'home', '--force')).code).toBe(0);
+    await writeHome(join(folder, 'mine'), { 'groups.yaml': 'all:\n\tname: A\n' });
+    const broken = await convert('mine', 'broken-git');
+    expect([broken.code, broken.stdout]).toEqual([
+      3,
+      expect.stringContaining('error: groups.yaml, line 2, column 1: '),
+    ]);
+  });
+
+  test('a home of 120 files and 1.2 MB is converted, and only its size is in the way', async () => {
+    await writeHome(join(folder, 'large'), homeInFolders(20, 11_000));
+    const { code, stdout, stderr } = await convert('large', 'large-git', '-o', 'json');
+    expect(stderr).toBe('');
+    const { errors, written } = JSON.parse(stdout) as {
+      errors: readonly string[];
+      written: readonly string[];
+    };
+    expect(written.length).toBeGreaterThan(100);
+    expect([code, errors]).toEqual([
+      3,
+      [expect.stringMatching(/and a ConfigMap has room for 1024000: shorten them/)],
+    ]);
+  });
+});

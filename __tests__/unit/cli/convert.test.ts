@@ -1,0 +1,435 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
+import { buffer } from 'node:stream/consumers';
+import { parse } from 'yaml';
+import { unbounded } from '../../../operator/base/bounded-task';
+import { planConfigMaps, filesFromOf } from '../../../cli/convert/config-maps';
+import { convert } from '../../../cli/convert/convert';
+import { readSource } from '../../../cli/convert/source';
+import { withModernKeys } from '../../../cli/convert/modern-keys';
+
+type Files = Readonly<Record<string, string | Buffer>>;
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'convert-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function write(files: Files, below = 'config'): Promise<string> {
+  for (const [path, text] of Object.entries(files)) {
+    const full = join(folder, below, path);
+    await mkdir(dirname(full), { recursive: true });
+    await writeFile(full, text);
+  }
+  return join(folder, below);
+}
+
+const converted = async (files: Files) =>
+  convert(await readSource(await write(files)), { hub: 'villa' }, unbounded);
+
+/** The resource in a file of the result. */
+async function resource(files: Files, path: string) {
+  const { files: made } = await converted(files);
+  const text = made.find((each) => each.path === path)?.text;
+  if (text === undefined) throw new Error(`only ${made.map((each) => each.path).join(', ')}`);
+  return parse(text) as { spec: Record<string, unknown>; metadata: { name: string } };
+}
+
+const MAIN = '# Mine\nhomeassistant:\n  packages: !include_dir_named packages\n';
+
+describe('the configuration', () => {
+  test('is kept byte for byte, with its comments and its order', async () => {
+    const text = `${MAIN}\nlogger: {default: warn}   # last\n\n`;
+    const { spec } = await resource({ 'configuration.yaml': text }, 'hub-configuration.yaml');
+    expect(spec).toEqual({ hubRef: { name: 'villa' }, configuration: text });
+  });
+
+  test.each(['\ufeffa: 1\r\nb: 2\r\n', 'a: "tab\there"\n', 'a: 1 \n\n  \n', ''])(
+    '%j is kept, too',
+    async (text) => {
+      const { spec } = await resource({ 'configuration.yaml': text }, 'hub-configuration.yaml');
+      expect(spec['configuration']).toBe(text);
+    },
+  );
+
+  test('has its files as ConfigMaps of their folders', async () => {
+    const files = {
+      'configuration.yaml': `${MAIN}  customize: !include customize.yaml\n`,
+      'customize.yaml': 'light.a: !include parts/a.yaml\n',
+      'parts/a.yaml': '{}\n',
+      'packages/hall.yaml': 'input_boolean: {a: null}\n',
+      'packages/ground floor/attic.yaml': '{}\n',
+      'packages/ground floor/my room.yaml': '{}\n',
+      'packages/.hidden.yaml': '{}\n',
+      'packages/notes.txt': 'text',
+    };
+    const { spec } = await resource(files, 'hub-configuration.yaml');
+    expect(spec['filesFrom']).toEqual([
+      { configMapRef: { name: 'villa-files' } },
+      {
+        configMapRef: { name: 'villa-packages-ground-floor' },
+        folder: 'packages/ground floor',
+        items: [
+          { key: 'attic.yaml', path: 'attic.yaml' },
+          { key: 'my_room.yaml', path: 'my room.yaml' },
+        ],
+      },
+      { configMapRef: { name: 'villa-packages' }, folder: 'packages' },
+      { configMapRef: { name: 'villa-parts' }, folder: 'parts' },
+    ]);
+    const { files: made, stays } = await converted(files);
+    const kustomization = made.find(({ path }) => path === 'kustomization.yaml')!.text;
+    expect(parse(kustomization)).toMatchObject({
+      resources: ['hub-configuration.yaml'],
+      generatorOptions: { disableNameSuffixHash: true },
+      configMapGenerator: expect.arrayContaining([
+        { name: 'villa-packages', files: ['config/packages/hall.yaml'] },
+        {
+          name: 'villa-packages-ground-floor',
+          files: [
+            'config/packages/ground floor/attic.yaml',
+            'my_room.yaml=config/packages/ground floor/my room.yaml',
+          ],
+        },
+      ]),
+    });
+    expect(made.find(({ path }) => path === 'config/parts/a.yaml')!.text).toBe('{}\n');
+    expect(stays).toEqual([{ path: 'packages/notes.txt', reason: 'nothing includes it' }]);
+  });
+
+  test.each([
+    ['a package with a tab', { 'packages/a.yaml': 'a:\n\tb: 1\n' }, 'packages/a.yaml, line 2, column 1: '],
+    [
+      'an unknown tag',
+      { 'packages/a.yaml': 'a: !vault b\n' },
+      'packages/a.yaml, line 1, column 11: the hub does not know the tag !vault: correct it.',
+    ],
+    [
+      'a circle',
+      { 'packages/a.yaml': 'a: !include a.yaml\n' },
+      'packages/a.yaml, line 1, column 13: the files include each other in a circle',
+    ],
+    [
+      'a reserved script',
+      { 'packages/a.yaml': 'script: {hub_operator_configuration: {sequence: []}}\n' },
+      'hub_operator',
+    ],
+  ])('%s is an error that names the file', async (_, files, words) => {
+    const { errors } = await converted({ 'configuration.yaml': MAIN, ...files });
+    expect(errors.join('\n')).toContain(words);
+  });
+
+  test('warns of targets that are nowhere, variables without a value and passwords', async () => {
+    const text = `${MAIN}a: !include none.yaml\nb: !env_var HOME_NAME\nc: !env_var HOME_NAME my home\nmqtt: {password: hunter22}\nd: {api_key: !secret k, pin: "{{ x }}"}\n`;
+    const { warnings, errors } = await converted({ 'configuration.yaml': text, 'packages/a.yaml': '{}' });
+    expect(errors).toEqual([]);
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^configuration\.yaml, line 5, column \d+: !env_var HOME_NAME needs this variable/,
+      ),
+      expect.stringMatching(/^configuration\.yaml, line 7, column \d+: password looks like a secret/),
+      expect.stringMatching(
+        /^configuration\.yaml, line 4, column \d+: includes the file none\.yaml, which spec\.files does not have/,
+      ),
+    ]);
+  });
+
+  test('lists files that a hub cannot have, and those that are no text', async () => {
+    const { stays } = await converted({
+      'configuration.yaml': `${MAIN}küche: !include küche.yaml\n`,
+      'küche.yaml': '{}\n',
+      'latin.yaml': Buffer.from('caf\xe9', 'latin1'),
+      'custom_components/x/__init__.py': '',
+      'www/a.png': '',
+      'home-assistant_v2.db': '',
+      '.storage/auth': '{}',
+      'tool.py': '',
+    });
+    expect(stays.map(({ path }) => path)).toEqual([
+      '.storage/',
+      'custom_components/',
+      'home-assistant_v2.db',
+      'latin.yaml',
+      'tool.py',
+      'www/',
+      'küche.yaml',
+    ]);
+    expect(stays.at(-1)!.reason).toMatch(/^it is included, but a path has .*: rename it$/);
+  });
+
+  test('takes blueprints and templates along, but for those of the hub', async () => {
+    const { files, stays } = await converted({
+      'configuration.yaml': 'a:\n',
+      'blueprints/automation/me/a.yaml': 'blueprint: {}\nb: !input c\n',
+      'blueprints/automation/homeassistant/b.yaml': 'blueprint: {}\n',
+      'custom_templates/tools.jinja': '{% macro a() %}{% endmacro %}',
+    });
+    expect(files.filter(({ isRaw }) => isRaw).map(({ path }) => path)).toEqual([
+      'config/blueprints/automation/me/a.yaml',
+      'config/custom_templates/tools.jinja',
+    ]);
+    expect(stays).toEqual([
+      {
+        path: 'blueprints/automation/homeassistant/b.yaml',
+        reason: 'the hub writes its own blueprints itself',
+      },
+    ]);
+  });
+});
+
+describe('secrets', () => {
+  test('become a HubSecrets with the keys that are used, and no file has a value', async () => {
+    const files = {
+      'configuration.yaml': `${MAIN}a: !secret url\n`,
+      'packages/a.yaml': 'a: !secret pin\n',
+      'secrets.yaml': 'url: http://hidden\npin: "1234-hidden"\nother: hidden\n',
+    };
+    const { files: made, secret, stays, warnings } = await converted(files);
+    expect(secret).toEqual({ name: 'villa-passwords', keys: ['pin', 'url'] });
+    expect(made.map(({ text }) => text).join('\n')).not.toContain('hidden');
+    expect(parse(made.find(({ path }) => path === 'hub-secrets.yaml')!.text)).toMatchObject({
+      kind: 'HubSecrets',
+      spec: { secretRefs: [{ name: 'villa-passwords', keys: ['pin', 'url'] }] },
+    });
+    expect(stays).toEqual([{ path: 'secrets.yaml', reason: 'nothing uses 1 of its keys' }]);
+    expect(warnings).toEqual([]);
+  });
+
+  test('that secrets.yaml does not have, or that no Secret can have, are named', async () => {
+    const { warnings } = await converted({
+      'configuration.yaml': 'a: !secret url\nb: !secret "a b"\n',
+      'secrets.yaml': 'other: 1\n',
+    });
+    expect(warnings.map(({ message }) => message).join('\n')).toMatch(
+      /secrets\.yaml has no url[^]*|!secret a b: a Secret has no such key/,
+    );
+    expect(warnings).toHaveLength(2);
+  });
+});
+
+describe('definitions', () => {
+  test('of automations.yaml become resources with the present names of keys', async () => {
+    const text = [
+      '- id: "17"',
+      '  alias: Küche an',
+      '  trigger: [{platform: state, entity_id: light.a, to: "on"}]',
+      '  action: [{service: light.turn_on, entity_id: light.b}]',
+      '- alias: Without an id',
+      '  triggers: []',
+      '  actions: []',
+    ].join('\n');
+    const files = { 'automations.yaml': text };
+    expect((await resource(files, 'automations/kuche-an.yaml')).spec).toEqual({
+      hubRef: { name: 'villa' },
+      hubId: '17',
+      alias: 'Küche an',
+      triggers: [{ trigger: 'state', entity_id: 'light.a', to: 'on' }],
+      actions: [{ action: 'light.turn_on', entity_id: 'light.b' }],
+    });
+    expect((await resource(files, 'automations/without-an-id.yaml')).spec).not.toHaveProperty('hubId');
+  });
+
+  test('of scripts.yaml and scenes.yaml, and zones of the UI', async () => {
+    const files = {
+      'automations.yaml': '[]',
+      'scripts.yaml': 'good_night: {alias: Good night, sequence: [{delay: 1}]}\n',
+      'scenes.yaml': '- {id: "1", name: Film, entities: {light.a: on}}\n',
+      '.storage/zone':
+        '{"data": {"items": [{"id": "school", "name": "School", "latitude": 1.5, "longitude": 2, "radius": 9, "passive": false}]}}',
+    };
+    const { files: made, notExpressed } = await converted(files);
+    expect(made.map(({ path }) => path)).toEqual([
+      'zones/school.yaml',
+      'scenes/film.yaml',
+      'scripts/good-night.yaml',
+      'kustomization.yaml',
+    ]);
+    expect(notExpressed).toEqual([]);
+    expect(parse(made[0]!.text)).toMatchObject({
+      spec: { name: 'School', latitude: '1.5', longitude: '2', radius: 9 },
+    });
+    expect(parse(made[1]!.text)).toMatchObject({
+      spec: { hubId: '1', entities: [{ entity_id: 'light.a', state: 'on' }] },
+    });
+  });
+
+  test('may have anchors, and none hides a secret', async () => {
+    const files = {
+      'automations.yaml': [
+        '- {id: "1", alias: A, triggers: &none [], actions: [{delay: &k !secret k}]}',
+        '- {id: "2", alias: B, triggers: *none, actions: [{delay: *k}]}',
+        '- {id: "3", alias: C, triggers: *none, actions: [{delay: 5}]}',
+      ].join('\n'),
+    };
+    const { notExpressed } = await converted(files);
+    expect(notExpressed.map(({ object }) => object)).toEqual([
+      'automations.yaml, line 1',
+      'automations.yaml, line 2',
+    ]);
+    expect((await resource(files, 'automations/c.yaml')).spec).toMatchObject({
+      triggers: [],
+      actions: [{ delay: 5 }],
+    });
+  });
+
+  test('that a resource cannot be are named with file and line, and the others go on', async () => {
+    const { files, notExpressed } = await converted({
+      'automations.yaml': [
+        '- {id: "1", alias: A, triggers: [], actions: [{action: a.b, data: {x: !secret k}}]}',
+        '- {id: "2", alias: B, triggers: [], actions: []}',
+        '- text',
+      ].join('\n'),
+      'scripts.yaml': 'a: {sequence: []\n',
+      'scenes.yaml': 'just a text\n',
+    });
+    expect(files.map(({ path }) => path)).toEqual(['automations/b.yaml', 'kustomization.yaml']);
+    expect(notExpressed).toEqual([
+      { object: 'automations.yaml, line 1', reason: expect.stringContaining('It uses !secret') },
+      { object: 'automations.yaml, line 3', reason: 'It is no mapping.' },
+      { object: 'scenes.yaml, line 1', reason: 'It is not a list of scenes.' },
+      { object: expect.stringMatching(/^scripts\.yaml, line \d$/), reason: expect.any(String) },
+    ]);
+  });
+
+  test.each([
+    ['a list of automations', '- {alias: A, id: "1", trigger: [], action: []}', 'automations/a.yaml'],
+    ['one automation', 'alias: A\ntriggers: []\nactions: []\n', 'automations/a.yaml'],
+    ['scripts', 'a: {alias: A, sequence: [{delay: 1}]}\n', 'scripts/a.yaml'],
+    ['a scene', 'name: A\nentities: {light.a: on}\n', 'scenes/a.yaml'],
+    ['a configuration', 'logger:\n', 'hub-configuration.yaml'],
+  ])('a pasted file with %s is read by its form', async (_, text, path) => {
+    const file = join(await write({ 'pasted.yaml': text }), 'pasted.yaml');
+    const { files } = await convert(await readSource(file), { hub: 'villa' }, unbounded);
+    expect(files[0]!.path).toBe(path);
+  });
+
+  test('keys are renamed where the hub has actions and triggers, and nowhere else', () => {
+    const call = { service: 'a.b', data: { service: 'kept', platform: 'kept' } };
+    const renamed = { action: 'a.b', data: { service: 'kept', platform: 'kept' } };
+    expect(
+      withModernKeys({
+        alias: 'A',
+        variables: { service: 'kept' },
+        trigger: { platform: 'time', at: '07:00' },
+        action: [
+          call,
+          { choose: [{ conditions: [], sequence: [call] }], default: call },
+          { repeat: { count: 2, sequence: [call] } },
+          { if: [], then: [call], else: [call] },
+          { parallel: [{ sequence: [call] }, call] },
+          { wait_for_trigger: [{ platform: 'state', entity_id: 'a.b' }] },
+        ],
+      }),
+    ).toEqual({
+      alias: 'A',
+      variables: { service: 'kept' },
+      trigger: { trigger: 'time', at: '07:00' },
+      action: [
+        renamed,
+        { choose: [{ conditions: [], sequence: [renamed] }], default: renamed },
+        { repeat: { count: 2, sequence: [renamed] } },
+        { if: [], then: [renamed], else: [renamed] },
+        { parallel: [{ sequence: [renamed] }, renamed] },
+        { wait_for_trigger: [{ trigger: 'state', entity_id: 'a.b' }] },
+      ],
+    });
+  });
+});
+
+describe('ConfigMaps', () => {
+  test('have at most 200 KiB, and more of one folder than one are numbered', () => {
+    const files = Object.fromEntries(
+      ['a', 'b', 'c'].map((name) => [`packages/${name}.yaml`, 'x'.repeat(90 * 1024)]),
+    );
+    expect(planConfigMaps('villa', files).map(({ name, files: planned }) => [name, planned.length])).toEqual([
+      ['villa-packages', 2],
+      ['villa-packages-2', 1],
+    ]);
+  });
+
+  test('are those of the folders at the top where there are too many', () => {
+    const paths = Array.from({ length: 40 }, (_, index) => `packages/room ${index}/main.yaml`);
+    const [plan, ...others] = planConfigMaps('villa', Object.fromEntries(paths.map((path) => [path, ''])));
+    expect(others).toEqual([]);
+    expect(new Set(plan!.files.map(({ key }) => key)).size).toBe(40);
+    const { items } = filesFromOf(plan!) as { items: { path: string }[] };
+    expect(items.map(({ path }) => `packages/${path}`).sort()).toEqual(paths.sort());
+  });
+});
+
+describe('a backup', () => {
+  const tar = async (files: Files) => {
+    const archive = pack();
+    for (const [name, content] of Object.entries(files)) archive.entry({ name }, content as Buffer);
+    archive.finalize();
+    return buffer(archive as never);
+  };
+  const backup = async (description: object, data: Files, name = 'homeassistant.tar.gz') =>
+    tar({ './backup.json': JSON.stringify(description), [`./${name}`]: gzipSync(await tar(data)) });
+
+  const read = async (content: Buffer) => {
+    await write({ 'a.tar': content }, 'backups');
+    return readSource(join(folder, 'backups', 'a.tar'));
+  };
+
+  test('is read like a folder, and nothing leaves it', async () => {
+    const { files, left } = await read(
+      await backup(
+        { protected: false },
+        {
+          'data/configuration.yaml': MAIN,
+          './data/packages/a.yaml': '{}\n',
+          'data/www/a.yaml': 'no',
+          'data/../../evil.yaml': 'no',
+          'other/b.yaml': 'no',
+        },
+      ),
+    );
+    expect(files).toEqual({ 'configuration.yaml': MAIN, 'packages/a.yaml': '{}\n' });
+    expect(left.map(({ path }) => path)).toEqual(['www/']);
+  });
+
+  test.each([
+    [
+      'encrypted',
+      async () => backup({ protected: true }, {}),
+      'is encrypted: download it without encryption',
+    ],
+    ['without the settings', async () => tar({ './backup.json': '{}' }), 'has no homeassistant.tar.gz'],
+    ['of something else', async () => backup({}, { 'data/a.yaml': '' }), 'has no data/configuration.yaml'],
+    ['no tar', () => Promise.resolve(Buffer.alloc(2048, 'x')), 'as a backup of Home Assistant: '],
+    [
+      'cut off',
+      async () => (await backup({}, { 'data/configuration.yaml': MAIN })).subarray(0, 1_600),
+      'as a backup of Home Assistant: ',
+    ],
+  ])('that is %s is refused in words', async (_, make, words) => {
+    await expect(make().then(read)).rejects.toThrow(words);
+  });
+});
+
+describe('a source', () => {
+  test.each([
+    ['none', 'cannot read', 'ENOENT'],
+    ['empty', 'has neither configuration.yaml nor automations.yaml', 'name a copy of the folder /config'],
+  ])('%s is refused in words', async (path, ...words) => {
+    await write({ 'a.txt': '' }, 'empty');
+    const reading = readSource(join(folder, path));
+    for (const each of words) await expect(reading).rejects.toThrow(each);
+  });
+
+  test('has no file that a link leads to', async () => {
+    await write({ 'a.yaml': 'secret: of the machine\n' }, 'outside');
+    const source = await write({ 'configuration.yaml': 'a: !include a.yaml\n' });
+    await symlink(join(folder, 'outside', 'a.yaml'), join(source, 'a.yaml'));
+    await symlink(join(folder, 'outside'), join(source, 'packages'));
+    const { files, left } = await readSource(source);
+    expect(Object.keys(files)).toEqual(['configuration.yaml']);
+    expect(left.map(({ path }) => path)).toEqual(['a.yaml', 'packages']);
+  });
+});

@@ -1,0 +1,42 @@
+import type { BoundedTasks } from '../../operator/base/bounded-task';
+import { findingsOf } from '../../operator/offline/findings';
+import type { Manifest } from '../../operator/offline/manifests';
+import type { Files } from '../../operator/sync/configuration/generate/config-files';
+import type { ConfigMapPlan } from './config-maps';
+
+/** The findings of `validate` about the configuration with its ConfigMaps, in words that name the files of the source. */
+export async function checkConfiguration(
+  manifest: object,
+  configMaps: readonly ConfigMapPlan[],
+  files: Files,
+  texts: BoundedTasks,
+) {
+  const manifests = [manifest, ...configMaps.map((each) => configMapOf(each, files))].map(
+    (object): Manifest => ({ file: '', object: object as Manifest['object'], lineOf: () => 1 }),
+  );
+  const findings = await findingsOf(manifests, texts);
+  const ofSeverity = (severity: 'error' | 'warning') =>
+    findings
+      .filter((each) => each.severity === severity)
+      .map(({ field, message }) =>
+        inSource(configMaps, field === undefined ? message : `${field}: ${message}`),
+      );
+  return { errors: ofSeverity('error'), warnings: ofSeverity('warning') };
+}
+
+const configMapOf = ({ name, files: planned }: ConfigMapPlan, files: Files): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: Object.fromEntries(planned.map(({ key, path }) => [key, files[path]!])),
+});
+
+/** `configuration.yaml, line 3` for `spec.configuration, line 3`, and the path of a file for its key in a ConfigMap. */
+function inSource(configMaps: readonly ConfigMapPlan[], message: string): string {
+  return message
+    .replace(/^spec\.configuration\b/, 'configuration.yaml')
+    .replace(/spec\.filesFrom\[\d+\], key (\S+) of the ConfigMap ([a-z0-9.-]+)/g, (whole, key, name) => {
+      const planned = configMaps.find((each) => each.name === name)?.files.find((each) => each.key === key);
+      return planned?.path ?? whole;
+    });
+}

@@ -1,0 +1,90 @@
+import { Command } from 'commander';
+import type { CommandContext } from '../command-context';
+import { exitCodes } from '../exit-codes';
+import { writeFiles } from '../export/files';
+import { type Destination, destinationOf, withDestination } from '../export/options';
+import { formatResult, formatTable, oneLine } from '../output';
+import { withTexts } from '../with-texts';
+import { convert, type Converted } from './convert';
+import { readSource } from './source';
+
+interface ConvertOptions extends Destination {
+  readonly hub: string;
+  readonly namespace?: string;
+  readonly force?: boolean;
+}
+
+export function convertCommand(context: CommandContext): Command {
+  return withDestination(new Command('convert'))
+    .summary('make resources of a configuration.yaml with its folders, or of a backup')
+    .description(
+      'Reads a copy of the folder /config of a hub, one file of it, or a backup (.tar, not encrypted), and writes resources: a HubConfiguration, its files and folders as ' +
+        'ConfigMaps that kustomization.yaml makes, a HubSecrets with the keys and no value, and a resource for each automation, script and scene of automations.yaml, ' +
+        'scripts.yaml and scenes.yaml. It contacts nothing. What stays is listed with the reason. A file that is there with another content stays. Exit code 3: an object is ' +
+        'not expressed, a file not written, or the configuration has an error.',
+    )
+    .argument('<path>', 'a folder, a file in YAML, or a backup')
+    .option('--hub <name>', 'name of the Hub', 'my-home')
+    .option('-n, --namespace <name>', 'namespace that kustomization.yaml gives all resources')
+    .option('--force', 'replace files that are there with another content, also their comments')
+    .action(
+      context.action(async (path: string, given: ConvertOptions) => {
+        const options = destinationOf(given);
+        const { clock, terminal } = context.environment;
+        terminal.progress('Reading the files');
+        const source = await readSource(path);
+        const { converted, written } = await withTexts(clock, async (texts) => {
+          const made = await convert(source, options, texts);
+          terminal.progress('Writing the files');
+          const isReplaced = options.force === true;
+          return {
+            converted: made,
+            written: await writeFiles(options.output, made.files, { isReplaced, texts }),
+          };
+        });
+        const { files: _, ...rest } = converted;
+        const result = { ...rest, ...written, written: written.written.map((each) => each.path) };
+        terminal.print(
+          await formatResult(options.format, result, () => summary(options, converted, written)),
+        );
+        const isIncomplete = [converted.errors, converted.notExpressed, written.kept].some(
+          (each) => each.length > 0,
+        );
+        return isIncomplete ? exitCodes.incomplete : exitCodes.success;
+      }),
+    );
+}
+
+function summary(
+  { output }: ConvertOptions,
+  { errors, notExpressed, warnings, stays, secret, files }: Converted,
+  { written, kept }: Awaited<ReturnType<typeof writeFiles>>,
+): string {
+  const kindOf = ({ kind, isRaw }: (typeof files)[number]) => (isRaw ? 'file of the configuration' : kind);
+  const kinds = [...new Set(files.map(kindOf))].filter((kind) => kind !== '');
+  const rows = kinds.map((kind) => [kind, String(files.filter((each) => kindOf(each) === kind).length)]);
+  return [
+    ...(rows.length > 0 ? [formatTable(['KIND', 'FILES'], rows).trimEnd()] : []),
+    ...errors.map((message) => `error: ${oneLine(message)}`),
+    ...notExpressed.map(({ object, reason }) => `not expressed: ${object}: ${oneLine(reason)}`),
+    ...warnings.map(({ message }) => `warning: ${oneLine(message)}`),
+    ...stays.map(({ path, reason }) => `stays: ${path}: ${reason}`),
+    ...kept.map(({ path, reason }) => `not written: ${path}: ${oneLine(reason)}`),
+    ...(secret
+      ? [
+          `create the Secret ${secret.name} with ${count(secret.keys.length, 'key')} of secrets.yaml: ${few(secret.keys)}`,
+        ]
+      : []),
+    `${count(written.length, 'file')} in ${output}: kubectl apply -k ${output}`,
+  ].join('\n');
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
+
+/** Keys in a message; hub-secrets.yaml has all. */
+const MOST_KEYS = 10;
+
+const few = (keys: readonly string[]): string =>
+  keys.length > MOST_KEYS
+    ? `${keys.slice(0, MOST_KEYS).join(', ')} and ${keys.length - MOST_KEYS} more`
+    : keys.join(', ');

@@ -1,0 +1,265 @@
+import { type BoundedTask, type BoundedTasks, runTwice } from '../../operator/base/bounded-task';
+import { isObject } from '../../operator/base/is-object';
+import type { RegistryRecord } from '../../operator/client/connection/api-types';
+import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
+import { configuration, secrets as secretsKind } from '../../operator/kinds';
+import { pathProblem } from '../../operator/kinds/file-paths';
+import { GROUP_VERSION } from '../../operator/kinds/group';
+import type { Files } from '../../operator/sync/configuration/generate/config-files';
+import { CommandError } from '../command-error';
+import type { NotExpressed, StoredEntity } from '../export/config-entities';
+import { type ExportedFile, filesOf, type Warning } from '../export/files';
+import { slugOf } from '../export/names';
+import { type Described, describe } from '../export/resources';
+import { printDocument } from '../yaml/print';
+import { checkConfiguration } from './check';
+import { type ConfigMapPlan, filesFromOf, planConfigMaps } from './config-maps';
+import { definitionsTask, pastedKindTask } from './definitions';
+import { FILES_OF_API, type Inventory, inventoryTask } from './inventory';
+import { kustomization } from './kustomization';
+import { withModernKeys } from './modern-keys';
+import type { Left, Source } from './sorting';
+
+export interface Names {
+  readonly hub: string;
+  readonly namespace?: string;
+}
+
+/** The files for Git, and all that they do not have. */
+export interface Converted {
+  readonly files: readonly ExportedFile[];
+  readonly notExpressed: readonly NotExpressed[];
+  /** Faults because of which the configuration cannot be used: sentences. */
+  readonly errors: readonly string[];
+  readonly warnings: readonly Warning[];
+  readonly stays: readonly Left[];
+  /** The Secret that a person makes. */
+  readonly secret?: { readonly name: string; readonly keys: readonly string[] };
+}
+
+const KINDS: Readonly<Record<string, ConfigEntityKind>> = {
+  'automations.yaml': 'automation',
+  'scenes.yaml': 'scene',
+  'scripts.yaml': 'script',
+};
+
+/** @throws CommandError a text costs more than its length allows */
+export async function convert(source: Source, names: Names, texts: BoundedTasks): Promise<Converted> {
+  const files = await named(source, texts);
+  const described = await describeDefinitions(files, names, texts);
+  const checked = await filesOf(described.resources);
+  const own = Object.hasOwn(files, 'configuration.yaml')
+    ? await convertConfiguration(files, names, texts)
+    : { files: [], errors: [], warnings: [], stays: [], configMaps: [] };
+  const resources = [...own.files.filter(({ kind }) => kind !== ''), ...checked.files];
+  return {
+    ...own,
+    files: [
+      ...own.files,
+      ...checked.files,
+      ...kustomization(
+        resources.map(({ path }) => path),
+        own.configMaps,
+        names,
+      ),
+    ],
+    notExpressed: [...described.notExpressed, ...checked.notExpressed],
+    warnings: [...own.warnings, ...checked.warnings],
+    stays: [...source.left, ...own.stays],
+  };
+}
+
+/** The files of the source. One that was named alone gets the name of its form. */
+async function named({ type, files }: Source, texts: BoundedTasks): Promise<Files> {
+  if (type === 'folder') return files;
+  const [given] = Object.entries(files);
+  if (!given) throw new CommandError('the file has no text in UTF-8: name a YAML file');
+  const [name, text] = given;
+  if (name === 'configuration.yaml' || Object.hasOwn(KINDS, name)) return files;
+  const kind = await within(texts, pastedKindTask, text, name);
+  const form = Object.entries(KINDS).find(([, each]) => each === kind)?.[0] ?? 'configuration.yaml';
+  return { [form]: text };
+}
+
+async function within<Input, Output>(
+  texts: BoundedTasks,
+  task: BoundedTask<Input, Output>,
+  input: Input,
+  file: string,
+): Promise<Output> {
+  const read = await runTwice(texts, task, input, '');
+  if (read.type === 'done') return read.output;
+  throw new CommandError(
+    `${read.part || file} takes more ${read.exceeded} to read than its length allows: write its anchors (&), aliases (*) and merges (<<) out, or leave it out`,
+  );
+}
+
+interface DescribedDefinitions {
+  readonly resources: readonly Described[];
+  readonly notExpressed: readonly NotExpressed[];
+}
+
+async function describeDefinitions(
+  files: Files,
+  { hub }: Names,
+  texts: BoundedTasks,
+): Promise<DescribedDefinitions> {
+  const notExpressed: NotExpressed[] = [];
+  const entities: Record<ConfigEntityKind, StoredEntity[]> = { automation: [], scene: [], script: [] };
+  const withoutId = new Set<string>();
+  for (const [name, kind] of Object.entries(KINDS)) {
+    if (!Object.hasOwn(files, name)) continue;
+    const read = await within(texts, definitionsTask, { kind, text: files[name]! }, name);
+    for (const { line, reason } of read.unread)
+      notExpressed.push({ object: `${name}, line ${line}`, reason });
+    for (const { id, line, payload } of read.definitions) {
+      const place = `${name}, line ${line}`;
+      const alias = payload['alias'] ?? payload['name'] ?? id;
+      const slug = slugOf(typeof alias === 'string' ? alias : 'object').replaceAll('-', '_');
+      const entityId = `${kind}.${slug} (${place})`;
+      if (id === undefined) withoutId.add(entityId);
+      entities[kind].push({ id: id ?? place, entityId, payload: withModernKeys(payload) });
+    }
+  }
+  const entries = { floor: [], label: [], area: [], zone: zonesIn(files) };
+  const { described } = describe(hub, { entities, entries, integrations: [] });
+  const resources = described.map((each) => (withoutId.has(each.object) ? withoutHubId(each) : each));
+  return { resources, notExpressed };
+}
+
+/** The operator gives it an id from its name. */
+function withoutHubId({ resource, ...rest }: Described): Described {
+  const { hubId: _, ...spec } = resource.spec;
+  return { ...rest, resource: { ...resource, spec } };
+}
+
+/** The zones that people have drawn in the UI; those of `zone:` stay in the configuration. */
+function zonesIn(files: Files): readonly RegistryRecord[] {
+  const text = files['.storage/zone'];
+  if (text === undefined) return [];
+  try {
+    const stored = JSON.parse(text) as { data?: { items?: unknown } };
+    const items = Array.isArray(stored.data?.items) ? (stored.data.items as unknown[]) : [];
+    return items
+      .filter(isObject)
+      .filter(({ id, name }) => typeof id === 'string' && typeof name === 'string')
+      .map((each) => ({ ...each, zone_id: each['id'] }) as unknown as RegistryRecord);
+  } catch {
+    return []; // a copy that was cut off
+  }
+}
+
+async function convertConfiguration(files: Files, names: Names, texts: BoundedTasks) {
+  const inventory = await within(texts, inventoryTask, files, 'configuration.yaml');
+  const { carried, stays } = carriedFiles(files, inventory);
+  const configMaps = planConfigMaps(names.hub, carried);
+  const manifest = resourceOf(configuration.kind, names.hub, names.hub, {
+    configuration: files['configuration.yaml']!,
+    ...(configMaps.length > 0 && { filesFrom: configMaps.map(filesFromOf) }),
+  });
+  const secret = secretOf(names.hub, inventory, files['secrets.yaml']);
+  const raw = Object.entries(carried).map(([path, text]) => rawFile(`config/${path}`, text));
+  const findings = await checkConfiguration(manifest, configMaps, carried, texts);
+  const notes = (isError: boolean) =>
+    inventory.notes.filter((each) => each.isError === isError).map(({ message }) => message);
+  const inNotes = new Set(notes(true));
+  return {
+    files: [
+      resourceFile('hub-configuration.yaml', manifest),
+      ...(secret ? [resourceFile('hub-secrets.yaml', secret.manifest)] : []),
+      ...raw,
+    ],
+    errors: [...inNotes, ...findings.errors.filter((each) => !inNotes.has(each))],
+    warnings: [
+      ...notes(false),
+      ...findings.warnings,
+      ...largeFiles(configMaps, carried),
+      ...(secret?.warnings ?? []),
+    ].map((message) => ({
+      path: 'configuration',
+      message,
+    })),
+    stays: [...stays, ...(secret?.stays ?? [])],
+    configMaps,
+    ...(secret && { secret: { name: secret.name, keys: secret.keys } }),
+  };
+}
+
+/** The files that come along, and those that stay: nothing includes them, or a file of the hub cannot have their name. */
+function carriedFiles(files: Files, { included }: Inventory) {
+  const carried: Record<string, string> = {};
+  const stays: Left[] = [];
+  const isIncluded = new Set(included);
+  const handled = new Set(['configuration.yaml', 'secrets.yaml', ...FILES_OF_API]);
+  for (const [path, text] of Object.entries(files)) {
+    if (handled.has(path) || path.startsWith('.')) continue;
+    const isOfHub = /^blueprints\/[^/]+\/homeassistant\//.test(path);
+    const isLoaded = isIncluded.has(path) || (/^(blueprints|custom_templates)\//.test(path) && !isOfHub);
+    const problem = pathProblem(path);
+    if (isOfHub) stays.push({ path, reason: 'the hub writes its own blueprints itself' });
+    else if (!isLoaded) stays.push({ path, reason: 'nothing includes it' });
+    else if (problem !== undefined) stays.push({ path, reason: `it is included, but ${problem}: rename it` });
+    else carried[path] = text;
+  }
+  return { carried, stays };
+}
+
+/** The HubSecrets of the keys that are used, without a value. Undefined: none is. */
+function secretOf(hub: string, { secrets }: Inventory, text: string | undefined) {
+  const name = `${hub}-passwords`;
+  const isName = (key: string) => /^[A-Za-z0-9_.-]{1,253}$/.test(key) && key !== 'logger';
+  const keys = secrets.filter(isName);
+  const known =
+    text === undefined
+      ? undefined
+      : new Set([...text.matchAll(/^([^\s#:][^:\n]*?)\s*:/gm)].map(([, key]) => key!));
+  const unknown = known ? keys.filter((key) => !known.has(key)) : [];
+  const warnings = [
+    ...secrets
+      .filter((key) => !isName(key))
+      .map(
+        (key) => `!secret ${key}: a Secret has no such key: rename it, with letters, digits and _.- alone.`,
+      ),
+    ...(unknown.length > 0
+      ? [`secrets.yaml has no ${unknown.join(', ')}: the hub does not start without.`]
+      : []),
+  ];
+  const unused = known ? [...known].filter((key) => !secrets.includes(key)) : [];
+  const stays =
+    unused.length > 0 ? [{ path: 'secrets.yaml', reason: `nothing uses ${unused.length} of its keys` }] : [];
+  if (keys.length === 0) return undefined;
+  const manifest = resourceOf(secretsKind.kind, hub, hub, { secretRefs: [{ name, keys }] });
+  return { name, keys, manifest, warnings, stays };
+}
+
+const largeFiles = (configMaps: readonly ConfigMapPlan[], files: Files): string[] =>
+  configMaps
+    .filter((each) => each.files.length === 1 && Buffer.byteLength(files[each.files[0]!.path]!) > 250_000)
+    .map(
+      ({ files: [file] }) =>
+        `config/${file!.path} is too large for kubectl apply without --server-side: use that option, or split it.`,
+    );
+
+const resourceOf = (kind: string, name: string, hub: string, spec: object) => ({
+  apiVersion: GROUP_VERSION,
+  kind,
+  metadata: { name },
+  spec: { hubRef: { name: hub }, ...spec },
+});
+
+const resourceFile = (path: string, manifest: ReturnType<typeof resourceOf>): ExportedFile => ({
+  path,
+  text: printDocument(manifest),
+  object: manifest.kind,
+  kind: manifest.kind,
+  name: manifest.metadata.name,
+});
+
+const rawFile = (path: string, text: string): ExportedFile => ({
+  path,
+  text,
+  object: path,
+  kind: '',
+  name: path,
+  isRaw: true,
+});

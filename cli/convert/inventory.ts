@@ -1,0 +1,118 @@
+import { posix } from 'node:path';
+import { isMap, isScalar, type Node, type Pair, visit } from 'yaml';
+import type { BoundedTask } from '../../operator/base/bounded-task';
+import {
+  type Files,
+  includedFiles,
+  isIncludeOfFolder,
+  nameInConfig,
+} from '../../operator/sync/configuration/generate/config-files';
+import { type HubYaml, parseHubYaml } from '../../operator/sync/configuration/generate/hub-yaml';
+import { isSecretKey } from '../export/likely-secrets';
+
+/** What a configuration uses, found by following its includes. */
+export interface Inventory {
+  /** The files that `configuration.yaml` includes, directly or not, sorted. */
+  readonly included: readonly string[];
+  /** The keys of `!secret`, sorted. */
+  readonly secrets: readonly string[];
+  readonly notes: readonly Note[];
+}
+
+export interface Note {
+  /** A sentence, which begins with the file and the line. */
+  readonly message: string;
+  /** The configuration cannot be used like this. */
+  readonly isError: boolean;
+}
+
+/** Tags that the hub's loader knows, apart from the includes. */
+const TAGS: ReadonlySet<string> = new Set(['!secret', '!env_var', '!input']);
+
+/** Files that the hub's API writes: their content becomes resources. */
+export const FILES_OF_API: readonly string[] = ['automations.yaml', 'scenes.yaml', 'scripts.yaml'];
+
+export const inventoryTask: BoundedTask<Files, Inventory> = {
+  name: 'inventory',
+  run: (files, at) => new Reading(files, at).inventory(),
+};
+
+/** Texts that are long, or that the hub fills in, are no passwords. */
+const isWritten = (value: unknown): boolean =>
+  isScalar(value) && !value.tag?.startsWith('!') && /^[^\s{]{4,}$/.test(String(value.value));
+
+class Reading {
+  private readonly included = new Set<string>();
+  private readonly secrets = new Set<string>();
+  private readonly notes: Note[] = [];
+
+  constructor(
+    private readonly files: Files,
+    private readonly at: (part: string) => void,
+  ) {}
+
+  inventory(): Inventory {
+    this.follow('configuration.yaml');
+    this.included.delete('configuration.yaml');
+    return { included: [...this.included].sort(), secrets: [...this.secrets].sort(), notes: this.notes };
+  }
+
+  private follow(name: string): void {
+    const text = Object.hasOwn(this.files, name) ? this.files[name] : undefined;
+    if (text === undefined || this.included.has(name)) return;
+    this.included.add(name);
+    this.at(name);
+    const file = parseHubYaml(text);
+    if (!('document' in file)) {
+      const { line, column } = file.position;
+      this.notes.push({
+        message: `${name}, line ${line}, column ${column}: ${file.problem}.`,
+        isError: true,
+      });
+      return;
+    }
+    visit(file.document, {
+      Pair: (_, pair) => this.pair(name, file, pair),
+      Node: (_, node) => this.node(name, file, node),
+    });
+  }
+
+  private pair(name: string, file: HubYaml, { key, value }: Pair): void {
+    if (!isScalar(key) || !isSecretKey(String(key.value)) || !isWritten(value)) return;
+    const place = placeOf(name, file, value as Node);
+    const message = `${place}: ${String(key.value)} looks like a secret, which must not be in Git: move its value into secrets.yaml, and write !secret with its key.`;
+    this.notes.push({ message, isError: false });
+  }
+
+  private node(name: string, file: HubYaml, node: Node): void {
+    const { tag = '' } = node as { tag?: string };
+    if (!tag.startsWith('!') || tag === '!') return;
+    const value = isScalar(node) ? String(node.value) : '';
+    if (tag === '!secret') this.secrets.add(value);
+    else if (tag === '!env_var') this.variable(placeOf(name, file, node), value);
+    else if (/^!include(_dir_(list|named|merge_list|merge_named))?$/.test(tag))
+      this.include(name, node, value);
+    else if (!TAGS.has(tag)) {
+      const message = `${placeOf(name, file, node)}: the hub does not know the tag ${tag}: correct it.`;
+      this.notes.push({ message, isError: true });
+    }
+  }
+
+  private include(name: string, node: Node, value: string): void {
+    const path = nameInConfig(value, posix.dirname(name));
+    const found = isIncludeOfFolder(node) ? includedFiles(Object.keys(this.files), path) : [path];
+    for (const each of found) this.follow(each);
+  }
+
+  private variable(place: string, text: string): void {
+    const [variable, ...otherwise] = text.split(/\s+/);
+    if (otherwise.length > 0) return;
+    const message = `${place}: !env_var ${variable} needs this variable in the container hub: set it in spec.podTemplate of the Hub, or write a default after its name.`;
+    this.notes.push({ message, isError: false });
+  }
+}
+
+function placeOf(name: string, { positionOf }: HubYaml, node: Node): string {
+  const { line, column } = positionOf(isMap(node) || node.range ? node.range![0] : 0);
+  return `${name}, line ${line}, column ${column}`;
+}

@@ -1,0 +1,54 @@
+import type { ExportedFile } from '../export/files';
+import { printDocument } from '../yaml/print';
+import type { ConfigMapPlan } from './config-maps';
+
+const REFERENCES = 'kustomizeconfig/hub-configuration.yaml';
+
+/**
+ * The files by which Kustomize, Flux and Argo CD make ConfigMaps of the folders. Their names have no hash, so that a change of a file is a
+ * change of its ConfigMap; with hashes, the second file has Kustomize write them into `spec.filesFrom`, too.
+ */
+export function kustomization(
+  resources: readonly string[],
+  configMaps: readonly ConfigMapPlan[],
+  { namespace }: { readonly namespace?: string },
+): readonly ExportedFile[] {
+  const generated = configMaps.map(({ name, files }) => ({
+    name,
+    files: files.map(({ key, path }) =>
+      path.endsWith(`/${key}`) || path === key ? `config/${path}` : `${key}=config/${path}`,
+    ),
+  }));
+  const main = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    ...(namespace !== undefined && { namespace }),
+    resources,
+    ...(generated.length > 0 && {
+      configurations: [REFERENCES],
+      generatorOptions: { disableNameSuffixHash: true },
+      configMapGenerator: generated,
+    }),
+  };
+  const references = {
+    nameReference: [
+      {
+        kind: 'ConfigMap',
+        version: 'v1',
+        fieldSpecs: [{ kind: 'HubConfiguration', path: 'spec/filesFrom/configMapRef/name' }],
+      },
+    ],
+  };
+  return [
+    fileOf('kustomization.yaml', main),
+    ...(generated.length > 0 ? [fileOf(REFERENCES, references)] : []),
+  ];
+}
+
+const fileOf = (path: string, content: object): ExportedFile => ({
+  path,
+  text: printDocument(content),
+  object: path,
+  kind: '',
+  name: path,
+});
