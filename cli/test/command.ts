@@ -52,8 +52,12 @@ export function testCommand(context: CommandContext): Command {
     context.action(async (paths: string[], options: TestOptions & Partial<RecordOptions>) => {
       const { environment } = context;
       const { record, leaveOut } = options;
-      if (record === undefined && leaveOut !== undefined)
-        throw new CommandError('--leave-out is about a history: add --record, such as --record 7d');
+      const ofRecord = { 'leave-out': leaveOut, context: options.context, kubeconfig: options.kubeconfig };
+      const [name] = Object.entries(ofRecord).find(([, value]) => value !== undefined) ?? [];
+      if (record === undefined && name !== undefined)
+        throw new CommandError(
+          `--${name} is for the history of a hub, and tests need none: add --record, such as --record 7d, or leave it out`,
+        );
       if (record !== undefined) {
         const { compareWithRecord } = await import('./record/record');
         return compareWithRecord(paths, { ...options, record }, environment);

@@ -195,6 +195,7 @@ class Recording {
       removed: sides.removed,
       refused: { before: before.refused, after: after.refused },
       notCompared: running.notExpressed,
+      unsimulated: [...new Set([...before.unsimulated, ...after.unsimulated])].sort(),
       warnings: after.warnings.filter((each) => !before.warnings.includes(each)),
     };
   }

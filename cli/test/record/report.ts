@@ -34,6 +34,8 @@ export interface RecordReport {
   readonly refused: { readonly before: readonly Refused[]; readonly after: readonly Refused[] };
   /** Objects of the hub that runs, which are not simulated. */
   readonly notCompared: readonly { readonly object: string; readonly reason: string }[];
+  /** Domains whose actions are recorded and not carried out. */
+  readonly unsimulated: readonly string[];
   /** Warnings of automations, scripts and templates that only the files cause. */
   readonly warnings: readonly string[];
 }
@@ -71,7 +73,7 @@ export const isNew = ({ entity, message }: Refused, { refused }: Pick<RecordRepo
   );
 
 function notes(report: RecordReport): string[] {
-  const { hub, history, removed, refused, notCompared, warnings } = report;
+  const { hub, history, removed, refused, notCompared, unsimulated, warnings } = report;
   const old = refused.before.map(({ entity }) => entity);
   const note = (names: readonly string[], text: string) =>
     names.length === 0 ? [] : [`${text}: ${named(names)}.`];
@@ -82,6 +84,7 @@ function notes(report: RecordReport): string[] {
     ...note(removed, 'In the cluster and not in these files, counted as deleted'),
     ...note(history.without, 'Not played, left out or without a state in the recorder'),
     ...note(old, 'Not loaded by the simulation as the hub is now'),
+    ...note(unsimulated, 'Not simulated, their calls are recorded'),
     ...note(
       notCompared.map(({ object }) => object),
       'Not compared, since the API of the hub does not show them',

@@ -173,6 +173,16 @@ const rows: readonly Row[] = [
     ['state: sensor.a is 20.0, expected 20.'],
   ],
   [
+    'true is no 1',
+    { steps: [act('a.x', { data: { n: true } }), expectStep({ calls: [call('a.x', { data: { n: 1 } })] })] },
+    ['missing-call: Missing call: a.x with {n: 1}.'],
+  ],
+  [
+    '1 is not true',
+    { steps: [act('a.x', { data: { n: 1 } }), expectStep({ calls: [call('a.x', { data: { n: true } })] })] },
+    ['missing-call: Missing call: a.x with {n: true}.'],
+  ],
+  [
     'lists, objects, patterns, true and null',
     {
       steps: [

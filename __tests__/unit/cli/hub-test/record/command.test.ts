@@ -23,9 +23,12 @@ describe('hub test --record', () => {
     expect(code).toBe(2);
   });
 
-  test('has a history alone to leave entities out of', async () => {
-    const { code, stderr } = await new CommandLine().run('test - --leave-out sensor.a');
-    expect(stderr).toBe('error: --leave-out is about a history: add --record, such as --record 7d\n');
+  test.each(['--leave-out sensor.a', '--context a', '--kubeconfig a'])('alone has %s', async (option) => {
+    const { code, stderr } = await new CommandLine().run(`test - ${option}`);
+    const [name] = option.split(' ');
+    expect(stderr).toBe(
+      `error: ${name} is for the history of a hub, and tests need none: add --record, such as --record 7d, or leave it out\n`,
+    );
     expect(code).toBe(2);
   });
 

@@ -30,6 +30,7 @@ const report = (parts: Partial<RecordReport> = {}): RecordReport => ({
   removed: [],
   refused: { before: [], after: [] },
   notCompared: [],
+  unsimulated: [],
   warnings: [],
   ...parts,
 });
@@ -77,6 +78,7 @@ describe('the report', () => {
         after: [refused('automation.old'), refused('automation.new')],
       },
       notCompared: [{ object: 'automation.yaml', reason: 'It is in a package.' }],
+      unsimulated: ['notify', 'rest_command'],
       warnings: ['ERROR x\ny'],
       hub: { ...report().hub, version: '2026.10.1' },
     });
@@ -87,6 +89,7 @@ describe('the report', () => {
       'In the cluster and not in these files, counted as deleted: automation.a.',
       'Not played, left out or without a state in the recorder: light.c.',
       'Not loaded by the simulation as the hub is now: automation.old.',
+      'Not simulated, their calls are recorded: notify, rest_command.',
       'Not compared, since the API of the hub does not show them: automation.yaml.',
       'warning: only with these files: ERROR x y',
       'No call differs.',
