@@ -52,7 +52,7 @@ def write_files(folder: Path, home: Mapping[str, Any]) -> None:
         _write(folder, name, text)
     for name, text in texts.items():
         for included in _names(_INCLUDE, text):
-            path = _inside(folder, str(Path(name).parent / included))
+            path = _inside(folder, str(Path(name).parent / included), f"{name} includes {included}, which")
             if not path.exists():
                 # automations.yaml and the like, which the hub's editor writes.
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,10 +74,10 @@ def _names(pattern: re.Pattern[str], text: str) -> Iterable[str]:
     return (name.strip("'\"") for name in pattern.findall(text))
 
 
-def _inside(folder: Path, name: str) -> Path:
+def _inside(folder: Path, name: str, subject: str | None = None) -> Path:
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
-        raise PathError(f"The file {name} is outside of the hub's directory: correct its path.")
+        raise PathError(f"{subject or f'The file {name}'} is outside of the hub's directory: correct its path.")
     return path
 
 

@@ -2,6 +2,7 @@ import { readScript } from './read-script';
 
 /** All modules of the program in Python that runs the cases of `kubectl hub test`. The loader imports them by these names. */
 export const MODULES = [
+  'answers',
   'clock',
   'configuration',
   'coverage',
@@ -11,6 +12,7 @@ export const MODULES = [
   'history',
   'house',
   'judge',
+  'loops',
   'moments',
   'record',
   'services',

@@ -3,32 +3,23 @@
 import asyncio
 import logging
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from homeassistant.core import callback
 
+from answers import Answer, Send
 from clock import clock, dt_util
 from coverage import RUNS_BETWEEN_HARVESTS
+from loops import Loops
 from services import Authors, Call
 from values import Plain, as_text, cut, plain
 
-MOST_RUNS_WITHIN_A_SECOND = 100
 MOST_LOG_LINES = 100
 MOST_CALLS = 50_000
 MOST_BUFFERED_ENTRIES = 500
-
-Answer = dict[str, Any]
-
-
-class Runaway(SystemExit):
-    """An automation or script runs again and again: the case ends, since its clock would hardly move."""
-
-    def __init__(self, entity: str) -> None:
-        super().__init__(f"{entity} ran {MOST_RUNS_WITHIN_A_SECOND} times within one second")
-        self.entity = entity
 
 
 def local_time(epoch: float) -> str:
@@ -134,7 +125,7 @@ class Record:
     for a moment, since the author of a call may only be known after it.
     """
 
-    def __init__(self, send: Callable[[Answer], None] | None, only_calls: bool = False) -> None:
+    def __init__(self, send: Send | None, only_calls: bool = False) -> None:
         self.authors = Authors()
         # Since the end of the `expect` before.
         self.calls: deque[Call] = deque(maxlen=MOST_CALLS)
@@ -148,8 +139,7 @@ class Record:
         self._only_calls = only_calls
         self._buffer: list[Call | Answer] = []
         self._runs = 0
-        self._second = -1
-        self._runs_of_second: Counter[str] = Counter()
+        self._loops = Loops()
 
     def listen(self, hass: Any) -> None:
         """Follows the events of a hub that starts."""
@@ -197,13 +187,8 @@ class Record:
         self._runs += 1
         if self.on_runs and self._runs % RUNS_BETWEEN_HARVESTS == 0:
             self.on_runs()
-        second = int(clock.offset)
-        if second != self._second:
-            self._second = second
-            self._runs_of_second.clear()
-        self._runs_of_second[entity] += 1
-        if self._runs_of_second[entity] > MOST_RUNS_WITHIN_A_SECOND:
-            raise Runaway(entity)
+        if loop := self._loops.add(entity, event.context, clock.offset):
+            self.logs.add(loop, entity)
 
     def _on_change(self, event: Any) -> None:
         self.changed.set()

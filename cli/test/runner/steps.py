@@ -6,23 +6,22 @@ cli/test/protocol.ts describes both. Nothing else is written to the standard out
 import asyncio
 import contextlib
 import gc
-import json
 import logging
 import os
 import platform
 import re
 import shutil
-import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from homeassistant import core as ha
 from homeassistant.const import __version__ as hub_version
 
+from answers import Answer, Send, own_output
 from clock import Endless, Loop, Stuck, clock, new_loop, real_seconds
 from configuration import PathError, write_files
 from coverage import HARVEST_INTERVAL, Coverage
@@ -31,12 +30,11 @@ from helpers import StepError
 from history import changes, given
 from house import SETTLE, ConfigurationError, House
 from judge import Fault, Judge
+from loops import Runaway
 from moments import MomentError, next_moment, start_of, time_zone
-from record import Answer, Record, Runaway, local_time
+from record import Record, local_time
 from services import Call, UnknownAction
 from values import cut, patterns_of
-
-Send = Callable[[Answer], None]
 
 PROBE_START = "2026-01-15T12:00:00"
 MOST_WITHOUT_STATE = 1_000
@@ -245,6 +243,7 @@ class Runner:
         # Modules that are loaded by now are never garbage.
         gc.collect()
         gc.freeze()
+        self._check_starts()
         for file_index, file in enumerate(self._request["files"]):
             for case_index, case in enumerate(file["cases"]):
                 self._send(self._answer_of(file, case, {"file": file_index, "case": case_index}))
@@ -253,15 +252,25 @@ class Runner:
         if self.coverage:
             self._send({"type": "coverage", "items": self.coverage.items()})
 
+    def _check_starts(self) -> None:
+        """Raises a MomentError for a start that there is not: a mistake of the file, before any case runs."""
+        for file in self._request["files"]:
+            for definition in file["cases"]:
+                try:
+                    Case(self, file, definition, None).start()
+                except MomentError as error:
+                    place = f"{file['path']}:{definition['line']}"
+                    raise MomentError(f"{place}: start of the case {definition['name']}: {error}") from None
+
     def _probe(self) -> bool:
         """Starts the hub without a case: which entities the home makes, and which definitions the hub refuses."""
         record = Record(None)
         loop = new_loop(start_of(PROBE_START, time_zone(self.timezone)))
         with self._fresh_folder() as folder:
-            write_files(folder, self.home)
             try:
+                write_files(folder, self.home)
                 loop.run_until_complete(self._start_once(folder, record))
-            except ConfigurationError as error:
+            except (ConfigurationError, PathError) as error:
                 self._refuse("configuration.yaml", str(error))
                 return False
             except (Runaway, Endless, Stuck):
@@ -352,24 +361,10 @@ def _close(loop: Loop) -> None:
     loop.close()
 
 
-def _own_output() -> Send:
-    """Writes answers to the standard output, which nothing else reaches from now on: a package may print."""
-    lines = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
-    with open(os.devnull, "wb") as nothing:
-        os.dup2(nothing.fileno(), sys.stdout.fileno())
-
-    def send(answer: Answer) -> None:
-        line = json.dumps(answer, separators=(",", ":"), default=str).encode() + b"\n"
-        while line:
-            line = line[lines.write(line) or 0 :]
-
-    return send
-
-
 def main(request: Mapping[str, Any]) -> None:
     """Runs all cases and ends the process: 0 once every answer is written, 1 after `failed`."""
     warnings.simplefilter("ignore")
-    send = _own_output()
+    send = own_output()
     folder = Path(tempfile.mkdtemp(prefix="hubtest-"))
     watch(folder)
     confine(folder)

@@ -255,18 +255,40 @@ test('a configuration.yaml that is no YAML is refused, and no case runs', async 
 });
 
 test.each([
+  [{ files: { '../x.yaml': '' } }, "The file ../x.yaml is outside of the hub's directory: correct its path."],
   [
-    'a file outside of the hub’s directory',
-    { files: { '../x.yaml': '' } },
-    /^The file \.\.\/x\.yaml is outside/,
+    { configuration: 'input_text: !include /etc/x.yaml\n' },
+    "configuration.yaml includes /etc/x.yaml, which is outside of the hub's directory: correct its path.",
   ],
+  [
+    { configuration: 'group: !include a/b.yaml\n', files: { 'a/b.yaml': 'x: !include ../../c.yaml\n' } },
+    "a/b.yaml includes ../../c.yaml, which is outside of the hub's directory: correct its path.",
+  ],
+])('a file outside of the directory of the hub is refused by its name, %j', async (parts, message) => {
+  const { answers, code } = await runRequest(requestOf(home(parts), [caseOf('x', { steps: [] })]));
+  expect(code).toBe(0);
+  expect(ofType(answers, 'refused')).toEqual([
+    { type: 'refused', entity: 'configuration', name: 'configuration.yaml', message },
+  ]);
+  expect(ofType(answers, 'case')).toEqual([]);
+});
+
+test.each([
   [
     'a time zone that there is not',
     { hub: { timezone: 'Europe/Nowhere' } },
     /^There is no time zone Europe\/Nowhere/,
   ],
-])('%s ends the run with one sentence', async (_, parts, message) => {
-  const { answers, code, stderr } = await runRequest(requestOf(home(parts), [caseOf('x', { steps: [] })]));
+  [
+    'a start in a gap of the clocks',
+    {},
+    /^home\.hubtest\.yaml:\d+: start of the case x: 2026-03-29T02:30:00 does not exist in Europe\/Berlin/,
+    '2026-03-29T02:30:00',
+  ],
+])('%s ends the run with one sentence', async (_, parts, message, start = '2026-11-02T12:00:00') => {
+  const cases = [caseOf('w', { steps: [] }), caseOf('x', { start, steps: [] })];
+  const { answers, code, stderr } = await runRequest(requestOf(home(parts), cases));
+  expect(ofType(answers, 'case')).toEqual([]);
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   expect(ofType(answers, 'failed')).toEqual([{ type: 'failed', message: expect.stringMatching(message) }]);
 });

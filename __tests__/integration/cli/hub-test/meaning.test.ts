@@ -505,11 +505,6 @@ const rows: readonly Row[] = [
     ['time: 2026-03-29T02:30:00 does not exist in Europe/Berlin: the clocks are put forward then.'],
   ],
   [
-    'a start in a gap is a fault',
-    { start: '2026-03-29T02:30:00', steps: [expectStep({})] },
-    ['time: 2026-03-29T02:30:00 does not exist in Europe/Berlin: the clocks are put forward then.'],
-  ],
-  [
     'a time of day that is missing on a day is that of the next one',
     {
       start: '2026-03-29T00:00:00',
@@ -679,6 +674,40 @@ const rows: readonly Row[] = [
     'a loop at one instant ends the case, with its automation',
     { steps: [fireStep('loop'), expectStep({ calls: [call('a.x')], within: 3600 })] },
     ['runaway: automation.loop ran 100 times within one second.'],
+  ],
+  [
+    'a loop with a delay fails the case, with its automation, also without a call',
+    { steps: [fireStep('slow_loop', { delay: 1 }), advance(45), expectStep({ only: true })] },
+    [/^log: automation\.slow_loop has caused itself 20 times within a minute: /],
+  ],
+  [
+    'unless the case allows it, by its words',
+    {
+      allowWarnings: ['automation\\.slow_loop has caused itself'],
+      steps: [fireStep('slow_loop', { delay: 1 }), advance(45), expectStep({ only: true })],
+    },
+    PASSES,
+  ],
+  [
+    'a loop that ends after some runs at one instant is none',
+    { steps: [fireStep('counted_loop', { left: 40 }), advance(70), expectStep({ only: true })] },
+    PASSES,
+  ],
+  [
+    'an automation that causes itself every few seconds is no loop',
+    { steps: [fireStep('slow_loop', { delay: 5 }), advance(600), expectStep({ only: true })] },
+    PASSES,
+  ],
+  [
+    'an automation that others cause often is no loop',
+    {
+      steps: [
+        ...Array.from({ length: 40 }, () => fireStep('slow_loop', { delay: 100 })),
+        advance(30),
+        expectStep({ only: true }),
+      ],
+    },
+    PASSES,
   ],
   [
     'an entity that a condition names and that there is not fails the case',
