@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { CommandContext } from '../command-context';
+import { CommandError } from '../command-error';
 import { exitCodes } from '../exit-codes';
 import { writeFiles } from '../export/files';
 import { type Destination, destinationOf, withDestination } from '../export/options';
@@ -32,7 +33,8 @@ export function convertCommand(context: CommandContext): Command {
         const options = destinationOf(given);
         const { clock, terminal } = context.environment;
         terminal.progress('Reading the files');
-        const source = await readSource(path);
+        assertName(options.hub);
+        const source = await readSource(path, options.output);
         const { converted, written } = await withTexts(clock, async (texts) => {
           const made = await convert(source, options, texts);
           terminal.progress('Writing the files');
@@ -55,6 +57,14 @@ export function convertCommand(context: CommandContext): Command {
     );
 }
 
+/** ConfigMaps are named after the Hub. @throws CommandError */
+function assertName(hub: string): void {
+  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(hub))
+    throw new CommandError(
+      `--hub ${oneLine(hub)} is no name of a Hub: write up to 63 of a-z, 0-9 and -, with a letter or a digit at both ends`,
+    );
+}
+
 function summary(
   { output }: ConvertOptions,
   { errors, notExpressed, warnings, stays, secret, files }: Converted,
@@ -66,10 +76,10 @@ function summary(
   return [
     ...(rows.length > 0 ? [formatTable(['KIND', 'FILES'], rows).trimEnd()] : []),
     ...errors.map((message) => `error: ${oneLine(message)}`),
-    ...notExpressed.map(({ object, reason }) => `not expressed: ${object}: ${oneLine(reason)}`),
+    ...notExpressed.map(({ object, reason }) => oneLine(`not expressed: ${object}: ${reason}`)),
     ...warnings.map(({ message }) => `warning: ${oneLine(message)}`),
-    ...stays.map(({ path, reason }) => `stays: ${path}: ${reason}`),
-    ...kept.map(({ path, reason }) => `not written: ${path}: ${oneLine(reason)}`),
+    ...stays.map(({ path, reason }) => oneLine(`stays: ${path}: ${reason}`)),
+    ...kept.map(({ path, reason }) => oneLine(`not written: ${path}: ${reason}`)),
     ...(secret
       ? [
           `create the Secret ${secret.name} with ${count(secret.keys.length, 'key')} of secrets.yaml: ${few(secret.keys)}`,

@@ -1,24 +1,20 @@
-import { type BoundedTask, type BoundedTasks, runTwice } from '../../operator/base/bounded-task';
-import { isObject } from '../../operator/base/is-object';
-import type { RegistryRecord } from '../../operator/client/connection/api-types';
-import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
+import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { configuration, secrets as secretsKind } from '../../operator/kinds';
 import { pathProblem } from '../../operator/kinds/file-paths';
 import { GROUP_VERSION } from '../../operator/kinds/group';
 import type { Files } from '../../operator/sync/configuration/generate/config-files';
 import { CommandError } from '../command-error';
-import type { NotExpressed, StoredEntity } from '../export/config-entities';
+import type { NotExpressed } from '../export/config-entities';
 import { type ExportedFile, filesOf, type Warning } from '../export/files';
-import { slugOf } from '../export/names';
-import { type Described, describe } from '../export/resources';
 import { printDocument } from '../yaml/print';
 import { checkConfiguration } from './check';
 import { type ConfigMapPlan, filesFromOf, planConfigMaps } from './config-maps';
-import { definitionsTask, pastedKindTask } from './definitions';
+import { pastedKindTask } from './definitions';
+import { describeDefinitions, KINDS } from './describe-definitions';
 import { FILES_OF_API, type Inventory, inventoryTask } from './inventory';
 import { kustomization } from './kustomization';
-import { withModernKeys } from './modern-keys';
 import type { Left, Source } from './sorting';
+import { within } from './within';
 
 export interface Names {
   readonly hub: string;
@@ -37,16 +33,10 @@ export interface Converted {
   readonly secret?: { readonly name: string; readonly keys: readonly string[] };
 }
 
-const KINDS: Readonly<Record<string, ConfigEntityKind>> = {
-  'automations.yaml': 'automation',
-  'scenes.yaml': 'scene',
-  'scripts.yaml': 'script',
-};
-
 /** @throws CommandError a text costs more than its length allows */
 export async function convert(source: Source, names: Names, texts: BoundedTasks): Promise<Converted> {
   const files = await named(source, texts);
-  const described = await describeDefinitions(files, names, texts);
+  const described = await describeDefinitions(files, names.hub, texts);
   const checked = await filesOf(described.resources);
   const own = Object.hasOwn(files, 'configuration.yaml')
     ? await convertConfiguration(files, names, texts)
@@ -81,77 +71,9 @@ async function named({ type, files }: Source, texts: BoundedTasks): Promise<File
   return { [form]: text };
 }
 
-async function within<Input, Output>(
-  texts: BoundedTasks,
-  task: BoundedTask<Input, Output>,
-  input: Input,
-  file: string,
-): Promise<Output> {
-  const read = await runTwice(texts, task, input, '');
-  if (read.type === 'done') return read.output;
-  throw new CommandError(
-    `${read.part || file} takes more ${read.exceeded} to read than its length allows: write its anchors (&), aliases (*) and merges (<<) out, or leave it out`,
-  );
-}
-
-interface DescribedDefinitions {
-  readonly resources: readonly Described[];
-  readonly notExpressed: readonly NotExpressed[];
-}
-
-async function describeDefinitions(
-  files: Files,
-  { hub }: Names,
-  texts: BoundedTasks,
-): Promise<DescribedDefinitions> {
-  const notExpressed: NotExpressed[] = [];
-  const entities: Record<ConfigEntityKind, StoredEntity[]> = { automation: [], scene: [], script: [] };
-  const withoutId = new Set<string>();
-  for (const [name, kind] of Object.entries(KINDS)) {
-    if (!Object.hasOwn(files, name)) continue;
-    const read = await within(texts, definitionsTask, { kind, text: files[name]! }, name);
-    for (const { line, reason } of read.unread)
-      notExpressed.push({ object: `${name}, line ${line}`, reason });
-    for (const { id, line, payload } of read.definitions) {
-      const place = `${name}, line ${line}`;
-      const alias = payload['alias'] ?? payload['name'] ?? id;
-      const slug = slugOf(typeof alias === 'string' ? alias : 'object').replaceAll('-', '_');
-      const entityId = `${kind}.${slug} (${place})`;
-      if (id === undefined) withoutId.add(entityId);
-      entities[kind].push({ id: id ?? place, entityId, payload: withModernKeys(payload) });
-    }
-  }
-  const entries = { floor: [], label: [], area: [], zone: zonesIn(files) };
-  const { described } = describe(hub, { entities, entries, integrations: [] });
-  const resources = described.map((each) => (withoutId.has(each.object) ? withoutHubId(each) : each));
-  return { resources, notExpressed };
-}
-
-/** The operator gives it an id from its name. */
-function withoutHubId({ resource, ...rest }: Described): Described {
-  const { hubId: _, ...spec } = resource.spec;
-  return { ...rest, resource: { ...resource, spec } };
-}
-
-/** The zones that people have drawn in the UI; those of `zone:` stay in the configuration. */
-function zonesIn(files: Files): readonly RegistryRecord[] {
-  const text = files['.storage/zone'];
-  if (text === undefined) return [];
-  try {
-    const stored = JSON.parse(text) as { data?: { items?: unknown } };
-    const items = Array.isArray(stored.data?.items) ? (stored.data.items as unknown[]) : [];
-    return items
-      .filter(isObject)
-      .filter(({ id, name }) => typeof id === 'string' && typeof name === 'string')
-      .map((each) => ({ ...each, zone_id: each['id'] }) as unknown as RegistryRecord);
-  } catch {
-    return []; // a copy that was cut off
-  }
-}
-
 async function convertConfiguration(files: Files, names: Names, texts: BoundedTasks) {
   const inventory = await within(texts, inventoryTask, files, 'configuration.yaml');
-  const { carried, stays } = carriedFiles(files, inventory);
+  const { carried, stays, refused } = carriedFiles(files, inventory);
   const configMaps = planConfigMaps(names.hub, carried);
   const manifest = resourceOf(configuration.kind, names.hub, names.hub, {
     configuration: files['configuration.yaml']!,
@@ -169,7 +91,7 @@ async function convertConfiguration(files: Files, names: Names, texts: BoundedTa
       ...(secret ? [resourceFile('hub-secrets.yaml', secret.manifest)] : []),
       ...raw,
     ],
-    errors: [...inNotes, ...findings.errors.filter((each) => !inNotes.has(each))],
+    errors: [...refused, ...inNotes, ...findings.errors.filter((each) => !inNotes.has(each))],
     warnings: [
       ...notes(false),
       ...findings.warnings,
@@ -185,10 +107,11 @@ async function convertConfiguration(files: Files, names: Names, texts: BoundedTa
   };
 }
 
-/** The files that come along, and those that stay: nothing includes them, or a file of the hub cannot have their name. */
+/** The files that come along, and those that stay, since nothing includes them. `refused`: a sentence for each that is included and cannot have its name. */
 function carriedFiles(files: Files, { included }: Inventory) {
   const carried: Record<string, string> = {};
   const stays: Left[] = [];
+  const refused: string[] = [];
   const isIncluded = new Set(included);
   const handled = new Set(['configuration.yaml', 'secrets.yaml', ...FILES_OF_API]);
   for (const [path, text] of Object.entries(files)) {
@@ -198,10 +121,11 @@ function carriedFiles(files: Files, { included }: Inventory) {
     const problem = pathProblem(path);
     if (isOfHub) stays.push({ path, reason: 'the hub writes its own blueprints itself' });
     else if (!isLoaded) stays.push({ path, reason: 'nothing includes it' });
-    else if (problem !== undefined) stays.push({ path, reason: `it is included, but ${problem}: rename it` });
+    else if (problem !== undefined)
+      refused.push(`${path}: ${problem}. Rename it, also where it is included.`);
     else carried[path] = text;
   }
-  return { carried, stays };
+  return { carried, stays, refused };
 }
 
 /** The HubSecrets of the keys that are used, without a value. Undefined: none is. */

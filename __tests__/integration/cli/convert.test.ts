@@ -119,6 +119,11 @@ describe('kubectl hub convert', () => {
     ]);
     expect(await readFile(file, 'utf8')).toBe('# mine\n');
     expect((await convert('mine', 'mine-git', '-n', 'home', '--force')).code).toBe(0);
+    const unnamed = await convert('mine', 'other-git', '--hub', 'My Home');
+    expect([unnamed.code, unnamed.stderr]).toEqual([
+      2,
+      expect.stringContaining('--hub My Home is no name of a Hub'),
+    ]);
     await writeHome(join(folder, 'mine'), { 'groups.yaml': 'all:\n\tname: A\n' });
     const broken = await convert('mine', 'broken-git');
     expect([broken.code, broken.stdout]).toEqual([

@@ -30,7 +30,7 @@ async function write(files: Files, below = 'config'): Promise<string> {
 }
 
 const converted = async (files: Files) =>
-  convert(await readSource(await write(files)), { hub: 'villa' }, unbounded);
+  convert(await readSource(await write(files), ''), { hub: 'villa' }, unbounded);
 
 /** The resource in a file of the result. */
 async function resource(files: Files, path: string) {
@@ -140,7 +140,7 @@ describe('the configuration', () => {
   });
 
   test('lists files that a hub cannot have, and those that are no text', async () => {
-    const { stays } = await converted({
+    const { errors, stays } = await converted({
       'configuration.yaml': `${MAIN}küche: !include küche.yaml\n`,
       'küche.yaml': '{}\n',
       'latin.yaml': Buffer.from('caf\xe9', 'latin1'),
@@ -157,9 +157,10 @@ describe('the configuration', () => {
       'latin.yaml',
       'tool.py',
       'www/',
-      'küche.yaml',
     ]);
-    expect(stays.at(-1)!.reason).toMatch(/^it is included, but a path has .*: rename it$/);
+    expect(errors).toEqual([
+      expect.stringMatching(/^küche\.yaml: a path has .*\. Rename it, also where it is included\.$/),
+    ]);
   });
 
   test('takes blueprints and templates along, but for those of the hub', async () => {
@@ -258,6 +259,25 @@ describe('definitions', () => {
     });
   });
 
+  test('of one id are one resource, as the hub has one of them', async () => {
+    const automation = (id: string) => `- {id: ${id}, alias: A, triggers: [], actions: []}\n`;
+    const { files, notExpressed } = await converted({
+      'automations.yaml': `${automation('"1"')}${automation('"2"')}${automation('1')}`,
+    });
+    expect(files.map(({ path }) => path)).toEqual([
+      'automations/a.yaml',
+      'automations/a-2.yaml',
+      'kustomization.yaml',
+    ]);
+    expect(notExpressed).toEqual([
+      {
+        object: 'automations.yaml, line 3',
+        reason:
+          'The one in line 1 has the same id 1, and the hub ignores this one: give it an id of its own.',
+      },
+    ]);
+  });
+
   test('may have anchors, and none hides a secret', async () => {
     const files = {
       'automations.yaml': [
@@ -304,7 +324,7 @@ describe('definitions', () => {
     ['a configuration', 'logger:\n', 'hub-configuration.yaml'],
   ])('a pasted file with %s is read by its form', async (_, text, path) => {
     const file = join(await write({ 'pasted.yaml': text }), 'pasted.yaml');
-    const { files } = await convert(await readSource(file), { hub: 'villa' }, unbounded);
+    const { files } = await convert(await readSource(file, ''), { hub: 'villa' }, unbounded);
     expect(files[0]!.path).toBe(path);
   });
 
@@ -374,7 +394,7 @@ describe('a backup', () => {
 
   const read = async (content: Buffer) => {
     await write({ 'a.tar': content }, 'backups');
-    return readSource(join(folder, 'backups', 'a.tar'));
+    return readSource(join(folder, 'backups', 'a.tar'), '');
   };
 
   test('is read like a folder, and nothing leaves it', async () => {
@@ -419,8 +439,18 @@ describe('a source', () => {
     ['empty', 'has neither configuration.yaml nor automations.yaml', 'name a copy of the folder /config'],
   ])('%s is refused in words', async (path, ...words) => {
     await write({ 'a.txt': '' }, 'empty');
-    const reading = readSource(join(folder, path));
+    const reading = readSource(join(folder, path), '');
     for (const each of words) await expect(reading).rejects.toThrow(each);
+  });
+
+  test('has no file of a former conversion', async () => {
+    const source = await write({
+      'configuration.yaml': '',
+      'home/hub-configuration.yaml': '',
+      'a/home/b.yaml': '',
+    });
+    const { files } = await readSource(source, join(source, 'home', '.'));
+    expect(Object.keys(files)).toEqual(['a/home/b.yaml', 'configuration.yaml']);
   });
 
   test('has no file that a link leads to', async () => {
@@ -428,7 +458,7 @@ describe('a source', () => {
     const source = await write({ 'configuration.yaml': 'a: !include a.yaml\n' });
     await symlink(join(folder, 'outside', 'a.yaml'), join(source, 'a.yaml'));
     await symlink(join(folder, 'outside'), join(source, 'packages'));
-    const { files, left } = await readSource(source);
+    const { files, left } = await readSource(source, '');
     expect(Object.keys(files)).toEqual(['configuration.yaml']);
     expect(left.map(({ path }) => path)).toEqual(['a.yaml', 'packages']);
   });

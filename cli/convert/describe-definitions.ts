@@ -1,0 +1,85 @@
+import type { BoundedTasks } from '../../operator/base/bounded-task';
+import { isObject } from '../../operator/base/is-object';
+import type { RegistryRecord } from '../../operator/client/connection/api-types';
+import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
+import type { Files } from '../../operator/sync/configuration/generate/config-files';
+import type { NotExpressed, StoredEntity } from '../export/config-entities';
+import { slugOf } from '../export/names';
+import { type Described, describe } from '../export/resources';
+import { type Definition, definitionsTask } from './definitions';
+import { withModernKeys } from './modern-keys';
+import { within } from './within';
+
+/** The files that the API of the hub writes, and the kind of the objects in each. */
+export const KINDS: Readonly<Record<string, ConfigEntityKind>> = {
+  'automations.yaml': 'automation',
+  'scenes.yaml': 'scene',
+  'scripts.yaml': 'script',
+};
+
+interface DescribedDefinitions {
+  readonly resources: readonly Described[];
+  readonly notExpressed: readonly NotExpressed[];
+}
+
+/** The definitions in the hub's own files, and the zones of its UI, as resources. @throws CommandError */
+export async function describeDefinitions(
+  files: Files,
+  hub: string,
+  texts: BoundedTasks,
+): Promise<DescribedDefinitions> {
+  const notExpressed: NotExpressed[] = [];
+  const entities: Record<ConfigEntityKind, StoredEntity[]> = { automation: [], scene: [], script: [] };
+  const withoutId = new Set<string>();
+  for (const [name, kind] of Object.entries(KINDS)) {
+    if (!Object.hasOwn(files, name)) continue;
+    const read = await within(texts, definitionsTask, { kind, text: files[name]! }, name);
+    const at = (line: number) => `${name}, line ${line}`;
+    const lines = new Map<string, number>();
+    for (const { line, reason } of read.unread) notExpressed.push({ object: at(line), reason });
+    for (const { id, line, payload } of read.definitions) {
+      const former = id === undefined ? undefined : lines.get(id);
+      if (former !== undefined) {
+        const reason = `The one in line ${former} has the same id ${id}, and the hub ignores this one: give it an id of its own.`;
+        notExpressed.push({ object: at(line), reason });
+        continue;
+      }
+      const entityId = `${entityIdOf(kind, payload, id)} (${at(line)})`;
+      if (id === undefined) withoutId.add(entityId);
+      else lines.set(id, line);
+      entities[kind].push({ id: id ?? at(line), entityId, payload: withModernKeys(payload) });
+    }
+  }
+  const entries = { floor: [], label: [], area: [], zone: zonesIn(files) };
+  const { described } = describe(hub, { entities, entries, integrations: [] });
+  const resources = described.map((each) => (withoutId.has(each.object) ? withoutHubId(each) : each));
+  return { resources, notExpressed };
+}
+
+/** The operator gives it an id from its name. */
+function withoutHubId({ resource, ...rest }: Described): Described {
+  const { hubId: _, ...spec } = resource.spec;
+  return { ...rest, resource: { ...resource, spec } };
+}
+
+/** The zones that people have drawn in the UI; those of `zone:` stay in the configuration. */
+function zonesIn(files: Files): readonly RegistryRecord[] {
+  const text = files['.storage/zone'];
+  if (text === undefined) return [];
+  try {
+    const stored = JSON.parse(text) as { data?: { items?: unknown } };
+    const items = Array.isArray(stored.data?.items) ? (stored.data.items as unknown[]) : [];
+    return items
+      .filter(isObject)
+      .filter(({ id, name }) => typeof id === 'string' && typeof name === 'string')
+      .map((each) => ({ ...each, zone_id: each['id'] }) as unknown as RegistryRecord);
+  } catch {
+    return []; // a copy that was cut off
+  }
+}
+
+/** As the hub makes it of the alias. */
+function entityIdOf(kind: ConfigEntityKind, payload: Definition['payload'], id: string | undefined): string {
+  const alias = payload['alias'] ?? payload['name'] ?? id;
+  return `${kind}.${slugOf(typeof alias === 'string' ? alias : 'object').replaceAll('-', '_')}`;
+}
