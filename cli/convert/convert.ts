@@ -13,6 +13,7 @@ import { pastedKindTask } from './definitions';
 import { describeDefinitions, KINDS } from './describe-definitions';
 import { FILES_OF_API, type Inventory, inventoryTask } from './inventory';
 import { kustomization } from './kustomization';
+import { secretsOf } from './secrets';
 import type { Left, Source } from './sorting';
 import { within } from './within';
 
@@ -79,7 +80,7 @@ async function convertConfiguration(files: Files, names: Names, texts: BoundedTa
     configuration: files['configuration.yaml']!,
     ...(configMaps.length > 0 && { filesFrom: configMaps.map(filesFromOf) }),
   });
-  const secret = secretOf(names.hub, inventory, files['secrets.yaml']);
+  const { secret, ...secrets } = secretsOf(names.hub, inventory, files['secrets.yaml']);
   const raw = Object.entries(carried).map(([path, text]) => rawFile(`config/${path}`, text));
   const findings = await checkConfiguration(manifest, configMaps, carried, texts);
   const notes = (isError: boolean) =>
@@ -88,7 +89,9 @@ async function convertConfiguration(files: Files, names: Names, texts: BoundedTa
   return {
     files: [
       resourceFile('hub-configuration.yaml', manifest),
-      ...(secret ? [resourceFile('hub-secrets.yaml', secret.manifest)] : []),
+      ...(secret
+        ? [resourceFile('hub-secrets.yaml', resourceOf(secretsKind.kind, names.hub, names.hub, secret.spec))]
+        : []),
       ...raw,
     ],
     errors: [...refused, ...inNotes, ...findings.errors.filter((each) => !inNotes.has(each))],
@@ -96,12 +99,12 @@ async function convertConfiguration(files: Files, names: Names, texts: BoundedTa
       ...notes(false),
       ...findings.warnings,
       ...largeFiles(configMaps, carried),
-      ...(secret?.warnings ?? []),
+      ...secrets.warnings,
     ].map((message) => ({
       path: 'configuration',
       message,
     })),
-    stays: [...stays, ...(secret?.stays ?? [])],
+    stays: [...stays, ...secrets.stays],
     configMaps,
     ...(secret && { secret: { name: secret.name, keys: secret.keys } }),
   };
@@ -126,34 +129,6 @@ function carriedFiles(files: Files, { included }: Inventory) {
     else carried[path] = text;
   }
   return { carried, stays, refused };
-}
-
-/** The HubSecrets of the keys that are used, without a value. Undefined: none is. */
-function secretOf(hub: string, { secrets }: Inventory, text: string | undefined) {
-  const name = `${hub}-passwords`;
-  const isName = (key: string) => /^[A-Za-z0-9_.-]{1,253}$/.test(key) && key !== 'logger';
-  const keys = secrets.filter(isName);
-  const known =
-    text === undefined
-      ? undefined
-      : new Set([...text.matchAll(/^([^\s#:][^:\n]*?)\s*:/gm)].map(([, key]) => key!));
-  const unknown = known ? keys.filter((key) => !known.has(key)) : [];
-  const warnings = [
-    ...secrets
-      .filter((key) => !isName(key))
-      .map(
-        (key) => `!secret ${key}: a Secret has no such key: rename it, with letters, digits and _.- alone.`,
-      ),
-    ...(unknown.length > 0
-      ? [`secrets.yaml has no ${unknown.join(', ')}: the hub does not start without.`]
-      : []),
-  ];
-  const unused = known ? [...known].filter((key) => !secrets.includes(key)) : [];
-  const stays =
-    unused.length > 0 ? [{ path: 'secrets.yaml', reason: `nothing uses ${unused.length} of its keys` }] : [];
-  if (keys.length === 0) return undefined;
-  const manifest = resourceOf(secretsKind.kind, hub, hub, { secretRefs: [{ name, keys }] });
-  return { name, keys, manifest, warnings, stays };
 }
 
 const largeFiles = (configMaps: readonly ConfigMapPlan[], files: Files): string[] =>

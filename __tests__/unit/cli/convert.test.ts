@@ -210,6 +210,19 @@ describe('secrets', () => {
       /secrets\.yaml has no url[^]*|!secret a b: a Secret has no such key/,
     );
     expect(warnings).toHaveLength(2);
+    const { warnings: alone } = await converted({ 'configuration.yaml': 'b: !secret "a b"\n' });
+    expect(alone).toHaveLength(1);
+  });
+
+  test('of any number are used: a list has room for 256', async () => {
+    const uses = (count: number) =>
+      Array.from({ length: count }, (_, index) => `k${index}: !secret s${index}\n`).join('');
+    const listed = async (count: number) =>
+      (await resource({ 'configuration.yaml': uses(count) }, 'hub-secrets.yaml')).spec['secretRefs'] as [
+        object,
+      ];
+    expect((await listed(256))[0]).toHaveProperty('keys');
+    expect((await listed(257))[0]).toEqual({ name: 'villa-passwords' });
   });
 });
 

@@ -1,0 +1,51 @@
+import type { Inventory } from './inventory';
+import type { Left } from './sorting';
+
+/** Keys in `spec.secretRefs[].keys`; without the list, all keys of the Secret are used. */
+const MOST_KEYS = 256;
+
+/** The secrets of a configuration, without their values. */
+export interface ConvertedSecrets {
+  /** The Secret that a person makes, and the spec of the HubSecrets that names it. Absent: no secret is used. */
+  readonly secret?: { readonly name: string; readonly keys: readonly string[]; readonly spec: object };
+  readonly warnings: readonly string[];
+  readonly stays: readonly Left[];
+}
+
+/** @param text of secrets.yaml, of which only the keys are read; undefined where the copy has none */
+export function secretsOf(hub: string, { secrets }: Inventory, text: string | undefined): ConvertedSecrets {
+  const name = `${hub}-passwords`;
+  const keys = secrets.filter(isKey);
+  const given = text === undefined ? undefined : keysIn(text);
+  const unknown = given ? keys.filter((key) => !given.has(key)) : [];
+  const unused = given ? [...given].filter((key) => !secrets.includes(key)) : [];
+  return {
+    ...(keys.length > 0 && {
+      secret: { name, keys, spec: { secretRefs: [{ name, ...(keys.length <= MOST_KEYS && { keys }) }] } },
+    }),
+    warnings: [
+      ...secrets
+        .filter((key) => !isKey(key))
+        .map(
+          (key) => `!secret ${key}: a Secret has no such key: rename it, with letters, digits and _.- alone.`,
+        ),
+      ...(unknown.length > 0
+        ? [`secrets.yaml has no ${unknown.join(', ')}: the hub does not start without.`]
+        : []),
+    ],
+    stays:
+      unused.length > 0
+        ? [{ path: 'secrets.yaml', reason: `nothing uses ${unused.length} of its keys` }]
+        : [],
+  };
+}
+
+/** The hub ignores a secret of the name `logger`. */
+const isKey = (key: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$/.test(key) && key !== 'logger';
+
+const keysIn = (text: string): ReadonlySet<string> =>
+  new Set(
+    [...text.matchAll(/^(?:\ufeff)?([^\s#:][^:\n]*?)\s*:/gm)].map(([, key]) =>
+      key!.replace(/^(["'])(.*)\1$/, '$2'),
+    ),
+  );
