@@ -15,8 +15,8 @@ const ENCRYPTED =
   'is encrypted: download it without encryption (Settings, System, Backups; the menu of the backup), or name a copy of the folder /config';
 
 /**
- * Reads a backup of Home Assistant: a tar with backup.json and homeassistant.tar.gz, which has the folder /config as `data/`. Nothing is
- * unpacked to the disk.
+ * Reads a backup of Home Assistant: a tar with backup.json and homeassistant.tar.gz, which has the folder /config as `data/`; or that
+ * archive itself. Nothing is unpacked to the disk.
  *
  * @throws CommandError
  */
@@ -24,15 +24,14 @@ export async function readBackup(path: string): Promise<Source> {
   const sorting = new Sorting();
   let isFound = false;
   try {
-    await eachEntry(createReadStream(path), async (name, size, content) => {
-      if (name === 'backup.json' && size <= LARGEST_DESCRIPTION) {
-        const description: unknown = JSON.parse((await buffer(content)).toString());
-        if (isObject(description) && description['protected'] === true)
-          throw new CommandError(`${path} ${ENCRYPTED}`);
-      } else if (/^homeassistant\.tar(\.gz)?$/.test(name)) {
-        isFound = true;
-        await readConfig(name.endsWith('.gz') ? gunzipped(content) : content, sorting);
-      }
+    // The description may come last.
+    await assertReadable(path);
+    const config = new ConfigOfBackup(sorting);
+    await eachEntry(opened(path), async (name, size, content) => {
+      const isArchive = /^homeassistant\.tar(\.gz)?$/.test(name);
+      if (isArchive) await eachEntry(name.endsWith('.gz') ? gunzipped(content) : content, config.take);
+      else await config.take(name, size, content);
+      isFound ||= isArchive || name.startsWith('data/');
     });
   } catch (error) {
     if (error instanceof CommandError) throw error;
@@ -47,30 +46,48 @@ export async function readBackup(path: string): Promise<Source> {
   return sorting.source('folder');
 }
 
+/** @throws CommandError the backup is encrypted */
+const assertReadable = (path: string): Promise<void> =>
+  eachEntry(opened(path), async (name, size, content) => {
+    if (name !== 'backup.json' || size > LARGEST_DESCRIPTION) return;
+    const description: unknown = JSON.parse((await buffer(content)).toString());
+    if (isObject(description) && description['protected'] === true)
+      throw new CommandError(`${path} ${ENCRYPTED}`);
+  });
+
+const opened = (path: string): Readable =>
+  path.endsWith('.tar') ? createReadStream(path) : gunzipped(createReadStream(path));
+
 function gunzipped(content: Readable): Readable {
   const unzipped = createGunzip();
   content.on('error', (error) => unzipped.destroy(error));
   return content.pipe(unzipped);
 }
 
-/** The folders that are not entered, by path, so that each is looked at once. */
-async function readConfig(content: Readable, sorting: Sorting): Promise<void> {
-  const entered = new Map<string, boolean>([['', true]]);
-  const enters = (folder: string): boolean => {
-    const known = entered.get(folder);
-    if (known !== undefined) return known;
-    const above = folder.includes('/') ? folder.slice(0, folder.lastIndexOf('/')) : '';
-    const answer = enters(above) && sorting.enters(folder);
-    entered.set(folder, answer);
-    return answer;
-  };
-  await eachEntry(content, async (name, size, file) => {
-    const path = name.replace(/^(\.\/)?data\//, '');
+/** Takes the files below `data/`. */
+class ConfigOfBackup {
+  /** Whether a folder is entered, by path, so that each is looked at once. */
+  private readonly entered = new Map<string, boolean>([['', true]]);
+
+  constructor(private readonly sorting: Sorting) {}
+
+  readonly take = async (name: string, size: number, file: Readable): Promise<void> => {
+    const path = name.replace(/^data\//, '');
     if (path === name || path.split('/').includes('..')) return;
-    const folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
-    if (enters(folder)) await sorting.add(path, size, () => buffer(file));
-  });
+    if (this.enters(folderOf(path))) await this.sorting.add(path, size, () => buffer(file));
+  };
+
+  private enters(folder: string): boolean {
+    const known = this.entered.get(folder);
+    if (known !== undefined) return known;
+    const answer = this.enters(folderOf(folder)) && this.sorting.enters(folder);
+    this.entered.set(folder, answer);
+    return answer;
+  }
 }
+
+/** Empty: it is at the top. */
+const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
 /** Files of an archive; links and devices are left out. */
 async function eachEntry(

@@ -78,7 +78,8 @@ function summary(
     ...errors.map((message) => `error: ${oneLine(message)}`),
     ...notExpressed.map(({ object, reason }) => oneLine(`not expressed: ${object}: ${reason}`)),
     ...warnings.map(({ message }) => `warning: ${oneLine(message)}`),
-    ...stays.map(({ path, reason }) => oneLine(`stays: ${path}: ${reason}`)),
+    ...stays.slice(0, MOST_LINES).map(({ path, reason }) => oneLine(`stays: ${path}: ${reason}`)),
+    ...(stays.length > MOST_LINES ? [`stays: ${stays.length - MOST_LINES} more, which -o json lists`] : []),
     ...kept.map(({ path, reason }) => oneLine(`not written: ${path}: ${reason}`)),
     ...(secret
       ? [
@@ -90,6 +91,9 @@ function summary(
 }
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
+
+/** Lines about files that stay. */
+const MOST_LINES = 50;
 
 /** Keys in a message; hub-secrets.yaml has all. */
 const MOST_KEYS = 10;

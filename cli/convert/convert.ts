@@ -80,7 +80,7 @@ async function convertConfiguration(files: Files, names: Names, texts: BoundedTa
     configuration: files['configuration.yaml']!,
     ...(configMaps.length > 0 && { filesFrom: configMaps.map(filesFromOf) }),
   });
-  const { secret, ...secrets } = secretsOf(names.hub, inventory, files['secrets.yaml']);
+  const { secret, ...secrets } = secretsOf(names.hub, inventory);
   const raw = Object.entries(carried).map(([path, text]) => rawFile(`config/${path}`, text));
   const findings = await checkConfiguration(manifest, configMaps, carried, texts);
   const notes = (isError: boolean) =>

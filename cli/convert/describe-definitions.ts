@@ -50,7 +50,9 @@ export async function describeDefinitions(
       entities[kind].push({ id: id ?? at(line), entityId, payload: withModernKeys(payload) });
     }
   }
-  const entries = { floor: [], label: [], area: [], zone: zonesIn(files) };
+  const zones = zonesIn(files['.storage/zone']);
+  if (!zones) notExpressed.push({ object: '.storage/zone', reason: CUT_OFF });
+  const entries = { floor: [], label: [], area: [], zone: zones ?? [] };
   const { described } = describe(hub, { entities, entries, integrations: [] });
   const resources = described.map((each) => (withoutId.has(each.object) ? withoutHubId(each) : each));
   return { resources, notExpressed };
@@ -62,20 +64,23 @@ function withoutHubId({ resource, ...rest }: Described): Described {
   return { ...rest, resource: { ...resource, spec } };
 }
 
-/** The zones that people have drawn in the UI; those of `zone:` stay in the configuration. */
-function zonesIn(files: Files): readonly RegistryRecord[] {
-  const text = files['.storage/zone'];
-  if (text === undefined) return [];
+const CUT_OFF =
+  'It is no JSON, so that zones of the UI cannot be read: copy it again while the hub is stopped, or take it from a backup.';
+
+/** The zones that people have drawn in the UI; those of `zone:` stay in the configuration. Undefined: the copy is not whole. */
+function zonesIn(text = '{}'): readonly RegistryRecord[] | undefined {
+  let stored: unknown;
   try {
-    const stored = JSON.parse(text) as { data?: { items?: unknown } };
-    const items = Array.isArray(stored.data?.items) ? (stored.data.items as unknown[]) : [];
-    return items
-      .filter(isObject)
-      .filter(({ id, name }) => typeof id === 'string' && typeof name === 'string')
-      .map((each) => ({ ...each, zone_id: each['id'] }) as unknown as RegistryRecord);
+    stored = JSON.parse(text);
   } catch {
-    return []; // a copy that was cut off
+    return undefined;
   }
+  const data = isObject(stored) && isObject(stored['data']) ? stored['data'] : {};
+  const items: readonly unknown[] = Array.isArray(data['items']) ? data['items'] : [];
+  return items
+    .filter(isObject)
+    .filter(({ id, name }) => typeof id === 'string' && typeof name === 'string')
+    .map((each) => ({ ...each, zone_id: each['id'] }) as unknown as RegistryRecord);
 }
 
 /** As the hub makes it of the alias. */

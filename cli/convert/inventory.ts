@@ -8,7 +8,7 @@ import {
   nameInConfig,
 } from '../../operator/sync/configuration/generate/config-files';
 import { type HubYaml, parseHubYaml } from '../../operator/sync/configuration/generate/hub-yaml';
-import { isSecretKey } from '../export/likely-secrets';
+import { hasSecret, isSecretKey } from '../export/likely-secrets';
 
 /** What a configuration uses, found by following its includes. */
 export interface Inventory {
@@ -16,6 +16,8 @@ export interface Inventory {
   readonly included: readonly string[];
   /** The keys of `!secret`, sorted. */
   readonly secrets: readonly string[];
+  /** The keys of `secrets.yaml`; absent: there is none, or it cannot be read. */
+  readonly given?: readonly string[];
   readonly notes: readonly Note[];
 }
 
@@ -54,7 +56,20 @@ class Reading {
   inventory(): Inventory {
     this.follow('configuration.yaml');
     this.included.delete('configuration.yaml');
-    return { included: [...this.included].sort(), secrets: [...this.secrets].sort(), notes: this.notes };
+    const given = this.keysOfSecrets();
+    return {
+      included: [...this.included].sort(),
+      secrets: [...this.secrets].sort(),
+      ...(given && { given }),
+      notes: this.notes,
+    };
+  }
+
+  private keysOfSecrets(): readonly string[] | undefined {
+    const text = this.files['secrets.yaml'];
+    const file = text === undefined ? undefined : parseHubYaml(text);
+    if (!file || !('document' in file)) return undefined;
+    return isMap(file.root) ? file.root.items.map(({ key }) => (isScalar(key) ? String(key.value) : '')) : [];
   }
 
   private follow(name: string): void {
@@ -79,16 +94,21 @@ class Reading {
 
   private pair(name: string, file: HubYaml, { key, value }: Pair): void {
     if (!isScalar(key) || !isSecretKey(String(key.value)) || !isWritten(value)) return;
-    const place = placeOf(name, file, value as Node);
-    const message = `${place}: ${String(key.value)} looks like a secret, which must not be in Git: move its value into secrets.yaml, and write !secret with its key.`;
+    if (isScalar(value) && hasSecret(String(value.value))) return; // named by its form
+    this.noteSecret(`${placeOf(name, file, value as Node)}: ${String(key.value)}`);
+  }
+
+  private noteSecret(subject: string): void {
+    const message = `${subject} looks like a secret, which must not be in Git: move its value into secrets.yaml, and write !secret with its key.`;
     this.notes.push({ message, isError: false });
   }
 
   private node(name: string, file: HubYaml, node: Node): void {
     const { tag = '' } = node as { tag?: string };
-    if (!tag.startsWith('!') || tag === '!') return;
     const value = isScalar(node) ? String(node.value) : '';
-    if (tag === '!secret') this.secrets.add(value);
+    if (!tag.startsWith('!') || tag === '!') {
+      if (hasSecret(value)) this.noteSecret(`${placeOf(name, file, node)}: the text`);
+    } else if (tag === '!secret') this.secrets.add(value);
     else if (tag === '!env_var') this.variable(placeOf(name, file, node), value);
     else if (/^!include(_dir_(list|named|merge_list|merge_named))?$/.test(tag))
       this.include(name, node, value);

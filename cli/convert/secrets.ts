@@ -12,13 +12,11 @@ export interface ConvertedSecrets {
   readonly stays: readonly Left[];
 }
 
-/** @param text of secrets.yaml, of which only the keys are read; undefined where the copy has none */
-export function secretsOf(hub: string, { secrets }: Inventory, text: string | undefined): ConvertedSecrets {
+export function secretsOf(hub: string, { secrets, given }: Inventory): ConvertedSecrets {
   const name = `${hub}-passwords`;
   const keys = secrets.filter(isKey);
-  const given = text === undefined ? undefined : keysIn(text);
-  const unknown = given ? keys.filter((key) => !given.has(key)) : [];
-  const unused = given ? [...given].filter((key) => !secrets.includes(key)) : [];
+  const unknown = given ? keys.filter((key) => !given.includes(key)) : [];
+  const unused = (given ?? []).filter((key) => !secrets.includes(key));
   return {
     ...(keys.length > 0 && {
       secret: { name, keys, spec: { secretRefs: [{ name, ...(keys.length <= MOST_KEYS && { keys }) }] } },
@@ -42,10 +40,3 @@ export function secretsOf(hub: string, { secrets }: Inventory, text: string | un
 
 /** The hub ignores a secret of the name `logger`. */
 const isKey = (key: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$/.test(key) && key !== 'logger';
-
-const keysIn = (text: string): ReadonlySet<string> =>
-  new Set(
-    [...text.matchAll(/^(?:\ufeff)?([^\s#:][^:\n]*?)\s*:/gm)].map(([, key]) =>
-      key!.replace(/^(["'])(.*)\1$/, '$2'),
-    ),
-  );

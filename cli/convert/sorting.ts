@@ -74,17 +74,16 @@ export class Sorting {
         `it has ${size} bytes, and a ConfigMap has room for 1 MiB: copy it to the volume`,
       );
     this.size += size;
-    if (this.size > LARGEST_SOURCE || this.files.size >= MOST_FILES)
-      throw new CommandError(
-        `the texts are more than ${MOST_FILES} files or ${LARGEST_SOURCE / 1024 / 1024} MiB: name a copy with the files of the configuration alone`,
-      );
+    if (this.size > LARGEST_SOURCE || this.files.size >= MOST_FILES) throw tooMany();
     const text = textOf(await read());
     if (text === undefined) this.leave(path, 'it is not in UTF-8: store it in this encoding first');
     else this.files.set(path, text);
   }
 
+  /** @throws CommandError the source has more files than a configuration can have */
   leave(path: string, reason: string): void {
     this.left.set(path, reason);
+    if (this.left.size > MOST_FILES) throw tooMany();
   }
 
   source(type: Source['type']): Source {
@@ -95,6 +94,11 @@ export class Sorting {
     };
   }
 }
+
+const tooMany = () =>
+  new CommandError(
+    `there are more than ${MOST_FILES} files, or ${LARGEST_SOURCE / 1024 / 1024} MiB of texts: name a copy with the files of the configuration alone`,
+  );
 
 /** Undefined: it is not in UTF-8. */
 function textOf(bytes: Buffer): string | undefined {

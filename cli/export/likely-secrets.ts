@@ -32,7 +32,8 @@ function isLogin(text: string): boolean {
   return /^[\x20-\x7e]+:[\x20-\x7e]+$/.test(Buffer.from(text, 'base64').toString('latin1'));
 }
 
-const hasSecret = (text: string): boolean =>
+/** Whether a text is a secret or has one, by its form. */
+export const hasSecret = (text: string): boolean =>
   SECRET_FORMS.some((form) => form.test(text)) ||
   BEGINNINGS.some(([form, isSecret]) => [...text.matchAll(form)].some(([, rest]) => isSecret(rest!)));
 

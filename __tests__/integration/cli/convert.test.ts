@@ -8,6 +8,7 @@ import { HubClient } from '../../../operator/client/hub-client';
 import { themeNames } from '../../../operator/client/setup/community-content';
 import { freshNamespace, mustKubectl } from '../../cluster';
 import { BUNDLE } from '../../cluster/command-line';
+import { cpuSecondsOfEnded } from '../../cluster/cpu-seconds';
 import { Home, hub, secret } from '../../cluster/home';
 import { homeInFolders, SMALL_HOME, writeHome } from '../../cluster/homes-to-convert';
 import { HubToExport } from '../../cluster/hub-to-export';
@@ -132,9 +133,22 @@ describe('kubectl hub convert', () => {
     ]);
   });
 
+  test('with hashes in the names of ConfigMaps, Kustomize writes them into the HubConfiguration', async () => {
+    await writeHome(join(folder, 'hashes'), SMALL_HOME);
+    expect((await convert('hashes', 'hashes-git')).code).toBe(0);
+    const file = join(folder, 'hashes-git', 'kustomization.yaml');
+    await writeFile(file, (await readFile(file, 'utf8')).replace(/generatorOptions:\n.*\n/, ''));
+    const built = await mustKubectl(['kustomize', join(folder, 'hashes-git')]);
+    const names = [...built.matchAll(/^ +name: (villa-(?:files|themes)-\w{10})$/gm)].map(([, name]) => name!);
+    expect([...new Set(names)]).toHaveLength(2);
+    expect(names).toHaveLength(4);
+  });
+
   test('a home of 120 files and 1.2 MB is converted, and only its size is in the way', async () => {
     await writeHome(join(folder, 'large'), homeInFolders(20, 11_000));
+    const before = await cpuSecondsOfEnded();
     const { code, stdout, stderr } = await convert('large', 'large-git', '-o', 'json');
+    expect((await cpuSecondsOfEnded()) - before).toBeLessThan(3);
     expect(stderr).toBe('');
     const { errors, written } = JSON.parse(stdout) as {
       errors: readonly string[];

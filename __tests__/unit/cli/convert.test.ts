@@ -163,6 +163,21 @@ describe('the configuration', () => {
     ]);
   });
 
+  test('warns of secrets by their form, also in lists and packages', async () => {
+    const token = `eyJ${'a1'.repeat(8)}.${'b2'.repeat(8)}.${'c3'.repeat(8)}`;
+    const { warnings } = await converted({
+      'configuration.yaml': MAIN,
+      'packages/a.yaml': `a: [{url: "http://me:hunter22@host/"}, "Bearer abcdefgh12345678"]\nb: ${token}\nc: {token: ${token}}\n`,
+    });
+    expect(warnings.map(({ message }) => message.replace(/ looks.*/, ''))).toEqual([
+      'packages/a.yaml, line 1, column 11: the text',
+      'packages/a.yaml, line 1, column 40: the text',
+      'packages/a.yaml, line 2, column 4: the text',
+      'packages/a.yaml, line 3, column 12: the text',
+    ]);
+    expect(JSON.stringify(warnings)).not.toMatch(/hunter22|abcdefgh|eyJ/);
+  });
+
   test('takes blueprints and templates along, but for those of the hub', async () => {
     const { files, stays } = await converted({
       'configuration.yaml': 'a:\n',
@@ -204,7 +219,7 @@ describe('secrets', () => {
   test('that secrets.yaml does not have, or that no Secret can have, are named', async () => {
     const { warnings } = await converted({
       'configuration.yaml': 'a: !secret url\nb: !secret "a b"\n',
-      'secrets.yaml': 'other: 1\n',
+      'secrets.yaml': 'other: |\n  url: in a value\n',
     });
     expect(warnings.map(({ message }) => message).join('\n')).toMatch(
       /secrets\.yaml has no url[^]*|!secret a b: a Secret has no such key/,
@@ -308,6 +323,13 @@ describe('definitions', () => {
       triggers: [],
       actions: [{ delay: 5 }],
     });
+  });
+
+  test('zones in a copy that was cut off are named', async () => {
+    const { notExpressed } = await converted({ 'automations.yaml': '[]', '.storage/zone': '{"data": {' });
+    expect(notExpressed).toEqual([
+      { object: '.storage/zone', reason: expect.stringContaining('It is no JSON') },
+    ]);
   });
 
   test('that a resource cannot be are named with file and line, and the others go on', async () => {
@@ -425,6 +447,24 @@ describe('a backup', () => {
     );
     expect(files).toEqual({ 'configuration.yaml': MAIN, 'packages/a.yaml': '{}\n' });
     expect(left.map(({ path }) => path)).toEqual(['www/']);
+  });
+
+  test('may be zipped, and its inner archive may be named alone', async () => {
+    const data = { 'data/configuration.yaml': MAIN };
+    const outer = gzipSync(await backup({}, data));
+    await write({ 'a.tar.gz': outer, 'homeassistant.tar.gz': gzipSync(await tar(data)) }, 'backups');
+    for (const name of ['a.tar.gz', 'homeassistant.tar.gz'])
+      expect((await readSource(join(folder, 'backups', name), '')).files).toEqual({
+        'configuration.yaml': MAIN,
+      });
+  });
+
+  test('that is encrypted says so wherever its description stands', async () => {
+    const content = await tar({
+      './homeassistant.tar.gz': Buffer.from('encrypted bytes'),
+      './backup.json': '{"protected": true}',
+    });
+    await expect(read(content)).rejects.toThrow('is encrypted: download it without encryption');
   });
 
   test.each([
