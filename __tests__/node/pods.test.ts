@@ -193,6 +193,9 @@ describe('the pod of a Hub on a real node', () => {
     expect(await mounts()).not.toContain('house-config');
     expect((await isReady('guest')).metadata.uid).toBe(metadata.uid);
     await Promise.all([remove('guest'), remove('house')]);
+    // A claim that another Hub names outlives its Hub (rules.md, "Storage"), if the guest was reconciled before both went.
+    const claim = ['persistentvolumeclaim', 'house-config', '--ignore-not-found'];
+    await mustKubectl(['delete', ...claim], { namespace: home.namespace });
   });
 
   test('in the network of its node listens there, and knows the names of the cluster', async () => {
