@@ -79,6 +79,9 @@ export function logLine(text: string): string {
     .replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, '');
 }
 
+/** `1 file`, `2 files` */
+export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
+
 /** Breaks a text between words into lines of at most `width` characters; a longer word has a line of its own. */
 export function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = [];

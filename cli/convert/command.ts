@@ -4,7 +4,7 @@ import { CommandError } from '../command-error';
 import { exitCodes } from '../exit-codes';
 import { writeFiles } from '../export/files';
 import { type Destination, destinationOf, withDestination } from '../export/options';
-import { formatResult, formatTable, oneLine } from '../output';
+import { count, formatResult, formatTable, oneLine } from '../output';
 import { withTexts } from '../with-texts';
 import { convert, type Converted } from './convert';
 import { readSource } from './source';
@@ -89,8 +89,6 @@ function summary(
     `${count(written.length, 'file')} in ${output}: kubectl apply -k ${output}`,
   ].join('\n');
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 /** Lines about files that stay. */
 const MOST_LINES = 50;

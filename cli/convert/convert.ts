@@ -11,7 +11,7 @@ import { checkConfiguration } from './check';
 import { type ConfigMapPlan, filesFromOf, planConfigMaps } from './config-maps';
 import { pastedKindTask } from './definitions';
 import { describeDefinitions, KINDS } from './describe-definitions';
-import { FILES_OF_API, type Inventory, inventoryTask } from './inventory';
+import { type Inventory, inventoryTask } from './inventory';
 import { kustomization } from './kustomization';
 import { secretsOf } from './secrets';
 import type { Left, Source } from './sorting';
@@ -116,7 +116,7 @@ function carriedFiles(files: Files, { included }: Inventory) {
   const stays: Left[] = [];
   const refused: string[] = [];
   const isIncluded = new Set(included);
-  const handled = new Set(['configuration.yaml', 'secrets.yaml', ...FILES_OF_API]);
+  const handled = new Set(['configuration.yaml', 'secrets.yaml', ...Object.keys(KINDS)]);
   for (const [path, text] of Object.entries(files)) {
     if (handled.has(path) || path.startsWith('.')) continue;
     const isOfHub = /^blueprints\/[^/]+\/homeassistant\//.test(path);

@@ -31,9 +31,6 @@ export interface Note {
 /** Tags that the hub's loader knows, apart from the includes. */
 const TAGS: ReadonlySet<string> = new Set(['!secret', '!env_var', '!input']);
 
-/** Files that the hub's API writes: their content becomes resources. */
-export const FILES_OF_API: readonly string[] = ['automations.yaml', 'scenes.yaml', 'scripts.yaml'];
-
 export const inventoryTask: BoundedTask<Files, Inventory> = {
   name: 'inventory',
   run: (files, at) => new Reading(files, at).inventory(),

@@ -5,7 +5,7 @@ import { CommandError } from '../command-error';
 import type { Environment } from '../environment';
 import { exitCodes } from '../exit-codes';
 import { openHub, type OpenHub, openUrl } from '../hub/access';
-import { formatResult, formatTable, oneLine } from '../output';
+import { count, formatResult, formatTable, oneLine } from '../output';
 import { withTexts } from '../with-texts';
 import { idsInCopy } from './config-copy';
 import { filesOf, type KeptFile, type Warning, writeFiles } from './files';
@@ -145,5 +145,3 @@ function summary(
     ...(named === undefined ? [`spec.hubRef in the files is ${hub}: --hub NAME gives another name`] : []),
   ].join('\n');
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

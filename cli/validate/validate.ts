@@ -4,6 +4,7 @@ import { filesOf, isTestFile, read } from '../../operator/offline/files';
 import { type Finding, findingsOf, isOurs } from '../../operator/offline/findings';
 import { type Manifest, readManifestsWithin, type SyntaxProblem } from '../../operator/offline/manifests';
 import { type ExitCode, exitCodes } from '../exit-codes';
+import { count } from '../output';
 import { readTestFile } from '../test/file/test-file';
 
 export interface ValidateOptions {
@@ -84,5 +85,3 @@ async function findingsOfTests(
 function lineOf({ file, line, severity, object, field, message }: Finding): string {
   return `${file}:${line}: ${severity}: ${object}: ${field === undefined ? '' : `${field}: `}${message}`;
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -1,7 +1,7 @@
 /** Paths of the files of a configuration, in the hub's directory. The schema and the operator apply the same rule. */
 
 /** Files that the hub or the operator writes. */
-export const RESERVED_FILES = [
+const RESERVED_FILES = [
   'configuration.yaml',
   'secrets.yaml',
   'automations.yaml',
@@ -37,10 +37,13 @@ export const celIsPath = (text: string): string =>
 export const celIsFree = (text: string): string =>
   `!(${text} in ${JSON.stringify(RESERVED_FILES)}) && !${text}.matches('${OF_OPERATOR}')`;
 
+const ofOperator = new RegExp(OF_OPERATOR);
+const written = new RegExp(WRITTEN);
+const elsewhere = new RegExp(ELSEWHERE);
+
 /** The rule that a path breaks, in words. @returns undefined for a path that a file may have */
 export function pathProblem(path: string): string | undefined {
-  const matches = (pattern: string) => new RegExp(pattern).test(path);
-  if (RESERVED_FILES.includes(path) || matches(OF_OPERATOR)) return RESERVED_RULE;
-  const isPath = path.length <= LONGEST && matches(WRITTEN) && !matches(ELSEWHERE);
+  if (RESERVED_FILES.includes(path) || ofOperator.test(path)) return RESERVED_RULE;
+  const isPath = path.length <= LONGEST && written.test(path) && !elsewhere.test(path);
   return isPath ? undefined : PATH_RULE;
 }

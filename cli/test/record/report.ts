@@ -1,8 +1,8 @@
-import { oneLine } from '../../output';
+import { count, oneLine } from '../../output';
 import type { Terminal } from '../../terminal';
 import type { SeenCall } from '../protocol';
 import { momentOf, spanOf } from '../report/times';
-import { callOf, count } from '../report/words';
+import { callOf } from '../report/words';
 import type { Refused } from '../hub-answers';
 import type { CallDifference, ChangedCall } from './compare-calls';
 import { CONFIGURATION } from './play';

@@ -1,4 +1,4 @@
-import { oneLine } from '../../output';
+import { count, oneLine } from '../../output';
 import type { Terminal } from '../../terminal';
 import type { Refused } from '../hub-answers';
 import type { CaseResult } from '../result';
@@ -6,7 +6,6 @@ import { type CoverageResult, type Covered, percentOf } from './coverage';
 import { faultLines } from './fault';
 import { timelineOf } from './timeline';
 import { spanOf } from './times';
-import { count } from './words';
 
 type Paint = Terminal['paint'];
 

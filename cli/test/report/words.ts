@@ -40,5 +40,3 @@ export function callOf({ action, entities, data }: SomeCall): string {
     ...(Object.keys(fields).length > 0 ? [dataOf(fields)] : []),
   ].join(' ');
 }
-
-export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -125,7 +125,7 @@ describe('the files of a configuration', () => {
     });
   });
 
-  test('a key with the name of a member of every object is a file or not, as any other', () => {
+  test('a key such as constructor, which every object of JavaScript has, is missing in a ConfigMap without it', () => {
     const items = [{ key: 'constructor', path: 'a.yaml' }];
     expect(given([from('rooms', { items })], { rooms: { data: {} } })).toMatchObject({ type: 'missing' });
   });
