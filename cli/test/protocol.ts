@@ -5,6 +5,8 @@
 export interface Request {
   /** The sources of the program by name: `clock`, `house`, `coverage`, `steps`. */
   readonly modules: Readonly<Record<string, string>>;
+  /** The folder that the program makes, works in and removes; undefined: one of its own choice. */
+  readonly folder?: string;
   readonly home: Home;
   readonly files: readonly CaseFile[];
   readonly options: {

@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Clock } from '../../operator/base/clock';
 import { isObject } from '../../operator/base/is-object';
@@ -61,8 +65,14 @@ export async function runPython(launch: Launch, request: Request, options: Progr
     }
   });
   listen();
-  child.give(`${JSON.stringify(request)}\n`);
+  // That of a container goes with it.
+  const folder = container ? undefined : join(tmpdir(), `hubtest-${randomBytes(8).toString('hex')}`);
+  child.give(
+    `${JSON.stringify({ ...request, ...(folder !== undefined && { folder }) } satisfies Request)}\n`,
+  );
   const end = await child.end.finally(() => {
+    // A program that was killed could not remove it.
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     silence.clear();
     signal.removeEventListener('abort', onAbort);
   });

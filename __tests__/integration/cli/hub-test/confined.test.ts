@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,18 +86,30 @@ test.each([
 
 const ENDLESS = `template:\n  - sensor:\n      - name: x\n        state: "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"\n`;
 
-test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-  '%s leaves neither a process nor a file',
-  async (signal) => {
-    const temporary = join(directory, 'temporary');
+describe('nothing is left', () => {
+  const folders = () => readdirSync(join(directory, 'temporary')).length;
+  const working = async () => {
     const child = await start(ENDLESS);
-    const folders = () => readdirSync(temporary).length;
     await until(() => folders() > 0);
+    return child;
+  };
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('after %s', async (signal) => {
+    const child = await working();
     child.kill(signal);
     await once(child, 'close');
     await until(() => folders() === 0);
-  },
-);
+  });
+
+  test('of a program that hears no signal, as while it computes a large number', async () => {
+    const child = await working();
+    const python = Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8'));
+    process.kill(python, 'SIGSTOP');
+    child.kill('SIGTERM');
+    await once(child, 'close');
+    expect(folders()).toBe(0);
+  });
+});
 
 test('a regular expression without an end is a fault of its step', async () => {
   const output = await outputOf(

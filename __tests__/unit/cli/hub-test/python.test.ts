@@ -69,9 +69,11 @@ describe('runPython', () => {
       let text = '';
       process.stdin.on('data', (part) => (text += part)).on('end', () => {
         ${say(hub)}
-        console.log(JSON.stringify({ type: 'failed', message: JSON.stringify([process.argv.slice(2), JSON.parse(text)]) }));
+        const { folder, ...rest } = JSON.parse(text);
+        const isBelow = require('node:path').dirname(folder) === require('node:os').tmpdir();
+        console.log(JSON.stringify({ type: 'failed', message: JSON.stringify([process.argv.slice(2), rest, isBelow]) }));
       });`;
-    expect(await fault(code)).toBe(JSON.stringify([['-I', '-c', 'the loader'], request]));
+    expect(await fault(code)).toBe(JSON.stringify([['-I', '-c', 'the loader'], request, true]));
     expect(await run(`${say(hub)} console.log('');`)).toEqual([hub]);
   });
 
