@@ -79,14 +79,26 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     this.completion = new Completion(entityType, services, this.operations, this.drift);
   }
 
-  override async sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome> {
+  protected override async known(
+    resource: R,
+    client: HubClient,
+    { dryRun }: ReconcileContext,
+  ): Promise<R | Outcome> {
     const { reason, type } = this.entityType;
     const claimed = await this.claimed(resource, client);
-    const status = context.dryRun ? undefined : this.claims.unrecorded(resource, client);
-    if (status && recordedId(this.entityType, resource) !== undefined)
-      return waiting(reason, `The ${type} is being sent to the hub.`, 0, { status });
-    const outcome = await super.sync(claimed, client, context);
-    const claim = context.dryRun ? undefined : this.claims.unrecorded(resource, client);
+    const status = dryRun ? undefined : this.claims.unrecorded(resource, client);
+    return status && recordedId(this.entityType, resource) !== undefined
+      ? waiting(reason, `The ${type} is being sent to the hub.`, 0, { status })
+      : claimed;
+  }
+
+  protected override recorded(
+    outcome: Outcome,
+    resource: R,
+    client: HubClient,
+    { dryRun }: ReconcileContext,
+  ): Outcome {
+    const claim = dryRun ? undefined : this.claims.unrecorded(resource, client);
     return claim ? { ...outcome, status: { ...claim, ...outcome.status } } : outcome;
   }
 

@@ -55,13 +55,13 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     this.maintenance = new EntryMaintenance(services);
   }
 
-  override async sync(
-    resource: IntegrationResource,
-    client: HubClient,
-    context: ReconcileContext,
-  ): Promise<Outcome> {
-    const outcome = await super.sync(resource, client, context);
-    const isCleared = context.forced && !context.dryRun && resource.status?.rejectedHash !== undefined;
+  protected override recorded(
+    outcome: Outcome,
+    { status }: IntegrationResource,
+    _client: HubClient,
+    { forced, dryRun }: ReconcileContext,
+  ): Outcome {
+    const isCleared = forced && !dryRun && status?.rejectedHash !== undefined;
     return isCleared ? withStatus(outcome, { rejectedHash: null }) : outcome;
   }
 

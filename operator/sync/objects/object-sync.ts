@@ -16,7 +16,8 @@ export interface ObjectReconcile<R extends Child> {
 
 /**
  * The order in which every kind reconciles its object in a hub. A kind says what each step means; each step may end the
- * reconcile with an outcome. A crash between two steps is followed by a reconcile that starts with the first one.
+ * reconcile with an outcome. A crash between two steps is followed by a reconcile that starts with the first one. A kind
+ * overrides the steps, and never {@link sync}.
  *
  * @typeParam W the inputs of a reconcile
  * @typeParam Seen the object in the hub, as far as it is known
@@ -27,6 +28,31 @@ export abstract class ObjectSync<
   Seen extends object,
 > implements ChildModule<R> {
   async sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome> {
+    const known = await this.known(resource, client, context);
+    if (isOutcome(known)) return known;
+    return this.recorded(await this.reconcile(known, client, context), resource, client, context);
+  }
+
+  /** The resource with facts about its object that status does not have yet; or an outcome that records them before any step. */
+  protected known(resource: R, _client: HubClient, _context: ReconcileContext): Promise<R | Outcome> {
+    return Promise.resolve(resource);
+  }
+
+  /**
+   * The outcome of a step, completed with status that no step records.
+   *
+   * @param resource with its own status
+   */
+  protected recorded(
+    outcome: Outcome,
+    _resource: R,
+    _client: HubClient,
+    _context: ReconcileContext,
+  ): Outcome | Promise<Outcome> {
+    return outcome;
+  }
+
+  private async reconcile(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome> {
     const work = await this.begin(resource, client, context);
     if (isOutcome(work)) return work;
     if (!context.dryRun) {

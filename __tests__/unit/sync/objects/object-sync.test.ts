@@ -2,7 +2,10 @@ import type { HubClient } from '../../../../operator/client/hub-client';
 import { type Outcome, ready, waiting } from '../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../operator/sync/objects/child';
+import { ConfigEntitySync } from '../../../../operator/sync/config-entities/sync';
+import { IntegrationSync } from '../../../../operator/sync/integration/sync';
 import { type ObjectReconcile, ObjectSync } from '../../../../operator/sync/objects/object-sync';
+import { RegistrySync } from '../../../../operator/sync/registry/sync';
 import { anEntry } from '../registry/entries';
 
 type Step =
@@ -100,5 +103,49 @@ describe('ObjectSync', () => {
       'forgetObject',
     ]);
     expect((await sync(['isStillThere'], false, status)).message).toBe('ensure');
+  });
+
+  describe('what is known and not in status', () => {
+    const KNOWN = anEntry('HubFloor', 'attic', { status: { floorID: 'attic' } });
+
+    class Knowing extends Kind {
+      constructor(private readonly first: Child | Outcome) {
+        super([]);
+      }
+
+      override known() {
+        return Promise.resolve(this.first);
+      }
+      override begin(resource: Child, client: HubClient) {
+        given.push(resource);
+        return super.begin(resource, client);
+      }
+      override recorded(outcome: Outcome, resource: Child) {
+        given.push(resource);
+        return { ...outcome, status: { from: outcome.message } };
+      }
+    }
+
+    const resource = anEntry('HubFloor', 'attic', {});
+    /** Resources that the steps were given. */
+    let given: Child[];
+    const syncWith = (first: Child | Outcome) => {
+      [steps, given] = [[], []];
+      return new Knowing(first).sync(resource, {} as HubClient, {} as ReconcileContext);
+    };
+
+    test('is given to the steps, and an outcome records it beside the resource’s own status', async () => {
+      expect(await syncWith(KNOWN)).toMatchObject({ message: 'ensure', status: { from: 'ensure' } });
+      expect(given).toEqual([KNOWN, resource]);
+    });
+
+    test('comes into status before any step', async () => {
+      expect(await syncWith(outcomeOf('begin'))).toEqual(outcomeOf('begin'));
+      expect(steps).toEqual([]);
+    });
+  });
+
+  test.each([ConfigEntitySync, IntegrationSync, RegistrySync])('%o has the order of all kinds', (kind) => {
+    expect(Object.getOwnPropertyNames(kind.prototype)).not.toContain('sync');
   });
 });
