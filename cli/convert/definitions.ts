@@ -12,8 +12,9 @@ import {
 import type { BoundedTask } from '../../operator/base/bounded-task';
 import { isObject } from '../../operator/base/is-object';
 import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
-import { kubectlReading, numbersOfJson } from '../../operator/offline/manifests';
+import { numbersOfJson } from '../../operator/offline/manifests';
 import { syntaxMessage } from '../../operator/offline/syntax-messages';
+import { hubReading } from './hub-reading';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -47,7 +48,7 @@ function readDefinitions({ kind, text }: Given): ReadDefinitions {
   const lineOf = (node: Node | null) => lines.linePos(node?.range?.[0] ?? 0).line;
   // The reader warns of each tag of Home Assistant.
   const document = parseDocument(text, {
-    ...kubectlReading,
+    ...hubReading,
     lineCounter: lines,
     prettyErrors: false,
     logLevel: 'error',
@@ -126,7 +127,7 @@ function tagIn(node: Node, document: Document, seen = new Set<Node>()): string |
 export const pastedKindTask: BoundedTask<string, ConfigEntityKind | 'none'> = {
   name: 'pastedKind',
   run(text) {
-    const { contents, errors } = parseDocument(text, { ...kubectlReading, logLevel: 'error' });
+    const { contents, errors } = parseDocument(text, { ...hubReading, logLevel: 'error' });
     if (errors.length > 0) return 'none';
     const first = isSeq(contents) ? contents.items[0] : contents;
     if (!isMap(first)) return 'none';

@@ -4,11 +4,12 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { buffer } from 'node:stream/consumers';
-import { parse } from 'yaml';
+import { parse, parseDocument } from 'yaml';
 import { unbounded } from '../../../operator/base/bounded-task';
 import { planConfigMaps, filesFromOf } from '../../../cli/convert/config-maps';
 import { convert } from '../../../cli/convert/convert';
 import { readSource } from '../../../cli/convert/source';
+import { hubReading } from '../../../cli/convert/hub-reading';
 import { withModernKeys } from '../../../cli/convert/modern-keys';
 
 type Files = Readonly<Record<string, string | Buffer>>;
@@ -287,6 +288,20 @@ describe('definitions', () => {
     });
   });
 
+  test('have the ids and the values that the hub reads, not those of another reader', async () => {
+    const files = {
+      'automations.yaml': [
+        '- {id: 1e3, alias: A, triggers: [{trigger: state, to: 0o17, for: 12:30:00}], actions: []}',
+        '- {id: 017, alias: B, triggers: [], actions: []}',
+      ].join('\n'),
+    };
+    expect((await resource(files, 'automations/a.yaml')).spec).toMatchObject({
+      hubId: '1e3',
+      triggers: [{ to: '0o17', for: 45_000 }],
+    });
+    expect((await resource(files, 'automations/b.yaml')).spec).toMatchObject({ hubId: '15' });
+  });
+
   test('of one id are one resource, as the hub has one of them', async () => {
     const automation = (id: string) => `- {id: ${id}, alias: A, triggers: [], actions: []}\n`;
     const { files, notExpressed } = await converted({
@@ -394,6 +409,47 @@ describe('definitions', () => {
       ],
     });
   });
+});
+
+describe('plain texts', () => {
+  // The answers of PyYAML, by which the hub reads its files; its dates stay texts here.
+  test.each<[expected: unknown, ...texts: readonly string[]]>([
+    [true, 'on', 'Yes', 'TRUE'],
+    [false, 'No', 'off'],
+    [null, '~', 'NULL', ''],
+    [0, '0', '00'],
+    [1, '+1', '0x_1', '1_'],
+    [-1, '-0b1'],
+    [7, '0_7'],
+    [10, '1__0'],
+    [15, '017'],
+    [-15, '-017'],
+    [31, '0x1F'],
+    [90, '1:30'],
+    [45_000, '12:30:00'],
+    [-45_000, '-12:30:00'],
+    [0.5, '.5', '0.5'],
+    [1, '1.'],
+    [50, '.5e+2'],
+    [1500, '1.5e+3'],
+    [685_230.15, '190:20:30.15', '685.230_15e+03'],
+    [Infinity, '.inf', '+.INF'],
+    [-Infinity, '-.Inf'],
+    [NaN, '.NaN'],
+  ])('%j is written as %j, %j', (expected, ...texts) => {
+    for (const text of texts) expect([text, Number(value(text) ?? 0)]).toEqual([text, Number(expected)]);
+    for (const text of texts) expect(value(text) === null).toBe(expected === null);
+  });
+
+  test.each(
+    '0o17 1e3 y 1.5e3 1e-3 09 = 1e+3 -0o7 0b 08 +.5 -.5 . _1 nUll tRue 1:60 01:30 07:30:00 2001-01-01'.split(
+      ' ',
+    ),
+  )('%s is a text', (text) => {
+    expect(value(text)).toBe(text);
+  });
+
+  const value = (text: string): unknown => parseDocument(text, hubReading).toJS() as unknown;
 });
 
 describe('ConfigMaps', () => {
