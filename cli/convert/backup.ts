@@ -6,7 +6,7 @@ import { extract } from 'tar-stream';
 import { messageOf } from '../../operator/base/errors';
 import { isObject } from '../../operator/base/is-object';
 import { CommandError } from '../command-error';
-import { Sorting, type Source } from './sorting';
+import { NOT_FOLLOWED, Sorting, type Source } from './sorting';
 
 /** Bytes of the description of a backup. */
 const LARGEST_DESCRIPTION = 1024 * 1024;
@@ -27,15 +27,18 @@ export async function readBackup(path: string): Promise<Source> {
     // The description may come last.
     await assertReadable(path);
     const config = new ConfigOfBackup(sorting);
-    await eachEntry(opened(path), async (name, size, content) => {
-      const isArchive = /^homeassistant\.tar(\.gz)?$/.test(name);
+    await eachEntry(opened(path), async (name, size, content, isFile) => {
+      const isArchive = isFile && /^homeassistant\.tar(\.gz)?$/.test(name);
       if (isArchive) await eachEntry(name.endsWith('.gz') ? gunzipped(content) : content, config.take);
-      else await config.take(name, size, content);
+      else await config.take(name, size, content, isFile);
       isFound ||= isArchive || name.startsWith('data/');
     });
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`cannot read ${path} as a backup of Home Assistant: ${messageOf(error)}`);
+    const { code } = error as { readonly code?: unknown };
+    const cause =
+      code === 'Z_DATA_ERROR' ? `it is damaged or encrypted (${messageOf(error)})` : messageOf(error);
+    throw new CommandError(`cannot read ${path} as a backup of Home Assistant: ${cause}`);
   }
   if (!isFound)
     throw new CommandError(
@@ -71,10 +74,12 @@ class ConfigOfBackup {
 
   constructor(private readonly sorting: Sorting) {}
 
-  readonly take = async (name: string, size: number, file: Readable): Promise<void> => {
+  readonly take = async (name: string, size: number, file: Readable, isFile: boolean): Promise<void> => {
     const path = name.replace(/^data\//, '');
     if (path === name || path.split('/').includes('..')) return;
-    if (this.enters(folderOf(path))) await this.sorting.add(path, size, () => buffer(file));
+    if (!this.enters(folderOf(path))) return;
+    if (isFile) await this.sorting.add(path, size, () => buffer(file));
+    else this.sorting.leave(path, NOT_FOLLOWED);
   };
 
   private enters(folder: string): boolean {
@@ -89,17 +94,18 @@ class ConfigOfBackup {
 /** Empty: it is at the top. */
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
-/** Files of an archive; links and devices are left out. */
+/** The entries of an archive, but for its folders. `isFile`: it is no link and no device. */
 async function eachEntry(
   content: Readable,
-  take: (name: string, size: number, content: Readable) => Promise<void>,
+  take: (name: string, size: number, content: Readable, isFile: boolean) => Promise<void>,
 ): Promise<void> {
   const entries = extract();
   content.on('error', (error) => entries.destroy(error));
   content.pipe(entries);
   for await (const entry of entries) {
     const { name, type, size = 0 } = entry.header;
-    if (type === 'file') await take(name.replace(/^\.\//, ''), size, entry as unknown as Readable);
+    const path = name.replace(/^\.\//, '');
+    if (type !== 'directory') await take(path, size, entry as unknown as Readable, type === 'file');
     entry.resume();
   }
 }

@@ -27,20 +27,26 @@ const MOST_ITEMS = 200;
 const isKey = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(name);
 
 /**
- * Puts files into ConfigMaps: one for each folder, so that a new file needs no other entry, or, where there are too many folders, one for
- * each folder at the top. A file that is larger than the limit has one of its own.
+ * Puts files into ConfigMaps: one for each folder, so that a new file needs no other entry; where there are too many folders, one for
+ * each folder at the top, or as few as there is room for. A file that is larger than the limit has one of its own.
  */
 export function planConfigMaps(hub: string, files: Files): readonly ConfigMapPlan[] {
   const paths = Object.keys(files).sort();
-  const byFolder = plan(
-    hub,
-    files,
-    grouped(paths, (path) => posix.dirname(path)),
+  const plans = [posix.dirname, topOf, () => ALL].map(
+    (folderOf) => () => plan(hub, files, grouped(paths, folderOf)),
   );
-  return byFolder.length <= MOST ? byFolder : plan(hub, files, grouped(paths, topOf));
+  let last: readonly ConfigMapPlan[] = [];
+  for (const make of plans) {
+    last = make();
+    if (last.length <= MOST) break;
+  }
+  return last;
 }
 
-const topOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '.');
+/** The directory of the hub itself. */
+const ALL = '.';
+
+const topOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : ALL);
 
 function grouped(paths: readonly string[], folderOf: (path: string) => string) {
   const groups = new Map<string, string[]>();
@@ -54,13 +60,21 @@ function grouped(paths: readonly string[], folderOf: (path: string) => string) {
 function plan(hub: string, files: Files, groups: ReadonlyMap<string, readonly string[]>): ConfigMapPlan[] {
   const names = new Set<string>();
   return [...groups].flatMap(([group, paths]) => {
-    const folder = group === '.' ? '' : group;
+    const folder = group === ALL ? '' : group;
     return chunked(files, paths).map((chunk) => ({
-      name: freeName(`${hub}-${slugOf(folder) || 'files'}`, names),
+      name: freeName(`${hub}-${nameOf(folder)}`, names),
       folder,
       files: keyed(folder, chunk),
     }));
   });
+}
+
+/** Names of ConfigMaps that the operator itself makes for the hub, without the name of the hub. */
+const OF_OPERATOR = /^(configuration|delivery|operator)(-|$)/;
+
+function nameOf(folder: string): string {
+  const slug = slugOf(folder) || 'files';
+  return OF_OPERATOR.test(slug) ? `files-${slug}` : slug;
 }
 
 function chunked(files: Files, paths: readonly string[]): readonly (readonly string[])[] {

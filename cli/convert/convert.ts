@@ -2,7 +2,7 @@ import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { configuration, secrets as secretsKind } from '../../operator/kinds';
 import { pathProblem } from '../../operator/kinds/file-paths';
 import { GROUP_VERSION } from '../../operator/kinds/group';
-import type { Files } from '../../operator/sync/configuration/generate/config-files';
+import { type Files, isYaml } from '../../operator/sync/configuration/generate/config-files';
 import { CommandError } from '../command-error';
 import type { NotExpressed } from '../export/config-entities';
 import { type ExportedFile, filesOf, type Warning } from '../export/files';
@@ -40,8 +40,8 @@ export async function convert(source: Source, names: Names, texts: BoundedTasks)
   const described = await describeDefinitions(files, names.hub, texts);
   const checked = await filesOf(described.resources);
   const own = Object.hasOwn(files, 'configuration.yaml')
-    ? await convertConfiguration(files, names, texts)
-    : { files: [], errors: [], warnings: [], stays: [], configMaps: [] };
+    ? await convertConfiguration({ ...source, files }, names, texts)
+    : { files: [], errors: [], warnings: [], stays: source.left, configMaps: [] };
   const resources = [...own.files.filter(({ kind }) => kind !== ''), ...checked.files];
   return {
     ...own,
@@ -56,7 +56,6 @@ export async function convert(source: Source, names: Names, texts: BoundedTasks)
     ],
     notExpressed: [...described.notExpressed, ...checked.notExpressed],
     warnings: [...own.warnings, ...checked.warnings],
-    stays: [...source.left, ...own.stays],
   };
 }
 
@@ -72,9 +71,10 @@ async function named({ type, files }: Source, texts: BoundedTasks): Promise<File
   return { [form]: text };
 }
 
-async function convertConfiguration(files: Files, names: Names, texts: BoundedTasks) {
-  const inventory = await within(texts, inventoryTask, files, 'configuration.yaml');
-  const { carried, stays, refused } = carriedFiles(files, inventory);
+async function convertConfiguration({ files, left }: Source, names: Names, texts: BoundedTasks) {
+  const given = { files, left: left.map(({ path }) => path) };
+  const inventory = await within(texts, inventoryTask, given, 'configuration.yaml');
+  const { carried, stays, refused } = carriedFiles(files, left, inventory);
   const configMaps = planConfigMaps(names.hub, carried);
   const manifest = resourceOf(configuration.kind, names.hub, names.hub, {
     configuration: files['configuration.yaml']!,
@@ -110,11 +110,13 @@ async function convertConfiguration(files: Files, names: Names, texts: BoundedTa
   };
 }
 
-/** The files that come along, and those that stay, since nothing includes them. `refused`: a sentence for each that is included and cannot have its name. */
-function carriedFiles(files: Files, { included }: Inventory) {
+/** The files that come along, and those that stay, since nothing includes them. `refused`: a sentence for each that is included and cannot come along. */
+function carriedFiles(files: Files, left: readonly Left[], { included, lost }: Inventory) {
   const carried: Record<string, string> = {};
-  const stays: Left[] = [];
-  const refused: string[] = [];
+  const stays = left.filter(({ path }) => !lost.includes(path));
+  const refused = left
+    .filter(({ path }) => lost.includes(path))
+    .map(({ path, reason }) => `${path} is included: ${reason}.`);
   const isIncluded = new Set(included);
   const handled = new Set(['configuration.yaml', 'secrets.yaml', ...Object.keys(KINDS)]);
   for (const [path, text] of Object.entries(files)) {
@@ -122,13 +124,27 @@ function carriedFiles(files: Files, { included }: Inventory) {
     const isOfHub = /^blueprints\/[^/]+\/homeassistant\//.test(path);
     const isLoaded = isIncluded.has(path) || (/^(blueprints|custom_templates)\//.test(path) && !isOfHub);
     const problem = pathProblem(path);
+    const character = isYaml(path) && isIncluded.has(path) ? undefined : lostCharacter(path, text);
     if (isOfHub) stays.push({ path, reason: 'the hub writes its own blueprints itself' });
     else if (!isLoaded) stays.push({ path, reason: 'nothing includes it' });
     else if (problem !== undefined)
       refused.push(`${path}: ${problem}. Rename it, also where it is included.`);
+    else if (character !== undefined) refused.push(character);
     else carried[path] = text;
   }
   return { carried, stays, refused };
+}
+
+/** Characters that kubectl refuses or reads as a line break. An included file in YAML is an error with them for the hub, too. */
+const NOT_KEPT = /[\x7f-\x9f\ufffe\uffff]/;
+
+/** A character that would not arrive in the cluster, as a sentence. */
+function lostCharacter(path: string, text: string): string | undefined {
+  const found = NOT_KEPT.exec(text);
+  if (!found) return undefined;
+  const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  const line = text.slice(0, found.index).split('\n').length;
+  return `${path}, line ${line}: kubectl does not keep the character U+${code}: remove it.`;
 }
 
 const largeFiles = (configMaps: readonly ConfigMapPlan[], files: Files): string[] =>

@@ -14,6 +14,8 @@ import { hasSecret, isSecretKey } from '../export/likely-secrets';
 export interface Inventory {
   /** The files that `configuration.yaml` includes, directly or not, sorted. */
   readonly included: readonly string[];
+  /** Paths without a text that it includes, sorted. */
+  readonly lost: readonly string[];
   /** The keys of `!secret`, sorted. */
   readonly secrets: readonly string[];
   /** The keys of `secrets.yaml`; absent: there is none, or it cannot be read. */
@@ -31,9 +33,15 @@ export interface Note {
 /** Tags that the hub's loader knows, apart from the includes. */
 const TAGS: ReadonlySet<string> = new Set(['!secret', '!env_var', '!input']);
 
-export const inventoryTask: BoundedTask<Files, Inventory> = {
+interface Given {
+  readonly files: Files;
+  /** Paths of the copy that have no text; a folder ends with a slash. */
+  readonly left: readonly string[];
+}
+
+export const inventoryTask: BoundedTask<Given, Inventory> = {
   name: 'inventory',
-  run: (files, at) => new Reading(files, at).inventory(),
+  run: ({ files, left }, at) => new Reading(files, left, at).inventory(),
 };
 
 /** Texts that are long, or that the hub fills in, are no passwords. */
@@ -42,11 +50,13 @@ const isWritten = (value: unknown): boolean =>
 
 class Reading {
   private readonly included = new Set<string>();
+  private readonly lost = new Set<string>();
   private readonly secrets = new Set<string>();
   private readonly notes: Note[] = [];
 
   constructor(
     private readonly files: Files,
+    private readonly left: readonly string[],
     private readonly at: (part: string) => void,
   ) {}
 
@@ -56,6 +66,7 @@ class Reading {
     const given = this.keysOfSecrets();
     return {
       included: [...this.included].sort(),
+      lost: [...this.lost].sort(),
       secrets: [...this.secrets].sort(),
       ...(given && { given }),
       notes: this.notes,
@@ -119,6 +130,9 @@ class Reading {
     const path = nameInConfig(value, posix.dirname(name));
     const found = isIncludeOfFolder(node) ? includedFiles(Object.keys(this.files), path) : [path];
     for (const each of found) this.follow(each);
+    const lost = isIncludeOfFolder(node) ? includedFiles(this.left, path) : [];
+    const around = this.left.filter((each) => each === path || (each.endsWith('/') && path.startsWith(each)));
+    for (const each of [...lost, ...around]) this.lost.add(each);
   }
 
   private variable(place: string, text: string): void {

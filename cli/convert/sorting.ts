@@ -32,6 +32,9 @@ const DATABASE = 'history of the hub: it stays on the volume';
 /** Files of the hub that `convert` reads, besides those with a text. */
 const STORED_ZONES = '.storage/zone';
 
+/** Why a link is left. */
+export const NOT_FOLLOWED = 'it is a link or a device, which is not followed: copy the file itself';
+
 const TEXT = /\.(yaml|yml|jinja|txt|json)$/;
 /** Bytes of one file, and of all. */
 const LARGEST_FILE = 4 * 1024 * 1024;

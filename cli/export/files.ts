@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { lstat, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../operator/base/errors';
 import { isObject } from '../../operator/base/is-object';
@@ -153,7 +153,8 @@ export async function writeFiles(
   { isReplaced, texts }: { readonly isReplaced: boolean; readonly texts: BoundedTasks },
 ): Promise<WrittenFiles> {
   const folders = [...new Set(files.map(({ path }) => dirname(path)))];
-  for (const each of folders) await makeFolder(join(folder, each));
+  const ways = new Set(folders.flatMap(wayTo));
+  for (const each of ways) await makeFolder(join(folder, each));
   const kept: KeptFile[] = [];
   for (const file of files) {
     const path = join(folder, file.path);
@@ -180,13 +181,31 @@ export async function writeFiles(
   return { written: files.filter(({ path }) => !left.has(path)), kept, others };
 }
 
+/** `a/b` has the folders `.`, `a` and `a/b`. */
+const wayTo = (folder: string): readonly string[] =>
+  folder === '.' ? ['.'] : [...wayTo(dirname(folder)), folder];
+
 /** @throws CommandError */
 async function makeFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true });
+    await makeFolders(path);
     if (!(await lstat(path)).isSymbolicLink()) return;
   } catch (error) {
     throw new CommandError(`cannot write into ${path}: ${messageOf(error)}`);
   }
   throw new CommandError(`${path} is a symbolic link, which is not followed: replace it by a folder`);
+}
+
+/** Node's own way with parents never ends where a file system has no place for a new folder, such as `/proc`. */
+async function makeFolders(path: string): Promise<void> {
+  const isThere = (each: string) =>
+    lstat(each).then(
+      () => true,
+      () => false,
+    );
+  if (!(await isThere(path))) {
+    const parent = dirname(path);
+    if (parent !== path && !(await isThere(parent))) await makeFolders(parent);
+    await mkdir(path);
+  } else if (!(await stat(path)).isDirectory()) throw new Error('it is no folder');
 }

@@ -28,7 +28,8 @@ export function destinationOf<Options extends object>(options: Options & Given):
   const { to, output, format } = options;
   const isForm = isOutputFormat(output);
   const folder = to ?? (isForm ? undefined : output);
-  if (folder === undefined) throw new CommandError('name the folder for the files: --to DIRECTORY');
+  if (folder === undefined || folder === '')
+    throw new CommandError('name the folder for the files: --to DIRECTORY');
   if (to !== undefined && !isForm)
     throw new CommandError(`-o ${output} is no form of the report: use one of ${outputFormats.join(', ')}`);
   return { ...options, output: folder, format: format ?? (isForm ? output : 'table') };

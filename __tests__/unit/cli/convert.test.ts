@@ -140,6 +140,28 @@ describe('the configuration', () => {
     ]);
   });
 
+  test('an included file that cannot come along is an error with its reason', async () => {
+    const { errors, stays } = await converted({
+      'configuration.yaml': `${MAIN}a: !include words\nb: !include www/a.yaml\n`,
+      'packages/hall.yaml': Buffer.from('caf\xe9', 'latin1'),
+      'packages/attic.yaml': 'x'.repeat(5 * 1024 * 1024),
+      'packages/notes.md': '',
+      'custom_templates/a.jinja': 'a \u0085 b',
+      'blueprints/script/me/a.yaml': 'a: 1\n# \u009d\n',
+      words: 'a: 1',
+      'www/a.yaml': '',
+    });
+    expect(errors.map((each) => each.replace(/: copy.*/, ''))).toEqual([
+      'packages/attic.yaml is included: it has 5242880 bytes, and a ConfigMap has room for 1 MiB',
+      'packages/hall.yaml is included: it is not in UTF-8: store it in this encoding first.',
+      'words is included: it is no text of a configuration',
+      'www/ is included: files of the web server',
+      'blueprints/script/me/a.yaml, line 2: kubectl does not keep the character U+009D: remove it.',
+      'custom_templates/a.jinja, line 1: kubectl does not keep the character U+0085: remove it.',
+    ]);
+    expect(stays.map(({ path }) => path)).toEqual(['packages/notes.md']);
+  });
+
   test('lists files that a hub cannot have, and those that are no text', async () => {
     const { errors, stays } = await converted({
       'configuration.yaml': `${MAIN}küche: !include küche.yaml\n`,
@@ -463,6 +485,33 @@ describe('ConfigMaps', () => {
     ]);
   });
 
+  test('have no name that the operator uses itself', () => {
+    const paths = [
+      'configuration/a.yaml',
+      'configuration/1/a.yaml',
+      'delivery/0/a.yaml',
+      'operator ip/a.yaml',
+    ];
+    const names = planConfigMaps('villa', Object.fromEntries([...paths, 'a.yaml'].map((path) => [path, ''])));
+    expect(names.map(({ name }) => name)).toEqual([
+      'villa-files',
+      'villa-files-configuration-1',
+      'villa-files-configuration',
+      'villa-files-delivery-0',
+      'villa-files-operator-ip',
+    ]);
+  });
+
+  test('are as few as there is room for where there are too many folders at the top', () => {
+    const paths = Array.from({ length: 40 }, (_, index) => `room ${index}/main.yaml`);
+    const plans = planConfigMaps('villa', Object.fromEntries(paths.map((path) => [path, ''])));
+    expect(plans.map(({ name, folder, files }) => [name, folder, files.length])).toEqual([
+      ['villa-files', '', 40],
+    ]);
+    const { items } = filesFromOf(plans[0]!) as { items: { path: string }[] };
+    expect(items.map(({ path }) => path).sort()).toEqual(paths.sort());
+  });
+
   test('are those of the folders at the top where there are too many', () => {
     const paths = Array.from({ length: 40 }, (_, index) => `packages/room ${index}/main.yaml`);
     const [plan, ...others] = planConfigMaps('villa', Object.fromEntries(paths.map((path) => [path, ''])));
@@ -505,6 +554,23 @@ describe('a backup', () => {
     expect(left.map(({ path }) => path)).toEqual(['www/']);
   });
 
+  test('has links and devices, which are named and not followed', async () => {
+    const archive = pack();
+    archive.entry({ name: 'data/configuration.yaml' }, MAIN);
+    archive.entry({ name: 'data/packages/', type: 'directory' });
+    archive.entry({ name: 'data/packages/a.yaml', type: 'symlink', linkname: '/etc/passwd' });
+    archive.entry({ name: 'data/packages/b.yaml', type: 'link', linkname: 'data/configuration.yaml' });
+    archive.entry({ name: 'data/packages/c.yaml', type: 'fifo' });
+    archive.finalize();
+    const inner = gzipSync(await buffer(archive as never));
+    const source = await read(await tar({ 'homeassistant.tar.gz': inner }));
+    expect(source.left.map(({ path }) => path)).toEqual(
+      ['a', 'b', 'c'].map((name) => `packages/${name}.yaml`),
+    );
+    const { errors } = await convert(source, { hub: 'villa' }, unbounded);
+    expect(errors[0]).toMatch(/^packages\/a\.yaml is included: it is a link or a device/);
+  });
+
   test('may be zipped, and its inner archive may be named alone', async () => {
     const data = { 'data/configuration.yaml': MAIN };
     const outer = gzipSync(await backup({}, data));
@@ -531,6 +597,11 @@ describe('a backup', () => {
     ],
     ['without the settings', async () => tar({ './backup.json': '{}' }), 'has no homeassistant.tar.gz'],
     ['of something else', async () => backup({}, { 'data/a.yaml': '' }), 'has no data/configuration.yaml'],
+    [
+      'of encrypted bytes without a description',
+      () => tar({ 'homeassistant.tar.gz': Buffer.from('SecureTar\x02') }),
+      'as a backup of Home Assistant: it is damaged or encrypted (',
+    ],
     ['no tar', () => Promise.resolve(Buffer.alloc(2048, 'x')), 'as a backup of Home Assistant: '],
     [
       'cut off',
@@ -556,11 +627,30 @@ describe('a source', () => {
     const source = await write({
       'configuration.yaml': '',
       'home/hub-configuration.yaml': '',
+      'home/kustomization.yaml': '',
       'a/home/b.yaml': '',
     });
-    const { files } = await readSource(source, join(source, 'home', '.'));
-    expect(Object.keys(files)).toEqual(['a/home/b.yaml', 'configuration.yaml']);
+    await symlink(source, join(folder, 'link'));
+    for (const from of [source, join(folder, 'link')])
+      for (const to of [join(source, 'home', '.'), join(folder, 'link', 'home')]) {
+        const { files } = await readSource(from, to);
+        expect(Object.keys(files)).toEqual(['a/home/b.yaml', 'configuration.yaml']);
+      }
   });
+
+  test.each(['.', 'packages', '../link', '../link/packages'])(
+    'is not the folder for the result: %s',
+    async (to) => {
+      const source = await write({ 'configuration.yaml': MAIN, 'packages/a.yaml': '{}\n' });
+      await symlink(source, join(folder, 'link'));
+      const output = join(source, to);
+      await expect(readSource(source, output)).rejects.toThrow(
+        `--to ${output} is a folder of the copy, which is not changed`,
+      );
+      for (const free of ['new', 'packages/new', '../config-git'])
+        expect(Object.keys((await readSource(source, join(source, free))).files)).toHaveLength(2);
+    },
+  );
 
   test('has no file that a link leads to', async () => {
     await write({ 'a.yaml': 'secret: of the machine\n' }, 'outside');

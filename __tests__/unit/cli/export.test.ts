@@ -286,13 +286,24 @@ describe('the files of an export', () => {
       expect((await readdir(join(folder, 'labels'))).sort()).toEqual(['a.yaml', 'b.yaml']);
     });
 
+    test('a place where no folder can be is named', async () => {
+      const options = { isReplaced: false, texts: unbounded };
+      for (const place of ['/proc/none', '/proc/none/below', join(folder, 'file', 'a')]) {
+        await writeFile(join(folder, 'file'), '');
+        await expect(writeFiles(place, [file('a.yaml')], options)).rejects.toThrow(
+          `cannot write into ${place}`,
+        );
+      }
+    });
+
     test('links are not followed', async () => {
       await mkdir(join(folder, 'elsewhere'));
       await writeFile(join(folder, 'elsewhere', 'keys'), 'mine');
       await symlink(join(folder, 'elsewhere'), join(folder, 'automations'));
       await mkdir(join(folder, 'scenes'));
       await symlink(join(folder, 'elsewhere', 'keys'), join(folder, 'scenes', 'a.yaml'));
-      await expect(write([file('automations/a.yaml')], true)).rejects.toThrow('symbolic link');
+      for (const path of ['automations/a.yaml', 'automations/below/a.yaml'])
+        await expect(write([file(path)], true)).rejects.toThrow('symbolic link');
       const { kept } = await write([file('scenes/a.yaml'), file('scenes/b.yaml')], true);
       expect(kept).toEqual([
         { path: 'scenes/a.yaml', reason: expect.stringContaining('symbolic link') as string },

@@ -329,6 +329,7 @@ describe('the form of a result', () => {
     expect(read('-o home')).toEqual({ folder: 'home', format: 'table' });
     expect(read('-o home --format yaml')).toEqual({ folder: 'home', format: 'yaml' });
     expect(() => read('-o json')).toThrow('--to DIRECTORY');
+    expect(() => read('--to=')).toThrow('--to DIRECTORY');
     expect(() => read('--to home -o xml')).toThrow('one of table, json, yaml');
   });
 
