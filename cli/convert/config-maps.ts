@@ -32,7 +32,7 @@ const isKey = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(na
  */
 export function planConfigMaps(hub: string, files: Files): readonly ConfigMapPlan[] {
   const paths = Object.keys(files).sort();
-  const plans = [posix.dirname, topOf, () => ALL].map(
+  const plans = [(path: string) => posix.dirname(path), topOf, () => ALL].map(
     (folderOf) => () => plan(hub, files, grouped(paths, folderOf)),
   );
   let last: readonly ConfigMapPlan[] = [];

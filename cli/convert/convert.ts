@@ -12,6 +12,7 @@ import { type ConfigMapPlan, filesFromOf, planConfigMaps } from './config-maps';
 import { pastedKindTask } from './definitions';
 import { describeDefinitions, KINDS } from './describe-definitions';
 import { type Inventory, inventoryTask } from './inventory';
+import { isOfSecrets } from './given-secrets';
 import { kustomization } from './kustomization';
 import { secretsOf } from './secrets';
 import type { Left, Source } from './sorting';
@@ -125,7 +126,8 @@ function carriedFiles(files: Files, left: readonly Left[], { included, lost }: I
     const isLoaded = isIncluded.has(path) || (/^(blueprints|custom_templates)\//.test(path) && !isOfHub);
     const problem = pathProblem(path);
     const character = isYaml(path) && isIncluded.has(path) ? undefined : lostCharacter(path, text);
-    if (isOfHub) stays.push({ path, reason: 'the hub writes its own blueprints itself' });
+    if (isOfSecrets(path)) stays.push({ path, reason: 'its keys belong into the Secret, too' });
+    else if (isOfHub) stays.push({ path, reason: 'the hub writes its own blueprints itself' });
     else if (!isLoaded) stays.push({ path, reason: 'nothing includes it' });
     else if (problem !== undefined)
       refused.push(`${path}: ${problem}. Rename it, also where it is included.`);

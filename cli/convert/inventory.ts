@@ -5,10 +5,13 @@ import {
   type Files,
   includedFiles,
   isIncludeOfFolder,
+  isYaml,
   nameInConfig,
 } from '../../operator/sync/configuration/generate/config-files';
 import { type HubYaml, parseHubYaml } from '../../operator/sync/configuration/generate/hub-yaml';
 import { hasSecret, isSecretKey } from '../export/likely-secrets';
+import { type GivenSecrets, givenSecrets, isOfSecrets, secretsIn } from './given-secrets';
+import { secretComments, secretLines } from './secret-lines';
 
 /** What a configuration uses, found by following its includes. */
 export interface Inventory {
@@ -18,7 +21,7 @@ export interface Inventory {
   readonly lost: readonly string[];
   /** The keys of `!secret`, sorted. */
   readonly secrets: readonly string[];
-  /** The keys of `secrets.yaml`; absent: there is none, or it cannot be read. */
+  /** The keys of `secrets.yaml`; absent: there is none, or not all can be read. */
   readonly given?: readonly string[];
   readonly notes: readonly Note[];
 }
@@ -46,13 +49,21 @@ export const inventoryTask: BoundedTask<Given, Inventory> = {
 
 /** Texts that are long, or that the hub fills in, are no passwords. */
 const isWritten = (value: unknown): boolean =>
-  isScalar(value) && !value.tag?.startsWith('!') && /^[^\s{]{4,}$/.test(String(value.value));
+  isScalar(value) && !value.tag?.startsWith('!') && /^[^\n{]{4,64}$/.test(String(value.value).trim());
+
+/** Files that become resources. */
+const OF_HUB = ['automations.yaml', 'scenes.yaml', 'scripts.yaml'];
+
+/** Files that come along without an include. */
+const isTaken = (name: string): boolean => /^(blueprints|custom_templates)\//.test(name);
 
 class Reading {
   private readonly included = new Set<string>();
   private readonly lost = new Set<string>();
   private readonly secrets = new Set<string>();
   private readonly notes: Note[] = [];
+  /** The lines with a note about a secret: `<file>, line <n>`. */
+  private readonly noted = new Set<string>();
 
   constructor(
     private readonly files: Files,
@@ -63,26 +74,48 @@ class Reading {
   inventory(): Inventory {
     this.follow('configuration.yaml');
     this.included.delete('configuration.yaml');
-    const given = this.keysOfSecrets();
+    const given = givenSecrets(this.files);
+    this.noteLines(given);
+    for (const message of given?.unread ?? []) this.notes.push({ message, isError: true });
     return {
       included: [...this.included].sort(),
       lost: [...this.lost].sort(),
       secrets: [...this.secrets].sort(),
-      ...(given && { given }),
+      ...(given?.unread.length === 0 && { given: [...given.values.keys()] }),
       notes: this.notes,
     };
   }
 
-  private keysOfSecrets(): readonly string[] | undefined {
-    const text = this.files['secrets.yaml'];
-    const file = text === undefined ? undefined : parseHubYaml(text);
-    if (!file || !('document' in file)) return undefined;
-    return isMap(file.root) ? file.root.items.map(({ key }) => (isScalar(key) ? String(key.value) : '')) : [];
+  /** Secrets that are no node of a followed file: comments, files of other forms, and the values of the secrets themselves. */
+  private noteLines(given: GivenSecrets | undefined): void {
+    for (const [name, text] of Object.entries(this.files)) {
+      const isFollowed = name === 'configuration.yaml' || this.included.has(name);
+      const isOfHub = OF_HUB.includes(name);
+      if (isOfSecrets(name) || !(isFollowed || isOfHub || isTaken(name))) continue;
+      for (const { key, line } of given ? secretsIn(text, given) : []) this.noteValue(name, line, key);
+      const lines = isFollowed && isYaml(name) ? secretComments(text) : secretLines(text);
+      // Comments of the hub's own files do not come along, and their values are looked at where they become resources.
+      for (const { line, subject } of isOfHub ? [] : lines) this.noteSecret(`${name}, line ${line}`, subject);
+    }
+    for (const [key, { size }] of given?.values ?? [])
+      if (size > 1 && this.secrets.has(key))
+        this.notes.push({
+          message: `!secret ${key} has a value in secrets.yaml and another one in that of a folder, and all files share one here: rename one of the two.`,
+          isError: false,
+        });
+  }
+
+  private noteValue(name: string, line: number, key: string): void {
+    const place = `${name}, line ${line}`;
+    this.noted.add(place);
+    const way = OF_HUB.includes(name) ? 'keep the object in a package, with' : 'write';
+    const message = `${place}: it has the value of the key ${key} of secrets.yaml, which must not be in Git: ${way} !secret ${key}.`;
+    this.notes.push({ message, isError: false });
   }
 
   private follow(name: string): void {
     const text = Object.hasOwn(this.files, name) ? this.files[name] : undefined;
-    if (text === undefined || this.included.has(name)) return;
+    if (text === undefined || this.included.has(name) || isOfSecrets(name)) return;
     this.included.add(name);
     this.at(name);
     const file = parseHubYaml(text);
@@ -103,11 +136,14 @@ class Reading {
   private pair(name: string, file: HubYaml, { key, value }: Pair): void {
     if (!isScalar(key) || !isSecretKey(String(key.value)) || !isWritten(value)) return;
     if (isScalar(value) && hasSecret(String(value.value))) return; // named by its form
-    this.noteSecret(`${placeOf(name, file, value as Node)}: ${String(key.value)}`);
+    this.noteSecret(placeOf(name, file, value as Node), String(key.value));
   }
 
-  private noteSecret(subject: string): void {
-    const message = `${subject} looks like a secret, which must not be in Git: move its value into secrets.yaml, and write !secret with its key.`;
+  private noteSecret(place: string, subject: string): void {
+    const line = place.replace(/, column \d+$/, '');
+    if (line === place && this.noted.has(line)) return; // another part of the line was named
+    this.noted.add(line);
+    const message = `${place}: ${subject} looks like a secret, which must not be in Git: move its value into secrets.yaml, and write !secret with its key.`;
     this.notes.push({ message, isError: false });
   }
 
@@ -115,7 +151,7 @@ class Reading {
     const { tag = '' } = node as { tag?: string };
     const value = isScalar(node) ? String(node.value) : '';
     if (!tag.startsWith('!') || tag === '!') {
-      if (hasSecret(value)) this.noteSecret(`${placeOf(name, file, node)}: the text`);
+      if (hasSecret(value)) this.noteSecret(placeOf(name, file, node), 'the text');
     } else if (tag === '!secret') this.secrets.add(value);
     else if (tag === '!env_var') this.variable(placeOf(name, file, node), value);
     else if (/^!include(_dir_(list|named|merge_list|merge_named))?$/.test(tag))

@@ -3,7 +3,7 @@ import { fieldOf, type Path } from '../../operator/offline/field-path';
 
 /** Keys whose values are secrets, as integrations name them. */
 const SECRET_KEY =
-  /^(code|pin)$|(^|_)(password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key|credentials?|authorization|pin_?code)$/i;
+  /^(code|pin|pass|pwd|psk)$|(^|[-_])(password|passwd|passphrase|passcode|psk|secret|token|bearer|(api|access|private|local|app|auth|encryption|network|shared)[-_]?key|credentials?|authorization|pin_?code)$/i;
 
 /** Whether integrations name secrets like this. */
 export const isSecretKey = (key: string): boolean => SECRET_KEY.test(key);

@@ -239,6 +239,83 @@ describe('secrets', () => {
     expect(warnings).toEqual([]);
   });
 
+  const places = async (files: Files) => {
+    const { warnings } = await converted(files);
+    return warnings.map(({ message }) => message.replace(/ looks like.*|, which must.*/, ''));
+  };
+
+  test('are named where their values stand outside of secrets.yaml', async () => {
+    const files = {
+      'configuration.yaml': `${MAIN}# was hunter33value\nhomeassistant_x: !secret word\n`,
+      'packages/a.yaml':
+        'a: [x, "say hunter33value", xhunter33value]\nb: 1hunter33value2\nc: hunter33value\n',
+      'packages/b.yaml': 'homeassistant_x: notify.phone_1\n',
+      'packages/c.yaml': 'b: xhunter33valuex\n',
+      'custom_templates/a.jinja': '{# hunter33value #}',
+      'automations.yaml': '- {id: "1", alias: A, triggers: [], actions: [{delay: "hunter33value"}]}\n',
+      'notes.txt': 'hunter33value',
+      'secrets.yaml': 'used: hunter33value\nword: homeassistant_x\nentity: notify.phone_1\npin: 1234\n',
+    };
+    const at = (place: string) => `${place}: it has the value of the key used of secrets.yaml`;
+    const found = await places(files);
+    expect(found.sort()).toEqual([
+      at('automations.yaml, line 1'),
+      at('configuration.yaml, line 4'),
+      at('custom_templates/a.jinja, line 1'),
+      at('packages/a.yaml, line 1'),
+    ]);
+    expect(found.join()).not.toContain('hunter');
+  });
+
+  test('are named in comments, templates, blueprints and under other names of keys', async () => {
+    const files = {
+      'configuration.yaml': [
+        '# password: hunter22',
+        'a: "#" # see http://me:hunter22@host',
+        'b: {X-Api-Key: 0123abcd, psk: my wifi words, pass: hunter22}',
+        '# token: the one of the router, see below',
+        'c: {token: see, password: "{{ x }}", monkey: banana}',
+        'd: "http://me:hunter22@host/" # http://me:hunter22@host/',
+      ].join('\r\n'),
+      'blueprints/script/me/a.yaml': 'a:\n  password: hunter22\n',
+      'custom_templates/a.jinja': '{% set api_key = "a" %}\n{{ "Bearer abcd12345678" }}\n',
+    };
+    const found = await places(files);
+    expect([...found].sort()).toEqual([
+      'blueprints/script/me/a.yaml, line 2: the line',
+      'configuration.yaml, line 1: the comment',
+      'configuration.yaml, line 2: the comment',
+      'configuration.yaml, line 3, column 16: X-Api-Key',
+      'configuration.yaml, line 3, column 31: psk',
+      'configuration.yaml, line 3, column 52: pass',
+      'configuration.yaml, line 6, column 4: the text',
+      'custom_templates/a.jinja, line 2: the line',
+    ]);
+  });
+
+  test('of folders belong into the same Secret, and a file that cannot be read is an error', async () => {
+    const given = (ofFolder: string) => ({
+      'configuration.yaml': `${MAIN}a: !secret a\nb: !include secrets.yaml\n`,
+      'packages/a.yaml': 'a: !secret q\nb: !secret a\n',
+      'packages/secrets.yaml': ofFolder,
+      'secrets.yaml': 'a: hidden-1\n',
+    });
+    const { secret, stays, warnings, errors } = await converted(given('q: hidden-2\na: hidden-3\n'));
+    expect(secret?.keys).toEqual(['a', 'q']);
+    expect(stays).toEqual([
+      { path: 'packages/secrets.yaml', reason: 'its keys belong into the Secret, too' },
+    ]);
+    expect(errors).toEqual([]);
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^!secret a has a value in secrets\.yaml and another one in that of a folder/),
+    ]);
+    const unread = await converted(given('q: [\n'));
+    expect(unread.errors).toEqual([
+      expect.stringMatching(/^packages\/secrets\.yaml, line 2, cannot be read: /),
+    ]);
+    expect(unread.warnings).toEqual([]);
+  });
+
   test('that secrets.yaml does not have, or that no Secret can have, are named', async () => {
     const { warnings } = await converted({
       'configuration.yaml': 'a: !secret url\nb: !secret "a b"\n',

@@ -25,7 +25,7 @@ const MOST_TARGETS = 200;
 const LONGEST_PATH = 255;
 
 /** The files that the hub's API, the operator or the hub itself writes at the start of a pod. */
-const WRITTEN_BY_HUB = /^(automations|scenes|scripts)\.yaml$|^hub-operator\//;
+const WRITTEN_BY_HUB = /^(automations|scenes|scripts|secrets)\.yaml$|^hub-operator\//;
 
 /** The targets in the order of the files and their lines. Those outside of the hub's directory are left out. */
 export function foreignTargets(
