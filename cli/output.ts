@@ -56,10 +56,14 @@ export async function formatResult(
   table: () => string,
 ): Promise<string> {
   if (output === 'table') return table();
-  if (output === 'json') return `${JSON.stringify(result, undefined, 2)}\n`;
+  if (output === 'json') return `${escaped(JSON.stringify(result, undefined, 2))}\n`;
   const { stringify } = await import('./yaml-form');
   return stringify(result, { lineWidth: 0 });
 }
+
+/** JSON whose texts have no control characters: JavaScript leaves some of them, one of which begins a sequence for a terminal. */
+const escaped = (json: string): string =>
+  json.replace(/[\u007f-\u009f]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /**
  * Text of the cluster or a hub on one line, without control characters, by which it could change the terminal. Where a line that begins

@@ -8,6 +8,7 @@ import { COMPLETE, completionCommand, printCandidates } from './completion';
 import type { Environment } from './environment';
 import { errorText } from './error-text';
 import { type ExitCode, exitCodes } from './exit-codes';
+import { logLine } from './output';
 import { commandFirst, synonymOf, versionCommand } from './words';
 
 /** The names under which the program is called. */
@@ -91,7 +92,9 @@ export async function runProgram(
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.failure;
     if (environment.signal.aborted) return exitCodes.failure;
     if (!(error instanceof OperationalError)) throw error;
-    terminal.warn(`error: ${errorText(error, cluster)}`);
+    // A hub or an API server may have written a part of it.
+    const lines = errorText(error, cluster).split('\n').map(logLine);
+    terminal.warn(`error: ${lines.join('\n')}`);
     return error instanceof CommandError ? error.exitCode : exitCodes.failure;
   } finally {
     terminal.clearProgress();

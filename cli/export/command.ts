@@ -134,7 +134,7 @@ function summary(
   const rows = kinds.map((kind) => [kind, String(written.filter((each) => each.kind === kind).length)]);
   return [
     ...(rows.length > 0 ? [formatTable(['KIND', 'FILES'], rows).trimEnd()] : []),
-    ...notExpressed.map(({ object, reason }) => `not expressed: ${object}: ${oneLine(reason)}`),
+    ...notExpressed.map(({ object, reason }) => oneLine(`not expressed: ${object}: ${reason}`)),
     ...warnings.map(({ path, message }) => `warning: ${path}: ${message}`),
     ...kept.map(({ path, reason }) => `not written: ${path}: ${oneLine(reason)}`),
     ...others.map(

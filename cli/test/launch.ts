@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { NEWEST_SUPPORTED } from '../../operator/base/hub-version';
+import { isComparable, NEWEST_SUPPORTED } from '../../operator/base/hub-version';
 import { CommandError } from '../command-error';
 import { findInPath, sandboxPythons } from './find-program';
 
@@ -73,6 +73,18 @@ export async function chooseLaunch(
 function imageOf(hub: HubWorkload | undefined, hubVersion: string | undefined): string {
   const version = hubVersion ?? hub?.version ?? NEWEST_SUPPORTED;
   return `${hub?.image ?? IMAGE}${version.startsWith('sha256:') ? '@' : ':'}${version}`;
+}
+
+/**
+ * @param version of the Home Assistant that runs
+ * @throws CommandError it is not the one that was asked for
+ */
+export function checkVersion(version: string, { hubVersion }: PythonOptions): void {
+  if (hubVersion === undefined || !isComparable(hubVersion)) return;
+  if (version !== hubVersion && !version.startsWith(`${hubVersion}.`))
+    throw new CommandError(
+      `this Python has Home Assistant ${version}, and --hub-version is ${hubVersion}: name another one with --python, or leave out --hub-version`,
+    );
 }
 
 /** Others have written a home: its container has no network, no rights, and one folder to write in. */

@@ -12,7 +12,7 @@ import type { TestFile } from './file/compile';
 import { readTestFile } from './file/test-file';
 import { type DescribedHome, describeHome } from './home';
 import { type HomeFiles, readHome } from './home-files';
-import { chooseLaunch, type PythonOptions } from './launch';
+import { checkVersion, chooseLaunch, type PythonOptions } from './launch';
 import type { Request } from './protocol';
 import { pullImage } from './pull-image';
 import { runPython } from './python-program';
@@ -145,7 +145,7 @@ class TestRun {
       loader: loader(),
       onAnswer: (answer) => {
         this.collector.add(answer);
-        if (answer.type === 'hub') this.checkVersion(answer.version);
+        if (answer.type === 'hub') this.useVersion(answer.version);
         this.showHeading();
       },
       current: () => this.collector.current,
@@ -173,15 +173,10 @@ class TestRun {
   }
 
   /** @throws CommandError it is not the version that was asked for */
-  private checkVersion(version: string): void {
+  private useVersion(version: string): void {
     const { hubVersion } = this.options;
     const own = this.described.hub?.version;
-    const isOther =
-      hubVersion !== undefined && version !== hubVersion && !version.startsWith(`${hubVersion}.`);
-    if (isOther && isComparable(hubVersion))
-      throw new CommandError(
-        `this Python has Home Assistant ${version}, and --hub-version is ${hubVersion}: name another one with --python, or leave out --hub-version`,
-      );
+    checkVersion(version, this.options);
     if (hubVersion === undefined && own !== undefined && isComparable(own) && own !== version)
       this.warnings.push(`The Hub has the version ${own}, and the tests run with ${version}.`);
     if (isLower(version, OLDEST_SUPPORTED))

@@ -8,9 +8,10 @@ import { version } from '../../../package.json';
 import cliPackage from '../../../cli/package.json';
 import { CommandContext } from '../../../cli/command-context';
 import { destinationOf, withDestination } from '../../../cli/export/options';
+import { HubFailed } from '../../../operator/client/connection/errors';
 import { createProgram } from '../../../cli/program';
 import { formatRuns, stepsOf } from '../../../cli/trace/command';
-import { formatTable } from '../../../cli/output';
+import { formatResult, formatTable } from '../../../cli/output';
 import { CommandLine, ofHub, resource } from './command-line';
 
 const villa = resource('Hub', 'villa', {});
@@ -79,6 +80,25 @@ describe('completion', () => {
       code: 2,
       stderr: expect.stringContaining('Allowed choices are bash, zsh, fish') as string,
     });
+  });
+});
+
+describe('a terminal', () => {
+  test('gets no escape sequence of a hub by an error', async () => {
+    const line = new CommandLine(villa);
+    line.intercept = ({ path }) => {
+      if (path.includes('/pods/')) throw new HubFailed('first\u001b[2J\u009b2J\nsecond\u0007');
+      return undefined;
+    };
+    const { stderr } = await line.run('logs villa');
+    expect(stderr).toBe('error: the hub: first\nsecond\n');
+  });
+
+  test('gets no escape sequence by JSON, which keeps the text', async () => {
+    const texts = { a: 'x\u001b[2J\u009b2J\u007f' };
+    const shown = await formatResult('json', texts, () => '');
+    expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    expect(JSON.parse(shown)).toEqual(texts);
   });
 });
 

@@ -49,7 +49,8 @@ export function compareCalls(before: readonly SeenCall[], after: readonly SeenCa
   const [groupsBefore, groupsAfter] = [grouped(before), grouped(after)];
   const keys = [...new Set([...groupsBefore.keys(), ...groupsAfter.keys()])].sort();
   const differences: CallDifference[] = [];
-  const changed: { readonly time: number; readonly call: ChangedCall }[] = [];
+  // Without `push(...)`: a call takes 100,000 arguments or so, and an automation may make more calls.
+  const changed: (readonly { readonly time: number; readonly call: ChangedCall }[])[] = [];
   for (const key of keys) {
     const [one = [], other = []] = [groupsBefore.get(key), groupsAfter.get(key)];
     const left = withoutPairs(one, other, ({ data }) => data);
@@ -64,11 +65,14 @@ export function compareCalls(before: readonly SeenCall[], after: readonly SeenCa
       otherData: left.before.length - rest.before.length,
     });
     for (const side of ['before', 'after'] as const)
-      changed.push(...left[side].map(({ call, time }) => ({ time, call: changedCall(side, call) })));
+      changed.push(left[side].map(({ call, time }) => ({ time, call: changedCall(side, call) })));
   }
   return {
     differences: differences.sort((a, b) => weightOf(b) - weightOf(a)),
-    changed: changed.sort((a, b) => a.time - b.time).map(({ call }) => call),
+    changed: changed
+      .flat()
+      .sort((a, b) => a.time - b.time)
+      .map(({ call }) => call),
   };
 }
 
@@ -119,20 +123,21 @@ function withoutPairs(
   groupOf: (call: Timed) => string,
 ): Left {
   const [groupsBefore, groupsAfter] = [groupedBy(before, groupOf), groupedBy(after, groupOf)];
-  const left: { before: Timed[]; after: Timed[] } = { before: [], after: [] };
+  const left: Record<ChangedCall['side'], (readonly Timed[])[]> = { before: [], after: [] };
   for (const key of new Set([...groupsBefore.keys(), ...groupsAfter.keys()])) {
     const [one, other] = [groupsBefore.get(key) ?? [], groupsAfter.get(key) ?? []];
+    const alone: { before: Timed[]; after: Timed[] } = { before: [], after: [] };
     let [i, j] = [0, 0];
     while (i < one.length && j < other.length) {
       const later = other[j]!.time - one[i]!.time;
       if (Math.abs(later) <= TOLERANCE) [i, j] = [i + 1, j + 1];
-      else if (later > 0) left.before.push(one[i++]!);
-      else left.after.push(other[j++]!);
+      else if (later > 0) alone.before.push(one[i++]!);
+      else alone.after.push(other[j++]!);
     }
-    left.before.push(...one.slice(i));
-    left.after.push(...other.slice(j));
+    left.before.push(alone.before, one.slice(i));
+    left.after.push(alone.after, other.slice(j));
   }
-  return { before: left.before.sort(byTime), after: left.after.sort(byTime) };
+  return { before: left.before.flat().sort(byTime), after: left.after.flat().sort(byTime) };
 }
 
 const byTime = (a: Timed, b: Timed): number => a.time - b.time;

@@ -36,20 +36,19 @@ export class EntityStates {
   add(states: readonly State[]): number {
     const bytes = Buffer.byteLength(JSON.stringify(states));
     this.bytes += bytes;
-    this.days.push(
-      states.flatMap(({ state, attributes, last_updated: updated }): Row[] =>
-        // Without a state, the entity was removed.
-        state === null || state === ''
-          ? []
-          : [
-              [
-                Date.parse(updated),
-                this.texts.numberOf(state, state),
-                this.sets.numberOf(JSON.stringify(attributes), attributes),
-              ],
+    const rows = states.flatMap(({ state, attributes, last_updated: updated }): Row[] =>
+      // Without a state, the entity was removed.
+      state === null || state === ''
+        ? []
+        : [
+            [
+              Date.parse(updated),
+              this.texts.numberOf(state, state),
+              this.sets.numberOf(JSON.stringify(attributes), attributes),
             ],
-      ),
+          ],
     );
+    this.days.push(rows.sort(([a], [b]) => a - b));
     return bytes;
   }
 

@@ -1,4 +1,4 @@
-import { AnswerTooLarge } from '../../../operator/client/connection/errors';
+import { AnswerTooLarge, HubFailed } from '../../../operator/client/connection/errors';
 import type { RestClient } from '../../../operator/client/connection/rest';
 import {
   anyObject,
@@ -6,6 +6,8 @@ import {
   nullable,
   object,
   type Of,
+  optional,
+  type Shape,
   text,
   time,
 } from '../../../operator/client/connection/shape';
@@ -23,7 +25,25 @@ const SHORTEST = 60_000;
 /** Milliseconds. A database on a memory card reads for a while. */
 const TIMEOUT = 60_000;
 
-const states = list(list(object({ state: nullable(text), attributes: anyObject, last_updated: time })));
+/** Characters of a state. A hub keeps no longer one, and the simulated hub takes none. */
+const LONGEST_STATE = 255;
+const stateText: Shape<string> = (value) =>
+  text(value) ??
+  // An emoji is one character of two units.
+  ((value as string).length > LONGEST_STATE && [...(value as string)].length > LONGEST_STATE
+    ? { at: '', expected: `a state of at most ${LONGEST_STATE} characters`, found: 'a longer one' }
+    : undefined);
+
+const states = list(
+  list(
+    object({
+      entity_id: optional(text),
+      state: nullable(stateText),
+      attributes: anyObject,
+      last_updated: time,
+    }),
+  ),
+);
 type State = Of<typeof states>[number][number];
 
 export interface HistoryRequest {
@@ -98,13 +118,26 @@ async function statesOf(
   const [begin, end] = [from, to].map((each) => encodeURIComponent(new Date(each).toISOString()));
   const path = `/api/history/period/${begin}?filter_entity_id=${encodeURIComponent(entity)}&end_time=${end}&significant_changes_only=0`;
   try {
-    return (await rest.get(path, { answer: states, timeout: TIMEOUT, signal })).flat();
+    return statesIn(await rest.get(path, { answer: states, timeout: TIMEOUT, signal }), entity, to);
   } catch (error) {
     if (!(error instanceof AnswerTooLarge) || to - from < SHORTEST) throw error;
     const middle = Math.floor((from + to) / 2);
     const first = await statesOf(rest, entity, { from, to: middle }, signal);
     return [...first, ...(await statesOf(rest, entity, { from: middle, to }, signal))];
   }
+}
+
+/**
+ * The states of an answer up to a time, in its order.
+ *
+ * @throws HubFailed the answer is about another entity
+ */
+function statesIn(answer: Of<typeof states>, entity: string, to: number): readonly State[] {
+  const all = answer.flat();
+  if (all.some(({ entity_id: id }) => id !== undefined && id !== entity))
+    throw new HubFailed(`the hub was asked for the history of ${entity}, and answered with another entity`);
+  // The clock of the simulation would run on to a state of the future.
+  return all.filter(({ last_updated: updated }) => Date.parse(updated) <= to);
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;

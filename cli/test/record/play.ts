@@ -3,7 +3,7 @@ import type { Environment } from '../../environment';
 import { oneLine } from '../../output';
 import { HubAnswers, type Refused, type Versions } from '../hub-answers';
 import type { Launch } from '../launch';
-import type { Answer, Case, Given, History, Home, SeenCall } from '../protocol';
+import type { Answer, Case, CaseAnswer, Given, History, Home, SeenCall } from '../protocol';
 import { runPython } from '../python-program';
 import { momentOf } from '../report/times';
 import { loader, runnerModules } from '../runner';
@@ -17,6 +17,8 @@ export interface Played {
   readonly unsimulated: readonly string[];
   /** Warnings and errors of automations, scripts and templates. */
   readonly warnings: readonly string[];
+  /** Entities that automations and scripts name, and that have no state in the simulation. */
+  readonly withoutState: readonly string[];
 }
 
 export interface PlayRequest {
@@ -30,6 +32,8 @@ export interface PlayRequest {
 
 /** A home that makes more is at fault, and its calls would fill the memory. */
 const MOST_CALLS = 1_000_000;
+/** Characters of the data of all calls. */
+export const MOST_DATA = 64_000_000;
 /** The entity of an answer about the configuration. */
 export const CONFIGURATION = 'configuration';
 /** Calls between two lines of progress. */
@@ -83,7 +87,8 @@ const caseOf = ({ history, placed }: PlayRequest): Case => ({
 class Collector {
   private readonly hub = new HubAnswers();
   private readonly calls: SeenCall[] = [];
-  private warnings: readonly string[] | undefined;
+  private dataLength = 0;
+  private end: CaseAnswer | undefined;
 
   constructor(
     private readonly description: string,
@@ -103,7 +108,7 @@ class Collector {
           throw new CommandError(
             `the history could not be played against ${this.description}: ${momentOf(fault.at)}: ${oneLine(fault.message)}`,
           );
-        this.warnings = answer.warnings;
+        this.end = answer;
         break;
       }
       default:
@@ -113,18 +118,19 @@ class Collector {
 
   /** The history was played, or there is no home that it could be played against. */
   get isComplete(): boolean {
-    return this.warnings !== undefined || this.unloaded !== undefined;
+    return this.end !== undefined || this.unloaded !== undefined;
   }
 
   /** Once {@link isComplete}. @throws CommandError the configuration is not loaded */
   get result(): Played {
-    const { calls, warnings } = this;
+    const { calls, end } = this;
     const { versions, refused, unsimulated } = this.hub;
-    if (!warnings)
+    if (!end)
       throw new CommandError(
         `Home Assistant does not load ${this.unloaded?.name} of ${this.description}: ${oneLine(this.unloaded?.message ?? '')}`,
       );
-    return { versions: versions!, calls, refused, unsimulated, warnings };
+    const { warnings, withoutState } = end;
+    return { versions: versions!, calls, refused, unsimulated, warnings, withoutState };
   }
 
   private get unloaded(): Refused | undefined {
@@ -132,9 +138,11 @@ class Collector {
   }
 
   private addCall({ at, action, entities, data, by }: SeenCall): void {
-    if (this.calls.length >= MOST_CALLS)
+    this.dataLength += JSON.stringify(data).length;
+    const isFull = this.dataLength > MOST_DATA;
+    if (isFull || this.calls.length >= MOST_CALLS)
       throw new CommandError(
-        `${this.description} makes more than ${MOST_CALLS} calls: ask for a shorter time with --record`,
+        `${this.description} makes ${isFull ? `calls with more than ${MOST_DATA / 1_000_000} MB of data` : `more than ${MOST_CALLS} calls`}: ask for a shorter time with --record`,
       );
     this.calls.push({ at, action, entities, data, ...(by !== undefined && { by }) });
     if (this.calls.length % REPORTED === 1)

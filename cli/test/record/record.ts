@@ -16,7 +16,7 @@ import { hubNameOf } from '../../status/causes';
 import { withTexts } from '../../with-texts';
 import { describeHome } from '../home';
 import { type HomeFiles, readHome } from '../home-files';
-import { chooseLaunch } from '../launch';
+import { checkVersion, chooseLaunch } from '../launch';
 import { pullImage } from '../pull-image';
 import { printFindings } from '../report/findings';
 import type { TestOptions } from '../test';
@@ -55,9 +55,13 @@ export async function compareWithRecord(
     throw new CommandError(
       `--record and --${excluded.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} exclude each other: a history has no cases`,
     );
-  const resources = paths.filter((path) => !isTestFile(basename(path)));
+  const test = paths.find((path) => isTestFile(basename(path)));
+  if (test !== undefined)
+    throw new CommandError(
+      `--record plays a history, and no cases: leave out ${test}, or run it without --record`,
+    );
   const files = await withTexts(environment.clock, (texts) =>
-    readHome(resources, options, () => environment.readStandardInput(), texts),
+    readHome(paths, options, () => environment.readStandardInput(), texts),
   );
   if (files.errors.length > 0) {
     await printFindings(files.errors, options, environment.terminal);
@@ -106,7 +110,9 @@ class Recording {
     const played = [];
     for (const [home, description] of sides) {
       const { history } = read.recorded;
-      played.push(await play(launch, { home, history, placed: read.placed, description }, environment));
+      const result = await play(launch, { home, history, placed: read.placed, description }, environment);
+      checkVersion(result.versions.hub, options);
+      played.push(result);
     }
     const report = this.report(read, played[0]!, played[1]!);
     await printResult(terminal, options, report, () =>
@@ -188,6 +194,7 @@ class Recording {
         changes: recorded.changes,
         entities: Object.keys(entities),
         without: [...recorded.without, ...leftOut(this.options)],
+        unknown: after.withoutState.filter((each) => !running.entities.includes(each)),
         openLoop: true,
       },
       calls: { before: before.calls.length, after: after.calls.length },

@@ -23,6 +23,8 @@ export interface RecordReport {
     readonly entities: readonly string[];
     /** Without a state in the recorder, or left out. */
     readonly without: readonly string[];
+    /** Entities that automations and scripts of the files name, and the hub does not have. */
+    readonly unknown: readonly string[];
     /** States are those of the history, also where a call would have changed them. */
     readonly openLoop: true;
   };
@@ -80,7 +82,12 @@ function notes(report: RecordReport): string[] {
   return [
     ...(hub.version === hub.simulated
       ? []
-      : [`warning: The hub runs ${hub.version}, and both sides are simulated with ${hub.simulated}.`]),
+      : [
+          oneLine(
+            `warning: The hub runs ${hub.version}, and both sides are simulated with ${hub.simulated}.`,
+          ),
+        ]),
+    ...note(history.unknown, 'warning: Named by these files and not in the hub'),
     ...note(removed, 'In the cluster and not in these files, counted as deleted'),
     ...note(history.without, 'Not played, left out or without a state in the recorder'),
     ...note(old, 'Not loaded by the simulation as the hub is now'),

@@ -1,6 +1,7 @@
 import { templateText } from '../../../operator/client/connection/answers';
 import { HubFailed, HubRejected, isUnknownCommand } from '../../../operator/client/connection/errors';
 import { parseJson } from '../../../operator/client/connection/rest';
+import { checked, nullable, number, object, optional, text } from '../../../operator/client/connection/shape';
 import { listComponents } from '../../../operator/client/services';
 import type { ConfigEntityKind } from '../../../operator/client/connection/config-entity';
 import type { CoreConfig, RegistryRecord } from '../../../operator/client/connection/api-types';
@@ -54,7 +55,7 @@ export async function readRunningHub(
   const script = await read('script');
   const scene = await read('scene');
   return {
-    version: config.version,
+    version: versionOf(config),
     location: locationOf(config),
     definitions: { automation: automation.stored, script: script.stored, scene: scene.stored },
     notExpressed: [automation, script, scene].flatMap(({ notExpressed }) => notExpressed),
@@ -65,14 +66,42 @@ export async function readRunningHub(
   };
 }
 
+/** The simulated hub takes each of them as it is. */
+const place = object({
+  time_zone: text,
+  latitude: number,
+  longitude: number,
+  elevation: number,
+  country: optional(nullable(text)),
+  language: optional(text),
+  currency: optional(text),
+});
+
+/** @throws HubFailed */
 function locationOf(config: CoreConfig): Location {
-  const { time_zone: timezone, latitude, longitude, elevation, country, language, currency } = config;
+  const { time_zone: timezone, country, language, currency, ...where } = checked(CONFIG, config, place);
   return {
-    ...{ timezone, latitude, longitude, elevation, language, currency },
-    ...(country !== null && { country }),
+    timezone,
+    ...{ latitude: where.latitude, longitude: where.longitude, elevation: where.elevation },
+    ...(country != null && { country }),
+    ...(language !== undefined && { language }),
+    ...(currency !== undefined && { currency }),
     unitSystem: config.unit_system['length'] === 'mi' ? 'us_customary' : 'metric',
   };
 }
+
+/**
+ * The version of a hub, which becomes the tag of an image and a word of the report.
+ *
+ * @throws HubFailed
+ */
+function versionOf({ version }: CoreConfig): string {
+  if (!/^\d{4}\.\d{1,2}\.[0-9a-z.]+$/.test(version))
+    throw new HubFailed(`the hub answered ${CONFIG} with another text than a version`);
+  return version;
+}
+
+const CONFIG = 'GET /api/config';
 
 async function jsonOf(client: HubClient, template: string): Promise<unknown> {
   return parseJson(
@@ -81,11 +110,16 @@ async function jsonOf(client: HubClient, template: string): Promise<unknown> {
 }
 
 async function idsBy(client: HubClient, states: string): Promise<readonly string[]> {
-  return textsIn(await jsonOf(client, `{{ ${states} | map(attribute='entity_id') | list | to_json }}`));
+  return entitiesIn(await jsonOf(client, `{{ ${states} | map(attribute='entity_id') | list | to_json }}`));
 }
 
 const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+
+/** A hub that is broken may name others, which the simulated hub does not take. */
+const entitiesIn = (value: unknown): readonly string[] => textsIn(value).filter((each) => ENTITY.test(each));
+/** As Home Assistant checks it: with no double underscore, and none at an end. */
+const ENTITY = /^(?!.+__)(?!_)[\da-z_]+(?<!_)\.(?!_)[\da-z_]+(?<!_)$/;
 
 /** The members of all areas or labels as pairs of a name and entity ids; an area has those of its devices as well. */
 const membersOf = (kind: 'area' | 'label'): string =>
@@ -99,7 +133,7 @@ async function placedEntities(client: HubClient): Promise<Readonly<Record<string
     for (const pair of Array.isArray(pairs) ? pairs : []) {
       const [name, members] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
       if (typeof name !== 'string') continue;
-      for (const entity of textsIn(members)) {
+      for (const entity of entitiesIn(members)) {
         const given = placed.get(entity) ?? {};
         if (kind === 'area') given.area = name;
         else given.labels = [...(given.labels ?? []), name];

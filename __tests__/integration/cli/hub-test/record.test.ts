@@ -127,6 +127,45 @@ describe('kubectl hub test --record', () => {
     expect(code).toBe(0);
   });
 
+  test('an entity that the hub does not have is named, as is another version than the one that was asked for', async () => {
+    const typo = JSON.parse(JSON.stringify(off(1)).replace(SENSOR, `${SENSOR}way`)) as object;
+    const { stdout } = await compared([...villa, typo, film]);
+    expect(stdout).toContain(`warning: Named by these files and not in the hub: ${SENSOR}way, light.hall.\n`);
+    const { stderr, code } = await compared([...villa, typo, film], '--hub-version', '2025.11.0');
+    expect(stderr).toContain('and --hub-version is 2025.11.0: name another one with --python');
+    expect(code).toBe(2);
+  });
+
+  test('a token that the hub rejects is sent once, and a history that breaks off is an error', async () => {
+    const { status } = await home.get('hub', 'villa');
+    const recorder = await HubRecorder.start(String(status!['url']));
+    const secret = (token: string) => ({
+      ...{ apiVersion: 'v1', kind: 'Secret', stringData: { token } },
+      metadata: { name: 'broken-token', labels: { [`${API_GROUP}/hub`]: 'broken' } },
+    });
+    try {
+      const external = { url: recorder.url, tokenSecretRef: { name: 'broken-token' } };
+      await home.apply(secret('no-token'), { ...hub('broken'), spec: { external, markManaged: false } });
+      const rejected = await compared([off(9, 'broken')]);
+      expect(rejected.stderr).toBe('error: the hub: the hub rejected the token (HTTP 401)\n');
+      expect(rejected.code).toBe(2);
+      expect(recorder.sent).toEqual(['GET /manifest.json', 'GET /api/components']);
+      const { token } = await onboardedVolume();
+      await home.apply(secret(token));
+      recorder.hold = (what) => {
+        if (what.startsWith('GET /api/history/')) recorder.disconnect();
+        return undefined;
+      };
+      const cut = await compared([off(9, 'broken')]);
+      expect(cut.stderr).toMatch(/^error: the hub: http:\S+ cannot be reached: the connection broke\n$/);
+      expect(cut.code).toBe(2);
+      expect(cut.stdout + cut.stderr).not.toContain(token);
+    } finally {
+      await home.delete('hub', 'broken');
+      await recorder.stop();
+    }
+  });
+
   test('an external hub is read in the same way, and the automations that no resource describes stay', async () => {
     const { status } = await home.get('hub', 'villa');
     const recorder = await HubRecorder.start(String(status!['url']));

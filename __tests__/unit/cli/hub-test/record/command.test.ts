@@ -32,6 +32,14 @@ describe('hub test --record', () => {
     expect(code).toBe(2);
   });
 
+  test('refuses a file of tests', async () => {
+    const { code, stderr } = await new CommandLine().run('test home tests/a.hubtest.yaml --record 7d');
+    expect(stderr).toBe(
+      'error: --record plays a history, and no cases: leave out tests/a.hubtest.yaml, or run it without --record\n',
+    );
+    expect(code).toBe(2);
+  });
+
   test('refuses another time', async () => {
     const { code, stderr } = await new CommandLine().run('test - --record week');
     expect(stderr).toContain('Write it like 7d, 24h or 1d12h.');

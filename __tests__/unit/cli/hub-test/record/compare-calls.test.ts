@@ -73,4 +73,12 @@ describe('the difference of calls', () => {
     const { by: _, ...unknown } = call(0);
     expect(compareCalls([unknown], [call(0, { by: null })]).differences).toEqual([]);
   });
+
+  test('of more calls than a function takes arguments', () => {
+    const calls = Array.from({ length: 200_000 }, (_, index) => call(index * 5));
+    const { differences, changed } = compareCalls(calls, []);
+    expect(differences).toMatchObject([{ before: 200_000, after: 0 }]);
+    expect(changed).toHaveLength(200_000);
+    expect(compareCalls([], calls).changed).toHaveLength(200_000);
+  });
 });

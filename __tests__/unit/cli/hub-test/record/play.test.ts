@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../../../operator/base/clock';
-import { play, type PlayRequest } from '../../../../../cli/test/record/play';
+import { MOST_DATA, play, type PlayRequest } from '../../../../../cli/test/record/play';
 import type { Answer, Home } from '../../../../../cli/test/protocol';
 import { Terminal } from '../../../../../cli/terminal';
 
@@ -59,13 +59,17 @@ describe('a history that is played', () => {
   test('gives the calls, the refused definitions and the warnings', async () => {
     const refused = { type: 'refused', entity: 'automation.a', name: 'A', message: 'Unknown device' };
     const unsimulated = { type: 'unsimulated', domains: ['mqtt'] };
-    const { result, shown } = await played([hub, refused, refused, unsimulated, call, end()]);
+    const { result, shown } = await played([
+      ...[hub, refused, refused, unsimulated, call],
+      end({ withoutState: ['light.hal'] }),
+    ]);
     expect(result).toEqual({
       versions: { hub: '2026.11.0', python: '3.14.2' },
       calls: [{ at, action: 'a.b', entities: ['c.d'], data: { e: 1 }, by: null }],
       refused: [{ entity: 'automation.a', name: 'A', message: 'Unknown device' }],
       unsimulated: ['mqtt'],
       warnings: ['WARNING a'],
+      withoutState: ['light.hal'],
     });
     expect(shown).toContain('Starting Home Assistant for the hub as it is');
     expect(shown).toContain('Playing the history against the hub as it is: Mon 2 Nov 19:09:00');
@@ -101,6 +105,13 @@ describe('a history that is played', () => {
     const faults = [{ kind: 'runaway', at, message: 'automation.a ran 100 times within one second.' }];
     await expect(played([hub, end({ faults })])).rejects.toThrow(
       'the history could not be played against the hub as it is: Mon 2 Nov 19:09:00: automation.a ran 100 times within one second.',
+    );
+  });
+
+  test('ends with an error where its calls have more data than the memory takes', async () => {
+    const large = { ...call, data: { text: 'x'.repeat(MOST_DATA / 2) } };
+    await expect(played([hub, large, large, end()])).rejects.toThrow(
+      'the hub as it is makes calls with more than 64 MB of data: ask for a shorter time with --record',
     );
   });
 

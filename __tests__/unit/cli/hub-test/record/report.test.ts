@@ -23,7 +23,7 @@ const report = (parts: Partial<RecordReport> = {}): RecordReport => ({
     to: '2026-11-14T03:10:00.000+01:00',
     seconds: 7 * 86_400,
   },
-  history: { changes: 5_079, entities: ['light.a', 'light.b'], without: [], openLoop: true },
+  history: { changes: 5_079, entities: ['light.a', 'light.b'], without: [], unknown: [], openLoop: true },
   calls: { before: 742, after: 789 },
   differences: [],
   changed: [],
@@ -72,7 +72,13 @@ describe('the report', () => {
     const refused = (entity: string) => ({ entity, name: entity, message: 'Unknown device' });
     const shown = lines({
       removed: ['automation.a'],
-      history: { changes: 1, entities: ['light.a'], without: ['light.c'], openLoop: true },
+      history: {
+        changes: 1,
+        entities: ['light.a'],
+        without: ['light.c'],
+        unknown: ['light.hal'],
+        openLoop: true,
+      },
       refused: {
         before: [refused('automation.old')],
         after: [refused('automation.old'), refused('automation.new')],
@@ -80,12 +86,13 @@ describe('the report', () => {
       notCompared: [{ object: 'automation.yaml', reason: 'It is in a package.' }],
       unsimulated: ['notify', 'rest_command'],
       warnings: ['ERROR x\ny'],
-      hub: { ...report().hub, version: '2026.10.1' },
+      hub: { ...report().hub, version: '2026.10.1\u001b[2J' },
     });
     expect(shown.slice(1)).toEqual([
       '1 change of 1 entity played: 742 calls as the hub is now, 789 with these files.',
       expect.stringContaining('Open loop') as unknown,
-      'warning: The hub runs 2026.10.1, and both sides are simulated with 2026.11.0.',
+      'warning: The hub runs 2026.10.1 [2J, and both sides are simulated with 2026.11.0.',
+      'warning: Named by these files and not in the hub: light.hal.',
       'In the cluster and not in these files, counted as deleted: automation.a.',
       'Not played, left out or without a state in the recorder: light.c.',
       'Not loaded by the simulation as the hub is now: automation.old.',
