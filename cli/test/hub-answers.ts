@@ -1,4 +1,4 @@
-import type { Answer } from './protocol';
+import type { Answer, SilentTrigger } from './protocol';
 
 /** A definition that the hub does not load. */
 export interface Refused {
@@ -17,6 +17,7 @@ export interface Versions {
 export class HubAnswers {
   versions: Versions | undefined;
   readonly refused: Refused[] = [];
+  readonly silentTriggers: SilentTrigger[] = [];
   private readonly domains = new Set<string>();
 
   /** Sections of the configuration that are not simulated, by the alphabet. */
@@ -27,8 +28,10 @@ export class HubAnswers {
   /** An answer about something else is left alone. */
   add(answer: Answer): void {
     if (answer.type === 'hub') this.versions = { hub: answer.version, python: answer.python };
-    else if (answer.type === 'unsimulated') answer.domains.forEach((each) => this.domains.add(each));
-    else if (answer.type === 'refused') this.refuse(answer);
+    else if (answer.type === 'unsimulated') {
+      answer.domains.forEach((each) => this.domains.add(each));
+      this.silentTriggers.push(...(answer.triggers ?? []));
+    } else if (answer.type === 'refused') this.refuse(answer);
   }
 
   /** Each case loads the home, and the hub refuses the same definition each time. */

@@ -188,14 +188,24 @@ export type Answer =
   | { readonly type: 'hub'; readonly version: string; readonly python: string }
   /** The hub does not load a definition; `message` has its words. Once for each. */
   | { readonly type: 'refused'; readonly entity: string; readonly name: string; readonly message: string }
-  /** Sections of the configuration that are not simulated: their actions are recorded. */
-  | { readonly type: 'unsimulated'; readonly domains: readonly string[] }
+  /** Sections of the configuration that are not simulated: their actions are recorded. Triggers that nothing fires. */
+  | {
+      readonly type: 'unsimulated';
+      readonly domains: readonly string[];
+      readonly triggers?: readonly SilentTrigger[];
+    }
   | CallAnswer
   | ChangeAnswer
   | CaseAnswer
   | { readonly type: 'coverage'; readonly items: readonly CoverageItem[] }
   /** The program cannot go on, for this reason: one sentence. */
   | { readonly type: 'failed'; readonly message: string };
+
+/** A trigger such as `webhook`, of an automation or script. */
+export interface SilentTrigger {
+  readonly trigger: string;
+  readonly entity: string;
+}
 
 /** Which case an answer is about: an index into `Request.files` and one into its `cases`. */
 interface OfCase {

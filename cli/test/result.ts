@@ -1,6 +1,15 @@
 import type { TestFile } from './file/compile';
 import { HubAnswers, type Refused, type Versions } from './hub-answers';
-import type { Answer, CallAnswer, Case, CaseAnswer, ChangeAnswer, CoverageItem, Fault } from './protocol';
+import type {
+  Answer,
+  CallAnswer,
+  Case,
+  CaseAnswer,
+  ChangeAnswer,
+  CoverageItem,
+  Fault,
+  SilentTrigger,
+} from './protocol';
 
 /** A call or a change of a state in a case. */
 export type TimelineEvent = CallAnswer | ChangeAnswer;
@@ -24,6 +33,7 @@ export interface RunResult {
   readonly versions?: Versions;
   readonly refused: readonly Refused[];
   readonly unsimulated: readonly string[];
+  readonly silentTriggers: readonly SilentTrigger[];
   readonly cases: readonly CaseResult[];
   readonly coverage: readonly CoverageItem[];
 }
@@ -73,11 +83,12 @@ export class ResultCollector {
 
   get result(): RunResult {
     const { cases, coverage } = this;
-    const { versions, refused, unsimulated } = this.hub;
+    const { versions, refused, unsimulated, silentTriggers } = this.hub;
     return {
       ...(versions && { versions }),
       refused,
       unsimulated,
+      silentTriggers,
       cases,
       coverage,
     };

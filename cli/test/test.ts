@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { isObject } from '../../operator/base/is-object';
 import { isComparable, isLower, OLDEST_SUPPORTED } from '../../operator/base/hub-version';
@@ -20,6 +19,7 @@ import { type CoverageResult, coverageOf } from './report/coverage';
 import { resultData } from './report/data';
 import { printFindings } from './report/findings';
 import { junitReport } from './report/junit';
+import { checkReport, writeReport } from './report/file';
 import { caseLines, coverageLines, heading, notes, refusedLine, summary } from './report/text';
 import { type CaseResult, ResultCollector, type RunResult } from './result';
 import { loader, runnerModules } from './runner';
@@ -133,6 +133,9 @@ class TestRun {
   async run(): Promise<ExitCode> {
     const { clock, signal, terminal } = this.environment;
     const began = clock.monotonic();
+    const { junit } = this.options;
+    // A run may take minutes, and is not lost because of a name that is misspelt.
+    if (junit !== undefined) await checkReport(junit);
     const launch = await chooseLaunch(this.options, this.described.hub, {
       folder: __dirname,
       variables: process.env,
@@ -237,10 +240,9 @@ class TestRun {
     const { terminal } = this.environment;
     const coverage = this.coversAll ? coverageOf(result.coverage, this.described.definitions) : undefined;
     const { junit, minCoverage, timeline } = this.options;
-    if (junit !== undefined) await writeReport(junit, junitReport(result));
     const lines = [
       ...this.warnings.map((each) => `warning: ${oneLine(each)}`),
-      ...notes(result.cases, result.unsimulated),
+      ...notes(result),
       ...(coverage ? coverageLines(coverage) : []),
       ...(coverage && minCoverage !== undefined && coverage.percent < minCoverage
         ? [`error: ${coverage.percent} % are covered, and --min-coverage is ${minCoverage}`]
@@ -258,9 +260,10 @@ class TestRun {
       hub: place,
       warnings: this.warnings,
       timeline: timeline === true,
-      ...(coverage && { coverage }),
+      ...(coverage && { coverage: { ...coverage, ...(minCoverage !== undefined && { minCoverage }) } }),
     };
     await printResult(terminal, this.options, resultData(result, more), () => lines.join('\n'));
+    if (junit !== undefined) await writeReport(junit, junitReport(result));
     return this.exitCode(result, coverage);
   }
 
@@ -284,13 +287,4 @@ class TestRun {
     const failed = cases.some(({ faults }) => faults.length > 0);
     return failed || tooLittle ? exitCodes.negative : exitCodes.success;
   }
-}
-
-/** @throws CommandError */
-async function writeReport(file: string, text: string): Promise<void> {
-  await writeFile(file, text).catch((error: unknown) => {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === 'ENOENT' ? 'there is no such folder' : message;
-    throw new CommandError(`cannot write the report ${file}: ${reason}: name another file with --junit`);
-  });
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import type { BoundedTasks } from '../../../operator/base/bounded-task';
 import { isObject } from '../../../operator/base/is-object';
@@ -20,11 +21,21 @@ export type CheckedFile = { readonly file: TestFile } | { readonly findings: rea
  * @throws NotRead
  */
 export async function readTestFile(path: string, texts: BoundedTasks): Promise<CheckedFile> {
-  const content = await readFile(path, 'utf8').catch((error: unknown) => {
+  const content = await readFile(path).catch((error: unknown) => {
     throw new NotRead(`cannot read ${path}: ${(error as Error).message}`);
   });
-  return checkTestText(path, content, texts);
+  if (!isText(content)) return { findings: [{ ...of(path), line: 1, message: NO_TEXT }] };
+  return checkTestText(path, content.toString('utf8'), texts);
 }
+
+const of = (file: string) => ({ severity: 'error' as const, file, object: 'test file' });
+
+const NO_TEXT =
+  'The file is no text in UTF-8, as YAML is: write it with a text editor, and begin it with hubtest: v1.';
+
+/** A control character other than a tab and a line break is in no YAML. */
+const isText = (content: Buffer): boolean =>
+  isUtf8(content) && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(content.toString('latin1'));
 
 /** As {@link readTestFile}, for a text. */
 export async function checkTestText(
@@ -33,8 +44,7 @@ export async function checkTestText(
   texts: BoundedTasks,
 ): Promise<CheckedFile> {
   const read = await readTestText(texts, content);
-  if ('message' in read)
-    return { findings: [{ severity: 'error', file: path, object: 'test file', ...read }] };
+  if ('message' in read) return { findings: [{ ...of(path), ...read }] };
   const { value, lines } = read;
   const problems = checkTestFile(value);
   const compiled =

@@ -3,7 +3,7 @@ import type { Environment } from '../../environment';
 import { oneLine } from '../../output';
 import { HubAnswers, type Refused, type Versions } from '../hub-answers';
 import type { Launch } from '../launch';
-import type { Answer, Case, CaseAnswer, Given, History, Home, SeenCall } from '../protocol';
+import type { Answer, Case, CaseAnswer, Given, History, Home, SeenCall, SilentTrigger } from '../protocol';
 import { runPython } from '../python-program';
 import { momentOf } from '../report/times';
 import { loader, runnerModules } from '../runner';
@@ -15,6 +15,7 @@ export interface Played {
   /** Definitions that the hub does not load. */
   readonly refused: readonly Refused[];
   readonly unsimulated: readonly string[];
+  readonly silentTriggers: readonly SilentTrigger[];
   /** Warnings and errors of automations, scripts and templates. */
   readonly warnings: readonly string[];
   /** Entities that automations and scripts name, and that have no state in the simulation. */
@@ -124,13 +125,13 @@ class Collector {
   /** Once {@link isComplete}. @throws CommandError the configuration is not loaded */
   get result(): Played {
     const { calls, end } = this;
-    const { versions, refused, unsimulated } = this.hub;
+    const { versions, refused, unsimulated, silentTriggers } = this.hub;
     if (!end)
       throw new CommandError(
         `Home Assistant does not load ${this.unloaded?.name} of ${this.description}: ${oneLine(this.unloaded?.message ?? '')}`,
       );
     const { warnings, withoutState } = end;
-    return { versions: versions!, calls, refused, unsimulated, warnings, withoutState };
+    return { versions: versions!, calls, refused, unsimulated, silentTriggers, warnings, withoutState };
   }
 
   private get unloaded(): Refused | undefined {

@@ -203,6 +203,7 @@ class Recording {
       refused: { before: before.refused, after: after.refused },
       notCompared: running.notExpressed,
       unsimulated: [...new Set([...before.unsimulated, ...after.unsimulated])].sort(),
+      silentTriggers: after.silentTriggers,
       warnings: after.warnings.filter((each) => !before.warnings.includes(each)),
     };
   }

@@ -1,6 +1,6 @@
 import { count, oneLine } from '../../output';
 import type { Terminal } from '../../terminal';
-import type { SeenCall } from '../protocol';
+import type { SeenCall, SilentTrigger } from '../protocol';
 import { momentOf, spanOf } from '../report/times';
 import { callOf } from '../report/words';
 import type { Refused } from '../hub-answers';
@@ -38,6 +38,8 @@ export interface RecordReport {
   readonly notCompared: readonly { readonly object: string; readonly reason: string }[];
   /** Domains whose actions are recorded and not carried out. */
   readonly unsimulated: readonly string[];
+  /** Triggers of the files that no history fires: it has states, and no events. */
+  readonly silentTriggers: readonly SilentTrigger[];
   /** Warnings of automations, scripts and templates that only the files cause. */
   readonly warnings: readonly string[];
 }
@@ -91,6 +93,10 @@ function notes(report: RecordReport): string[] {
     ...note(removed, 'In the cluster and not in these files, counted as deleted'),
     ...note(history.without, 'Not played, left out or without a state in the recorder'),
     ...note(old, 'Not loaded by the simulation as the hub is now'),
+    ...note(
+      report.silentTriggers.map(({ trigger, entity }) => `${trigger} of ${entity}`),
+      'Triggers that the history does not fire',
+    ),
     ...note(unsimulated, 'Not simulated, their calls are recorded'),
     ...note(
       notCompared.map(({ object }) => object),

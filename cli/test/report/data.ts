@@ -3,12 +3,12 @@ import type { CoverageResult } from './coverage';
 
 /** The result as data: the form of `-o json` and `-o yaml`. */
 export function resultData(
-  { versions, refused, unsimulated, cases }: RunResult,
+  { versions, refused, unsimulated, silentTriggers, cases }: RunResult,
   more: {
     readonly hub: { readonly name: string; readonly namespace?: string; readonly timezone: string };
     readonly warnings: readonly string[];
     readonly timeline: boolean;
-    readonly coverage?: CoverageResult;
+    readonly coverage?: CoverageResult & { readonly minCoverage?: number };
   },
 ): object {
   const { hub, warnings, timeline, coverage } = more;
@@ -20,6 +20,7 @@ export function resultData(
     refused,
     warnings,
     unsimulated,
+    silentTriggers,
     withoutState: [...new Set(cases.flatMap(({ withoutState }) => withoutState))].sort(),
     ...(coverage && { coverage }),
   };

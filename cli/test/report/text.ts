@@ -1,7 +1,8 @@
 import { count, oneLine } from '../../output';
 import type { Terminal } from '../../terminal';
 import type { Refused } from '../hub-answers';
-import type { CaseResult } from '../result';
+import type { SilentTrigger } from '../protocol';
+import type { CaseResult, RunResult } from '../result';
 import { type CoverageResult, type Covered, percentOf } from './coverage';
 import { faultLines } from './fault';
 import { timelineOf } from './timeline';
@@ -35,8 +36,22 @@ export const refusedLine = ({ entity, name, message }: Refused, place: string | 
 /** Characters of names in a list of entities. */
 const MOST_NAMED = 20;
 
-/** Notes after the cases: entities without a state, and sections that are not simulated. */
-export function notes(cases: readonly CaseResult[], unsimulated: readonly string[]): string[] {
+/** Triggers by which no test starts an automation, and the way out. */
+export function silentLines(triggers: readonly SilentTrigger[]): string[] {
+  if (triggers.length === 0) return [];
+  const named = triggers.slice(0, MOST_NAMED).map(({ trigger, entity }) => `${trigger} of ${entity}`);
+  const more = triggers.length > MOST_NAMED ? ` and ${triggers.length - MOST_NAMED} more` : '';
+  return [
+    `warning: Nothing fires these triggers here: ${oneLine(named.join(', '))}${more}. A test starts the automation by call: {action: automation.trigger, …}.`,
+  ];
+}
+
+/** Notes after the cases: entities without a state, triggers that nothing fires, and sections that are not simulated. */
+export function notes({
+  cases,
+  unsimulated,
+  silentTriggers,
+}: Pick<RunResult, 'cases' | 'silentTriggers' | 'unsimulated'>): string[] {
   const without = [...new Set(cases.flatMap(({ withoutState }) => withoutState))].sort();
   const named = without.slice(0, MOST_NAMED).join(', ');
   const more = without.length > MOST_NAMED ? ` and ${without.length - MOST_NAMED} more` : '';
@@ -46,6 +61,7 @@ export function notes(cases: readonly CaseResult[], unsimulated: readonly string
           `warning: ${without.length === 1 ? '1 entity that the home names has' : `${without.length} entities that the home names have`} no state: ${oneLine(named)}${more}. Give them one in given.`,
         ]
       : []),
+    ...silentLines(silentTriggers),
     ...(unsimulated.length > 0
       ? [`Not simulated, their calls are recorded: ${oneLine(unsimulated.join(', '))}.`]
       : []),

@@ -33,7 +33,7 @@ from helpers import StepError, helper_action
 from history import can_replay
 from record import Record
 from services import ENTITY_DOMAINS, Call, Services, echo
-from values import as_text, items_of
+from values import as_text
 
 # Seconds. Events take a turn or two of the loop, templates some more. Waiting until the hub has no task would run
 # through delays.
@@ -342,16 +342,6 @@ class House:
                 message = next((each for each in words if each), "the hub has disabled it")
                 found.append({"entity": state.entity_id, "name": state.name, "message": as_text(message)})
         return found
-
-    def without_state(self) -> list[str]:
-        """The entities that automations and scripts name and that have no state."""
-        named: set[str] = set()
-        for domain in ("automation", "script"):
-            component = self.hass.data.get(domain)
-            for entity in component.entities if component is not None else ():
-                named |= set(items_of(entity.referenced_entities))
-        is_entity = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
-        return sorted(each for each in named if is_entity.fullmatch(each) and self.hass.states.get(each) is None)
 
     def entities(self) -> frozenset[str]:
         """All entities that have a state."""

@@ -6,6 +6,7 @@ export const MODULES = [
   'clock',
   'configuration',
   'coverage',
+  'definitions',
   'expectation',
   'guard',
   'helpers',

@@ -47,6 +47,11 @@ def start_of(text: str, zone: datetime.tzinfo) -> float:
     return _existing(local, zone)[0]
 
 
+def check_local(text: str, zone: datetime.tzinfo) -> None:
+    """Raises a MomentError for a local time that a change of summer time leaves out."""
+    _existing(datetime.datetime.fromisoformat(text), zone)
+
+
 def next_moment(instant: Mapping[str, Any], hass: Any) -> float:
     """The epoch seconds of an instant, strictly after now: {clock}, {sun, offset} or {local}."""
     zone: datetime.tzinfo = dt_util.DEFAULT_TIME_ZONE

@@ -5,6 +5,7 @@ cli/test/protocol.ts describes both. Nothing else is written to the standard out
 
 import asyncio
 import contextlib
+import datetime
 import gc
 import logging
 import os
@@ -25,16 +26,17 @@ from answers import Answer, Send, own_output
 from clock import Endless, Loop, Stuck, clock, new_loop, real_seconds
 from configuration import PathError, write_files
 from coverage import HARVEST_INTERVAL, Coverage
+from definitions import silent_triggers, without_state
 from guard import confine, watch
 from helpers import StepError
 from history import changes, given
 from house import SETTLE, ConfigurationError, House
 from judge import Fault, Judge
 from loops import Runaway
-from moments import MomentError, next_moment, start_of, time_zone
+from moments import MomentError, check_local, next_moment, start_of, time_zone
 from record import Record, local_time
 from services import Call, UnknownAction
-from values import cut, patterns_of
+from values import cut, is_pattern, patterns_of
 
 PROBE_START = "2026-01-15T12:00:00"
 MOST_WITHOUT_STATE = 1_000
@@ -53,6 +55,7 @@ class Case:
         self.record.on_runs = self._harvest_soon
         self._runner = runner
         self._case = case
+        self._path: str = file["path"]
         self._place: Mapping[str, Any] = file.get("hub") or {}
         self._step: int | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -62,7 +65,23 @@ class Case:
         """The epoch seconds at which the case starts."""
         if "history" in self._case:
             return float(self._case["history"]["from"])
-        return start_of(self._case["start"], time_zone(self._place.get("timezone") or self._runner.timezone))
+        return start_of(self._case["start"], self._zone)
+
+    def check_times(self) -> None:
+        """Raises a MomentError for a start and a step `at` that the time zone does not have."""
+        place = f"{self._path}:{self._case['line']}: start of"
+        try:
+            self.start()
+            for step in self._case["steps"]:
+                if "local" in step.get("at", {}):
+                    place = f"{self._path}:{step['line']}: at in"
+                    check_local(step["at"]["local"], self._zone)
+        except MomentError as error:
+            raise MomentError(f"{place} the case {self._case['name']}: {error}") from None
+
+    @property
+    def _zone(self) -> datetime.tzinfo:
+        return time_zone(self._place.get("timezone") or self._runner.timezone)
 
     async def run(self, folder: Path) -> None:
         """Starts the hub and takes the steps, until one of them finds a fault."""
@@ -71,7 +90,7 @@ class Case:
         self._house = self._new_house(folder)
         await self._house.start()
         self._house.services.check_mocks()
-        self.without_state = self._house.without_state()
+        self.without_state = without_state(self._house.hass)
         if self._runner.coverage:
             self._runner.coverage.learn(self._house.hass)
             self._harvest_often()
@@ -105,7 +124,7 @@ class Case:
 
     def log_faults(self) -> None:
         """Makes faults of the warnings that the case does not allow. Errors that a mock raises are the test's own."""
-        allowed = [re.compile(each) for each in self._case["allowWarnings"] if _is_pattern(each)]
+        allowed = [re.compile(each) for each in self._case["allowWarnings"] if is_pattern(each)]
         raised = [mock["raises"] for mock in self._case["mock"].values() if mock.get("raises")]
         for line in self.record.logs.lines.values():
             if any(each.search(line.text) for each in allowed) or any(each in line.text for each in raised):
@@ -116,7 +135,7 @@ class Case:
 
     def _check_patterns(self) -> None:
         for pattern in (*self._case["allowWarnings"], *patterns_of(self._case["steps"])):
-            if not _is_pattern(pattern):
+            if not is_pattern(pattern):
                 raise StepError(f"/{cut(pattern, 200)}/ is not a regular expression of Python: correct it.")
 
     def _new_house(self, folder: Path) -> House:
@@ -243,7 +262,7 @@ class Runner:
         # Modules that are loaded by now are never garbage.
         gc.collect()
         gc.freeze()
-        self._check_starts()
+        self._check_times()
         for file_index, file in enumerate(self._request["files"]):
             for case_index, case in enumerate(file["cases"]):
                 self._send(self._answer_of(file, case, {"file": file_index, "case": case_index}))
@@ -252,15 +271,11 @@ class Runner:
         if self.coverage:
             self._send({"type": "coverage", "items": self.coverage.items()})
 
-    def _check_starts(self) -> None:
-        """Raises a MomentError for a start that there is not: a mistake of the file, before any case runs."""
+    def _check_times(self) -> None:
+        """Raises a MomentError for a time that there is not: a mistake of the file, before any case runs."""
         for file in self._request["files"]:
             for definition in file["cases"]:
-                try:
-                    Case(self, file, definition, None).start()
-                except MomentError as error:
-                    place = f"{file['path']}:{definition['line']}"
-                    raise MomentError(f"{place}: start of the case {definition['name']}: {error}") from None
+                Case(self, file, definition, None).check_times()
 
     def _probe(self) -> bool:
         """Starts the hub without a case: which entities the home makes, and which definitions the hub refuses."""
@@ -294,8 +309,9 @@ class Runner:
                 self._refuse("configuration.yaml", message)
         for refused in house.refused():
             self._send({"type": "refused", **refused})
-        if house.unsimulated:
-            self._send({"type": "unsimulated", "domains": house.unsimulated})
+        triggers = silent_triggers(house.hass)
+        if house.unsimulated or triggers:
+            self._send({"type": "unsimulated", "domains": house.unsimulated, "triggers": triggers})
 
     def _refuse(self, name: str, message: str) -> None:
         self._send({"type": "refused", "entity": "configuration", "name": name, "message": cut(message)})
@@ -341,14 +357,6 @@ class Runner:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_pattern(text: str) -> bool:
-    try:
-        re.compile(text)
-    except re.error:
-        return False
-    return True
 
 
 def _close(loop: Loop) -> None:

@@ -156,6 +156,15 @@ def described(expected: Mapping[str, Any]) -> str:
     return cut(as_text(operand))
 
 
+def is_pattern(text: str) -> bool:
+    """Whether it is a regular expression of Python."""
+    try:
+        re.compile(text)
+    except re.error:
+        return False
+    return True
+
+
 def patterns_of(expected: Any) -> Iterable[str]:
     """The regular expressions in an expected value, or in a list or mapping of them."""
     if isinstance(expected, Mapping):

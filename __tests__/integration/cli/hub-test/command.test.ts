@@ -1,5 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -256,6 +257,7 @@ describe('kubectl hub test', () => {
       ['nine', '--junit', 'no/r.xml', '--python', 'PYTHON'],
       'there is no such folder',
     ],
+    ['a report in a folder', ['nine', '--junit', '.', '--python', '/nowhere'], 'it is a folder'],
     [
       'another version',
       ['nine', '--hub-version', '2025.11.0', '--python', 'PYTHON'],
@@ -279,6 +281,73 @@ describe('kubectl hub test', () => {
       /^error: the Python \S+ has no Home Assistant: name the Python of a virtual environment/,
     );
     expect(code).toBe(2);
+  });
+
+  test.each([
+    ['a file of bytes', Buffer.from([0x7f, 0x45, 0xff, 0xfe])],
+    ['a file of zeros', Buffer.alloc(100)],
+    ['a file in UTF-16', Buffer.from('\ufeffhubtest: v1', 'utf16le')],
+  ])('%s is no text', async (_, bytes) => {
+    await written({ 'nine/home.yaml': home });
+    await writeFile(join(directory, 'b.hubtest.yaml'), bytes);
+    const { code, stdout } = await run('nine', 'b.hubtest.yaml', '--python', '/nowhere');
+    expect(stdout).toMatch(/^b\.hubtest\.yaml:1: error: test file: The file is no text in UTF-8, [^\n]*\n$/);
+    expect(code).toBe(2);
+  });
+
+  test.each<[string, readonly string[], number, (ran: Ran) => unknown]>([
+    [
+      '--only and --timeline',
+      ['--only', 'lights', '--timeline'],
+      0,
+      ({ stdout }) => stdout.includes('echo: on'),
+    ],
+    [
+      '--only and --min-coverage',
+      ['--only', 'lights', '--min-coverage', '100'],
+      1,
+      ({ stdout }) => /error: \d+ % are covered, and --min-coverage is 100\n/.test(stdout),
+    ],
+    [
+      '--min-coverage and -o json',
+      ['--min-coverage', '100', '-o', 'json'],
+      1,
+      ({ stdout }) =>
+        (JSON.parse(stdout) as { coverage: { minCoverage: number } }).coverage.minCoverage === 100,
+    ],
+    [
+      '--timeline and -o json',
+      ['--timeline', '-o', 'json'],
+      0,
+      ({ stdout }) =>
+        (JSON.parse(stdout) as { cases: { timeline: [] }[] }).cases.every(
+          ({ timeline }) => timeline.length > 0,
+        ),
+    ],
+    [
+      '--junit and -o yaml',
+      ['--junit', 'r.xml', '-o', 'yaml'],
+      0,
+      ({ stdout }) =>
+        stdout.startsWith('summary:') && readFileSync(join(directory, 'r.xml'), 'utf8').includes('tests="2"'),
+    ],
+    [
+      '--junit and --only',
+      ['--junit', 'r.xml', '--only', 'lights'],
+      0,
+      () => readFileSync(join(directory, 'r.xml'), 'utf8').includes('tests="1"'),
+    ],
+    ['--python and --image', ['--image', 'x'], 2, ({ stderr }) => stderr.includes('exclude each other')],
+    [
+      '-o junit',
+      ['-o', 'junit'],
+      2,
+      ({ stderr }) => stderr.includes('Allowed choices are table, json, yaml'),
+    ],
+  ])('%s go together, or say that they do not', async (_, options, code, isTrue) => {
+    await written({ 'nine/home.yaml': home, 'nine/tests/a.hubtest.yaml': passing });
+    const ran = await tested('nine', ...options);
+    expect([ran.code, isTrue(ran)]).toEqual([code, true]);
   });
 
   test.each([

@@ -198,7 +198,7 @@ describe('hub test reads a home', () => {
   test('and lists what it does not simulate', () => {
     expect(ofType(answers, 'refused')).toEqual([]);
     expect(ofType(answers, 'unsimulated')).toEqual([
-      { type: 'unsimulated', domains: ['rest_command', 'sensor.rest'] },
+      { type: 'unsimulated', domains: ['rest_command', 'sensor.rest'], triggers: [] },
     ]);
     expect(answers[0]).toMatchObject({ type: 'hub', python: expect.stringMatching(/^3\.\d+/) });
   });
@@ -283,14 +283,57 @@ test.each([
     'a start in a gap of the clocks',
     {},
     /^home\.hubtest\.yaml:\d+: start of the case x: 2026-03-29T02:30:00 does not exist in Europe\/Berlin/,
-    '2026-03-29T02:30:00',
+    { start: '2026-03-29T02:30:00' },
   ],
-])('%s ends the run with one sentence', async (_, parts, message, start = '2026-11-02T12:00:00') => {
-  const cases = [caseOf('w', { steps: [] }), caseOf('x', { start, steps: [] })];
+  [
+    'a step in a gap of the clocks',
+    {},
+    /^home\.hubtest\.yaml:2: at in the case x: 2026-03-29T02:30:00 does not exist in Europe\/Berlin/,
+    { steps: [fireStep('a'), atStep({ local: '2026-03-29T02:30:00' })] },
+  ],
+])('%s ends the run with one sentence', async (_, parts, message, more: Partial<CaseParts> = {}) => {
+  const cases = [caseOf('w', { steps: [] }), caseOf('x', { steps: [], ...more })];
   const { answers, code, stderr } = await runRequest(requestOf(home(parts), cases));
   expect(ofType(answers, 'case')).toEqual([]);
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   expect(ofType(answers, 'failed')).toEqual([{ type: 'failed', message: expect.stringMatching(message) }]);
+});
+
+test('triggers that nothing fires are named, also those of blueprints and waits', async () => {
+  const blueprint =
+    'blueprint: {name: B, domain: automation, input: {hook: }}\ntriggers: [{platform: webhook, webhook_id: !input hook}]\nactions: []\n';
+  const triggers = [
+    ...['state', 'numeric_state', 'zone'].map((trigger) => ({
+      ...{ trigger, entity_id: 'person.a' },
+      ...(trigger === 'zone' && { zone: 'zone.home' }),
+      ...(trigger === 'numeric_state' && { above: 1 }),
+    })),
+    { trigger: 'tag', tag_id: 'a' },
+    { trigger: 'event', event_type: 'a' },
+    { trigger: 'conversation', command: ['good night'] },
+  ];
+  const wait = { wait_for_trigger: [{ trigger: 'mqtt', topic: 'a' }] };
+  const { answers } = await runRequest(
+    requestOf(
+      home({
+        automations: [
+          { id: 'a', alias: 'A', triggers, actions: [wait] },
+          { id: 'b', alias: 'B', use_blueprint: { path: 'b.yaml', input: { hook: 'secret' } } },
+        ],
+        scripts: { s: { sequence: [{ if: [], then: [wait] }] } },
+        blueprints: [{ domain: 'automation', path: 'b.yaml', yaml: blueprint }],
+      }),
+      [caseOf('x', { steps: [] })],
+    ),
+  );
+  expect(ofType(answers, 'unsimulated').map((each) => each.triggers)).toEqual([
+    [
+      { trigger: 'conversation', entity: 'automation.a' },
+      { trigger: 'mqtt', entity: 'automation.a' },
+      { trigger: 'webhook', entity: 'automation.b' },
+      { trigger: 'mqtt', entity: 'script.s' },
+    ],
+  ]);
 });
 
 describe('coverage', () => {

@@ -500,11 +500,6 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'a local time in a gap is a fault',
-    { start: '2026-03-28T12:00:00', steps: [atStep({ local: '2026-03-29T02:30:00' }), expectStep({})] },
-    ['time: 2026-03-29T02:30:00 does not exist in Europe/Berlin: the clocks are put forward then.'],
-  ],
-  [
     'a time of day that is missing on a day is that of the next one',
     {
       start: '2026-03-29T00:00:00',

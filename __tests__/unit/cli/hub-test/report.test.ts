@@ -298,14 +298,17 @@ describe('coverage', () => {
 
 describe('the notes', () => {
   test('list entities without a state once, and what is not simulated', () => {
+    const none = { unsimulated: [], silentTriggers: [] };
     const cases = [caseResult({ withoutState: ['b.b', 'a.a'] }), caseResult({ withoutState: ['b.b'] })];
-    expect(notes(cases, ['mqtt'])).toEqual([
+    const silent = [{ trigger: 'webhook', entity: 'automation.a\u001b' }];
+    expect(notes({ cases, unsimulated: ['mqtt'], silentTriggers: silent })).toEqual([
       'warning: 2 entities that the home names have no state: a.a, b.b. Give them one in given.',
+      'warning: Nothing fires these triggers here: webhook of automation.a. A test starts the automation by call: {action: automation.trigger, …}.',
       'Not simulated, their calls are recorded: mqtt.',
     ]);
-    expect(notes([caseResult()], [])).toEqual([]);
+    expect(notes({ cases: [caseResult()], ...none })).toEqual([]);
     const many = caseResult({ withoutState: Array.from({ length: 25 }, (_, index) => `a.${index}`) });
-    expect(notes([many], [])[0]).toContain(' and 5 more.');
+    expect(notes({ cases: [many], ...none })[0]).toContain(' and 5 more.');
   });
 
   test('sum up', () => {
@@ -334,7 +337,7 @@ describe('the report for CI', () => {
   test('has a test case for each case, whose failure is the first fault and whose output is the timeline', () => {
     const report = junitReport({
       refused: [],
-      unsimulated: [],
+      ...{ unsimulated: [], silentTriggers: [] },
       coverage: [],
       cases: [
         caseResult({ faults: [fault, { ...fault, message: 'second' }], events }),
@@ -374,7 +377,7 @@ describe('the report for CI', () => {
 
   test('has an error for each definition that the hub does not load', () => {
     const refused = [{ entity: 'automation.x', name: 'x', message: 'Unknown <device>' }];
-    const report = junitReport({ refused, unsimulated: [], coverage: [], cases: [] });
+    const report = junitReport({ refused, unsimulated: [], silentTriggers: [], coverage: [], cases: [] });
     expect(report).toContain('<testsuites name="hub test" tests="1" failures="0" errors="1" time="0.000">');
     expect(report).toContain('name="automation.x"><error message="Unknown &lt;device&gt;"/></testcase>');
   });
@@ -384,7 +387,7 @@ describe('the report for CI', () => {
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const report = junitReport({
           refused: [{ entity: text, name: text, message: text }],
-          unsimulated: [],
+          ...{ unsimulated: [], silentTriggers: [] },
           coverage: [],
           cases: [
             caseResult({

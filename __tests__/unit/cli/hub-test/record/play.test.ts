@@ -58,7 +58,11 @@ async function played(answers: readonly object[]) {
 describe('a history that is played', () => {
   test('gives the calls, the refused definitions and the warnings', async () => {
     const refused = { type: 'refused', entity: 'automation.a', name: 'A', message: 'Unknown device' };
-    const unsimulated = { type: 'unsimulated', domains: ['mqtt'] };
+    const unsimulated = {
+      type: 'unsimulated',
+      domains: ['mqtt'],
+      triggers: [{ trigger: 'mqtt', entity: 'automation.a' }],
+    };
     const { result, shown } = await played([
       ...[hub, refused, refused, unsimulated, call],
       end({ withoutState: ['light.hal'] }),
@@ -68,6 +72,7 @@ describe('a history that is played', () => {
       calls: [{ at, action: 'a.b', entities: ['c.d'], data: { e: 1 }, by: null }],
       refused: [{ entity: 'automation.a', name: 'A', message: 'Unknown device' }],
       unsimulated: ['mqtt'],
+      silentTriggers: [{ trigger: 'mqtt', entity: 'automation.a' }],
       warnings: ['WARNING a'],
       withoutState: ['light.hal'],
     });

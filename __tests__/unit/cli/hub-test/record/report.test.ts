@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repository } from '../../../../../sandbox/image/bundle';
+import type { SeenCall } from '../../../../../cli/test/protocol';
 import { recordLines, type RecordReport } from '../../../../../cli/test/record/report';
-import type { ChangedCall } from '../../../../../cli/test/record/compare-calls';
+import { type ChangedCall, compareCalls } from '../../../../../cli/test/record/compare-calls';
 
 const call = (side: 'after' | 'before', minute: number): ChangedCall => ({
   side,
@@ -31,6 +35,7 @@ const report = (parts: Partial<RecordReport> = {}): RecordReport => ({
   refused: { before: [], after: [] },
   notCompared: [],
   unsimulated: [],
+  silentTriggers: [],
   warnings: [],
   ...parts,
 });
@@ -85,6 +90,7 @@ describe('the report', () => {
       },
       notCompared: [{ object: 'automation.yaml', reason: 'It is in a package.' }],
       unsimulated: ['notify', 'rest_command'],
+      silentTriggers: [{ trigger: 'webhook', entity: 'automation.a' }],
       warnings: ['ERROR x\ny'],
       hub: { ...report().hub, version: '2026.10.1\u001b[2J' },
     });
@@ -96,6 +102,7 @@ describe('the report', () => {
       'In the cluster and not in these files, counted as deleted: automation.a.',
       'Not played, left out or without a state in the recorder: light.c.',
       'Not loaded by the simulation as the hub is now: automation.old.',
+      'Triggers that the history does not fire: webhook of automation.a.',
       'Not simulated, their calls are recorded: notify, rest_command.',
       'Not compared, since the API of the hub does not show them: automation.yaml.',
       'warning: only with these files: ERROR x y',
@@ -116,5 +123,37 @@ describe('the report', () => {
     const removed = Array.from({ length: 30 }, (_, index) => `automation.a${index}\u001b[31m`);
     const line = lines({ removed })[3]!;
     expect(line).toMatch(/automation\.a9 \[31m and 20 more\.$/);
+  });
+
+  test('has the form of the example in the documentation', () => {
+    const page = readFileSync(join(repository, 'docs/how-to/what-would-have-changed.md'), 'utf8');
+    const [, example] = /```console\n\$ kubectl hub test home --record 7d\n(.*?)\n```/s.exec(page) ?? [];
+    const seen = (at: string): SeenCall => ({
+      ...{ at, by: 'automation.hall_off', action: 'light.turn_off', entities: ['light.hall'], data: {} },
+    });
+    const before = ['2026-11-23T11:22:28.000+01:00'].map(seen);
+    const after = ['2026-11-23T11:19:28.000+01:00', '2026-11-25T19:40:02.000+01:00'].map(seen);
+    const { differences, changed } = compareCalls(before, after);
+    const shown = lines({
+      hub: { ...report().hub, name: 'my-home' },
+      period: {
+        from: '2026-11-21T03:10:00.000+01:00',
+        to: '2026-11-28T03:10:00.000+01:00',
+        seconds: 7 * 86_400,
+      },
+      history: {
+        ...report().history,
+        entities: ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => `sensor.${each}`),
+      },
+      calls: { before: 742, after: 743 },
+      // 342 calls are the same on both sides.
+      differences: differences.map((each) => ({
+        ...each,
+        before: each.before + 342,
+        after: each.after + 342,
+      })),
+      changed,
+    });
+    expect(shown.join('\n')).toBe(example);
   });
 });
