@@ -237,7 +237,7 @@ const step = strict(
       type: 'string',
       description:
         'Lets time go by until the next such moment, strictly after now: a time of day (`"23:00"`), `noon`, `midnight`, `sunset`, `sunrise`, `dawn` or `dusk`, each ' +
-        'of these four with an offset (`sunset - 30m`), or a local time (`2026-11-03T07:00`). A local time that is over, or that a change of clocks leaves out, fails the case; of one that comes twice, the first is taken.',
+        'of these four with an offset (`sunset - 30m`), or a local time (`2026-11-03T07:00`). A local time that is over fails the case; one that a change of clocks leaves out is an error of the file; of one that comes twice, the first is taken.',
     }),
     restart,
     expect,
