@@ -11,7 +11,7 @@ import {
   textUpTo,
 } from './fields';
 import { celIsPath, celIsFree, FOLDER_PATTERN, PATH_RULE, RESERVED_RULE } from './file-paths';
-import { objectNames } from './object-names';
+import { MOST_PARTS, objectNames } from './object-names';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { secretKeyRef, secretReferences } from './secret-reference';
@@ -39,7 +39,7 @@ const spec = {
         'Further files for `!include`, `!include_dir_named` and their like, by path, such as `sensors.yaml` or `packages/hall.yaml`: ' +
         'up to three folders, the first without a dot in its name, and the ending `.yaml`, `.yml`, `.jinja`, `.txt` or `.json`. Blueprints and custom templates are files as ' +
         'well. Names that the hub or the operator writes are reserved (`configuration.yaml`, `secrets.yaml`, ' +
-        '`automations.yaml`, names that begin with `hub-operator` …). At most 200, and 1,000 KiB together with `configuration`. Default: none.',
+        '`automations.yaml`, names that begin with `hub-operator` …). At most 200, and about 1 MiB together with `configuration`, which is the size of one object; `filesFrom` takes more. Default: none.',
       additionalProperties: { type: 'string', maxLength: 524288 },
       maxProperties: 200,
       'x-kubernetes-validations': [
@@ -59,7 +59,7 @@ const spec = {
         'Beta: further files from ConfigMaps in the namespace of this resource, such as the folders of packages that Kustomize makes. Each key of a ' +
         'ConfigMap becomes a file, under the rules of `files`. Of two files of one path that of the later entry counts, and that of `files` over all. ' +
         'A ConfigMap that does not exist holds the configuration back (`ConfigMapNotFound`); its changes are loaded like those of `files`. ' +
-        'At most 500 files in all, and 1,000 KiB together with `configuration`.',
+        'At most 500 files in all, and 3 MiB together with `configuration`; what is too large for one ConfigMap comes to the hub in up to eight more.',
       maxItems: 32,
       items: {
         type: 'object',
@@ -182,6 +182,11 @@ export const configuration = defineChild({
     ...(resource.spec.filesFrom ?? []).map(({ configMapRef }) => ({
       kind: 'ConfigMap',
       name: configMapRef.name,
+    })),
+    // Those of a large configuration belong to the Hub.
+    ...Array.from({ length: MOST_PARTS }, (_, index) => ({
+      kind: 'ConfigMap',
+      name: objectNames(hubOfChild(resource)).configurationPart(index),
     })),
     ...secretReferences(
       objectNames(hubOfChild(resource)).secrets,

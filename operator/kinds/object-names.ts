@@ -22,6 +22,12 @@ export const WEBHOOK = {
  */
 export const MOST_DELIVERIES = 8;
 
+/**
+ * ConfigMaps with the files of a configuration that is too large for one. All of them are in every pod template, as with the
+ * deliveries.
+ */
+export const MOST_PARTS = 8;
+
 /** Labels that only the pod of this hub has. */
 export function selectorOf({
   metadata: { name },
@@ -50,6 +56,8 @@ export function objectNames(hub: string) {
     admin: `${hub}-admin`,
     /** ConfigMap that HubConfiguration generates. */
     configuration: `${hub}-configuration`,
+    /** ConfigMap with a part of the files of a large configuration. It belongs to the Hub. */
+    configurationPart: (index: number) => `${hub}-configuration-${index}`,
     /** ConfigMap with the record of the hub's configuration: the last one that it has loaded; it belongs to the Hub. */
     acceptedConfiguration: `${hub}-configuration-accepted`,
     /** ConfigMap with the configuration before one of which sections wait for a restart; it belongs to the Hub. */

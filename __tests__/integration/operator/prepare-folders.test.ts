@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Files } from '../../../operator/sync/configuration/generate/config-files';
-import { entriesFor } from '../../../operator/sync/configuration/generate/file-keys';
+import { entriesFor, entriesOfPart } from '../../../operator/sync/configuration/generate/file-keys';
+import { splitIntoParts, withPartFiles } from '../../../operator/sync/configuration/generate/parts';
 import { PREPARE_CONFIG } from '../../../operator/sync/hub-workload/scripts';
 import {
   type PrepareReport,
@@ -44,7 +45,8 @@ async function start(
     hash = 'sha256:1',
     beneath = {},
     folders,
-  }: { hash?: string; beneath?: Files; folders?: readonly string[] } = {},
+    script = PREPARE_CONFIG,
+  }: { hash?: string; beneath?: Files; folders?: readonly string[]; script?: string } = {},
 ): Promise<{ report: PrepareReport; message: string }> {
   const entries = {
     ...beneath,
@@ -56,7 +58,7 @@ async function start(
   await mkdir(at('configuration'));
   for (const [key, text] of Object.entries(entries)) await writeFile(join(at('configuration'), key), text);
   const places = ['config', 'configuration', 'secrets', 'report', 'allow'].map(at);
-  const { output } = await runPython(PREPARE_CONFIG, ...places, '8123', at('delivery'));
+  const { output } = await runPython(script, ...places, '8123', at('delivery'));
   if (!existsSync(at('report'))) throw new Error(output);
   const message = await readFile(at('report'), 'utf8');
   return { report: parsePrepareReport(message)!, message };
@@ -298,5 +300,48 @@ describe('folders that the configuration includes and does not have', () => {
     expect(report.problems).toHaveLength(1);
     expect(report.folders).toMatchObject({ isComplete: false });
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4_096);
+  });
+});
+
+describe('a configuration in parts', () => {
+  const entriesOfAll = (files: Files): Files =>
+    Object.assign({}, ...splitIntoParts(files).parts.map(entriesOfPart)) as Files;
+  /** With a shorter wait for the parts. */
+  const impatient = PREPARE_CONFIG.replace('LONGEST_WAIT = 150', 'LONGEST_WAIT = 2');
+  const before = withPartFiles(FILES);
+  const after = withPartFiles({ ...FILES, [HALL]: counter('porch') });
+
+  test('is linked from all of them', async () => {
+    const { report } = await start(before, { beneath: entriesOfAll(before) });
+    expect(report).toMatchObject({ result: 'loaded', content: { configuration: 'sha256:1' } });
+    expect(await content(HALL)).toBe(counter('hall'));
+    expect(await readlink(inConfig('hub-operator/part-0.yaml'))).toContain(at('configuration'));
+  });
+
+  test.each([
+    ['of another content', () => entriesOfAll(before)],
+    ['that is not there', () => ({})],
+  ])('is not read with a part %s: the last good one is', async (_, beneath) => {
+    expect(impatient).not.toBe(PREPARE_CONFIG);
+    await start(before, { beneath: entriesOfAll(before) });
+    const { report } = await start(after, { hash: 'sha256:2', beneath: beneath(), script: impatient });
+    expect(report.result).toBe('kept');
+    expect(report.content).toBeUndefined();
+    expect(await content(HALL)).toBe(counter('hall'));
+    const digests = [0, 1, 2, 3, 4, 5, 6, 7].map((index) => content(`hub-operator/part-${index}.yaml`));
+    expect(await Promise.all(digests)).toEqual(
+      [0, 1, 2, 3, 4, 5, 6, 7].map((index) => before[`hub-operator/part-${index}.yaml`]),
+    );
+  });
+
+  test('is read when its last part comes', async () => {
+    const late = setTimeout(() => {
+      for (const [key, text] of Object.entries(entriesOfAll(after)))
+        void writeFile(join(at('configuration'), key), text);
+    }, 2_000);
+    const { report } = await start(after, { beneath: entriesOfAll(before) });
+    clearTimeout(late);
+    expect(report.result).toBe('loaded');
+    expect(await content(HALL)).toBe(counter('porch'));
   });
 });

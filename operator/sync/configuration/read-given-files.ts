@@ -1,5 +1,5 @@
 import type { HubConfiguration, HubConfigurationSpec } from '../../kinds';
-import { findConfigMap } from './record/record';
+import { findConfigMap } from './record/stored-files';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';

@@ -22,7 +22,7 @@ import type { LoadJobs } from './load/load-jobs';
 import { type DesiredContent, RunningContents, type RunningHub } from './load/running-content';
 import { observeUnusable, observeUsable, type UsableHub } from './record/observe';
 import { foldersFound } from './record/folders';
-import { publishConfiguration, publishWithoutRestart } from './record/publish';
+import { publishConfiguration, publishLoaded, publishWithoutRestart } from './record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './record/record';
 
 interface UnusableHub {
@@ -198,9 +198,8 @@ export class ConfigurationReconciler {
   /** Ready is proven by its effect: the integration of each section is set up. */
   private async reportInUse(work: UsableWork): Promise<Outcome> {
     const { resource, content, outcomes, hub, client, record, observed } = work;
-    const { files, sections } = content;
-    await publishWithoutRestart(this.services, resource, content);
-    const { definitions } = content;
+    const { files, sections, definitions } = content;
+    await publishLoaded(this.services, resource, hub, content);
     // A record of an older operator, without a digest of the pod, or without the ids in the content.
     const isOlder = record?.start.workload === undefined && observed.start.workload !== undefined;
     if (record && (isOlder || !isDeepStrictEqual(record.definitions ?? {}, definitions)))

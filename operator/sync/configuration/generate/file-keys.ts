@@ -1,4 +1,5 @@
 import type { Files } from './config-files';
+import { digestsOfParts, isInParts, splitIntoParts } from './parts';
 
 /**
  * The files of a configuration as entries of a ConfigMap, whose keys have no folders and no blanks. Files without them have their
@@ -22,9 +23,17 @@ const NAMES_KEY = '.files';
 export function entriesFor(files: Files, hash: string): Readonly<Record<string, string>> {
   const names = Object.keys(files);
   if (arePlain(names)) return files;
-  const entries = names.map((name) => [escapedKey(name), files[name]!] as const);
-  return { ...Object.fromEntries(entries), [NAMES_KEY]: JSON.stringify({ content: hash, names }) };
+  if (!isInParts(files)) return { ...escaped(files), [NAMES_KEY]: JSON.stringify({ content: hash, names }) };
+  // The start of a pod waits until it has all parts of these digests.
+  const index = { content: hash, names, parts: digestsOfParts(files) };
+  return { ...escaped(splitIntoParts(files).main), [NAMES_KEY]: JSON.stringify(index) };
 }
+
+/** A part of the files as entries: in the escaped form, as all files of a configuration in parts. */
+export const entriesOfPart = (part: Files): Readonly<Record<string, string>> => escaped(part);
+
+const escaped = (files: Files): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(files).map(([name, text]) => [escapedKey(name), text]));
 
 /** The files among the entries of a ConfigMap, in either form. */
 export const filesOf = (data: Readonly<Record<string, string>>): Files =>

@@ -21,18 +21,15 @@ import type { OwnDefinitions } from '../../hub-workload/own-definitions';
 import { HUB_PORT } from '../../hub-workload/owned-objects';
 import { ConfigFiles, fieldOfFile, type Files, isYaml, type Origins } from './config-files';
 import { includeCircle } from './include-circle';
-import { arePlain, sizeOfNames } from './file-keys';
+import { arePlain } from './file-keys';
 import { type ForeignTarget, foldersOf, foreignTargets } from './foreign-targets';
 import { lockoutsIn } from './lockouts';
 import { type CutOff, cutOff } from './http-section';
+import { isPartFile, partFile, withPartFiles } from './parts';
+import { fitsInOne, problemOfFiles, problemOfStored } from './sizes';
 import { ownDefinitionsIn } from './own-definitions';
 import { readSections, type Sections, withSecretDigests } from './sections';
 import { digestOfSecret, type ReadSecrets } from '../../secrets-yaml/secrets-yaml';
-
-/** An object of the cluster has room for 1 MiB; the rest is for names, annotations and generated entries. */
-const LARGEST_TOTAL = 1_000 * 1_024;
-/** The size of the record of each section, and of each secret that it uses, beside the accepted files. */
-const NOTE = 200;
 
 /** The parts of a spec with its defaults that the files are generated from. */
 export interface ConfigurationSource extends Pick<
@@ -106,10 +103,8 @@ function generate(
   at: (part: string) => void,
   parse: typeof parseHubYaml,
 ): Generated {
-  const tooLarge =
-    countProblem(Object.keys(files).length) ??
-    sizeProblem({ ...files, 'configuration.yaml': configuration }, 0);
-  if (tooLarge) return tooLarge;
+  const tooMuch = problemOfFiles({ ...files, 'configuration.yaml': configuration });
+  if (tooMuch !== undefined) return { type: 'invalid', message: tooMuch };
   at('spec.configuration');
   const parsed = parse(configuration);
   if (!('document' in parsed)) return notYaml('spec.configuration', parsed);
@@ -146,32 +141,40 @@ function generate(
   const own = [...missingIncludes(sections), ...(addition ? [addition] : [])];
   const additions = [...own, ...(readsDelivery ? deliveryIncludes(withKeys(sections, own)) : [])];
   const unmarked = insertAtTop(base, file, additions.map(inOneLine));
-  const hash = configHash({ ...files, 'configuration.yaml': mark + (unmarked ?? '') });
-  const marker: Addition = [freeKey(withKeys(sections, additions), 'script'), markerYaml(hash, hasSecrets)];
+  // The marker is no section, and has the hash of all that is without it.
+  const unmarkedFiles = { ...files, 'configuration.yaml': mark + (unmarked ?? '') };
+  const hash = configHash(unmarkedFiles);
+  const targets = foreignTargets(written, parse, origins);
+  const generatedSections = readSections(unmarkedFiles, parse);
+  const uses = [...generatedSections.values()].flatMap(({ secrets }) => Object.keys(secrets));
+  const notes = generatedSections.size + uses.length + foldersOf(targets).length;
+  const isOne = Object.keys(files).length === 0 || fitsInOne(unmarkedFiles, notes);
+  const stored = isOne ? files : withPartFiles(files);
+
+  const marker: Addition = [
+    freeKey(withKeys(sections, additions), 'script'),
+    markerYaml(hash, stored, hasSecrets),
+  ];
   const complete = [...additions, marker];
   const text = insertAtTop(base, file, complete.map(inOneLine)) ?? '';
   const result = parse(text);
   if (!('document' in result) || !hasKeys(result, sections, complete))
     return { type: 'invalid', message: CANNOT_EXTEND };
 
-  const generated = { ...files, 'configuration.yaml': mark + text };
-  const generatedSections = readSections(generated, parse);
-  const uses = [...generatedSections.values()].flatMap(({ secrets }) => Object.keys(secrets));
-  const notes = generatedSections.size + uses.length;
-  const targets = foreignTargets(written, parse, origins);
-  return (
-    sizeProblem(generated, notes + foldersOf(targets).length) ?? {
-      type: 'configuration',
-      files: generated,
-      hash,
-      sections: generatedSections,
-      secrets: secretUses(written, parse, origins),
-      notices,
-      lockouts: lockoutsIn(sections, file.anchors),
-      targets,
-      definitions: ownDefinitionsIn(all),
-    }
-  );
+  const generated = { ...stored, 'configuration.yaml': mark + text };
+  const tooLarge = problemOfStored(generated, notes, (name) => fieldOfFile(name, origins));
+  if (tooLarge !== undefined) return { type: 'invalid', message: tooLarge };
+  return {
+    type: 'configuration',
+    files: generated,
+    hash,
+    sections: generatedSections,
+    secrets: secretUses(written, parse, origins),
+    notices,
+    lockouts: lockoutsIn(sections, file.anchors),
+    targets,
+    definitions: ownDefinitionsIn(all),
+  };
 }
 
 const withKeys = (sections: TopLevel, additions: readonly Addition[]): TopLevel =>
@@ -182,24 +185,6 @@ export function configHash(files: Files): string {
   const hash = createHash('sha256');
   for (const name of Object.keys(files).sort()) hash.update(`${name}\0${files[name]}\0`);
   return `sha256:${hash.digest('hex')}`;
-}
-
-/** Files of a configuration. */
-const MOST_FILES = 500;
-
-function countProblem(count: number): Generated | undefined {
-  if (count <= MOST_FILES) return undefined;
-  const message = `spec.files and spec.filesFrom have ${count} files, and a configuration has at most ${MOST_FILES}: join some, or name the keys that are needed in items.`;
-  return { type: 'invalid', message };
-}
-
-/** @param notes number of sections and secrets that are noted besides */
-function sizeProblem(files: Files, notes: number): Generated | undefined {
-  const fixed = notes * NOTE + sizeOfNames(Object.keys(files));
-  const total = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), fixed);
-  if (total <= LARGEST_TOTAL) return undefined;
-  const message = `spec.configuration, spec.files and spec.filesFrom have at least ${total} bytes together with what is noted of each section, and a ConfigMap has room for ${LARGEST_TOTAL}: shorten them.`;
-  return { type: 'invalid', message };
 }
 
 function sectionsOf({ root, anchors }: HubYaml): TopLevel {
@@ -294,6 +279,9 @@ export function contentOf(
   return { files, folders, targets, definitions, marker, sections: sealed, restart, sectionsOf };
 }
 
+/** Of the files with the digests of parts, which come and go together, one stands for all. */
+const isOtherPart = (name: string): boolean => name !== partFile(0) && isPartFile(name);
+
 /**
  * The names of files that only the start of a pod brings in, where they are linked into the hub's directory, or takes out: the link
  * to one that is gone from a folder would be a file that cannot be read, to an include of the folder.
@@ -301,5 +289,6 @@ export function contentOf(
 export function filesOfNextPod(before: Files, after: Files): string[] {
   const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name));
   const removed = Object.keys(before).filter((name) => !Object.hasOwn(after, name));
-  return arePlain(Object.keys(before)) ? added : [...added, ...removed];
+  const changed = arePlain(Object.keys(before)) ? added : [...added, ...removed];
+  return changed.filter((name) => !isOtherPart(name));
 }

@@ -179,7 +179,7 @@ class SectionReader {
     const { digest, hasSecrets } = this.summarize(this.contentOf(place));
     const summary = { digest, hasSecrets: hasSecrets || isSecret(node) };
     this.inProgress.delete(place);
-    this.summaries.set(place, summary);
+    if (!isShort(node)) this.summaries.set(place, summary);
     return summary;
   }
 
@@ -216,6 +216,10 @@ class SectionReader {
     return this.files.inFolder(place).flatMap((file) => [file.name, { node: file.root, file }]);
   }
 }
+
+/** Most nodes are such, and to keep the summary of each takes more memory than all nodes. Aliases may repeat one with an anchor. */
+const isShort = (node: Node): boolean =>
+  isScalar(node) && node.anchor === undefined && String(node.value).length <= 64;
 
 const isSecret = (node: Node): node is Scalar => isScalar(node) && node.tag === '!secret';
 

@@ -5,6 +5,7 @@ import type { Redact } from '../../../client/connection/redact';
 import type { Services } from '../../services';
 import { filesOfNextPod } from '../generate/generate';
 import { formerMarker } from '../generate/content-marker';
+import { isInSeveralObjects } from '../generate/parts';
 import type { Sections } from '../generate/sections';
 import { publishConfiguration, publishWithoutRestart } from '../record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, LastLoad, LoadMethod } from '../record/record';
@@ -126,9 +127,10 @@ export class HubLoader {
     if (unknown.length > 0 && job.policy.strategy !== 'hot-reload') return this.restart(unknown);
     job.assertStillDesired();
     await publishConfiguration(this.services, resource, content);
-    // Warnings of the former files are known, but a changed secret may be the cause of one.
-    const rejectAfter = content.marker.secrets === base.marker.secrets ? 0 : REFRESH_DURATION;
     const { files, marker } = content;
+    // Warnings of the former files are known, but a changed secret may be the cause of one, or one half of the change.
+    const isOne = marker.secrets === base.marker.secrets && !isInSeveralObjects(base.files, files);
+    const rejectAfter = isOne ? 0 : REFRESH_DURATION;
     const options = { ...job, files, marker, knownWarnings: base.warnings, rejectAfter };
     const shown = await verifyContent(this.services, options, this.signal);
     if (shown.type === 'rejected') return this.reject(base, shown, []);

@@ -5,7 +5,8 @@ import type { Services } from '../../services';
 import type { Content } from '../generate/generate';
 import { isSameContent } from '../generate/content-marker';
 import type { ObservedUsable, UsableHub } from '../record/observe';
-import { type ConfigurationRecord, type ConfigurationRecords, findFiles } from '../record/record';
+import type { ConfigurationRecord, ConfigurationRecords } from '../record/record';
+import { findFiles } from '../record/stored-files';
 import { readCapabilities } from './components';
 import { decideReload, type ReloadPolicy } from './reload-decision';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type HubConfiguration, secrets as secretsDefinition } from '../../../kinds';
+import { type Hub, type HubConfiguration, secrets as secretsDefinition } from '../../../kinds';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { defaulted } from '../../../kinds/schema';
 import { objectNames } from '../../../kinds/object-names';
@@ -11,7 +11,8 @@ import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import type { Services } from '../../services';
 import type { GeneratedConfiguration } from '../generate/generate';
 import type { ContentHashes } from '../generate/content-marker';
-import { type PublishedFiles, writeFiles } from './record';
+import { isInParts } from '../generate/parts';
+import { type PublishedFiles, removeParts, writeFiles, writeParts } from './stored-files';
 
 /** The ConfigMap `<hub>-configuration` as it is now. */
 export interface Published {
@@ -41,9 +42,27 @@ export async function publishConfiguration(
     [operatorAnnotations.restartHash]: decided.configuration,
     ...(decided.secrets && { [operatorAnnotations.restartSecretsHash]: decided.secrets }),
   };
-  const { configuration } = objectNames(resource.spec.hubRef.name);
+  const { name } = resource.spec.hubRef;
+  const { configuration } = objectNames(name);
   const options = { owner: resource, takesAbandoned: true };
+  if (isInParts(content.files)) {
+    const hub = services.cache.get<Hub>('Hub', resource.metadata.namespace, name);
+    // The parts stay with the Hub, for its pod, when the HubConfiguration goes. Without a Hub, there is no pod to read them.
+    if (!hub) return;
+    await writeParts(services, hub, content.files);
+  }
   await writeFiles(services, options, configuration, content, { annotations });
+}
+
+/** Writes files that are loaded, without a restart, and deletes the parts of a former content. */
+export async function publishLoaded(
+  services: Pick<Services, 'applier' | 'cache'>,
+  resource: HubConfiguration,
+  hub: Hub,
+  content: PublishedFiles,
+): Promise<void> {
+  await publishWithoutRestart(services, resource, content);
+  if (!isInParts(content.files)) await removeParts(services, hub);
 }
 
 /** Undefined: there is none yet. */

@@ -1,89 +1,23 @@
 import type { Hub } from '../../../kinds';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
-import type { CustomResource } from '../../../kinds/resource';
-import type { ApplyOptions } from '../../../runtime/apply';
-import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { PerHub } from '../../hub-access/per-hub';
-import {
-  definitionsAnnotation,
-  definitionsIn,
-  type OwnDefinitions,
-} from '../../hub-workload/own-definitions';
+import { definitionsIn, type OwnDefinitions } from '../../hub-workload/own-definitions';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
 import type { ContentHashes } from '../generate/content-marker';
-import { entriesFor, filesOf } from '../generate/file-keys';
-import type { Content } from '../generate/generate';
+import { isInParts } from '../generate/parts';
 import type { Section, Sections } from '../generate/sections';
-
-/** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
-export const HASH_FILE = '.content-hash';
-
-/** Key of the mounted file with the folders of the volume that the files include, as JSON; absent: there are none. */
-const FOLDERS_FILE = '.folders';
-
-/** The part of a content that the hub reads, or the start of its pod. */
-export type PublishedFiles = Pick<Content, 'files' | 'marker'> & {
-  /** Absent: none, or it was written by an operator that did not know them. */
-  readonly folders?: Content['folders'] | undefined;
-  /** Absent: none, or not known. */
-  readonly definitions?: OwnDefinitions | undefined;
-};
-
-/** Files of a hub in a ConfigMap, with keys that begin with a dot. */
-export interface HubConfigMap extends ClusterObject {
-  readonly data?: Readonly<Record<string, string>>;
-  /** Only in ConfigMaps of people. */
-  readonly binaryData?: Readonly<Record<string, string>>;
-}
-
-type FileServices = Pick<Services, 'applier'>;
-
-/** @param notes annotations and entries beside the files, whose keys begin with a dot */
-export async function writeFiles(
-  { applier }: FileServices,
-  options: ApplyOptions,
-  name: string,
-  { files, folders = [], definitions, marker: { configuration: hash } }: PublishedFiles,
-  notes: { annotations?: Readonly<Record<string, string>>; data?: HubConfigMap['data'] } = {},
-): Promise<void> {
-  const { namespace } = options.owner.metadata;
-  const annotations = {
-    [operatorAnnotations.contentHash]: hash,
-    ...definitionsAnnotation(definitions),
-    ...notes.annotations,
-  };
-  const looked = folders.length > 0 ? { [FOLDERS_FILE]: JSON.stringify(folders) } : {};
-  const data = { ...entriesFor(files, hash), [HASH_FILE]: hash, ...looked, ...notes.data };
-  const metadata = { name, namespace, annotations };
-  await applier.apply(builtin.ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }, options);
-}
-
-/** From the API server: the cache has no contents of ConfigMaps. */
-export const findConfigMap = ({ applier }: FileServices, namespace: string, name: string) =>
-  applier.find<HubConfigMap>(builtin.ConfigMap, namespace, name);
-
-/** Undefined: the owner has written none. */
-export async function findFiles(services: FileServices, owner: CustomResource, name: string) {
-  const configMap = await findConfigMap(services, owner.metadata.namespace, name);
-  const hash = configMap?.data?.[HASH_FILE];
-  if (!configMap || hash === undefined || !services.applier.isOurs(configMap, owner)) return undefined;
-  return {
-    files: filesIn(configMap),
-    folders: foldersIn(configMap),
-    definitions: definitionsIn(configMap),
-    marker: { configuration: hash },
-  };
-}
-
-export const filesIn = ({ data = {} }: HubConfigMap): Files => filesOf(data);
-
-function foldersIn({ data = {} }: HubConfigMap): readonly string[] {
-  const stored = data[FOLDERS_FILE];
-  return stored === undefined ? [] : (JSON.parse(stored) as readonly string[]);
-}
+import {
+  filesIn,
+  findConfigMap,
+  findFiles,
+  foldersIn,
+  type HubConfigMap,
+  type PublishedFiles,
+  writeFiles,
+} from './stored-files';
 
 /** A start of the hub. A verdict on a configuration holds for the start in which it was given. */
 export interface HubStart {
@@ -171,6 +105,8 @@ export interface LastLoad {
 
 /** Key of the record; a name that begins with a dot is no file of the hub. */
 const RECORD_KEY = '.loaded';
+/** Of files in parts: an earlier version would take a part of them for the whole. */
+const RECORD_KEY_OF_PARTS = '.loaded-in-parts';
 
 /**
  * The records of all hubs, each in the ConfigMap `<hub>-configuration-accepted`, which belongs to the Hub: the pod mounts it
@@ -219,7 +155,8 @@ export class ConfigurationRecords {
       [operatorAnnotations.seenInStart]: id,
       ...(warnings && { [operatorAnnotations.checkWarnings]: warnings }),
     };
-    const notes = { annotations, data: { [RECORD_KEY]: JSON.stringify(stored) } };
+    const key = isInParts(record.files) ? RECORD_KEY_OF_PARTS : RECORD_KEY;
+    const notes = { annotations, data: { [key]: JSON.stringify(stored) } };
     await writeFiles(this.services, { owner: hub }, names.acceptedConfiguration, record, notes);
   }
 
@@ -233,7 +170,7 @@ export class ConfigurationRecords {
 /** Undefined: it was emptied. */
 export function readRecord(configMap: HubConfigMap): ConfigurationRecord | undefined {
   const { annotations = {} } = configMap.metadata;
-  const stored = configMap.data?.[RECORD_KEY];
+  const stored = configMap.data?.[RECORD_KEY] ?? configMap.data?.[RECORD_KEY_OF_PARTS];
   if (stored === undefined) return undefined;
   const { sections, start, ...rest } = JSON.parse(stored) as Stored;
   return {

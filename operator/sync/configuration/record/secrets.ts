@@ -7,7 +7,8 @@ import { RECORDER_KEY } from '../../secrets-yaml/secrets-yaml';
 import { type ConfigurationInUse, readFormerValues } from '../../secrets-yaml/values-in-use';
 import type { Services } from '../../services';
 import { textsOfHub } from '../generate/texts';
-import { filesIn, findConfigMap, readRecord } from './record';
+import { readRecord } from './record';
+import { filesIn, findConfigMap } from './stored-files';
 
 export function configurationInUse(services: Pick<Services, 'applier' | 'texts'>): ConfigurationInUse {
   return {

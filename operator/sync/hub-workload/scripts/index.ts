@@ -29,9 +29,9 @@ export const scriptSecurityContext = {
   capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE', 'FOWNER'] },
 } as const;
 
-/** With the text of the module in the place of its import: the hub's image has none of these files. */
+/** With the texts of the modules in the places of their imports: the hub's image has none of these files. */
 function program(name: string): string {
-  return readScript(name).replace(/^from (stored_http) import .+$/m, (_, module: string) =>
+  return readScript(name).replace(/^from (mounted|stored_http) import .+$/gm, (_, module: string) =>
     readScript(`${module}.py`),
   );
 }

@@ -5,7 +5,6 @@ hub while it runs, creates every file that they include and that does not exist,
 all. A configuration that the hub would not load, or would load without a part, does not become active: links to the
 copy of the last good one take its place. Without such a copy the start is refused, or goes on without that part.
 
-Files of folders have escaped keys in the ConfigMap, as operator/sync/configuration/generate/file-keys.ts writes them.
 Files are linked one by one, since a backup that the hub restores could not contain a link to a directory. An image that
 is older than the version that last ran on the volume is refused, unless the file ALLOW_DOWNGRADE says `true`. Settings
 with which the hub would not be reached at PORT are set back. Definitions that are delivered as files are mounted at
@@ -29,14 +28,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import yaml
 from awesomeversion import AwesomeVersion, AwesomeVersionException
 
+from mounted import Files, Mounted, Mounts, are_plain, bytes_of, read_json, texts_in
 from stored_http import heal
-
-Files = dict[str, bytes]
 
 # A kubelet keeps 4096 bytes, and less of a pod with more than three containers. JSON escapes are counted.
 LONGEST_PROBLEMS = 2000
@@ -60,6 +58,7 @@ port = int(os.environ.get("SETUP_PORT") or sys.argv[6])
 delivery = Path(sys.argv[7])
 # For each kind, how the hub includes the files in its directory.
 DELIVERED = {"automations": "list", "scenes": "list", "scripts": "named"}
+mounts = Mounts(configuration, secrets)
 
 
 class Problem(NamedTuple):
@@ -70,48 +69,11 @@ class Problem(NamedTuple):
         return re.sub(r"\bline \d+", "line", self.text)
 
 
-class Mounted(NamedTuple):
-    """What is mounted at one moment."""
-
-    files: Files
-    content: dict[str, str] | None
-    # Keys of the files that are not their names.
-    keys: dict[str, str]
-
-    def place(self, name: str) -> Path:
-        return (secrets if name == "secrets.yaml" else configuration) / self.keys.get(name, name)
-
-    def digest(self) -> str:
-        # The files that the installer puts on the volume change the result of the check as well.
-        installed = bytes_of(own / "community-ids.json")
-        parts = [version("homeassistant"), sorted(self.files.items()), installed]
-        return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
 class Checked(NamedTuple):
     """The result of a check, kept on the volume."""
 
     digest: str
     problems: list[Problem]
-
-
-def bytes_of(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
-
-
-def read_json(path: Path) -> Any:
-    """None where there is none, or one that a power loss has cut off."""
-    try:
-        return json.loads(bytes_of(path) or b"null")
-    except ValueError:
-        return None
-
-
-def texts_in(value: object) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def write(path: Path, content: bytes, mode: int = 0o644) -> None:
@@ -200,35 +162,6 @@ def say(result: str, problems: Iterable[Problem] = (), **fields: object) -> None
     print(line)
 
 
-def files_in(directory: Path) -> Files:
-    # A mounted volume contains links to hidden directories; only plain names are content.
-    if not directory.is_dir():
-        return {}
-    paths = [path for path in sorted(directory.iterdir()) if path.name[0] not in ".-" and path.is_file()]
-    return {path.name: path.read_bytes() for path in paths}
-
-
-PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-ESCAPES = {"-": "--", "/": "-s", " ": "-b"}
-
-
-def are_plain(names: Iterable[str]) -> bool:
-    return all(PLAIN.fullmatch(name) for name in names)
-
-
-def keys_in(directory: Path, content: str) -> dict[str, str]:
-    """The escaped keys of this content by the names of the files; empty: its keys are the names.
-
-    Beneath it may be another ConfigMap in the other form.
-    """
-    stored = read_json(directory / ".files")
-    if not isinstance(stored, dict) or stored.get("content") != content:
-        return {}
-    # A person may have changed the ConfigMap: nothing is linked outside of the hub's directory.
-    names = [name for name in texts_in(stored.get("names")) if are_plain(name.replace(" ", "_").split("/"))]
-    return {name: "-" + re.sub("[-/ ]", lambda found: ESCAPES[found[0]], name) for name in names}
-
-
 def last_good_copy() -> Path:
     # Where both are there, an earlier version of this script has written the one that it knows since.
     return last_good if last_good.exists() else last_good_folders
@@ -238,28 +171,6 @@ def last_good_files() -> Files:
     copy = last_good_copy()
     paths = [path for path in sorted(copy.rglob("*")) if path.is_file()]
     return {path.relative_to(copy).as_posix(): path.read_bytes() for path in paths}
-
-
-def mounted_now() -> Mounted:
-    # A kubelet may exchange the files while they are read.
-    while True:
-        found = read_mounted()
-        if read_mounted() == found:
-            return found
-
-
-def read_mounted() -> Mounted:
-    try:
-        content = {"configuration": (configuration / ".content-hash").read_text().strip()}
-        keys = keys_in(configuration, content["configuration"])
-        escaped = {name: (configuration / key).read_bytes() for name, key in keys.items()}
-        files = escaped or files_in(configuration)
-        values = files_in(secrets)
-    except FileNotFoundError:
-        return Mounted(files_in(configuration) | files_in(secrets), None, {})
-    with contextlib.suppress(KeyError, TypeError, ValueError, yaml.YAMLError):
-        content["secrets"] = str(yaml.safe_load(values["secrets.yaml"])["hub_operator_hash"])
-    return Mounted(files | values, content, keys)
 
 
 def newer_version_that_ran() -> str | None:
@@ -615,11 +526,11 @@ def prepare() -> NoReturn:
     if changed := heal(config, port):
         print(f"set back in .storage/http: {', '.join(changed)}")
     for _ in range(MOST_CHECKS):
-        now = mounted_now()
+        now = mounts.now()
         if "configuration.yaml" not in now.files:
             start_without_configuration()
         starts = start_with(now)
-        if mounted_now() == now:
+        if mounts.now() == now:
             break
     # Taking apart all that the check has loaded would take a second more.
     sys.stdout.flush()
@@ -637,10 +548,17 @@ def start_without_configuration() -> NoReturn:
     sys.exit(0)
 
 
+def digest_of(files: Files) -> str:
+    # The files that the installer puts on the volume change the result of the check as well.
+    installed = bytes_of(own / "community-ids.json")
+    parts = [version("homeassistant"), sorted(files.items()), installed]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
 def start_with(now: Mounted) -> bool:
     """Returns whether the hub can start."""
-    digest = now.digest()
-    kept = put(now.files, now.place)
+    digest = digest_of(now.files)
+    kept = put(now.files, mounts.places(now))
     about = {
         "content": now.content,
         "created": few(create_included()),
@@ -659,7 +577,7 @@ def start_with(now: Mounted) -> bool:
         # After an update of the image the last good one may be this one: there is nothing to go back to.
         rejected = new_problems(problems, good) if problems and good and good != now.files else []
     if not rejected:
-        put(now.files, now.place)
+        put(now.files, mounts.places(now))
         accept(now.files, Checked(digest, problems))
         say("loaded", problems, **about)
     elif good:

@@ -1,6 +1,6 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations } from '../../../kinds/annotations';
-import { objectNames } from '../../../kinds/object-names';
+import { MOST_PARTS, objectNames } from '../../../kinds/object-names';
 import { deliveryVolume } from '../../hub-workload/delivery';
 import { claimName, CONFIG_VOLUME, HUB_CONTAINER, HUB_PORT } from '../../hub-workload/owned-objects';
 import type { PodHashes } from '../../hub-workload/rollout-hashes';
@@ -152,6 +152,9 @@ function volumes(hub: Hub) {
         sources: [
           { configMap: { name: names.acceptedConfiguration, optional: true } },
           { configMap: { name: names.configuration, optional: true } },
+          ...Array.from({ length: MOST_PARTS }, (_, index) => ({
+            configMap: { name: names.configurationPart(index), optional: true },
+          })),
         ],
       },
     },

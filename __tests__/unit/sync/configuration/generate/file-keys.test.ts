@@ -1,3 +1,4 @@
+import { isInParts } from '../../../../../operator/sync/configuration/generate/parts';
 import { generateConfiguration } from '../../../../../operator/sync/configuration/generate/generate';
 import type { Files } from '../../../../../operator/sync/configuration/generate/config-files';
 import {
@@ -51,10 +52,11 @@ describe('entriesFor', () => {
 });
 
 test('escaped keys and the list of names count for the size of a configuration', () => {
-  const typeWith = (folder: string) => {
+  const isInPartsWith = (folder: string) => {
     const names = Array.from({ length: 200 }, (_, index) => `${folder}${'b'.repeat(90)}${index}.txt`);
     const files = Object.fromEntries(names.map((name) => [name, 'x'.repeat(5_000)]));
-    return generateConfiguration({ configuration: '', files, hasSecrets: false }).type;
+    const generated = generateConfiguration({ configuration: '', files, hasSecrets: false });
+    return generated.type === 'configuration' && isInParts(generated.files);
   };
-  expect([typeWith(''), typeWith('a/')]).toEqual(['configuration', 'invalid']);
+  expect([isInPartsWith(''), isInPartsWith('a/')]).toEqual([false, true]);
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { parseDocument } from 'yaml';
 import {
   configHash,
@@ -5,6 +6,7 @@ import {
   generateConfiguration,
   type GeneratedConfiguration,
 } from '../../../../../operator/sync/configuration/generate/generate';
+import { digestsOfParts } from '../../../../../operator/sync/configuration/generate/parts';
 import fc from '../../../../fast-check';
 
 function generate(source: Partial<ConfigurationSource> | string): GeneratedConfiguration {
@@ -229,9 +231,46 @@ describe('generateConfiguration', () => {
     expect(problem({ files })).toMatch(/^spec\.files\[lights\.yaml\], line 1, column 4: /);
   });
 
-  test('more than a ConfigMap can hold is refused with the numbers', () => {
-    const files = { 'a.yaml': `# ${'ä'.repeat(300_000)}`, 'b.yaml': `# ${'x'.repeat(450_000)}` };
-    expect(problem({ files })).toContain('have at least 1050004 bytes together');
+  describe('more than a ConfigMap can hold', () => {
+    const incompressible = (length: number) => `# ${randomBytes(length).toString('base64').slice(0, length)}`;
+    const many = (count: number, text: string) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}.yaml`, text]));
+
+    test('comes in parts, which the marker names', () => {
+      const { files } = generate({ configuration: 'logger:\n', files: many(4, `# ${'ä'.repeat(150_000)}`) });
+      expect(Object.keys(files).filter((name) => name.startsWith('hub-operator/'))).toHaveLength(8);
+      const [digest, ...others] = digestsOfParts(files);
+      expect(others).toHaveLength(7);
+      expect(files['configuration.yaml']).toContain(
+        `parts: [["${digest}", !include hub-operator/part-0.yaml], [`,
+      );
+    });
+
+    test('and than 3 MiB is refused with the numbers', () => {
+      expect(problem({ files: many(8, 'x'.repeat(400_000)) })).toContain(
+        'have 3200000 bytes, and a configuration has at most 3145728',
+      );
+    });
+
+    test('in one file among others is refused with its name', () => {
+      const files = { 'a.yaml': `# ${'x'.repeat(950_000)}`, 'b.yaml': `# ${'y'.repeat(200_000)}` };
+      expect(problem({ files })).toMatch(
+        /^spec\.files\[a\.yaml\] has 950002 bytes, .* at most 921600: divide it\.$/,
+      );
+    });
+
+    test('also in compressed form is refused', () => {
+      const files = Object.fromEntries(
+        Array.from({ length: 8 }, (_, index) => [`a${index}.yaml`, incompressible(300_000)]),
+      );
+      expect(problem({ files })).toMatch(
+        /in compressed form .* a ConfigMap has room for 1024000: shorten them\.$/,
+      );
+    });
+
+    test('in spec.configuration alone is refused', () => {
+      expect(problem({ configuration: `# ${'x'.repeat(1_100_000)}\n` })).toContain('have at least 1100');
+    });
   });
 
   test('what is noted of many sections counts, too', () => {

@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import { objectNames } from '../../../operator/kinds/object-names';
+import { freshNamespace, kubectl, until } from '../../cluster';
+import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
+import { configuration, Home, hub } from '../../cluster/home';
+import { restoreOnboarded } from '../../cluster/onboarded-volume';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { ConfiguredHub } from '../hub/configured-hub';
+
+// A home that is too large for one ConfigMap: 120 packages and 1.2 MB, in ConfigMaps of a person.
+
+const MAIN = 'homeassistant:\n  packages: !include_dir_named packages\n';
+const PACKAGES = 120;
+
+/** Comments of a home are no repetition of one letter. */
+const COMMENT = `# ${randomBytes(7_500).toString('base64')}\n`;
+const room = (name: string, text: string) => `${COMMENT}input_boolean:\n  ${name}: {name: "${text}"}\n`;
+
+const nameOf = (index: number) => `room_${index}`;
+/** The files of rooms that have another name than their key. */
+type Changes = Readonly<Record<string, string>>;
+
+const rooms = (changes: Changes = {}, count = PACKAGES) =>
+  Array.from({ length: count }, (_, index) => nameOf(index)).map(
+    (name) => [`${name}.yaml`, changes[name] ?? room(name, name)] as const,
+  );
+
+const configMap = (name: string, data: Readonly<Record<string, string>>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data,
+});
+
+const MAPS = 6;
+/** The packages in ConfigMaps as Kustomize makes them. */
+const given = (changes?: Changes, count?: number) =>
+  Array.from({ length: MAPS }, (_, map) =>
+    configMap(
+      `rooms-${map}`,
+      Object.fromEntries(rooms(changes, count).filter((_entry, index) => index % MAPS === map)),
+    ),
+  );
+const FROM = Array.from({ length: MAPS }, (_, map) => ({
+  configMapRef: { name: `rooms-${map}` },
+  folder: 'packages',
+}));
+
+let home: Home;
+let operator: TestOperator;
+let proxy: ApiProxy;
+let villa: ConfiguredHub;
+/** Writes of ConfigMaps by the operator, by name. */
+let written: string[];
+let onWrite: (name: string) => Promise<'on' | 'drop'>;
+const letPass = () => Promise.resolve('on' as const);
+
+const names = objectNames('villa');
+const parts = Array.from({ length: 8 }, (_, index) => names.configurationPart(index));
+
+async function gate(moment: 'before' | 'after', { method, path }: Crossing): Promise<'on' | 'drop'> {
+  const [, name] = /\/configmaps\/([^/]+)$/.exec(path) ?? [];
+  if (method === 'GET' || name === undefined || moment === 'before') return 'on';
+  written.push(name);
+  return onWrite(name);
+}
+
+const shows = (name: string, text: string) =>
+  villa.showsAttribute(`input_boolean.${name}`, 'friendly_name', text);
+
+const present = async (): Promise<readonly string[]> => {
+  const { stdout } = await kubectl(['get', 'configmaps', '--output=name'], { namespace: home.namespace });
+  return parts.filter((part) => stdout.split('\n').includes(`configmap/${part}`));
+};
+
+beforeAll(async () => {
+  written = [];
+  onWrite = letPass;
+  home = new Home(await freshNamespace('parts'));
+  proxy = await ApiProxy.start(gate);
+  operator = await startTestOperator(home.namespace, { kubeconfig: proxy.kubeconfig });
+  await restoreOnboarded(home, 'villa');
+  await home.apply(...given());
+  await home.apply(configuration('villa', MAIN, { filesFrom: FROM }), hub('villa'));
+  villa = new ConfiguredHub(home, 'villa');
+});
+afterAll(() => proxy.stop());
+
+describe('a configuration that is too large for one ConfigMap', () => {
+  test('comes to the hub in parts, which belong to the Hub', async () => {
+    await villa.loaded();
+    await villa.connect();
+    for (const index of [0, 17, 60, PACKAGES - 1]) await shows(nameOf(index), nameOf(index));
+    expect(await present()).toEqual(parts);
+    const { metadata } = await home.get('configmap', parts[0]!);
+    expect(metadata.ownerReferences).toEqual([expect.objectContaining({ kind: 'Hub', name: 'villa' })]);
+  });
+
+  test('one changed package is loaded without a restart, and is one written part', async () => {
+    const pod = await villa.podUid();
+    await operator.calm();
+    written = [];
+    await home.apply(...given({ room_7: room('room_7', 'changed') }));
+    await shows('room_7', 'changed');
+    await operator.calm();
+    expect(await villa.status()).toMatchObject({ lastReloadMethod: 'hot-reload' });
+    expect(await villa.podUid()).toBe(pod);
+    expect(written.filter((name) => parts.includes(name))).toHaveLength(1);
+    // The last one is its record.
+    expect(written.filter((name) => name === names.configuration)).toHaveLength(1);
+  });
+
+  test('packages of several parts change at once', async () => {
+    const changes = Object.fromEntries(
+      [1, 2, 3, 4, 5, 6].map((index) => [nameOf(index), room(nameOf(index), 'six')]),
+    );
+    await home.apply(...given(changes));
+    for (const index of [1, 2, 3, 4, 5, 6]) await shows(nameOf(index), 'six');
+    await operator.calm();
+    expect(await villa.status()).toMatchObject({ lastReloadMethod: 'hot-reload' });
+  });
+
+  test('a broken package is named, and the home goes on as it was', async () => {
+    const pod = await villa.podUid();
+    await home.apply(...given({ room_7: `${COMMENT}input_boolean:\n  room_7: {initial: maybe}\n` }));
+    const { message } = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'CheckFailed',
+    });
+    expect(message).toContain('packages/room_7.yaml');
+    await home.apply(...given({ room_8: room('room_8', 'after') }));
+    await shows('room_8', 'after');
+    await villa.loaded();
+    expect(await villa.podUid()).toBe(pod);
+  });
+
+  test('the operator may end after each of its writes', async () => {
+    for (const killed of [parts, [names.configuration], [names.acceptedConfiguration]]) {
+      let isKilled = false;
+      onWrite = async (name) => {
+        if (!killed.includes(name)) return 'on';
+        onWrite = letPass;
+        await operator.kill();
+        isKilled = true;
+        return 'drop';
+      };
+      const text = `killed after ${killed[0]!}`;
+      await home.apply(...given({ room_9: room('room_9', text) }));
+      await until('the operator has ended', () => Promise.resolve(isKilled));
+      await operator.start();
+      await shows('room_9', text);
+      await villa.loaded();
+    }
+  });
+
+  test('a part that a person deletes comes back', async () => {
+    await home.delete('configmap', parts[3]!);
+    await until('it is there', async () => (await present()).includes(parts[3]!));
+    await operator.calm();
+  });
+
+  test('the hub starts with it when its HubConfiguration is gone', async () => {
+    await home.delete('hubconfiguration', 'villa');
+    await until('its ConfigMap is gone', async () => {
+      const { stdout } = await kubectl(['get', 'configmaps', '--output=name'], { namespace: home.namespace });
+      return !stdout.split('\n').includes(`configmap/${names.configuration}`);
+    });
+    expect(await present()).toEqual(parts);
+    await home.delete('pod', 'villa-0');
+    await until('the hub has its files', async () => {
+      await villa.connect();
+      await shows('room_9', `killed after ${names.acceptedConfiguration}`);
+      return true;
+    });
+    await home.apply(configuration('villa', MAIN, { filesFrom: FROM }));
+    await villa.loaded();
+  });
+
+  test('one that has become small is in one ConfigMap again', async () => {
+    await home.apply(...given({}, 12));
+    await villa.loaded();
+    await until('the parts are gone', async () => (await present()).length === 0);
+    await villa.connect();
+    await shows('room_11', 'room_11');
+    expect(await operator.failures()).toEqual([]);
+  });
+});
