@@ -2779,14 +2779,14 @@ export interface HubConfigurationSpec {
   readonly configuration?: string;
 
   /**
-   * Further files for `!include`, `!include_dir_named` and their like, by path, such as `sensors.yaml` or `packages/hall.yaml`: up to three folders, the first without a dot in its name, and the ending `.yaml`, `.yml`, `.jinja`, `.txt` or `.json`. Blueprints and custom templates are files as well. Names that the hub or the operator writes are reserved (`configuration.yaml`, `secrets.yaml`, `automations.yaml`, names that begin with `hub-operator` …). At most 200, and 1,000 KiB together with `configuration`. Default: none.
+   * Further files for `!include`, `!include_dir_named` and their like, by path, such as `sensors.yaml` or `packages/hall.yaml`: up to three folders, the first without a dot in its name, and the ending `.yaml`, `.yml`, `.jinja`, `.txt` or `.json`. Blueprints and custom templates are files as well. Names that the hub or the operator writes are reserved (`configuration.yaml`, `secrets.yaml`, `automations.yaml`, names that begin with `hub-operator` …). At most 200, and about 1 MiB together with `configuration`, which is the size of one object; `filesFrom` takes more. Default: none.
    *
    * @schema HubConfigurationSpec#files
    */
   readonly files?: { [key: string]: string };
 
   /**
-   * Beta: further files from ConfigMaps in the namespace of this resource, such as the folders of packages that Kustomize makes. Each key of a ConfigMap becomes a file, under the rules of `files`. Of two files of one path that of the later entry counts, and that of `files` over all. A ConfigMap that does not exist holds the configuration back (`ConfigMapNotFound`); its changes are loaded like those of `files`. At most 500 files in all, and 1,000 KiB together with `configuration`.
+   * Beta: further files from ConfigMaps in the namespace of this resource, such as the folders of packages that Kustomize makes. Each key of a ConfigMap becomes a file, under the rules of `files`. Of two files of one path that of the later entry counts, and that of `files` over all. A ConfigMap that does not exist holds the configuration back (`ConfigMapNotFound`); its changes are loaded like those of `files`. At most 500 files in all, and 3 MiB together with `configuration`; what is too large for one ConfigMap comes to the hub in up to eight more.
    *
    * @schema HubConfigurationSpec#filesFrom
    */

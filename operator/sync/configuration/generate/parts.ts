@@ -4,7 +4,7 @@ import { MOST_PARTS } from '../../../kinds/object-names';
 import type { Files } from './config-files';
 
 /**
- * The parts of a configuration that is too large for one ConfigMap (rules.md, "Large configurations"). Each is a ConfigMap of its
+ * The parts of a configuration that is too large for one ConfigMap (rules.md, "Generated configuration"). Each is a ConfigMap of its
  * own, and the pod mounts all of them into one directory. A kubelet may show a new part beside a former one: so each part has a
  * file with its digest, and the marker in `configuration.yaml` names the digests that belong together.
  */

@@ -18,7 +18,7 @@ import type { Content } from '../generate/generate';
 import { packed, unpacked } from '../generate/packed-files';
 import { isInParts, splitIntoParts } from '../generate/parts';
 
-/** The files of a configuration in the ConfigMaps of its hub (rules.md, "Large configurations"). */
+/** The files of a configuration in the ConfigMaps of its hub (rules.md, "Generated configuration"). */
 
 /** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
 export const HASH_FILE = '.content-hash';
