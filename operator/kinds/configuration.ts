@@ -183,7 +183,7 @@ export const configuration = defineChild({
       kind: 'ConfigMap',
       name: configMapRef.name,
     })),
-    // Those of a large configuration belong to the Hub.
+    // The parts of a large configuration belong to the Hub.
     ...Array.from({ length: MOST_PARTS }, (_, index) => ({
       kind: 'ConfigMap',
       name: objectNames(hubOfChild(resource)).configurationPart(index),

@@ -279,7 +279,7 @@ export function contentOf(
   return { files, folders, targets, definitions, marker, sections: sealed, restart, sectionsOf };
 }
 
-/** Of the files with the digests of parts, which come and go together, one stands for all. */
+/** The files with the digests of parts come and go together: the first one stands for all. */
 const isOtherPart = (name: string): boolean => name !== partFile(0) && isPartFile(name);
 
 /**

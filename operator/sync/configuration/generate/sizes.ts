@@ -34,14 +34,19 @@ export function problemOfFiles(files: Files): string | undefined {
 /** Bytes of the marker in one ConfigMap, with its key. */
 const MARKER = 400;
 
-/** @param files without the marker. @param notes number of what is noted besides */
+/**
+ * Whether one ConfigMap has room for the files, the marker and the notes.
+ *
+ * @param files without the marker
+ * @param notes their number
+ */
 export const fitsInOne = (files: Files, notes: number): boolean =>
   sizeInOne(files, notes) + MARKER <= LARGEST_OBJECT;
 
 const sizeInOne = (files: Files, notes: number): number =>
   bytesOf(files) + notes * NOTE + sizeOfNames(Object.keys(files));
 
-/** @returns why a ConfigMap has no room for the files, or for the record of them, as a sentence */
+/** @returns why a ConfigMap has no room for the files, or for the record of them, as a sentence; undefined: it has */
 export function problemOfStored(
   files: Files,
   notes: number,

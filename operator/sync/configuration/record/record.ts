@@ -105,7 +105,7 @@ export interface LastLoad {
 
 /** Key of the record; a name that begins with a dot is no file of the hub. */
 const RECORD_KEY = '.loaded';
-/** Of files in parts: an earlier version would take a part of them for the whole. */
+/** The key beside files in parts: an earlier version would take a part of them for the whole. */
 const RECORD_KEY_OF_PARTS = '.loaded-in-parts';
 
 /**
