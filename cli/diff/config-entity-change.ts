@@ -7,7 +7,8 @@ import type {
   EntityWork,
 } from '../../operator/sync/config-entities/entity-type';
 import { FileReadSchedule } from '../../operator/sync/config-entities/file-read-schedule';
-import { type Observation, observe } from '../../operator/sync/config-entities/observe';
+import type { Different } from '../../operator/sync/config-entities/observation';
+import { observe } from '../../operator/sync/config-entities/observe';
 import { isAccepted } from '../../operator/sync/config-entities/ownership';
 import { scenes } from '../../operator/sync/config-entities/scene';
 import { scripts } from '../../operator/sync/config-entities/script';
@@ -62,7 +63,6 @@ function workOn(entityType: AnyEntityType, resource: Child, { client, clock }: S
     payload,
     hash: hashOf(entityType, id, payload),
     volume: undefined,
-    isByFile: false,
   };
 }
 
@@ -70,7 +70,7 @@ function workOn(entityType: AnyEntityType, resource: Child, { client, clock }: S
 async function changedFields(
   entityType: AnyEntityType,
   { id, payload }: EntityWork,
-  { differences }: Observation & { readonly type: 'Different' },
+  { differences }: Different,
   stored: StoredObjects,
 ): Promise<readonly FieldDiff[]> {
   const inFile = diff(entityType, id, (await stored.entity(entityType.type, id)) ?? {}, payload);

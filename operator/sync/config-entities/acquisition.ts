@@ -5,11 +5,12 @@ import { adoptedEvent, forgottenStatus, recordedId } from '../objects/ownership'
 import { volumeStatus } from '../hub-workload/hub-volume';
 import { inProgress } from './conditions';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
-import type { Observation } from './observe';
+import type { Observation } from './observation';
 import { shouldDelete } from '../objects/removal';
 import { formerIds } from './ownership';
 import { isCreatedByOperator } from './ownership-label';
 import type { CachedEntity } from './entity-cache';
+import type { Place, PlacedWork } from './place';
 
 /**
  * Records the id in status before anything is sent to the hub, so that a crash in between leaves no object that
@@ -18,17 +19,16 @@ import type { CachedEntity } from './entity-cache';
  */
 export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
-  work: EntityWork<R, S>,
+  work: PlacedWork<R, S>,
   observation: Observation,
   {
     clock,
     ownerOf,
-    isDelivered,
+    whereIs,
   }: {
     readonly clock: Clock;
     readonly ownerOf: (id: string) => R | undefined;
-    /** The delivered files have a definition with the id. */
-    readonly isDelivered: boolean;
+    readonly whereIs: (id: string) => Pick<Place, 'isShared'>;
   },
 ): Promise<Outcome> {
   const { resource, id, spec, cached } = work;
@@ -38,7 +38,8 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   const { entity } = observation;
   // A removal that failed has taken the label away already.
   const isFormer = formerIds(resource).includes(id);
-  const isCreated = entity ? await isCreatedByOperator(work.client, entity, isDelivered) : isDelivered;
+  const isOperators = !whereIs(id).isShared;
+  const isCreated = entity ? await isCreatedByOperator(work.client, entity, isOperators) : isOperators;
   const isOurs = isFormer || isCreated;
   const adopted = owner ? owner.status?.['adopted'] === true : exists && !isOurs;
   const events = adopted && !owner ? [adoptedEvent(`${type} ${id}`)] : [];
@@ -63,11 +64,26 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
       appliedHash: null,
       entityId: null,
       // A new one is nowhere else.
-      delivery: work.isByFile && !exists && !entity ? 'File' : null,
+      delivery: exists || entity ? null : work.place.delivery,
       ...volumeStatus(work.volume),
     },
     events,
   });
+}
+
+/**
+ * Status says that the hub's own file may have an object before that gets it: with the mounted one again, it is looked for there.
+ *
+ * @param destination of the object
+ * @returns undefined: status says so, or need not
+ */
+export function untilAnnounced<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+  destination: Pick<Place, 'delivery'>,
+): Outcome | undefined {
+  const isAnnounced = destination.delivery !== null || work.resource.status?.['delivery'] !== 'File';
+  return isAnnounced ? undefined : inProgress(entityType, work, 0, { status: { delivery: null } });
 }
 
 /** Knowledge of an object under a former id, or on another volume, says nothing about the one that is acquired. */

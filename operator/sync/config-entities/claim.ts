@@ -3,22 +3,23 @@ import { hubVolume, volumeStatus } from '../hub-workload/hub-volume';
 import type { Child } from '../objects/child';
 import { othersOf, recordedBy, recordedId } from '../objects/ownership';
 import type { Services } from '../services';
-import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
+import type { ConfigEntitySpec, EntityType } from './entity-type';
 import type { HubContexts } from './hub-contexts';
 import { formerIds } from './ownership';
+import type { PlacedWork } from './place';
 
 type Status = Readonly<Record<string, unknown>>;
 
 /** Status tells of no object, present or former: a claim is all that there is to record. */
 export function canClaim<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
-  { resource, isByFile }: EntityWork<R, S>,
+  { resource, place }: PlacedWork<R, S>,
 ): boolean {
   const { status } = resource;
   const isKnown = [entityType.idField, 'adopted', 'appliedHash', 'entityId'].some(
     (field) => (status?.[field] ?? undefined) !== undefined,
   );
-  return isByFile && !isKnown && formerIds(resource).length === 0;
+  return place.delivery !== null && !isKnown && formerIds(resource).length === 0;
 }
 
 /**
@@ -36,8 +37,8 @@ export class Claims<R extends Child> {
   /** The id that is claimed for a resource; undefined: none, or status is known to have it. */
   of(resource: R, client: HubClient): string | undefined {
     const { uid } = resource.metadata;
-    const { cache, delivery } = this.contexts.of(client, resource);
-    return cache.find(uid)?.claim ?? delivery.definitions.claimOf(this.entityType.type, uid);
+    const { cache, places } = this.contexts.of(client, resource);
+    return cache.find(uid)?.claim ?? places.files.definitions.claimOf(this.entityType.type, uid);
   }
 
   /** Another resource that owns this object in the hub, or will, and is not being deleted. */
@@ -53,8 +54,8 @@ export class Claims<R extends Child> {
   /** Other resources for which this object is claimed. All of the hub are listed only if there is one: each step of a removal asks. */
   private claiming(id: string, resource: R, client: HubClient): R[] {
     const { definition, type } = this.entityType;
-    const { cache, delivery } = this.contexts.of(client, resource);
-    if (!cache.isClaimed(id) && !delivery.definitions.isClaimed(type, id)) return [];
+    const { cache, places } = this.contexts.of(client, resource);
+    if (!cache.isClaimed(id) && !places.files.definitions.isClaimed(type, id)) return [];
     return othersOf<R>(this.services, definition, resource).filter(
       (other) => this.ownId(other, client) === id,
     );
@@ -63,6 +64,12 @@ export class Claims<R extends Child> {
   /** The id that status records, or will. */
   ownId(resource: R, client: HubClient): string | undefined {
     return recordedId(this.entityType, resource) ?? this.of(resource, client);
+  }
+
+  /** Like {@link with}, also of what a former process has claimed. */
+  async known(resource: R, client: HubClient): Promise<R> {
+    await this.contexts.of(client, resource).places.load();
+    return this.with(resource, client);
   }
 
   /** The resource as if status had the claim. */
@@ -82,13 +89,13 @@ export class Claims<R extends Child> {
       const volume = hubVolume(this.services, metadata.namespace, spec.hubRef.name);
       return { [idField]: id, delivery: 'File', ...volumeStatus(volume) };
     }
-    const { cache, delivery } = this.contexts.of(client, resource);
+    const { cache, places } = this.contexts.of(client, resource);
     const formers = formerIds(resource);
     // The resource has taken over the object of another one meanwhile.
-    if (![recorded, ...formers].includes(id) && delivery.definitions.get(type, id) !== undefined)
+    if (![recorded, ...formers].includes(id) && places.files.definitions.get(type, id) !== undefined)
       return { formerIds: [...formers, id] };
     cache.get(metadata.uid).claim = undefined;
-    delivery.definitions.unclaim(metadata.uid);
+    places.files.definitions.unclaim(metadata.uid);
     return undefined;
   }
 }

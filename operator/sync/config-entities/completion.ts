@@ -7,17 +7,17 @@ import type { DriftPolicy } from '../objects/drift-policy';
 import type { Services } from '../services';
 import { type Accepted, inProgress } from './conditions';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
-import type { Observation } from './observe';
-import type { Operations } from './operations';
+import type { Observation } from './observation';
 import { formerIds } from './ownership';
 import { markEntity } from './ownership-label';
+import type { Removals } from './removals';
 
 /** The work that is left to do once the hub has the payload: former ids, the state of the entity and its label. */
 export class Completion<R extends Child, S extends ConfigEntitySpec> {
   constructor(
     private readonly entityType: EntityType<R, S>,
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log'>,
-    private readonly operations: Operations<R, S>,
+    private readonly removals: Pick<Removals<R, S>, 'ensureRemoved'>,
     private readonly drift: DriftPolicy,
   ) {}
 
@@ -58,7 +58,7 @@ export class Completion<R extends Child, S extends ConfigEntitySpec> {
   ): Promise<RegistryEntity | 'in progress'> {
     const ids = formerIds(resource);
     if (ids.length === 0) return entity;
-    if (!this.operations.ensureRemoved(resource, client, ids)) return 'in progress';
+    if (!this.removals.ensureRemoved(resource, client, ids)) return 'in progress';
     const former = cached.formerEntityId;
     cached.formerEntityId = undefined;
     if (former === undefined || !/^_\d+$/.test(entity.entity_id.replace(former, ''))) return entity;

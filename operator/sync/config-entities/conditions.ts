@@ -23,8 +23,11 @@ import type { Child } from '../objects/child';
 import { formatDiff } from '../objects/field-diff';
 import { volumeStatus } from '../hub-workload/hub-volume';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
-import type { Observation } from './observe';
+import type { Observation } from './observation';
 import { wasAccepted } from './ownership';
+import type { PlacedWork } from './place';
+
+export type InProgressDetails = Pick<Waiting, 'status' | 'events'>;
 
 /**
  * The message is the same from the first reconcile to the last, so that status is written once meanwhile. The end of an
@@ -34,7 +37,7 @@ export function inProgress<R extends Child, S extends ConfigEntitySpec>(
   { reason, type }: EntityType<R, S>,
   { id, hash, cached: { failure, operation } }: EntityWork<R, S>,
   after = DEPENDENCY_REQUEUE,
-  details: Pick<Waiting, 'status' | 'events'> = {},
+  details: InProgressDetails = {},
 ): Waiting {
   const problem = failure?.hash === hash ? ` ${failureWords(failure.error)}` : '';
   const isRunning = operation !== undefined && !operation.end;
@@ -56,7 +59,7 @@ export interface Accepted {
 /** The hub uses the payload; or it has it in its file and could not be reloaded (rules.md, "Reload"). */
 export function readyOutcome<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
-  work: EntityWork<R, S>,
+  work: PlacedWork<R, S>,
   accepted: Accepted,
 ): Ready {
   const { observation } = accepted;
@@ -69,16 +72,16 @@ export function readyOutcome<R extends Child, S extends ConfigEntitySpec>(
 /** The hub has loaded its files without the payload. `after`: milliseconds until the next check. */
 export function notLoaded<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
-  work: EntityWork<R, S>,
+  work: PlacedWork<R, S>,
   accepted: Accepted,
   after: number | undefined,
 ): Stalled {
   const { type, file } = entityType;
-  const inclusion = work.isByFile
-    ? `Look for the reason in the log of the hub, correct it, and have it tried again by the annotation ${userAnnotations.reconcileAt}.`
-    : `Check that configuration.yaml includes the file (${type}: !include ${file}, ` +
-      `or ${type} hub_operator: !include ${file} beside a section of your own), and restart the hub.`;
-  const message = `The ${type} ${work.id} is in ${work.isByFile ? `a mounted ${file}` : file}, and the hub does not load it. ${inclusion}`;
+  const inclusion = work.place.isShared
+    ? `Check that configuration.yaml includes the file (${type}: !include ${file}, ` +
+      `or ${type} hub_operator: !include ${file} beside a section of your own), and restart the hub.`
+    : `Look for the reason in the log of the hub, correct it, and have it tried again by the annotation ${userAnnotations.reconcileAt}.`;
+  const message = `The ${type} ${work.id} is in ${work.place.isShared ? file : `a mounted ${file}`}, and the hub does not load it. ${inclusion}`;
   const details = detailsOf(entityType, work, accepted);
   return stalled('NotLoaded', message, { ...details, ...(after !== undefined && { after }) });
 }
@@ -86,7 +89,7 @@ export function notLoaded<R extends Child, S extends ConfigEntitySpec>(
 /** The hub has loaded the payload and disabled it, as after an upgrade or without its blueprint. */
 export function disabledAsInvalid<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
-  work: EntityWork<R, S>,
+  work: PlacedWork<R, S>,
   error: string,
   accepted: Accepted,
 ): Stalled {
@@ -107,7 +110,7 @@ const LONGEST_ERROR = 500;
 /** The parts of an outcome that record the payload that the hub has accepted. */
 export function detailsOf<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
-  work: EntityWork<R, S>,
+  work: PlacedWork<R, S>,
   { observation, carriedOut, events = [] }: Accepted,
 ) {
   const { cached, id, hash, spec, resource } = work;
@@ -122,7 +125,7 @@ export function detailsOf<R extends Child, S extends ConfigEntitySpec>(
       // Until it is in use, an entity may be a deleted one that the hub has restored.
       entityId: (type === 'NotLoaded' ? resource.status?.['entityId'] : entity?.entity_id) ?? null,
       appliedHash: hash,
-      delivery: work.isByFile ? 'File' : null,
+      delivery: work.place.delivery,
       ...volumeStatus(work.volume),
       lastAppliedTime: operation?.wroteAt
         ? timestamp(operation.wroteAt)
@@ -146,10 +149,12 @@ export function dryRun<R extends Child, S extends ConfigEntitySpec>(
   observation: Observation,
 ): Outcome {
   const { id, client } = work;
+  if (observation.type === 'Elsewhere')
+    return stalled('DryRun', `Would move ${id} into the hub’s own file. Remove the annotation to apply it.`);
   if (!('differences' in observation))
     return ready('DryRun', `Nothing would be sent: the hub already has ${id} as specified.`);
   const { differences } = observation;
-  if ('inHubFile' in observation && differences.length === 0)
+  if ('elsewhere' in observation && differences.length === 0)
     return stalled(
       'DryRun',
       `Would move ${id} out of the hub’s own file. Remove the annotation to apply it.`,

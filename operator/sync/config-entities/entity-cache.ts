@@ -66,8 +66,8 @@ export interface CachedEntity extends Corrected, Paced, Removable {
   switchOffs?: SwitchOffs;
   /** The hub could not expand the blueprint of the payload. */
   blueprintMissing?: boolean;
-  /** The hub's own file has the delivered object no more; status does not say so yet. */
-  leftHubFile?: boolean;
+  /** The place that alone has the object since it was moved there; status does not say so yet. */
+  movedTo?: object | undefined;
   /** The removal of a definition that was delivered, of a hub on another volume, has begun. */
   isRemovedFromFiles?: boolean;
   /** The delivered payload with this hash is not loaded in this start of the hub; `endedAt`: when the one before it was seen to have ended. */

@@ -26,8 +26,6 @@ export interface EntityWork<
   /** The desired payload. */
   readonly payload: EntityPayload;
   readonly hash: string;
-  /** `Hub.spec.delivery` is `File`. */
-  readonly isByFile: boolean;
 }
 
 /**

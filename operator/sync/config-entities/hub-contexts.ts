@@ -6,18 +6,17 @@ import { PerClient } from '../objects/remembered';
 import { recordedBy, recordedId } from '../objects/ownership';
 import type { Services } from '../services';
 import { isHeld } from '../still-desired';
-import { Delivery, type DeliveryServices } from './delivery/delivery';
 import { DriftDetector, type WatchedResource } from './drift';
 import { EntityCache } from './entity-cache';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
 import { FileReadSchedule } from './file-read-schedule';
+import { Places, type PlaceServices } from './places';
 
-/** The data of one hub: the cache of its resources, the drift detection, and the schedule of file reads. */
+/** The data of one hub: the cache of its resources, the drift detection, and the places of their definitions. */
 export interface HubContext {
-  readonly fileReads: FileReadSchedule;
   readonly cache: EntityCache;
   readonly drift: DriftDetector;
-  readonly delivery: Delivery;
+  readonly places: Places;
 }
 
 type WatchedEntityType = Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'definition' | 'idField'>;
@@ -25,7 +24,7 @@ type WatchedEntityType = Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'def
 /** The contexts of all hubs. */
 export class HubContexts extends PerClient<HubContext> {
   constructor(
-    private readonly services: Pick<Services, 'log' | 'requeue'> & DeliveryServices,
+    private readonly services: Pick<Services, 'log' | 'requeue'> & PlaceServices,
     private readonly entityTypes: readonly WatchedEntityType[],
   ) {
     super();
@@ -49,8 +48,9 @@ export class HubContexts extends PerClient<HubContext> {
       this.entityTypes.some(({ type }) => this.expectsWrites(type, namespace, hubName, cache));
     client.reloads.deferWhile((component) => this.expectsWrites(component, namespace, hubName, cache));
     const drift = new DriftDetector({ client, clock, log, resources, resourcesOf });
-    const delivery = new Delivery(this.services, client, { namespace, name: hubName }, isExpecting);
-    return { cache, drift, delivery, fileReads: new FileReadSchedule(clock) };
+    const fileReads = new FileReadSchedule(clock);
+    const at = { namespace, name: hubName };
+    return { cache, drift, places: new Places(this.services, client, at, { fileReads, isExpecting }) };
   }
 
   /**

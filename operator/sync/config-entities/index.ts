@@ -33,7 +33,7 @@ export function configEntityModules(services: Services, hubs: HubClients) {
           await runWhileResponsive(
             client,
             clock,
-            Promise.resolve(contexts.find(client)?.delivery.files.waitUntilIdle()),
+            Promise.resolve(contexts.find(client)?.places.files.waitUntilIdle()),
           );
           await runWhileResponsive(client, clock, client.drain());
           await waitUntilRecorded(

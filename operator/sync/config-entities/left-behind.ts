@@ -117,8 +117,8 @@ export class LeftBehind {
         const shouldRemove = () => !this.describedBy(hub, new Set([entity.kind]))(entity);
         if (!shouldRemove()) continue;
         await unmark(client, entity.kind, entity.id);
-        const { delivery } = this.contexts.ofHub(client, hub.metadata);
-        await delivery.remove(entity.kind, entity.id, { shouldRemove, reload: true });
+        const { places } = this.contexts.ofHub(client, hub.metadata);
+        await places.remove(entity.kind, entity.id, { shouldRemove, reload: true });
         log.info(
           { kind: 'Hub', namespace, name, entity: entity.entityId },
           'removed object without a resource',

@@ -32,9 +32,9 @@ export type LoadStep =
 export function loadPolicyOf(
   { reloads }: { readonly reloads: boolean },
   spec: ConfigEntitySpec,
-  isByFile: boolean,
+  { isShared }: { readonly isShared: boolean },
 ): LoadPolicy {
-  if (isByFile) return spec.autoReload || !reloads ? 'OperatorReloads' : 'NextStart';
+  if (!isShared) return spec.autoReload || !reloads ? 'OperatorReloads' : 'NextStart';
   return reloads && spec.autoReload ? 'OperatorReloads' : 'HubLoads';
 }
 

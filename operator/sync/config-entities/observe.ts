@@ -1,35 +1,13 @@
-import type { EntityPayload } from '../../client/connection/config-entity';
 import type { RegistryEntity } from '../../client/connection/api-types';
 import type { Clock } from '../../base/clock';
 import { RESYNC } from '../../base/limits';
 import type { Child } from '../objects/child';
-import type { FieldDiff } from '../objects/field-diff';
 import { diff, unexpressed } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork, LiveConfig } from './entity-type';
 import { recordObserved, restoreObserved } from './entity-cache';
 import type { FileReadSchedule } from './file-read-schedule';
+import type { Observation } from './observation';
 import { isAccepted, ownsId, wasAccepted } from './ownership';
-
-/** The state of the object of a resource in the hub. */
-export type Observation = { readonly entity?: RegistryEntity | undefined } & (
-  | { readonly type: 'Absent'; readonly differences: readonly FieldDiff[] }
-  /**
-   * `kept`: keys of the object that the spec cannot express. `inHubFile`: the object is delivered as a file, and this is its definition in
-   * the hub's own file: it is taken out there, also if nothing differs.
-   */
-  | {
-      readonly type: 'Different';
-      readonly differences: readonly FieldDiff[];
-      readonly kept: EntityPayload;
-      readonly inHubFile?: EntityPayload;
-    }
-  /** The desired payload is in the hub's file, but not in use. `disabled`: the hub has disabled the one before as invalid. */
-  | { readonly type: 'NotLoaded'; readonly disabled?: boolean }
-  /** The hub has loaded the desired payload and disabled it for this reason. */
-  | { readonly type: 'Invalid'; readonly error: string }
-  /** `verifyAfter`: milliseconds until the file may be read to verify the parts that the hub does not show. */
-  | { readonly type: 'InUse'; readonly entity: RegistryEntity; readonly verifyAfter?: number }
-);
 
 /** How the live config compares with the desired payload. */
 type LiveState =

@@ -42,7 +42,9 @@ beforeEach(() => {
     claimOf: (_: string, uid: string) => delivered.get(uid),
     isClaimed: (_: string, id: string) => [...delivered.values()].includes(id),
   };
-  const contexts = { of: () => ({ cache: entities, delivery: { definitions } }) } as unknown as HubContexts;
+  const contexts = {
+    of: () => ({ cache: entities, places: { files: { definitions } } }),
+  } as unknown as HubContexts;
   const given = services({
     cache: {
       *ofHub<T extends ClusterObject>(kind: string, namespace: string, hub: string) {

@@ -58,7 +58,7 @@ beforeEach(() => {
     requeue: (...key) => void requeued.push(key.join('/')),
   });
   const types = [automations, scripts] as unknown as EntityType<Child, ConfigEntitySpec>[];
-  const contexts = { ofHub: () => ({ delivery: client.removal }) } as never;
+  const contexts = { ofHub: () => ({ places: client.removal }) } as never;
   leftBehind = new LeftBehind(given, contexts, types);
   client = {
     connection: { onReconnect: (listener: () => void) => (reconnect = listener) },

@@ -99,9 +99,7 @@ describe('loadPolicyOf', () => {
     ['a script with autoReload false is no different', false, false, 'HubLoads', 'OperatorReloads'],
   ])('%s', (_, reloads, autoReload, byApi, byFile) => {
     const spec = { autoReload } as ConfigEntitySpec;
-    expect([loadPolicyOf({ reloads }, spec, false), loadPolicyOf({ reloads }, spec, true)]).toEqual([
-      byApi,
-      byFile,
-    ]);
+    const policies = [true, false].map((isShared) => loadPolicyOf({ reloads }, spec, { isShared }));
+    expect(policies).toEqual([byApi, byFile]);
   });
 });

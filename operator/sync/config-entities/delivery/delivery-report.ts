@@ -6,7 +6,7 @@ import type { ConfigEntitySpec, EntityType } from '../entity-type';
 import type { HubContexts } from '../hub-contexts';
 import { recordedId } from '../../objects/ownership';
 import { LARGEST_TOTAL } from './assignment';
-import type { Delivery } from './delivery';
+import type { Places } from '../places';
 
 /** How the objects of a hub are delivered, for its Hub. */
 export interface DeliveryState {
@@ -32,7 +32,7 @@ const CLEAN_UP_POLL = 3_000;
 
 /** Counts the objects by their delivery, and keeps the ConfigMaps as they are to be (rules.md, "Delivery"). */
 export class DeliveryReport {
-  private readonly cleaning = new WeakSet<Delivery>();
+  private readonly cleaning = new WeakSet<Places>();
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'log' | 'requeue'>,
@@ -44,15 +44,15 @@ export class DeliveryReport {
   ) {}
 
   async of(hub: Hub, client: HubClient): Promise<DeliveryState> {
-    const { delivery } = this.contexts.ofHub(client, hub.metadata);
-    const { files, definitions } = delivery;
+    const { places } = this.contexts.ofHub(client, hub.metadata);
+    const { files } = places;
     await files.restore(hub);
-    if (!delivery.isByFile && definitions.isEmpty) {
-      this.cleanUp(hub, client, delivery);
+    if (places.desired !== places.mounted && files.definitions.isEmpty) {
+      this.cleanUp(hub, client, places);
       return { status: null, ...(files.exists && !files.isLeftAlone && { after: CLEAN_UP_POLL }) };
     }
     const { size } = files;
-    const status = { ...this.counts(hub, delivery), ...size };
+    const status = { ...this.counts(hub, places), ...size };
     if (size.bytes < NEARLY_FULL * LARGEST_TOTAL) return { status };
     const notice =
       `The definitions that are delivered as files take ${mebibytes(size.bytes)} of ${mebibytes(LARGEST_TOTAL)} MiB: ` +
@@ -60,13 +60,13 @@ export class DeliveryReport {
     return { status, notice };
   }
 
-  private counts({ metadata: { namespace, name } }: Hub, { definitions }: Delivery) {
+  private counts({ metadata: { namespace, name } }: Hub, places: Places) {
     let [delivered, others] = [0, 0];
     for (const entityType of this.entityTypes) {
       for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, name)) {
         const id = recordedId(entityType, resource);
         if (id === undefined) continue;
-        if (definitions.get(entityType.type, id)) delivered += 1;
+        if (places.whereIs(entityType.type, id) === places.mounted) delivered += 1;
         else others += 1;
       }
     }
@@ -74,17 +74,17 @@ export class DeliveryReport {
   }
 
   /** In the background: it waits for the hub to read its files again. */
-  private cleanUp(hub: Hub, client: HubClient, delivery: Delivery): void {
-    if (this.cleaning.has(delivery)) return;
-    this.cleaning.add(delivery);
+  private cleanUp(hub: Hub, client: HubClient, places: Places): void {
+    if (this.cleaning.has(places)) return;
+    this.cleaning.add(places);
     const { kind, metadata } = hub;
-    void delivery.files
+    void places.files
       .removeAll(hub, client)
       .catch((error: unknown) => {
         const { namespace, name } = metadata;
         this.services.log.warn({ kind, namespace, name, error }, 'failed to remove empty ConfigMaps');
       })
-      .finally(() => this.cleaning.delete(delivery));
+      .finally(() => this.cleaning.delete(places));
   }
 }
 

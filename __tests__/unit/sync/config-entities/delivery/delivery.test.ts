@@ -1073,17 +1073,6 @@ describe('the end', () => {
     },
   );
 
-  test('of a created one is the end of its entity; others stay', async () => {
-    for (const name of names(3)) automation(house, name);
-    await allReady(3);
-    await house.delete('HubAutomation n-1');
-    expect([...house.loaded.keys()].filter((key) => key.startsWith('automation'))).toEqual([
-      'automation n-0',
-      'automation n-2',
-    ]);
-    expect(house.registry.has('automation n-1')).toBe(false);
-  });
-
   test('waits until the hub has no more of it, also after attempts that failed', async () => {
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
@@ -1125,15 +1114,6 @@ describe('the end', () => {
     expect(house.delivered).not.toContain('a');
   });
 
-  test('of an orphan leaves it in the hub’s own file', async () => {
-    automation(house, 'a', { deletionPolicy: 'Orphan' });
-    await allReady(1);
-    await house.delete('HubAutomation a');
-    expect(house.ownFiles.get('automation a')).toMatchObject({ alias: 'The a' });
-    expect(house.delivered).not.toContain('a');
-    expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
-  });
-
   test('of an orphan ends before a new resource takes its id', async () => {
     automation(house, 'old', { id: 'x', deletionPolicy: 'Orphan', driftPolicy: 'Warn' });
     await allReady(1);
@@ -1171,16 +1151,6 @@ describe('the end', () => {
     await house.clock.advance(10_000);
     await allReady(1);
     expect(runs(house, 'automation x')).toMatchObject({ alias: 'Third' });
-  });
-
-  test('of an id is that of its object, once the new one is in use', async () => {
-    automation(house, 'a');
-    await allReady(1);
-    automation(house, 'a', { id: 'b' });
-    await allReady(1);
-    expect([...house.delivered].sort()).toEqual(['b', MARKER]);
-    expect(house.registry.has('automation a')).toBe(false);
-    expect(house.status('HubAutomation', 'a')).not.toHaveProperty('formerIds');
   });
 });
 

@@ -451,14 +451,11 @@ export class House {
       presence: this.presence,
       events: { watch: () => Promise.resolve(), onEvent: () => undefined },
       connection: {
-        command: living(
-          (type: string, { triggers = [] }: { triggers?: readonly { trigger: string }[] } = {}) => {
-            if (type === 'system_log/list') return [];
-            if (type === 'integration/setup_info') return [{ domain: 'api', seconds: this.hubStarts }];
-            const isBad = triggers.some(({ trigger }) => trigger === 'bad');
-            return { triggers: { error: isBad ? 'Invalid trigger bad' : null } };
-          },
-        ),
+        command: living((type: string, { triggers }: { triggers?: unknown } = {}) => {
+          if (type === 'system_log/list') return [];
+          if (type === 'integration/setup_info') return [{ domain: 'api', seconds: this.hubStarts }];
+          return { triggers: { error: isBad(triggers) ? 'Invalid trigger bad' : null } };
+        }),
       },
       entityRegistry: {
         find,
@@ -494,6 +491,8 @@ export class House {
           async (kind: ConfigEntityKind, id: string, payload: EntityPayload | (() => EntityPayload)) => {
             const desired = typeof payload === 'function' ? payload() : payload;
             if (!isObject(desired)) return false;
+            if (isBad(desired['triggers']))
+              throw new HubRejected('400', 'Message malformed: Invalid trigger bad');
             this.asked.push(`POST ${id}`);
             if (this.postTime > 0) await (this.writing = this.clock.sleep(this.postTime));
             this.ownFiles.set(`${kind} ${id}`, desired);
@@ -556,6 +555,8 @@ export class House {
     } as unknown as HubClient;
   }
 }
+
+const isBad = (triggers: unknown): boolean => JSON.stringify(triggers ?? []).includes('"bad"');
 
 const isSame = (...maps: readonly StoredMap[]): boolean =>
   new Set(maps.map((map) => JSON.stringify({ ...map, metadata: { ...map.metadata, resourceVersion: '' } })))

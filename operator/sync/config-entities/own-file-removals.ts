@@ -1,7 +1,7 @@
-import type { ConfigEntityKind } from '../../../client/connection/config-entity';
-import type { ReloadResult } from '../../../client/config-entities/reload-retry';
-import type { HubClient } from '../../../client/hub-client';
-import type { Clock } from '../../../base/clock';
+import type { ConfigEntityKind } from '../../client/connection/config-entity';
+import type { ReloadResult } from '../../client/config-entities/reload-retry';
+import type { HubClient } from '../../client/hub-client';
+import type { Clock } from '../../base/clock';
 
 interface Removal {
   readonly id: string;
@@ -17,7 +17,7 @@ const LONGEST_GAP = 1_000;
  * Takes objects out of the hub's own files whose definitions are delivered. With the object the hub unregisters its entity, and
  * registers it again, with all that the household has set, at the next reload: so a few are removed at a time, each time with a reload.
  */
-export class HubFileRemovals {
+export class OwnFileRemovals {
   private readonly queues = new Map<ConfigEntityKind, Removal[]>();
 
   constructor(

@@ -1,7 +1,7 @@
-import type { HubClient } from '../../../../../operator/client/hub-client';
-import { HubUnreachable } from '../../../../../operator/client/connection/errors';
-import { HubFileRemovals } from '../../../../../operator/sync/config-entities/delivery/hub-file-removals';
-import { ManualClock } from '../../../manual-clock';
+import type { HubClient } from '../../../../operator/client/hub-client';
+import { HubUnreachable } from '../../../../operator/client/connection/errors';
+import { OwnFileRemovals } from '../../../../operator/sync/config-entities/own-file-removals';
+import { ManualClock } from '../../manual-clock';
 
 /** A hub that takes some time for each removal. */
 function bench(milliseconds: number, failing?: string) {
@@ -23,10 +23,10 @@ function bench(milliseconds: number, failing?: string) {
       },
     },
   } as unknown as HubClient;
-  return { removals: new HubFileRemovals(client, clock), done };
+  return { removals: new OwnFileRemovals(client, clock), done };
 }
 
-const all = (removals: HubFileRemovals, ...ids: readonly string[]) =>
+const all = (removals: OwnFileRemovals, ...ids: readonly string[]) =>
   Promise.allSettled(ids.map((id) => removals.remove('automation', id, () => id !== 'kept')));
 
 test('what is removed within a second is one reload', async () => {

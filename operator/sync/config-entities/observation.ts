@@ -1,0 +1,28 @@
+import type { EntityPayload } from '../../client/connection/config-entity';
+import type { RegistryEntity } from '../../client/connection/api-types';
+import type { FieldDiff } from '../objects/field-diff';
+
+/** The hub has another definition. `kept`: keys of it that the spec cannot express. */
+export interface Different {
+  readonly type: 'Different';
+  readonly entity?: RegistryEntity | undefined;
+  readonly differences: readonly FieldDiff[];
+  readonly kept: EntityPayload;
+  /** The definition in the place where it is not to be, which the hub uses. It is taken out there, also if nothing differs. */
+  readonly elsewhere?: EntityPayload | undefined;
+}
+
+/** The state of the object of a resource in the hub. */
+export type Observation =
+  | Different
+  | ({ readonly entity?: RegistryEntity | undefined } & (
+      | { readonly type: 'Absent'; readonly differences: readonly FieldDiff[] }
+      /** The definition is in the place where it is not to be, and perhaps in the right one as well. */
+      | { readonly type: 'Elsewhere'; readonly definition: EntityPayload }
+      /** The desired payload is in the hub's file, but not in use. `disabled`: the hub has disabled the one before as invalid. */
+      | { readonly type: 'NotLoaded'; readonly disabled?: boolean }
+      /** The hub has loaded the desired payload and disabled it for this reason. */
+      | { readonly type: 'Invalid'; readonly error: string }
+      /** `verifyAfter`: milliseconds until the file may be read to verify the parts that the hub does not show. */
+      | { readonly type: 'InUse'; readonly entity: RegistryEntity; readonly verifyAfter?: number }
+    ));
