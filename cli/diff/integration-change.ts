@@ -3,7 +3,7 @@ import { integration as definition } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { defaulted } from '../../operator/kinds/schema';
 import { adoptable } from '../../operator/sync/integration/entry/acquisition';
-import type { IntegrationResource } from '../../operator/sync/integration/hub-context';
+import type { IntegrationResource } from '../../operator/sync/integration/integration-context';
 import type { FieldDiff } from '../../operator/sync/objects/field-diff';
 import type { HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';

@@ -4,7 +4,7 @@ import type { Child } from '../objects/child';
 import { othersOf, recordedBy, recordedId } from '../objects/ownership';
 import type { Services } from '../services';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
-import type { HubContexts } from './hub-contexts';
+import type { EntityContexts } from './entity-contexts';
 import { formerIds } from './ownership';
 import type { PlacedWork } from './place';
 
@@ -31,7 +31,7 @@ export class Claims<R extends Child> {
   constructor(
     private readonly entityType: Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'definition' | 'idField'>,
     private readonly services: Pick<Services, 'cache'>,
-    private readonly contexts: HubContexts,
+    private readonly contexts: EntityContexts,
   ) {}
 
   /** The id that is claimed for a resource; undefined: none, or status is known to have it. */

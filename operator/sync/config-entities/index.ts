@@ -6,7 +6,7 @@ import type { Services } from '../services';
 import { waitUntilRecorded, runWhileResponsive } from '../objects/while-responsive';
 import { automations } from './automation';
 import { DeliveryReport } from './delivery/delivery-report';
-import { HubContexts } from './hub-contexts';
+import { EntityContexts } from './entity-contexts';
 import { LeftBehind } from './left-behind';
 import { scenes } from './scene';
 import { scripts } from './script';
@@ -14,7 +14,7 @@ import { ConfigEntitySync } from './sync';
 
 /** The sync modules of the kinds whose objects the hub keeps in files that its API writes. */
 export function configEntityModules(services: Services, hubs: HubClients) {
-  const contexts = new HubContexts(services, [automations, scenes, scripts]);
+  const contexts = new EntityContexts(services, [automations, scenes, scripts]);
   const leftBehind = new LeftBehind(services, contexts, [automations, scenes, scripts]);
   const report = new DeliveryReport(services, contexts, [automations, scenes, scripts]);
   return {

@@ -10,7 +10,7 @@ import { Operation } from '../objects/operation';
 import { recordedId } from '../objects/ownership';
 import type { Services } from '../services';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
-import type { HubContexts } from './hub-contexts';
+import type { EntityContexts } from './entity-contexts';
 import { formerIds } from './ownership';
 import { createdByOperator, unmark } from './ownership-label';
 
@@ -45,7 +45,7 @@ export class LeftBehind {
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,
-    private readonly contexts: Pick<HubContexts, 'ofHub'>,
+    private readonly contexts: Pick<EntityContexts, 'ofHub'>,
     private readonly entityTypes: readonly Pick<
       EntityType<Child, ConfigEntitySpec>,
       'type' | 'definition' | 'idField' | 'id'

@@ -9,7 +9,7 @@ import type { Claims } from './claim';
 import { hashOf } from './diff';
 import { EntityOperation, recordObserved } from './entity-cache';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
-import type { HubContexts } from './hub-contexts';
+import type { EntityContexts } from './entity-contexts';
 import { USUAL_LOAD_TIME } from './load';
 import { appliedHash } from './ownership';
 import type { PlacedWork, TakenBack } from './place';
@@ -36,7 +36,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   constructor(
     private readonly entityType: EntityType<R, S>,
     private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
-    private readonly contexts: HubContexts,
+    private readonly contexts: EntityContexts,
     private readonly claims: Claims<R>,
     private readonly drift: DriftPolicy,
     private readonly pacing: WritePacing,

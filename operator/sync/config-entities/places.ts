@@ -5,7 +5,7 @@ import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds';
 import { isMarker } from '../../kinds/ids';
 import type { Services } from '../services';
-import { DeliveredFiles } from './delivery/delivered-files';
+import { MountedFiles } from './delivery/mounted-files';
 import { MountedFile } from './delivery/mounted-file';
 import type { FileReadSchedule } from './file-read-schedule';
 import { OwnFile } from './own-file';
@@ -15,7 +15,7 @@ export type PlaceServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'cl
 
 /** The two places of the definitions of one hub: an object is in one of them, or on its way from one to the other. */
 export class Places {
-  readonly files: DeliveredFiles;
+  readonly files: MountedFiles;
   readonly own: Place;
   readonly mounted: Place;
 
@@ -27,7 +27,7 @@ export class Places {
     { fileReads, isExpecting }: { readonly fileReads: FileReadSchedule; readonly isExpecting: () => boolean },
   ) {
     const { clock } = services;
-    this.files = new DeliveredFiles(services, at, isExpecting);
+    this.files = new MountedFiles(services, at, isExpecting);
     this.own = new OwnFile(client, clock, fileReads, this.files.definitions);
     this.mounted = new MountedFile(client, clock, this.files, this.own);
   }

@@ -10,7 +10,7 @@ import type { Services } from '../services';
 import type { Claims } from './claim';
 import { staying } from './entity-cache';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
-import type { HubContexts } from './hub-contexts';
+import type { EntityContexts } from './entity-contexts';
 import { formerIds } from './ownership';
 import { unmark } from './ownership-label';
 
@@ -19,7 +19,7 @@ export class Removals<R extends Child, S extends ConfigEntitySpec> {
   constructor(
     private readonly entityType: EntityType<R, S>,
     private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
-    private readonly contexts: HubContexts,
+    private readonly contexts: EntityContexts,
     private readonly claims: Claims<R>,
   ) {}
 

@@ -32,7 +32,7 @@ import {
 import { invalidate, recordObserved } from './entity-cache';
 import { diff, hashOf, unexpressed } from './diff';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
-import type { HubContexts } from './hub-contexts';
+import type { EntityContexts } from './entity-contexts';
 import { hasJustFailed } from './load';
 import type { Different, Observation } from './observation';
 import { Operations } from './operations';
@@ -66,7 +66,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   constructor(
     private readonly entityType: EntityType<R, S>,
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'metrics' | 'requeue'>,
-    private readonly contexts: HubContexts,
+    private readonly contexts: EntityContexts,
   ) {
     super();
     this.drift = new DriftPolicy(services, entityType.definition);

@@ -14,7 +14,7 @@ import { keepsVolume } from './retain';
 
 type VolumeServices = Pick<Services, 'applier' | 'cache'>;
 
-interface DeliveryConfigMap extends ClusterObject {
+interface MountedConfigMap extends ClusterObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -78,7 +78,7 @@ async function keepAside(
 ): Promise<void> {
   const { namespace, name } = hub.metadata;
   const names = objectNames(name);
-  const found = await applier.find<DeliveryConfigMap>(builtin.ConfigMap, namespace, names.delivery(index));
+  const found = await applier.find<MountedConfigMap>(builtin.ConfigMap, namespace, names.delivery(index));
   const former = found && volumeOf(found);
   if (!found || former === undefined || former === volume) return;
   const content = createHash('sha256')
@@ -101,7 +101,7 @@ async function bringBack(services: VolumeServices, hub: Hub, { object, index }: 
   const { applier } = services;
   const { namespace, name } = hub.metadata;
   const target = objectNames(name).delivery(index);
-  const found = await applier.find<DeliveryConfigMap>(builtin.ConfigMap, namespace, object.metadata.name);
+  const found = await applier.find<MountedConfigMap>(builtin.ConfigMap, namespace, object.metadata.name);
   // The hub may have been given others meanwhile: then they stay aside.
   if (!found || (await applier.find(builtin.ConfigMap, namespace, target))) return;
   await applier.apply(builtin.ConfigMap, copyOf(found, { namespace, name: target }), {
@@ -112,7 +112,7 @@ async function bringBack(services: VolumeServices, hub: Hub, { object, index }: 
 }
 
 function copyOf(
-  { metadata: { annotations }, data }: DeliveryConfigMap,
+  { metadata: { annotations }, data }: MountedConfigMap,
   at: { readonly namespace: string; readonly name: string },
 ) {
   const { volume, contentHash } = operatorAnnotations;
@@ -122,7 +122,7 @@ function copyOf(
 }
 
 /** A ConfigMap without definitions has lines with brackets and with marker scripts. */
-const hasDefinitions = ({ data = {} }: DeliveryConfigMap): boolean =>
+const hasDefinitions = ({ data = {} }: MountedConfigMap): boolean =>
   Object.values(data).some((text) => text.split('\n').some(isDefinition));
 
 function isDefinition(line: string): boolean {

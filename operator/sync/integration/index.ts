@@ -3,12 +3,12 @@ import { childModule } from '../objects/child-module';
 import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
 import { waitUntilRecorded } from '../objects/while-responsive';
-import { HubContexts } from './hub-context';
+import { IntegrationContexts } from './integration-context';
 import { IntegrationSync } from './sync';
 
 /** The sync module of HubIntegration. */
 export function integrationModule(services: Services, hubs: HubClients) {
-  const contexts = new HubContexts(services);
+  const contexts = new IntegrationContexts(services);
   return {
     module: childModule(services, hubs, new IntegrationSync(services, contexts)),
     /** Gives up the flows that run, and resolves when status has what each came to; those of a hub that hangs are left. */

@@ -22,7 +22,7 @@ import { reauthFailed } from './entry/reauthentication';
 import { appliedStatus, entryHash, entryHashes, NO_ENTRY } from './entry/status';
 import { type FlowProblem, isUnsure, mayBeOfRestart } from './flow/navigator';
 import { buttonHint, discoveredHint, existsHint, problemText, rejectedHint } from './flow/problem-text';
-import type { Failure, IntegrationReconcile } from './hub-context';
+import type { Failure, IntegrationReconcile } from './integration-context';
 import {
   type Applied,
   configurationFailed,

@@ -10,7 +10,7 @@ import {
   makesEntry,
   MOMENT,
   retryAfterEvent,
-} from './hub-context';
+} from './integration-context';
 import { FlowOperation, type OperationResult } from './operation';
 import { type Circumstances, type FailureKind, isFinal, rejectionHash, RETRIES } from './retry';
 

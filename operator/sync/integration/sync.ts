@@ -22,11 +22,11 @@ import { removeEntry } from './entry/removal';
 import { forgottenEntry } from './entry/status';
 import { NO_CANDIDATES } from './entry/candidates';
 import {
-  type HubContexts,
+  type IntegrationContexts,
   type IntegrationReconcile,
   type IntegrationResource,
   makesEntry,
-} from './hub-context';
+} from './integration-context';
 import { recordResult } from './operation-results';
 import { admit, domainBusy, inProgress, withStatus } from './progress';
 
@@ -49,7 +49,7 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
       Services,
       'cluster' | 'cache' | 'applier' | 'secrets' | 'clock' | 'metrics' | 'settings'
     >,
-    private readonly contexts: HubContexts,
+    private readonly contexts: IntegrationContexts,
   ) {
     super();
     this.maintenance = new EntryMaintenance(services);

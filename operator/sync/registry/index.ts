@@ -2,12 +2,12 @@ import { childModule } from '../objects/child-module';
 import type { HubClients } from '../hub-access/hub-clients';
 import type { Services } from '../services';
 import { entryTypes } from './entry-types';
-import { HubContexts } from './hub-contexts';
+import { EntryContexts } from './entry-contexts';
 import { RegistrySync } from './sync';
 
 /** The sync modules of the kinds whose objects are entries in registries or collections of the hub. */
 export function registryModules(services: Services, hubs: HubClients) {
-  const contexts = new HubContexts(services, entryTypes);
+  const contexts = new EntryContexts(services, entryTypes);
   return {
     modules: Object.fromEntries(
       entryTypes.map((entryType) => [

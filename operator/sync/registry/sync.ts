@@ -26,7 +26,7 @@ import {
   recordedFields,
 } from './desired';
 import type { EntryResource, EntryType } from './entry-types';
-import type { CachedEntry, HubContext, HubContexts } from './hub-contexts';
+import type { CachedEntry, EntryContext, EntryContexts } from './entry-contexts';
 import {
   announcedEntry,
   locate,
@@ -42,7 +42,7 @@ const REFERENCE_GRACE = 2_000;
 /** The inputs of one reconcile of one resource. */
 interface EntryWork extends ObjectReconcile<EntryResource> {
   readonly context: ReconcileContext;
-  readonly hub: HubContext;
+  readonly hub: EntryContext;
   readonly cached: CachedEntry;
 }
 
@@ -66,7 +66,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   constructor(
     private readonly entryType: EntryType,
     private readonly services: Pick<Services, 'cache' | 'clock' | 'metrics'>,
-    private readonly contexts: HubContexts,
+    private readonly contexts: EntryContexts,
   ) {
     super();
     this.drift = new DriftPolicy(services, entryType.definition);

@@ -3,7 +3,7 @@ import type { ClusterObject } from '../../../../operator/runtime/objects';
 import { automations } from '../../../../operator/sync/config-entities/automation';
 import { Claims } from '../../../../operator/sync/config-entities/claim';
 import { EntityCache } from '../../../../operator/sync/config-entities/entity-cache';
-import type { HubContexts } from '../../../../operator/sync/config-entities/hub-contexts';
+import type { EntityContexts } from '../../../../operator/sync/config-entities/entity-contexts';
 import type { Child } from '../../../../operator/sync/objects/child';
 import { ManualClock } from '../../manual-clock';
 import { services } from '../fixtures';
@@ -44,7 +44,7 @@ beforeEach(() => {
   };
   const contexts = {
     of: () => ({ cache: entities, places: { files: { definitions } } }),
-  } as unknown as HubContexts;
+  } as unknown as EntityContexts;
   const given = services({
     cache: {
       *ofHub<T extends ClusterObject>(kind: string, namespace: string, hub: string) {

@@ -20,7 +20,7 @@ import { removeObject } from '../../../../operator/sync/objects/removal';
 import type { Services } from '../../../../operator/sync/services';
 import { automations } from '../../../../operator/sync/config-entities/automation';
 import type { ConfigEntitySpec, EntityType } from '../../../../operator/sync/config-entities/entity-type';
-import { HubContexts } from '../../../../operator/sync/config-entities/hub-contexts';
+import { EntityContexts } from '../../../../operator/sync/config-entities/entity-contexts';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import { scripts } from '../../../../operator/sync/config-entities/script';
 import { ConfigEntitySync } from '../../../../operator/sync/config-entities/sync';
@@ -114,7 +114,7 @@ class Bench {
       applier: { find: () => Promise.resolve(undefined) },
       requeue: () => void this.requeued++,
     });
-    this.module = new ConfigEntitySync(entityType, this.given, new HubContexts(this.given, ENTITY_TYPES));
+    this.module = new ConfigEntitySync(entityType, this.given, new EntityContexts(this.given, ENTITY_TYPES));
   }
 
   get status(): Readonly<Record<string, unknown>> {

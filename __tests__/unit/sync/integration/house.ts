@@ -2,7 +2,10 @@ import { API_GROUP } from '../../../../operator/kinds/group';
 import type { HubIntegrationSpec } from '../../../../operator/kinds/integration';
 import type { EventSpec } from '../../../../operator/runtime/event-spec';
 import type { Outcome } from '../../../../operator/runtime/outcome';
-import { HubContexts, type IntegrationResource } from '../../../../operator/sync/integration/hub-context';
+import {
+  IntegrationContexts,
+  type IntegrationResource,
+} from '../../../../operator/sync/integration/integration-context';
 import type { Services } from '../../../../operator/sync/services';
 import { IntegrationSync } from '../../../../operator/sync/integration/sync';
 import { hubErrorOutcome } from '../../../../operator/sync/hub-access/hub-errors';
@@ -35,7 +38,7 @@ export class House {
   volume: string | undefined;
   sync!: IntegrationSync;
   private given!: Services;
-  contexts!: HubContexts;
+  contexts!: IntegrationContexts;
   private readonly requeued = new Set<string>();
 
   constructor() {
@@ -68,7 +71,7 @@ export class House {
       metrics: { countDrift: () => undefined },
       requeue: (_kind: string, _namespace: string, name: string) => void this.requeued.add(name),
     });
-    this.contexts = new HubContexts(this.given);
+    this.contexts = new IntegrationContexts(this.given);
     this.sync = new IntegrationSync(this.given, this.contexts);
   }
 

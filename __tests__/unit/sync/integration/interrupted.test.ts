@@ -1,5 +1,5 @@
 import { HubFailed, HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
-import type { IntegrationResource } from '../../../../operator/sync/integration/hub-context';
+import type { IntegrationResource } from '../../../../operator/sync/integration/integration-context';
 import { anEntry, type FakeHub, form, type Script } from './fake-hub';
 import { House, texts } from './house';
 

@@ -6,7 +6,7 @@ import type { YamlZone } from '../../../../operator/client/connection/answers';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import { removeObject } from '../../../../operator/sync/objects/removal';
 import { type EntryResource, entryTypes } from '../../../../operator/sync/registry/entry-types';
-import { HubContexts } from '../../../../operator/sync/registry/hub-contexts';
+import { EntryContexts } from '../../../../operator/sync/registry/entry-contexts';
 import { RegistrySync } from '../../../../operator/sync/registry/sync';
 import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
@@ -73,7 +73,7 @@ beforeEach(() => {
     },
     metrics: { countDrift: (kind, action) => void drifts.push(`${kind} ${action}`) },
   });
-  const contexts = new HubContexts(given, entryTypes);
+  const contexts = new EntryContexts(given, entryTypes);
   modules = Object.fromEntries(
     entryTypes.map((type) => [type.definition.kind, new RegistrySync(type, given, contexts)]),
   );

@@ -6,7 +6,7 @@ import {
   RegistryWatch,
   type RegistryWatchOptions,
   type WatchedEntry,
-} from '../../../../operator/sync/registry/hub-contexts';
+} from '../../../../operator/sync/registry/entry-contexts';
 import { ManualClock } from '../../manual-clock';
 import { RecordingLog } from '../../runtime/recording-log';
 

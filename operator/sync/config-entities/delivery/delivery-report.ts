@@ -3,7 +3,7 @@ import type { Hub } from '../../../kinds';
 import type { Child } from '../../objects/child';
 import type { Services } from '../../services';
 import type { ConfigEntitySpec, EntityType } from '../entity-type';
-import type { HubContexts } from '../hub-contexts';
+import type { EntityContexts } from '../entity-contexts';
 import { recordedId } from '../../objects/ownership';
 import { LARGEST_TOTAL } from './assignment';
 import type { Places } from '../places';
@@ -36,7 +36,7 @@ export class DeliveryReport {
 
   constructor(
     private readonly services: Pick<Services, 'cache' | 'log' | 'requeue'>,
-    private readonly contexts: Pick<HubContexts, 'ofHub'>,
+    private readonly contexts: Pick<EntityContexts, 'ofHub'>,
     private readonly entityTypes: readonly Pick<
       EntityType<Child, ConfigEntitySpec>,
       'type' | 'definition' | 'idField'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock';
 import { hubStartId } from '../../../client/setup/hub-start-id';
 import type { EntityWork } from '../entity-type';
-import type { DeliveredFiles } from './delivered-files';
+import type { MountedFiles } from './mounted-files';
 
 /**
  * Records in which start of the hub a delivered payload is not loaded: with `autoReload: false`, the next start counts as the reload.
@@ -10,7 +10,7 @@ import type { DeliveredFiles } from './delivered-files';
  */
 export async function followStart(
   { client, cached, hash }: Pick<EntityWork, 'client' | 'cached' | 'hash'>,
-  files: Pick<DeliveredFiles, 'isRead'>,
+  files: Pick<MountedFiles, 'isRead'>,
   isWritten: boolean,
   clock: Clock,
 ): Promise<void> {

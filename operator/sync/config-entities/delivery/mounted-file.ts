@@ -14,8 +14,8 @@ import { lookAt } from '../observe';
 import { appliedHash, isAccepted, ownsId } from '../ownership';
 import { type Place, type Remedy, type Replaced, TakenBack } from '../place';
 import { checkDefinition } from './check-definition';
-import type { DeliveredDefinitions } from './delivered-definitions';
-import type { DeliveredFiles } from './delivered-files';
+import type { MountedDefinitions } from './mounted-definitions';
+import type { MountedFiles } from './mounted-files';
 import { followStart } from './follow-start';
 import type { Former } from './former-definitions';
 import { undeliverable } from './item-text';
@@ -26,13 +26,13 @@ export class MountedFile implements Place {
   readonly delivery = 'File';
   readonly isShared = false;
   readonly isOnVolume = false;
-  private readonly definitions: DeliveredDefinitions;
+  private readonly definitions: MountedDefinitions;
 
   /** @param own the other place */
   constructor(
     private readonly client: HubClient,
     private readonly clock: Clock,
-    private readonly files: DeliveredFiles,
+    private readonly files: MountedFiles,
     private readonly own: Pick<Place, 'observe'>,
   ) {
     this.definitions = files.definitions;

@@ -6,7 +6,7 @@ import { volumeStatus } from '../../hub-workload/hub-volume';
 import { adoptedEvent } from '../../objects/ownership';
 import { type AnswerHashes, recorded } from '../answer-hashes';
 import { unclearEntries } from '../flow/problem-text';
-import { type HubContext, type IntegrationReconcile, MOMENT } from '../hub-context';
+import { type IntegrationContext, type IntegrationReconcile, MOMENT } from '../integration-context';
 import { type Failed, measured } from '../operation';
 import { domainBusy, inProgress, startOperation, stillFailed } from '../progress';
 import {
@@ -109,7 +109,7 @@ export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promi
 
 /** The part of a reconcile that says which entry may be adopted; `kubectl hub diff` asks as well. */
 export type Adoption = Pick<IntegrationReconcile, 'client' | 'entries' | 'resource' | 'spec'> & {
-  readonly hub: Pick<HubContext, 'ownerOf'>;
+  readonly hub: Pick<IntegrationContext, 'ownerOf'>;
 };
 
 /** An entry that exists and that the resource may have without a flow. */

@@ -2,7 +2,7 @@ import type { ConfigEntry } from '../../../client/connection/flow-step';
 import type { PendingFlow } from '../../../kinds/integration';
 import { allAnswers } from '../answers';
 import { type FlowEnd, runFlow, SUCCESS } from '../flow/run';
-import { type IntegrationReconcile, MOMENT } from '../hub-context';
+import { type IntegrationReconcile, MOMENT } from '../integration-context';
 import { configurationFailed, noneApplied, type FlowOperation, type OperationResult } from '../operation';
 import { entriesOf, idsOfDomain } from './adoption';
 import { entryHash } from './status';

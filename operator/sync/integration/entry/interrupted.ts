@@ -6,7 +6,7 @@ import { defaulted } from '../../../kinds/schema';
 import type { EventSpec } from '../../../runtime/event-spec';
 import { stalled } from '../../../runtime/outcome';
 import { unclearSubentries } from '../flow/problem-text';
-import type { HubContext, IntegrationReconcile, IntegrationResource } from '../hub-context';
+import type { IntegrationContext, IntegrationReconcile, IntegrationResource } from '../integration-context';
 import { inProgress } from '../progress';
 import { desiredTitle, entriesOf, isConfigured } from './adoption';
 import { NO_CANDIDATES, candidatesOf, candidateSubentries, type Candidates } from './candidates';
@@ -22,7 +22,7 @@ export async function abortFlow({ flows }: Pick<HubClient, 'flows'>, { kind, flo
 export async function endCreation(
   resource: IntegrationResource,
   client: HubClient,
-  hub: HubContext,
+  hub: IntegrationContext,
 ): Promise<Candidates> {
   const { pendingFlow: pending = {}, entryID } = resource.status ?? {};
   const wasOpen = await abortFlow(client, pending);

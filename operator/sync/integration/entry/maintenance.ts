@@ -14,7 +14,7 @@ import {
   withMoves,
   withNewKey,
 } from '../answer-hashes';
-import { type IntegrationReconcile, makesEntry, MOMENT } from '../hub-context';
+import { type IntegrationReconcile, makesEntry, MOMENT } from '../integration-context';
 import { inProgress, startOperation, stillFailed, withStatus } from '../progress';
 import { rejectionHash } from '../retry';
 import { endInterruptedFlow } from './acquisition';

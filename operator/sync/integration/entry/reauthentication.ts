@@ -1,7 +1,7 @@
 import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { type Outcome, stalled } from '../../../runtime/outcome';
 import { answerFlow, isSuccess, problemOf } from '../flow/run';
-import type { IntegrationReconcile } from '../hub-context';
+import type { IntegrationReconcile } from '../integration-context';
 import { configurationFailed, noneApplied, type FlowOperation, type OperationResult } from '../operation';
 import { inProgress, startOperation } from '../progress';
 

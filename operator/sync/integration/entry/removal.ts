@@ -2,7 +2,7 @@ import { HubFailed, HubRejected } from '../../../client/connection/errors';
 import { API_NOT_LOADED_REQUEUE, FLOW_LIMIT } from '../../../base/limits';
 import type { Outcome } from '../../../runtime/outcome';
 import { ensureRemoved } from '../../objects/removal';
-import type { IntegrationReconcile } from '../hub-context';
+import type { IntegrationReconcile } from '../integration-context';
 import { domainBusy, inProgress } from '../progress';
 import { begin } from './acquisition';
 import { entryHash } from './status';

@@ -13,7 +13,7 @@ import {
   recorded,
   withMoves,
 } from '../answer-hashes';
-import type { IntegrationReconcile } from '../hub-context';
+import type { IntegrationReconcile } from '../integration-context';
 import type { Applied, FlowOperation } from '../operation';
 
 /** A disabled entry is unloaded, unless the integration cannot be: then it is disabled after a restart. */

@@ -4,7 +4,7 @@ import type { PendingFlow } from '../../../kinds/integration';
 import { type AnswerHashes, isIncompleteOf, subentryHash, subentryId } from '../answer-hashes';
 import type { Answer } from '../../../client/entries/forms/answer';
 import type { SubentryAnswers } from '../answers';
-import type { IntegrationReconcile } from '../hub-context';
+import type { IntegrationReconcile } from '../integration-context';
 import type { FlowProblem } from '../flow/navigator';
 import { type FlowEnd, isSuccess, problemOf, runFlow } from '../flow/run';
 import type { Applied, FlowOperation } from '../operation';

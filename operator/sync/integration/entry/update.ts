@@ -3,7 +3,7 @@ import type { ConfigEntry, FlowKind } from '../../../client/connection/flow-step
 import { type AnswerHashes, changedAnswers, isOfEntry, placeOf } from '../answer-hashes';
 import type { FlowAnswers, FlowProblem } from '../flow/navigator';
 import { isSuccess, problemOf, runFlow } from '../flow/run';
-import type { IntegrationReconcile } from '../hub-context';
+import type { IntegrationReconcile } from '../integration-context';
 import { type Failed, noneApplied, type FlowOperation, type OperationResult } from '../operation';
 import { runAgain } from './creation';
 import { SubentryUpdate } from './subentries';

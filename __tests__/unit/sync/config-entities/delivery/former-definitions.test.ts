@@ -3,7 +3,7 @@ import {
   LARGEST_SIZE,
   USUAL_SIZE,
 } from '../../../../../operator/sync/config-entities/delivery/assignment';
-import { DeliveredDefinitions } from '../../../../../operator/sync/config-entities/delivery/delivered-definitions';
+import { MountedDefinitions } from '../../../../../operator/sync/config-entities/delivery/mounted-definitions';
 import {
   type Former,
   CLAIM_FILE,
@@ -50,7 +50,7 @@ describe('what definitions replaced', () => {
   });
 
   test('leaves its room to the claims of new definitions', () => {
-    const definitions = new DeliveredDefinitions();
+    const definitions = new MountedDefinitions();
     for (const size of [10, LARGEST_SIZE / 4 - 100]) {
       for (const id of ['a', 'b', 'c', 'd'])
         definitions.put('automation', id, { alias: 'x'.repeat(size) }, former(30_000));
@@ -61,7 +61,7 @@ describe('what definitions replaced', () => {
     const { data } = definitions.content(0);
     expect(readClaimText(data[CLAIM_FILE]).size).toBe(5);
     expect(readFormerText(data[FORMER_FILE]).size).toBe(2);
-    const next = new DeliveredDefinitions();
+    const next = new MountedDefinitions();
     next.read(0, {
       ...data,
       [CLAIM_FILE]: JSON.stringify({ 'uid-a': 'automation a', gone: 'automation z' }),

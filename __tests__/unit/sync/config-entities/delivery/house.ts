@@ -22,7 +22,7 @@ import { automations } from '../../../../../operator/sync/config-entities/automa
 import { readFileText } from '../../../../../operator/sync/config-entities/delivery/item-text';
 import { DeliveryReport } from '../../../../../operator/sync/config-entities/delivery/delivery-report';
 import type { ConfigEntitySpec, EntityType } from '../../../../../operator/sync/config-entities/entity-type';
-import { HubContexts } from '../../../../../operator/sync/config-entities/hub-contexts';
+import { EntityContexts } from '../../../../../operator/sync/config-entities/entity-contexts';
 import { scenes } from '../../../../../operator/sync/config-entities/scene';
 import { scripts } from '../../../../../operator/sync/config-entities/script';
 import { ConfigEntitySync } from '../../../../../operator/sync/config-entities/sync';
@@ -110,7 +110,7 @@ export class House {
   readonly registry = new Map<string, Entity>();
   private mounted = new Map<string, StoredMap>();
   private resources = new Map<string, Child>();
-  private contexts!: HubContexts;
+  private contexts!: EntityContexts;
   private modules!: Readonly<Record<string, ConfigEntitySync<Child, ConfigEntitySpec>>>;
   private given!: Services;
   private client!: HubClient;
@@ -130,7 +130,7 @@ export class House {
     const gone = () => process !== this.process;
     this.client = this.hub(gone);
     this.given = this.services(gone);
-    this.contexts = new HubContexts(this.given, Object.values(TYPES));
+    this.contexts = new EntityContexts(this.given, Object.values(TYPES));
     this.modules = Object.fromEntries(
       Object.entries(TYPES).map(([kind, type]) => [
         kind,

@@ -28,7 +28,7 @@ export interface CachedEntry extends Corrected, Paced {
 }
 
 /** In-memory state of one hub. */
-export interface HubContext {
+export interface EntryContext {
   readonly cached: PerResource<CachedEntry>;
   readonly watch: RegistryWatch;
   /** Has the registries read again, once for all resources whose full reconciliation was requested together. */
@@ -38,7 +38,7 @@ export interface HubContext {
 /** Registries that were read again less than this ago (milliseconds) are not read once more on request. */
 const REFRESH_INTERVAL = 1_000;
 
-export class HubContexts extends PerClient<HubContext> {
+export class EntryContexts extends PerClient<EntryContext> {
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,
     private readonly entryTypes: readonly EntryType[],
@@ -46,7 +46,7 @@ export class HubContexts extends PerClient<HubContext> {
     super();
   }
 
-  protected override create(client: HubClient, namespace: string, hubName: string): HubContext {
+  protected override create(client: HubClient, namespace: string, hubName: string): EntryContext {
     const { clock } = this.services;
     const cached = new PerResource<CachedEntry>(() => ({}));
     const log = this.services.log.child({ hub: `${namespace}/${hubName}` });

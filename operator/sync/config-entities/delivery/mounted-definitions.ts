@@ -36,7 +36,7 @@ export type DeliveryData = Readonly<Record<string, string>>;
  * The definitions of one hub that are delivered as files, and the ConfigMap of each. A definition stays as it was last put until it is
  * taken out, also without its resource.
  */
-export class DeliveredDefinitions {
+export class MountedDefinitions {
   /** ConfigMaps whose content has to be written, or of which it is not known whether it was. */
   readonly changed = new Set<number>();
   /** Changed ones that a definition moves to, which are written first: it is in both ConfigMaps rather than in neither. */

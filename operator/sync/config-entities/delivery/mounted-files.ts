@@ -4,8 +4,8 @@ import type { Hub } from '../../../kinds';
 import { deliveryMarker } from '../../../kinds/ids';
 import { deliveredFile } from '../../hub-workload/delivery';
 import type { Services } from '../../services';
-import { DeliveredDefinitions } from './delivered-definitions';
-import { DeliveryConfigMaps } from './delivery-config-maps';
+import { MountedDefinitions } from './mounted-definitions';
+import { MountedConfigMaps } from './mounted-config-maps';
 import { HubReading } from './hub-reading';
 import { unreadableLines } from './unreadable-lines';
 
@@ -22,9 +22,9 @@ const QUIET_PERIOD = 200;
 const LONGEST_WAIT = 8_000;
 
 /** Brings the delivered definitions of one hub into the ConfigMaps that its pod mounts, and has the hub read them. */
-export class DeliveredFiles {
-  readonly definitions = new DeliveredDefinitions();
-  private readonly configMaps: DeliveryConfigMaps;
+export class MountedFiles {
+  readonly definitions = new MountedDefinitions();
+  private readonly configMaps: MountedConfigMaps;
   private readonly reading: HubReading;
   private next: Promise<void> | undefined;
   private running: Promise<void> | undefined;
@@ -35,7 +35,7 @@ export class DeliveredFiles {
     at: { readonly namespace: string; readonly name: string },
     private readonly isExpecting: () => boolean,
   ) {
-    this.configMaps = new DeliveryConfigMaps(services, at, this.definitions);
+    this.configMaps = new MountedConfigMaps(services, at, this.definitions);
     this.reading = new HubReading(services, at, this.configMaps.applied);
   }
 

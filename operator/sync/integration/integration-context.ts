@@ -83,7 +83,7 @@ const LARGEST_FORMER = 256 * 1_024;
 const RETRY_DELAY = 5_000;
 
 /** In-memory state of one hub: the operations of its resources, the owners of its entries, and its events. */
-export class HubContext {
+export class IntegrationContext {
   private readonly cached = new PerResource<Cached>(() => ({
     failures: new Map(),
     secrets: new RememberedSecrets(LARGEST_FORMER),
@@ -237,15 +237,15 @@ function isHeldUp(resource: IntegrationResource): boolean {
   );
 }
 
-export class HubContexts extends PerClient<HubContext> {
+export class IntegrationContexts extends PerClient<IntegrationContext> {
   isDraining = false;
 
   constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>) {
     super();
   }
 
-  protected override create(client: HubClient, namespace: string, hubName: string): HubContext {
-    return new HubContext(this.services, client, namespace, hubName);
+  protected override create(client: HubClient, namespace: string, hubName: string): IntegrationContext {
+    return new IntegrationContext(this.services, client, namespace, hubName);
   }
 
   /** The process stops: no further flow is started, and those that run are given up. */
@@ -262,7 +262,7 @@ export interface IntegrationReconcile extends ObjectReconcile<IntegrationResourc
   readonly status: HubIntegrationStatus;
   readonly clock: Clock;
   readonly context: ReconcileContext;
-  readonly hub: HubContext;
+  readonly hub: IntegrationContext;
   readonly cached: Cached;
   readonly answers: Answers;
   /** Hashes of the present answers. */

@@ -3,14 +3,14 @@ import type { EntityListener } from '../../../../operator/client/registries/enti
 import type { ClusterObject } from '../../../../operator/runtime/objects';
 import type { Child } from '../../../../operator/sync/objects/child';
 import { automations } from '../../../../operator/sync/config-entities/automation';
-import { HubContexts } from '../../../../operator/sync/config-entities/hub-contexts';
+import { EntityContexts } from '../../../../operator/sync/config-entities/entity-contexts';
 import { services } from '../fixtures';
 
 const SENT = { observedGeneration: 2, automationId: 'lights', appliedHash: 'sha256:1' };
 
 let resource: Child;
 let expectsWrites: (component: string) => boolean;
-let contexts: HubContexts;
+let contexts: EntityContexts;
 let client: HubClient;
 /** Further automations of the hub. */
 let others: Child[];
@@ -44,12 +44,12 @@ beforeEach(() => {
     repairIssues: { onChange: ignore },
     reloads: { deferWhile: (predicate: typeof expectsWrites) => (expectsWrites = predicate) },
   } as unknown as HubClient;
-  contexts = new HubContexts(given, [automations]);
+  contexts = new EntityContexts(given, [automations]);
   see(SENT);
   contexts.of(client, resource);
 });
 
-describe('HubContexts', () => {
+describe('EntityContexts', () => {
   test.each<[string, object | undefined, object, object]>([
     ['was created', undefined, {}, {}],
     ['was edited', { ...SENT, observedGeneration: 1 }, {}, {}],

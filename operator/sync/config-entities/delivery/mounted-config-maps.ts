@@ -10,9 +10,9 @@ import { DELIVERIES, deliveryMetadata } from '../../hub-workload/delivery';
 import { isForOtherVolume } from '../../hub-workload/hub-volume';
 import { keepsVolume } from '../../hub-workload/retain';
 import type { Services } from '../../services';
-import type { DeliveredDefinitions, DeliveryData } from './delivered-definitions';
+import type { MountedDefinitions, DeliveryData } from './mounted-definitions';
 
-interface DeliveryConfigMap extends ClusterObject {
+interface MountedConfigMap extends ClusterObject {
   readonly data?: DeliveryData;
 }
 
@@ -20,7 +20,7 @@ interface DeliveryConfigMap extends ClusterObject {
  * Writes the definitions of one hub into the ConfigMaps that its pod mounts, and reads them from there. They are the record of all
  * delivered ones, as `automations.yaml` is of those that the hub's API has written.
  */
-export class DeliveryConfigMaps {
+export class MountedConfigMaps {
   /** The content of each ConfigMap in the cluster, by its hash. */
   readonly applied = new Map<number, string>();
   /** The version of each ConfigMap that the last write resulted in, and whom it belongs to. */
@@ -35,7 +35,7 @@ export class DeliveryConfigMaps {
   constructor(
     private readonly services: Pick<Services, 'applier' | 'cache'>,
     private readonly at: { readonly namespace: string; readonly name: string },
-    private readonly definitions: DeliveredDefinitions,
+    private readonly definitions: MountedDefinitions,
   ) {}
 
   /** @throws Stopping it was deleted */
@@ -135,7 +135,7 @@ export class DeliveryConfigMaps {
   private async readAll(): Promise<void> {
     const { definitions, hub } = this;
     if (hub.spec.external) return;
-    const read = new Map<number, DeliveryConfigMap['data']>();
+    const read = new Map<number, MountedConfigMap['data']>();
     for (const index of DELIVERIES) {
       const found = await this.find(index);
       if (!found || !this.services.applier.isOurs(found, hub)) continue;
@@ -149,7 +149,7 @@ export class DeliveryConfigMaps {
       if (!isDeepStrictEqual(definitions.content(index).data, data)) definitions.changed.add(index);
   }
 
-  private find(index: number): Promise<DeliveryConfigMap | undefined> {
+  private find(index: number): Promise<MountedConfigMap | undefined> {
     const { namespace, name } = this.at;
     return this.services.applier.find(builtin.ConfigMap, namespace, objectNames(name).delivery(index));
   }
@@ -211,5 +211,5 @@ export class DeliveryConfigMaps {
   }
 }
 
-const hashOf = ({ metadata }: DeliveryConfigMap): string =>
+const hashOf = ({ metadata }: MountedConfigMap): string =>
   metadata.annotations?.[operatorAnnotations.contentHash] ?? '';

@@ -13,7 +13,7 @@ import { FileReadSchedule } from './file-read-schedule';
 import { Places, type PlaceServices } from './places';
 
 /** The data of one hub: the cache of its resources, the drift detection, and the places of their definitions. */
-export interface HubContext {
+export interface EntityContext {
   readonly cache: EntityCache;
   readonly drift: DriftDetector;
   readonly places: Places;
@@ -22,7 +22,7 @@ export interface HubContext {
 type WatchedEntityType = Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'definition' | 'idField'>;
 
 /** The contexts of all hubs. */
-export class HubContexts extends PerClient<HubContext> {
+export class EntityContexts extends PerClient<EntityContext> {
   constructor(
     private readonly services: Pick<Services, 'log' | 'requeue'> & PlaceServices,
     private readonly entityTypes: readonly WatchedEntityType[],
@@ -30,7 +30,7 @@ export class HubContexts extends PerClient<HubContext> {
     super();
   }
 
-  protected override create(client: HubClient, namespace: string, hubName: string): HubContext {
+  protected override create(client: HubClient, namespace: string, hubName: string): EntityContext {
     const { clock } = this.services;
     const cache = new EntityCache(clock);
     const log = this.services.log.child({ hub: `${namespace}/${hubName}` });
