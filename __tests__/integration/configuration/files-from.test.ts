@@ -117,6 +117,16 @@ describe('spec.filesFrom', () => {
     await villa.loaded();
   });
 
+  test('the ConfigMap that the operator makes of it is none of its sources', async () => {
+    const items = [{ key: 'configuration.yaml', path: 'own.yaml' }];
+    await apply({ filesFrom: [...FROM, { configMapRef: { name: 'villa-configuration' }, items }] });
+    expect(await failed('InvalidConfiguration')).toMatch(
+      /^spec\.filesFrom\[3\]: the operator itself writes the ConfigMap villa-configuration/,
+    );
+    await apply();
+    await villa.loaded();
+  });
+
   test('without its ConfigMap the hub keeps what it has, also in its next pod', async () => {
     await home.delete('configmap', 'themes');
     expect(await failed('ConfigMapNotFound')).toMatch(/there is no ConfigMap themes/);

@@ -1,5 +1,7 @@
 import type { HubConfiguration, HubConfigurationSpec } from '../../kinds';
+import { API_GROUP } from '../../kinds/group';
 import { findConfigMap } from './record/stored-files';
+import { ObjectOwnership } from '../../runtime/object-ownership';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
@@ -19,6 +21,10 @@ export async function readGivenFiles(
   return givenFiles(spec, new Map(await Promise.all([...names].map(read))));
 }
 
+const ownership = new ObjectOwnership(API_GROUP);
+
+const isOfOperator = (object: ClusterObject): boolean => ownership.ownerIn(object) !== undefined;
+
 /** The cache has the metadata alone. */
 function readConfigMap(
   services: Pick<Services, 'applier' | 'cache'>,
@@ -29,7 +35,9 @@ function readConfigMap(
   if (!present) return Promise.resolve(undefined);
   const known = entries.get(present);
   if (known) return known;
-  const pending = findConfigMap(services, namespace, name);
+  const pending = isOfOperator(present)
+    ? Promise.resolve({ isOfOperator: true })
+    : findConfigMap(services, namespace, name);
   entries.set(present, pending);
   pending.catch(() => entries.delete(present));
   return pending;

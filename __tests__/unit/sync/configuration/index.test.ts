@@ -22,7 +22,7 @@ interface Cluster {
   /** By name. */
   readonly configMaps?: Readonly<Record<string, object>>;
   /** ConfigMaps of people by name. */
-  readonly named?: Readonly<Record<string, object>>;
+  readonly named?: Readonly<Record<string, { readonly data: object; readonly labels?: object }>>;
   /** The kind of the owner of `villa-secrets`. */
   readonly secretsOf?: string;
   readonly status?: HubConfiguration['status'];
@@ -69,7 +69,8 @@ async function sync({
     cache: {
       get: (kind: string, _namespace: string, name: string) => {
         if (kind === 'Hub') return hub as never;
-        if (kind === 'ConfigMap' && Object.hasOwn(named, name)) return { metadata: { name } } as never;
+        if (kind === 'ConfigMap' && Object.hasOwn(named, name))
+          return { metadata: { name, labels: named[name]!.labels } } as never;
         if (kind === 'Secret' && secretsOf) return { metadata: {} } as never;
         return (
           kind === 'ConfigMap' && published ? { metadata: { annotations: published } } : undefined
@@ -142,6 +143,23 @@ describe('spec.filesFrom', () => {
       type: 'Waiting',
       reason: 'ConfigMapNotFound',
       message: 'spec.filesFrom[0]: there is no ConfigMap rooms. Create it. The last configuration stays.',
+    });
+  });
+
+  test('a ConfigMap that the operator writes itself is refused: each change would make the next one', async () => {
+    const labels = { [`${GROUP}/owner`]: 'HubConfiguration.villa' };
+    const items = [{ key: 'configuration.yaml', path: 'own.yaml' }];
+    const { applied, outcome } = await sync({
+      spec: { filesFrom: [{ configMapRef: { name: 'villa-configuration' }, items }] as never },
+      named: { 'villa-configuration': { data: { 'configuration.yaml': 'a: 1\n' }, labels } },
+    });
+    expect(applied).toEqual([]);
+    expect(outcome).toMatchObject({
+      type: 'Stalled',
+      reason: 'InvalidConfiguration',
+      message: expect.stringContaining(
+        'spec.filesFrom[0]: the operator itself writes the ConfigMap villa-configuration',
+      ),
     });
   });
 

@@ -6,6 +6,8 @@ import type { Files, Origins } from './config-files';
 export interface NamedConfigMap {
   readonly data?: Readonly<Record<string, string>> | undefined;
   readonly binaryData?: Readonly<Record<string, string>> | undefined;
+  /** The operator writes it, such as the generated configuration: a source of itself would never come to rest. */
+  readonly isOfOperator?: boolean;
 }
 
 /** The files of a spec: those of `filesFrom` in its order, and those of `files` over all. */
@@ -58,7 +60,11 @@ function filesOfSource(
     if (optional) return [];
     return { type: 'missing', message: `${field}: there is no ConfigMap ${name}. Create it.` };
   }
-  const { data = {}, binaryData = {} } = configMap;
+  const { data = {}, binaryData = {}, isOfOperator } = configMap;
+  if (isOfOperator) {
+    const message = `${field}: the operator itself writes the ConfigMap ${name}, and each of its changes would be another one of the configuration. Name one of your own.`;
+    return { type: 'invalid', message };
+  }
   const all = Object.keys({ ...data, ...binaryData }).sort();
   const found: SourceFile[] = [];
   for (const { key, path } of items ?? all.map((each): Item => ({ key: each, path: each }))) {
