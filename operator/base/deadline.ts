@@ -7,7 +7,7 @@ export class DeadlineExceeded extends OperationalError {
   override readonly name: string = 'DeadlineExceeded';
 }
 
-export interface Deadline {
+interface Deadline {
   readonly clock: Clock;
   /** Milliseconds; with zero or less the deadline passes as soon as timers fire. */
   readonly delay: number;

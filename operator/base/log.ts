@@ -16,7 +16,7 @@ export interface Logger {
 }
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
  * Standard output, written synchronously: a line is there before what follows it, and a process that is killed, for

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock';
 import type { Logger } from '../base/log';
 import { HubClient, type HubAccess } from './hub-client';
 
-export interface HubClientCacheOptions {
+interface HubClientCacheOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Milliseconds until a hub has answered a write or a reload. */

@@ -29,7 +29,7 @@ export interface HubAccess extends HubAddress {
   readonly token: string;
 }
 
-export interface HubClientOptions extends HubAccess {
+interface HubClientOptions extends HubAccess {
   readonly clock: Clock;
   readonly log: Logger;
   /** Milliseconds until the hub has answered a write or a reload. */

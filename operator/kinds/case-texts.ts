@@ -11,7 +11,7 @@ export const isDisabledEntityText = (message: string): boolean =>
   /(^| )The [a-z]+ [a-z]+\.\S+ is disabled in the hub \(by: [a-z_]+\), and is left so/.test(message);
 
 /** The flow of an integration that failed, and where. */
-export interface FailedFlow {
+interface FailedFlow {
   /** `configuration`, `options` or `subentry` */
   readonly flow: string;
   readonly domain: string;

@@ -14,7 +14,7 @@ export interface Resource<Spec = unknown, Status = unknown> {
 /** A resource of any kind: the fields that all kinds share. */
 export type CustomResource = Resource<CommonSpec, CommonStatus>;
 
-export interface CommonSpec {
+interface CommonSpec {
   readonly suspend?: boolean;
 }
 

@@ -6,7 +6,7 @@ const places = [
 ] as const;
 
 /** A state that is no text. */
-export interface UnquotedText {
+interface UnquotedText {
   /** `spec.triggers[0].to` */
   readonly path: string;
   readonly value: boolean | number;

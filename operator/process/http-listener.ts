@@ -3,7 +3,7 @@ import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../base/log';
 
-export interface ListenOptions {
+interface ListenOptions {
   /** 0: a free port. */
   readonly port: number;
   /** Empty: all addresses. */

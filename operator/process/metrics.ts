@@ -7,7 +7,7 @@ const WEBHOOK_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5,
 const QUEUE_BUCKETS = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
 
 /** The part of the queue that is read at each scrape. */
-export interface QueueGauges {
+interface QueueGauges {
   depthByKind(): ReadonlyMap<string, number>;
   /** The age of each running reconcile, in milliseconds. */
   agesByKind(): ReadonlyMap<string, readonly number[]>;

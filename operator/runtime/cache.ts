@@ -10,7 +10,7 @@ import { versionOf } from './store';
 import { builtin } from './types';
 import { WATCH_IDLE_TIMEOUT } from './watch-stream';
 
-export type WatchOptions<T extends ClusterObject> = Pick<
+type WatchOptions<T extends ClusterObject> = Pick<
   InformerOptions<T>,
   'annotationPrefix' | 'indexBy' | 'labelSelector' | 'metadataOnly' | 'onChange' | 'transform'
 >;

@@ -35,7 +35,7 @@ export interface ControlledKind {
   readonly reconciler: Reconciler<CustomResource>;
 }
 
-export interface ControllerOptions {
+interface ControllerOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly kinds: ReadonlyMap<string, ControlledKind>;

@@ -11,7 +11,7 @@ interface Entry<Key> {
   index: number;
 }
 
-export interface DueKey<Key> {
+interface DueKey<Key> {
   readonly key: Key;
   readonly priority: Priority;
 }

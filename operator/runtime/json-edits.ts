@@ -8,7 +8,7 @@ const LONGEST_UNSAFE = 400;
 const OPENING_BRACE = 0x7b;
 const LETTER_E = 0x65;
 
-export interface EditOptions {
+interface EditOptions {
   /** The depth of the objects of the cluster in the text; 1: the text is one. */
   readonly objectDepth: number;
   /** The large parts of an object with more keys and values are left out. */

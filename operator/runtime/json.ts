@@ -53,7 +53,7 @@ function parse(json: Buffer, objectDepth: number, maxValues: number): unknown {
   return JSON.parse(edits.apply().toString('utf8'));
 }
 
-export interface UnsafeInteger {
+interface UnsafeInteger {
   /** `spec.actions[0].data.chat_id` */
   readonly path: string;
   /** As the API server wrote it. */

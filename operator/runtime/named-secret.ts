@@ -13,7 +13,7 @@ export class SecretRefused extends OperationalError {
 }
 
 /** A Secret that the spec of a resource names. */
-export interface NamedSecret {
+interface NamedSecret {
   readonly namespace: string;
   /** The Hub that the resource belongs to. */
   readonly hub: string;

@@ -8,7 +8,7 @@ export interface ClusterObject {
 }
 
 /** Only the name is set before the API server has stored the object. */
-export type ObjectMeta = Pick<ResourceMetadata, 'name'> & Partial<ResourceMetadata>;
+type ObjectMeta = Pick<ResourceMetadata, 'name'> & Partial<ResourceMetadata>;
 
 /** A resource type of the Kubernetes API. */
 export interface ResourceType {

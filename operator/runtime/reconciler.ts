@@ -52,7 +52,7 @@ export type Result =
   /** Failed. Retried with exponential backoff, not before `atLeast` milliseconds (`Retry-After` of the API server). */
   | { readonly type: 'retry'; readonly error: Error; readonly atLeast: number };
 
-export interface ReconcilerOptions<R extends CustomResource> {
+interface ReconcilerOptions<R extends CustomResource> {
   readonly type: ResourceType;
   readonly cluster: ApiClient;
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import { ApiError, ApiServerUnreachable } from './api-errors';
 import { parseObjects } from './json';
 
 /** An event of a watch. An ERROR event is thrown as {@link ApiError}. */
-export interface WatchEvent<T> {
+interface WatchEvent<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   readonly object: T;
 }

@@ -21,7 +21,7 @@ export interface Verdict {
 }
 
 /** A field that is refused, as the API server refuses fields by a schema. */
-export interface Refusal {
+interface Refusal {
   /** `spec.id` */
   readonly field: string;
   /** A sentence without the field. */

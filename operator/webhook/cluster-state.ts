@@ -19,7 +19,7 @@ export interface ClusterState {
   secretsOf(namespace: string, hub: string): ReadSecrets | undefined;
 }
 
-export interface StateSources {
+interface StateSources {
   readonly cache: Cache;
   readonly controller: Pick<Controller, 'othersWithIdentity'>;
   readonly secrets: Pick<SecretReader, 'lastRead'>;

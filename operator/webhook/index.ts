@@ -15,7 +15,7 @@ import type { ClusterState } from './cluster-state';
 import { review } from './review';
 import { AdmissionServer } from './server';
 
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly settings: Settings;
   readonly cluster: ApiClient;
   readonly clock: Clock;

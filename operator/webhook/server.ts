@@ -26,7 +26,7 @@ export interface Tls {
   readonly key: string;
 }
 
-export interface AdmissionServerOptions {
+interface AdmissionServerOptions {
   /** Answers the body of a review with the body of the answer. @throws NotAReview */
   readonly answer: (body: Buffer) => string;
   /** Called for each request that was answered: HTTP status, and seconds since it arrived. */

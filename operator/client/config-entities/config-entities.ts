@@ -10,7 +10,7 @@ import type { RestClient } from '../connection/rest';
 import { callService } from '../services';
 import { type ConfigEntityKind, type EntityPayload } from '../connection/config-entity';
 
-export interface RemoveOptions {
+interface RemoveOptions {
   /** Called when the request leaves the queue; false: nothing is sent. */
   readonly shouldRemove?: () => boolean;
 }

@@ -3,7 +3,7 @@ import { Stopping } from '../../base/errors';
 import { Timer } from '../../base/timer';
 import { type Attempts, type ReloadResult, reloadWithRetry } from './reload-retry';
 
-export interface ReloadsOptions extends Attempts {
+interface ReloadsOptions extends Attempts {
   /** Whether writes are in flight or queued for which the reload should wait. */
   isWriting(component: string): boolean;
 }

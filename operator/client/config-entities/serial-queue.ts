@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock';
 
-export interface SerialQueueOptions {
+interface SerialQueueOptions {
   readonly clock: Clock;
   /** Whether all queued tasks fail with this error of the running one, because they would fail in the same way. */
   readonly failFast?: (error: unknown) => boolean;

@@ -14,7 +14,7 @@ export interface Entries<V> {
 export type Changes<V> = Iterable<readonly [key: string, value: V | undefined]>;
 
 /** The source of the state of a {@link FollowedCollection}. */
-export interface CollectionSource<V, State extends Entries<V>> {
+interface CollectionSource<V, State extends Entries<V>> {
   /** The entries, in messages. */
   readonly name: string;
   /** Subscribes to the hub's changes and passes them to `change` or `invalidate` of the collection. */

@@ -26,7 +26,7 @@ import { AuthBackoff } from './auth-backoff';
 import { type HubLists, type KeptLists, keptLists } from './kept-lists';
 
 /** Milliseconds. */
-export const COMMAND_TIMEOUT = 10_000;
+const COMMAND_TIMEOUT = 10_000;
 
 // Milliseconds. The hub pings every 55 s, which is too rare to detect a hung hub or a lost route.
 const HEARTBEAT_INTERVAL = 30_000;

@@ -130,7 +130,7 @@ export class KeptList {
   }
 }
 
-export interface ListListener {
+interface ListListener {
   /** @param fields for the log */
   onDropped(fields: object): void;
   /** A list that was dropped may be read again. Changes that its hub reported meanwhile were not seen. */

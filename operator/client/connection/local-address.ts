@@ -86,7 +86,7 @@ export const refusingLocal =
     });
   };
 
-export class LocalAddressRefused extends OperationalError {
+class LocalAddressRefused extends OperationalError {
   readonly code = 'LOCAL_ADDRESS_REFUSED';
   constructor() {
     super(`its name leads to ${LOCAL_ADDRESS}, which is refused`);

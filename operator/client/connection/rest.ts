@@ -29,7 +29,7 @@ import { AuthBackoff } from './auth-backoff';
 /** Milliseconds. The hub answers most requests in a few milliseconds. */
 export const REQUEST_TIMEOUT = 10_000;
 /** Milliseconds. Writes and reloads parse whole files: up to a second with 500 automations, more on a small board. */
-export const WRITE_TIMEOUT = 30_000;
+const WRITE_TIMEOUT = 30_000;
 
 /** Bytes of an answer over HTTP: the configuration of an automation, a form, the names of components. */
 export const MAX_ANSWER_SIZE = 4 * 1024 * 1024;

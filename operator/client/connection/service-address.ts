@@ -16,7 +16,7 @@ export function lookupAs(addresses: () => readonly string[]): LookupFunction {
   };
 }
 
-export class ServiceMissing extends OperationalError {
+class ServiceMissing extends OperationalError {
   readonly code = 'SERVICE_MISSING';
   constructor() {
     super('its Service does not exist, has no address yet, or leads to other pods');

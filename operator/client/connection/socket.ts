@@ -10,7 +10,7 @@ import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './error
 import { connectionOptions, describeNetworkError, type HubAddress, hubBodies, type RestClient } from './rest';
 
 /** Milliseconds that the upgrade and the authentication may take, each. */
-export const HANDSHAKE_TIMEOUT = 10_000;
+const HANDSHAKE_TIMEOUT = 10_000;
 
 /** Bytes of a message. The registry of a hub with 10,000 entities has about 8 MiB. */
 const MAX_MESSAGE_SIZE = 12 * 1024 * 1024;

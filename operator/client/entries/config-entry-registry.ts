@@ -7,7 +7,7 @@ import type { ConfigEntry, ConfigSubentry } from '../connection/flow-step';
 import type { RestClient } from '../connection/rest';
 
 /** An entry was added, changed (its state, too) or removed. */
-export type ConfigEntryListener = (entry: ConfigEntry) => void;
+type ConfigEntryListener = (entry: ConfigEntry) => void;
 
 /** The config entries of a hub. They are read once and kept current by the hub's events. */
 export class ConfigEntryRegistry {

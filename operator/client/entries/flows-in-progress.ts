@@ -3,7 +3,7 @@ import type { HubConnection } from '../connection/connection';
 import type { FlowInProgress } from '../connection/flow-step';
 
 /** A flow that the hub started was added or has ended. */
-export type FlowListener = (flow: FlowInProgress) => void;
+type FlowListener = (flow: FlowInProgress) => void;
 
 /**
  * The flows that the hub started itself and that wait for a person: it asks for other credentials of an entry, or has

@@ -4,7 +4,7 @@ import type { HubConnection } from '../connection/connection';
 import type { FlowKind, Placeholders } from '../connection/flow-step';
 
 /** Where a text of a flow stands: an error of a form, or the reason of an abort. */
-export type TextKind = 'error' | 'abort';
+type TextKind = 'error' | 'abort';
 
 const CATEGORY: Readonly<Record<FlowKind, string>> = {
   config: 'config',

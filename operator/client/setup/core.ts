@@ -34,7 +34,7 @@ const hasVersion = (answer: unknown): boolean =>
 const configOfHub: Shape<CoreConfig> = (answer) => (hasVersion(answer) ? coreConfig(answer) : undefined);
 
 /** How far the hub is with its start. */
-export interface CoreState {
+interface CoreState {
   readonly state: CoreConfig['state'];
   /** The hub's database is being converted to a newer schema. */
   readonly isMigrating: boolean;

@@ -7,7 +7,7 @@ import { isUnknownCommand } from '../connection/errors';
 /**
  * Whether the hub reads the client's address from `X-Forwarded-For`, and the proxies from which it accepts the header.
  */
-export interface ReverseProxySettings {
+interface ReverseProxySettings {
   readonly enabled: boolean;
   /** CIDR */
   readonly trustedProxies: readonly string[];

@@ -15,7 +15,7 @@ import { ONBOARDING_STEPS, type OnboardingStep } from './health';
 import type { RestClient } from '../connection/rest';
 
 /** The steps after `user`; they need the access token of a login. */
-export type LaterStep = Exclude<OnboardingStep, 'user'>;
+type LaterStep = Exclude<OnboardingStep, 'user'>;
 export const LATER_STEPS = ONBOARDING_STEPS.filter((step): step is LaterStep => step !== 'user');
 
 export interface Credentials {

@@ -29,7 +29,7 @@ interface Ended {
   readonly times: number;
 }
 
-export interface BoundedTextsOptions {
+interface BoundedTextsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Milliseconds of processor time for a text. Default: {@link TEXT_LIMIT}. */

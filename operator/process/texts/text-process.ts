@@ -35,7 +35,7 @@ export type TaskResult =
     };
 
 /** Bounds of one task, in milliseconds of processor time. */
-export interface TimeBounds {
+interface TimeBounds {
   readonly part: number;
   readonly total: number;
 }

@@ -14,7 +14,7 @@ import { truncate } from '../../base/truncate';
 /** What an entry of an archive is; `other`: a device, a socket, a named pipe. */
 export type EntryType = 'file' | 'folder' | 'link' | 'other';
 
-export interface ArchiveEntry {
+interface ArchiveEntry {
   /** Without the folder of the archive that contains everything, such as `custom_components/name/manifest.json`. */
   readonly path: string;
   readonly type: EntryType;

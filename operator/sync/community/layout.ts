@@ -15,7 +15,7 @@ type Layout = (
 ) => Promise<RepositoryPackage | Attached>;
 
 /** A repository whose files are attached to its releases. */
-export interface Attached {
+interface Attached {
   /** Names that the attachment may have: the first one that the release has counts. */
   readonly attachments: readonly string[];
   /** Unpacks the files that are in the repository itself as well, for a version that is no release. Absent: it has none. */

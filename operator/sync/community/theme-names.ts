@@ -5,7 +5,7 @@ import { isObject } from '../../base/is-object';
 /** Characters of the name of a theme: names are in the status. */
 const LONGEST_THEME_NAME = 200;
 
-export type ThemeNames =
+type ThemeNames =
   | { readonly names: readonly string[] }
   /** `The file x` and this are a sentence. */
   | { readonly problem: string };

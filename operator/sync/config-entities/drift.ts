@@ -19,7 +19,7 @@ export interface WatchedResource {
   readonly requeue: (priority?: Priority) => void;
 }
 
-export interface DriftDetectorOptions {
+interface DriftDetectorOptions {
   readonly client: HubClient;
   readonly clock: Clock;
   readonly log: Logger;

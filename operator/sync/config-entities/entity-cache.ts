@@ -46,7 +46,7 @@ export type Observed =
    */
   | { readonly source: KnownSource; readonly hash: string; readonly at: number };
 
-export type KnownSource = 'write' | 'file' | 'reload' | 'live';
+type KnownSource = 'write' | 'file' | 'reload' | 'live';
 
 /** The cached data of one resource between reconciles. It is optional: it only saves requests. */
 export interface CachedEntity extends Corrected, Paced, Removable {

@@ -13,7 +13,7 @@ import { FileReadSchedule } from './file-read-schedule';
 import { Places, type PlaceServices } from './places';
 
 /** The data of one hub: the cache of its resources, the drift detection, and the places of their definitions. */
-export interface EntityContext {
+interface EntityContext {
   readonly cache: EntityCache;
   readonly drift: DriftDetector;
   readonly places: Places;

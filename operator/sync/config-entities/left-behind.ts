@@ -15,7 +15,7 @@ import { formerIds } from './ownership';
 import { createdByOperator, unmark } from './ownership-label';
 
 /** Report to the Hub about objects without a resource. */
-export interface LeftBehindReport {
+interface LeftBehindReport {
   /** Sentences for the message of `Ready`; undefined: there are none. */
   readonly notice?: string;
   readonly events: readonly EventSpec[];

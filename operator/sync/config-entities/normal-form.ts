@@ -17,7 +17,7 @@ export interface Rules {
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
 
-export type Normalize = (value: unknown) => unknown;
+type Normalize = (value: unknown) => unknown;
 
 type Part = Readonly<Record<string, unknown>>;
 

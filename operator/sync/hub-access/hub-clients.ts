@@ -18,7 +18,7 @@ const { bootstrap, external } = definition.spec.properties;
 const accessSchema = { type: 'object', properties: { bootstrap, external } } as const;
 
 /** The client of a hub, or a sentence about the missing prerequisite. */
-export type Contacted = { readonly client: HubClient } | { readonly missing: string };
+type Contacted = { readonly client: HubClient } | { readonly missing: string };
 
 export interface Usable {
   readonly hub: Hub;

@@ -4,7 +4,7 @@ import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
 /** A value of a Secret, or a sentence that names the missing part. `isRefused`: no resource may name that Secret. */
-export type SecretValue = { readonly value: string } | MissingValue;
+type SecretValue = { readonly value: string } | MissingValue;
 
 export interface MissingValue {
   readonly missing: string;

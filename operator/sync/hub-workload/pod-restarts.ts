@@ -21,7 +21,7 @@ import {
 } from './owned-objects';
 
 /** Whether the applied pod template is the desired one. `held`: it cannot be applied now. */
-export type TemplateState = 'current' | 'pending' | 'held';
+type TemplateState = 'current' | 'pending' | 'held';
 
 /** What a restart would interrupt. `start`: also the migration of the database, and a restore that has ended the hub. */
 export type Occupation = 'start' | 'backup';

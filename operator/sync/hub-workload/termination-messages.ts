@@ -64,7 +64,7 @@ export interface PrepareReport {
   readonly problems: readonly Problem[];
 }
 
-export interface UnbanReport {
+interface UnbanReport {
   /** `removed`: the operator's address was banned. `unknown`: the operator does not know its address. */
   readonly result: 'removed' | 'absent' | 'unknown';
   /** The operator's. */

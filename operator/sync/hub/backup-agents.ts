@@ -5,7 +5,7 @@ import type { Services } from '../services';
 export type BackupSpec = NonNullable<HubSpec['backup']>;
 
 /** Ids of destinations, or a sentence that says which one is missing. */
-export type Agents = { readonly ids: readonly string[] } | { readonly missing: string };
+type Agents = { readonly ids: readonly string[] } | { readonly missing: string };
 
 /** Ids of the hub's own volume: of a hub in a container, and of one with the Supervisor. */
 const CONTAINER_AGENT = 'backup.local';

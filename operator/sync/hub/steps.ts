@@ -47,7 +47,7 @@ export type WithClaim = Found &
     | { readonly claim: undefined; readonly claimProblem: ClaimProblem }
   );
 
-export interface ClaimProblem {
+interface ClaimProblem {
   readonly outcome: Outcome;
   /**
    * True: the claim does not exist, or another pod uses it, so that no pod may start on it. False: that is not known, so a

@@ -51,7 +51,7 @@ export interface Failure {
 }
 
 /** In-memory state of a resource. */
-export interface Cached extends Corrected, Removable {
+interface Cached extends Corrected, Removable {
   operation?: FlowOperation | undefined;
   /** `status.pendingFlow.startedAt` of the flow that this process is about to start. */
   startedAt?: string | undefined;

@@ -100,7 +100,7 @@ export function recordedFields({ resource, desired }: Recording): readonly strin
 }
 
 /** The name of an entry by its registry and id; undefined: there is none. */
-export type NameOfEntry = (type: RegistryType, id: string) => string | undefined;
+type NameOfEntry = (type: RegistryType, id: string) => string | undefined;
 
 /** The inverse of the desired entry: the spec that describes an entry, without `hubRef`. Empty fields are left out. */
 export function entrySpecOf(

@@ -22,7 +22,7 @@ export const missingSecret = (name: string, field: string, key?: string): Missin
       };
 
 /** The URL of the recorder's database in the Secret that `spec.recorder.databaseSecretRef` names. */
-export type RecorderUrl =
+type RecorderUrl =
   | { readonly type: 'url'; readonly url: string }
   | ({ readonly type: 'missing' } & MissingSecret)
   /** No resource may name that Secret. */

@@ -11,7 +11,7 @@ import { applyBundle, hasBundle, type WebhookConfiguration } from './ca-bundle';
 import { checkCertificate, type ServingCertificate, type TlsSecret } from './check';
 import { issueCertificate } from './issue';
 
-export interface CertificatesOptions {
+interface CertificatesOptions {
   readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;

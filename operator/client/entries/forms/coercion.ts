@@ -4,7 +4,7 @@ import type { Value } from './answer';
 import { isDuration, type JsonSchema, schemaOf } from './schema';
 
 /** The value that the field asks for, or why there is none: the end of a sentence that begins with the field. */
-export type Coerced = { readonly value: unknown } | { readonly problem: string };
+type Coerced = { readonly value: unknown } | { readonly problem: string };
 
 const WORDS: Readonly<Record<string, boolean>> = {
   true: true,

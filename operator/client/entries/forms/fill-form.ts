@@ -13,7 +13,7 @@ export interface Upload {
   readonly file: Extract<Value, { readonly type: 'file' }>;
 }
 
-export interface FilledForm {
+interface FilledForm {
   readonly data: Readonly<Record<string, unknown>>;
   readonly uploads: readonly Upload[];
   /** The fields that the form has: `field` or `section.field`. */

@@ -9,7 +9,7 @@ import { LARGEST_TOTAL } from './assignment';
 import type { Places } from '../places';
 
 /** How the objects of a hub are delivered, for its Hub. */
-export interface DeliveryState {
+interface DeliveryState {
   /** `status.delivery`; null: all by the hub's API. */
   readonly status: {
     readonly files: number;

@@ -10,7 +10,7 @@ import { HubReading } from './hub-reading';
 import { unreadableLines } from './unreadable-lines';
 
 /** The amount of delivered definitions of a hub, for the status of its Hub. */
-export interface DeliverySize {
+interface DeliverySize {
   readonly configMaps: number;
   /** Bytes of all definitions, and of those in the fullest ConfigMap. */
   readonly bytes: number;

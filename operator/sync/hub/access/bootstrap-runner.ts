@@ -115,7 +115,7 @@ export function bootstrapStatus(
 }
 
 /** The hub understood a setting and does not accept it, such as a time zone that does not exist. */
-export function isInvalidSetting(error: HubError): error is HubRejected {
+function isInvalidSetting(error: HubError): error is HubRejected {
   return error instanceof HubRejected && ['invalid_format', 'invalid_info'].includes(error.code);
 }
 

@@ -18,7 +18,7 @@ import { issueToken, revokeOtherTokens, type TokenServices } from '../../hub-acc
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
 
 /** The state that follows. `after`: milliseconds until its step. */
-export interface NextState {
+interface NextState {
   readonly type: 'next';
   readonly state: BootstrapState;
   readonly after: number;

@@ -8,7 +8,7 @@ import {
 } from '../../../client/connection/api-types';
 
 /** The core settings of a Hub that its hub does not have. */
-export interface CoreDifference {
+interface CoreDifference {
   readonly update: CoreConfigUpdate;
   /** The hub takes them from `configuration.yaml`, so that they cannot be set. */
   readonly overridden: boolean;

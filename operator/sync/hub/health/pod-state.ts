@@ -25,7 +25,7 @@ interface NotReady {
   readonly cause: NotReadyCause;
 }
 
-export type PodState =
+type PodState =
   | { readonly ready: true }
   | {
       readonly ready: false;

@@ -16,7 +16,7 @@ import type { Occupation, PodRestarts } from '../../hub-workload/pod-restarts';
 import type { EventSpec } from '../../../runtime/event-spec';
 
 /** Milliseconds until a changed pod template may be applied, and why it waits, for people. 0: now. */
-export interface RolloutDelay {
+interface RolloutDelay {
   readonly delay: number;
   readonly notice?: string;
 }

@@ -108,7 +108,7 @@ export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promi
 }
 
 /** The part of a reconcile that says which entry may be adopted; `kubectl hub diff` asks as well. */
-export type Adoption = Pick<IntegrationReconcile, 'client' | 'entries' | 'resource' | 'spec'> & {
+type Adoption = Pick<IntegrationReconcile, 'client' | 'entries' | 'resource' | 'spec'> & {
   readonly hub: Pick<IntegrationContext, 'ownerOf'>;
 };
 
