@@ -6,7 +6,7 @@ import { HubClient } from '../operator/client/hub-client';
 import { systemClock } from '../operator/base/clock';
 import { GROUP_VERSION } from '../operator/kinds/group';
 import { objectNames } from '../operator/kinds/object-names';
-import { pathOf } from '../operator/runtime/objects';
+import { pathOf, type ResourceType } from '../operator/runtime/objects';
 import type { CustomResource } from '../operator/kinds/resource';
 import { conditionOf } from '../operator/runtime/conditions';
 import { ApiClient } from '../operator/runtime/api-client';
@@ -205,6 +205,17 @@ export class HubBench {
       path: pathOf(typeOf(kind), namespace, name),
       contentType: 'application/merge-patch+json',
       body: { spec },
+    });
+  }
+
+  /** Creates or changes an object that is none of the operator's. */
+  async apply(type: ResourceType, namespace: string, name: string, content: object): Promise<void> {
+    await this.cluster.request({
+      method: 'PATCH',
+      path: pathOf(type, namespace, name),
+      query: { fieldManager: 'bench', force: true },
+      contentType: 'application/apply-patch+yaml',
+      body: { apiVersion: 'v1', kind: type.kind, metadata: { name, namespace }, ...content },
     });
   }
 
