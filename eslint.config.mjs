@@ -15,7 +15,7 @@ const ofOperator = (target, ...allowed) => ({
 });
 
 /** Folders of `operator/sync` below those of the kinds: each imports only those before it. */
-const belowKinds = ['secrets-yaml', 'hub-access', 'hub-workload', 'objects'];
+const belowKinds = ['secrets-yaml', 'hub-connection', 'hub-pod', 'objects'];
 const syncKinds = readdirSync(join(import.meta.dirname, 'operator', 'sync'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !belowKinds.includes(entry.name))
   .map(({ name }) => name);

@@ -22,7 +22,7 @@ interface Folder {
 }
 
 const FOLDERS: readonly Folder[] = [
-  { path: join('operator', 'sync', 'hub-workload', 'scripts'), isOneProgram: false },
+  { path: join('operator', 'sync', 'hub-pod', 'scripts'), isOneProgram: false },
   { path: join('cli', 'test', 'runner'), isOneProgram: true },
 ];
 

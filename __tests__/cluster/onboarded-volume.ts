@@ -7,7 +7,7 @@ import { redactor } from '../../operator/client/connection/redact';
 import { RestClient } from '../../operator/client/connection/rest';
 import { createToken } from '../../operator/client/setup/tokens';
 import { generateConfiguration } from '../../operator/sync/configuration/generate/generate';
-import { PREPARE_CONFIG } from '../../operator/sync/hub-workload/scripts';
+import { PREPARE_CONFIG } from '../../operator/sync/hub-pod/scripts';
 import { cached, contentKey } from '../../sandbox/cache';
 import { PROVISIONER, STORAGE_CLASS } from '../../sandbox/node/names';
 import { mustKubectl, sandboxDirectory } from '.';

@@ -1,5 +1,5 @@
 import type { CustomResource } from '../kinds/resource';
-import { PerResource } from './hub-access/per-hub';
+import { PerResource } from './hub-connection/per-hub';
 import type { Services } from './services';
 
 /**

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bundleOf, digestOf } from '../../../operator/sync/community/repository-package';
-import { INSTALL } from '../../../operator/sync/hub-workload/scripts';
+import { INSTALL } from '../../../operator/sync/hub-pod/scripts';
 import { until } from '../../cluster';
 import { runPython } from '../../cluster/python-script';
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StatefulSet } from '../../../operator/sync/hub-workload/owned-objects';
+import type { StatefulSet } from '../../../operator/sync/hub-pod/owned-objects';
 import { freshNamespace, kubectl, mustKubectl, until } from '../../cluster';
 import { configuration, Home, type StoredCondition } from '../../cluster/home';
 import { idleHub, nowhere } from '../../cluster/idle-hub';

@@ -14,11 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { PREPARE_CONFIG, pythonCommand } from '../../../operator/sync/hub-workload/scripts';
-import {
-  type PrepareReport,
-  parsePrepareReport,
-} from '../../../operator/sync/hub-workload/termination-messages';
+import { PREPARE_CONFIG, pythonCommand } from '../../../operator/sync/hub-pod/scripts';
+import { type PrepareReport, parsePrepareReport } from '../../../operator/sync/hub-pod/termination-messages';
 import { runPython } from '../../cluster/python-script';
 
 // The init container's script alone, with the real hub's check: the starts of one hub on one volume, in their order.

@@ -5,11 +5,8 @@ import { dirname, join } from 'node:path';
 import type { Files } from '../../../operator/sync/configuration/generate/config-files';
 import { entriesFor, entriesOfPart } from '../../../operator/sync/configuration/generate/file-keys';
 import { splitIntoParts, withPartFiles } from '../../../operator/sync/configuration/generate/parts';
-import { PREPARE_CONFIG } from '../../../operator/sync/hub-workload/scripts';
-import {
-  type PrepareReport,
-  parsePrepareReport,
-} from '../../../operator/sync/hub-workload/termination-messages';
+import { PREPARE_CONFIG } from '../../../operator/sync/hub-pod/scripts';
+import { type PrepareReport, parsePrepareReport } from '../../../operator/sync/hub-pod/termination-messages';
 import { runPython } from '../../cluster/python-script';
 
 // The init container's script alone, with the real hub's check, and files in folders.

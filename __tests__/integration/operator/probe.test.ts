@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { PROBE } from '../../../operator/sync/hub-workload/scripts';
+import { PROBE } from '../../../operator/sync/hub-pod/scripts';
 import { runPython } from '../../cluster/python-script';
 
 // The script of the probes alone, in both modes.

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PREPARE_CONFIG, PROBE } from '../../../operator/sync/hub-workload/scripts';
+import { PREPARE_CONFIG, PROBE } from '../../../operator/sync/hub-pod/scripts';
 import { runPython } from '../../cluster/python-script';
 
 // Settings of the web server that a volume or a backup brings with it, as the programs in the hub's image treat them.

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { UNBAN_OPERATOR_IP } from '../../../operator/sync/hub-workload/scripts';
+import { UNBAN_OPERATOR_IP } from '../../../operator/sync/hub-pod/scripts';
 import { runPython } from '../../cluster/python-script';
 
 // The init container's script alone: the rest of a hub's ip_bans.yaml.

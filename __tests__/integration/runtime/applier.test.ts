@@ -7,7 +7,7 @@ import type { ApiClient } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
 import { systemClock } from '../../../operator/base/clock';
 import { Cache } from '../../../operator/runtime/cache';
-import type { Claim } from '../../../operator/sync/hub-workload/owned-objects';
+import type { Claim } from '../../../operator/sync/hub-pod/owned-objects';
 import { recordRanVersion } from '../../../operator/sync/hub/workload/downgrade';
 import { silentLog } from '../../cluster/silent-log';
 import { freshNamespace, until } from '../../cluster';

@@ -17,7 +17,7 @@ import { generateConfiguration } from '../../../operator/sync/configuration/gene
 import { missingSecrets, secretUses } from '../../../operator/sync/configuration/generate/secret-uses';
 import { podProblem } from '../../../operator/sync/hub/health/pod-state';
 import { refuseDowngrade } from '../../../operator/sync/hub/workload/downgrade';
-import { HubClients } from '../../../operator/sync/hub-access/hub-clients';
+import { HubClients } from '../../../operator/sync/hub-connection/hub-clients';
 import { areas } from '../../../operator/sync/registry/entry-types';
 import { resolveReferences } from '../../../operator/sync/registry/locate-entry';
 import { type DocumentedCommand, documentedCommands } from '../../integration/docs/documented-commands';

@@ -3,7 +3,7 @@ import { API_GROUP } from '../../../operator/kinds/group';
 import { defaulted } from '../../../operator/kinds/schema';
 import { readSettings } from '../../../operator/process/settings';
 import { stalled } from '../../../operator/runtime/outcome';
-import type { Claim } from '../../../operator/sync/hub-workload/owned-objects';
+import type { Claim } from '../../../operator/sync/hub-pod/owned-objects';
 import type { HubContext } from '../../../operator/sync/hub/steps';
 import type { SecretContent } from '../../../operator/runtime/secrets';
 import type { ClusterObject } from '../../../operator/runtime/objects';

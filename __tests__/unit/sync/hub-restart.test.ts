@@ -16,7 +16,7 @@ import { Reconciler } from '../../../operator/runtime/reconciler';
 import { Store } from '../../../operator/runtime/store';
 import type { Child } from '../../../operator/sync/objects/child';
 import { childModule } from '../../../operator/sync/objects/child-module';
-import { HubClients } from '../../../operator/sync/hub-access/hub-clients';
+import { HubClients } from '../../../operator/sync/hub-connection/hub-clients';
 import { ManualClock } from '../manual-clock';
 import { resource } from '../resource';
 import { FakeApiClient } from '../runtime/fake-api-client';

@@ -7,7 +7,7 @@ import {
   POD_NOT_READY_REQUEUE,
 } from '../../base/limits';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
-import { hubNotFound } from '../hub-access/hub-clients';
+import { hubNotFound } from '../hub-connection/hub-clients';
 import { DigestMismatch, InstallRejected, TargetTaken } from './errors';
 import { DownloadFailed } from './download';
 import type { Installed } from './installer-pod';

@@ -1,6 +1,6 @@
 import type { HubCommunityRepository } from '../../kinds';
 import type { SyncModule } from '../../runtime/sync-module';
-import type { HubClients } from '../hub-access/hub-clients';
+import type { HubClients } from '../hub-connection/hub-clients';
 import type { Services } from '../services';
 import { Installer } from './installer';
 import { Preparations } from './preparation';

@@ -1,9 +1,9 @@
 import { operatorAnnotations } from '../../kinds/annotations';
 import type { Manifest } from '../../runtime/apply';
 import type { ClusterObject } from '../../runtime/objects';
-import type { Pod, StatefulSet } from '../hub-workload/owned-objects';
-import { parseObject, PREPARE_CONTAINER } from '../hub-workload/termination-messages';
-import { INSTALL, pythonCommand } from '../hub-workload/scripts';
+import type { Pod, StatefulSet } from '../hub-pod/owned-objects';
+import { parseObject, PREPARE_CONTAINER } from '../hub-pod/termination-messages';
+import { INSTALL, pythonCommand } from '../hub-pod/scripts';
 
 /** Paths in the pod. */
 const CONFIG = '/config';

@@ -4,7 +4,7 @@ import { objectNames } from '../../kinds/object-names';
 import { ObjectRejected } from '../../runtime/apply-errors';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
-import { claimName, type Pod, type StatefulSet } from '../hub-workload/owned-objects';
+import { claimName, type Pod, type StatefulSet } from '../hub-pod/owned-objects';
 import type { Services } from '../services';
 import { InstallRejected } from './errors';
 import {

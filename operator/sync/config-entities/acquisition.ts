@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock';
 import type { Outcome } from '../../runtime/outcome';
 import type { Child } from '../objects/child';
 import { adoptedEvent, forgottenStatus, recordedId } from '../objects/ownership';
-import { volumeStatus } from '../hub-workload/hub-volume';
+import { volumeStatus } from '../hub-pod/hub-volume';
 import { inProgress } from './conditions';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { Observation } from './observation';

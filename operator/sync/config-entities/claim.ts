@@ -1,5 +1,5 @@
 import type { HubClient } from '../../client/hub-client';
-import { hubVolume, volumeStatus } from '../hub-workload/hub-volume';
+import { hubVolume, volumeStatus } from '../hub-pod/hub-volume';
 import type { Child } from '../objects/child';
 import { othersOf, recordedBy, recordedId } from '../objects/ownership';
 import type { Services } from '../services';

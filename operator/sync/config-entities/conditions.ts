@@ -21,7 +21,7 @@ import { conditionOf } from '../../runtime/conditions';
 import { truncate } from '../../base/truncate';
 import type { Child } from '../objects/child';
 import { formatDiff } from '../objects/field-diff';
-import { volumeStatus } from '../hub-workload/hub-volume';
+import { volumeStatus } from '../hub-pod/hub-volume';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { Observation } from './observation';
 import { wasAccepted } from './ownership';

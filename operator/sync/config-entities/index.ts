@@ -1,7 +1,7 @@
 import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds';
 import { childModule } from '../objects/child-module';
-import type { HubClients } from '../hub-access/hub-clients';
+import type { HubClients } from '../hub-connection/hub-clients';
 import type { Services } from '../services';
 import { waitUntilRecorded, runWhileResponsive } from '../objects/while-responsive';
 import { automations } from './automation';

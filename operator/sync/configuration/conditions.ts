@@ -6,7 +6,7 @@ import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limit
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, ready, type Stalled, stalled, waiting } from '../../runtime/outcome';
-import type { OwnDefinitions } from '../hub-workload/own-definitions';
+import type { OwnDefinitions } from '../hub-pod/own-definitions';
 import type { Files } from './generate/config-files';
 import { type ForeignTarget, wayOut } from './generate/foreign-targets';
 import type { Observed } from './record/observe';

@@ -25,7 +25,7 @@ import type { EventSpec } from '../../runtime/event-spec';
 import { condition, type ConditionValue } from '../../runtime/outcome';
 import type { Services } from '../services';
 import { agentsOfIntegrations, type BackupSpec, chooseAgents, isInContainer } from './backup-agents';
-import { secretValue } from '../hub-access/secret-value';
+import { secretValue } from '../hub-connection/secret-value';
 import { type Authenticated, type HubContext, type HubStep, requeueAfter } from './steps';
 
 /**

@@ -1,7 +1,7 @@
 import type { Hub } from '../../kinds';
 import { conditionOf } from '../../runtime/conditions';
 import { condition, type ConditionValue } from '../../runtime/outcome';
-import { PerHub } from '../hub-access/per-hub';
+import { PerHub } from '../hub-connection/per-hub';
 import type { Services } from '../services';
 import { type HubContext, requeueAfter } from './steps';
 

@@ -5,7 +5,7 @@ import type { ConditionType } from '../../kinds/reasons';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type ConditionValue, type Outcome, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import { type Claim, type StatefulSet, statefulSetOf } from '../hub-workload/owned-objects';
+import { type Claim, type StatefulSet, statefulSetOf } from '../hub-pod/owned-objects';
 import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import { AnswerTooLarge, ApiError, isConflict } from '../../runtime/api-errors';
 import { errorOutcome } from '../../runtime/error-outcome';

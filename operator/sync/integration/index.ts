@@ -1,6 +1,6 @@
 import type { HubClient } from '../../client/hub-client';
 import { childModule } from '../objects/child-module';
-import type { HubClients } from '../hub-access/hub-clients';
+import type { HubClients } from '../hub-connection/hub-clients';
 import type { Services } from '../services';
 import { waitUntilRecorded } from '../objects/while-responsive';
 import { IntegrationContexts } from './integration-context';

@@ -14,7 +14,7 @@ import { nearestName } from '../../base/nearest-name';
 import { undefinedIf } from '../../base/undefined-if';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
-import { hubErrorOutcome } from '../hub-access/hub-errors';
+import { hubErrorOutcome } from '../hub-connection/hub-errors';
 import type { OperationEnd } from '../objects/operation';
 import { adopt, namedEntry, takeOwnership, replace } from './entry/acquisition';
 import { entriesOf } from './entry/adoption';

@@ -5,7 +5,7 @@ import { isConflict } from '../../runtime/api-errors';
 import { type ClusterObject, pathOf } from '../../runtime/objects';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
-import { createGeneratedSecret } from '../hub-workload/generated-secret';
+import { createGeneratedSecret } from '../hub-pod/generated-secret';
 import type { Services } from '../services';
 
 const KEY = 'hash-key';

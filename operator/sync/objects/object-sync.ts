@@ -3,7 +3,7 @@ import { POD_NOT_READY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Waiting, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import { isOnOtherVolume } from '../hub-workload/hub-volume';
+import { isOnOtherVolume } from '../hub-pod/hub-volume';
 import type { Child, ChildModule } from './child';
 
 /** One reconcile of one resource. */

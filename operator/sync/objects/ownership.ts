@@ -2,7 +2,7 @@ import type { KindDefinition } from '../../kinds/kind';
 import type { ReadyReason } from '../../kinds/reasons';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Services } from '../services';
-import { volumeStatus } from '../hub-workload/hub-volume';
+import { volumeStatus } from '../hub-pod/hub-volume';
 import type { Child } from './child';
 
 // The record of an object in the status of its resource (rules.md, "Ownership of objects in the hub"). Status is written

@@ -4,7 +4,7 @@ import { HubFailed, HubRejected } from '../../client/connection/errors';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-workload/hub-volume';
+import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-pod/hub-volume';
 import type { Services } from '../services';
 import type { Child, ChildModule } from './child';
 import { Operation } from './operation';

@@ -4,7 +4,7 @@ import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE, MIN_WRITE_INTERVAL } from 
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Ready, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { type FieldDiff, formatDiff } from '../objects/field-diff';
-import { hubErrorOutcome, rejectedMessage } from '../hub-access/hub-errors';
+import { hubErrorOutcome, rejectedMessage } from '../hub-connection/hub-errors';
 import type { DesiredEntry } from './desired';
 import type { EntryResource, EntryType } from './entry-types';
 

@@ -1,5 +1,5 @@
 import { childModule } from '../objects/child-module';
-import type { HubClients } from '../hub-access/hub-clients';
+import type { HubClients } from '../hub-connection/hub-clients';
 import type { Services } from '../services';
 import { entryTypes } from './entry-types';
 import { EntryContexts } from './entry-contexts';

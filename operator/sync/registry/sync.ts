@@ -14,7 +14,7 @@ import { type ObjectReconcile, ObjectSync, untilLoaded } from '../objects/object
 import { adoptedEvent, forgottenStatus, hasAccepted, othersOf, recordedId } from '../objects/ownership';
 import { cleanupSkipped, shouldDelete } from '../objects/removal';
 import { WritePacing } from '../objects/write-pacing';
-import { hubVolume, volumeStatus } from '../hub-workload/hub-volume';
+import { hubVolume, volumeStatus } from '../hub-pod/hub-volume';
 import type { Services } from '../services';
 import { dryRun, heldBy, idIn, inProgress, partlyWritten, readyOutcome, rejected } from './conditions';
 import {

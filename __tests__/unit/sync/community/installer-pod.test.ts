@@ -1,4 +1,4 @@
-import type { Pod } from '../../../../operator/sync/hub-workload/owned-objects';
+import type { Pod } from '../../../../operator/sync/hub-pod/owned-objects';
 import {
   type HubWorkload,
   type Installation,

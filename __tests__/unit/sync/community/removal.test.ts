@@ -1,9 +1,9 @@
 import type { Hub, HubCommunityRepository } from '../../../../operator/kinds';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
 import { INSTALLED_REMOVAL_TIMEOUT } from '../../../../operator/base/limits';
-import type { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
+import type { HubClients } from '../../../../operator/sync/hub-connection/hub-clients';
 import type { Installer } from '../../../../operator/sync/community/installer';
-import type { Pod } from '../../../../operator/sync/hub-workload/owned-objects';
+import type { Pod } from '../../../../operator/sync/hub-pod/owned-objects';
 import type { Preparations } from '../../../../operator/sync/community/preparation';
 import { CommunityRemoval } from '../../../../operator/sync/community/removal';
 import type { Targets } from '../../../../operator/sync/community/targets';

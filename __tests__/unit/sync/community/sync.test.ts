@@ -1,6 +1,6 @@
 import type { HubCommunityRepository } from '../../../../operator/kinds';
 import { communityModule } from '../../../../operator/sync/community';
-import { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
+import { HubClients } from '../../../../operator/sync/hub-connection/hub-clients';
 import { resource } from '../../resource';
 import { aHub, aHubContext, services } from '../fixtures';
 

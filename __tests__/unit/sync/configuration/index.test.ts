@@ -3,8 +3,8 @@ import type { Hub, HubConfiguration, HubSecrets } from '../../../../operator/kin
 import type { Manifest } from '../../../../operator/runtime/apply';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import { configurationModule } from '../../../../operator/sync/configuration';
-import { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
-import { PodRestarts } from '../../../../operator/sync/hub-workload/pod-restarts';
+import { HubClients } from '../../../../operator/sync/hub-connection/hub-clients';
+import { PodRestarts } from '../../../../operator/sync/hub-pod/pod-restarts';
 import { readFormerValues, writeFormerValues } from '../../../../operator/sync/secrets-yaml/values-in-use';
 import { writeSecretsYaml } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
 import { aHub, secretReader, services } from '../fixtures';

@@ -3,9 +3,9 @@ import { userAnnotations } from '../../../../operator/kinds/annotations';
 import type { ApiRequest } from '../../../../operator/runtime/api-client';
 import { ApiError } from '../../../../operator/runtime/api-errors';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
-import { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
+import { HubClients } from '../../../../operator/sync/hub-connection/hub-clients';
 import { hubModule } from '../../../../operator/sync/hub';
-import { PodRestarts } from '../../../../operator/sync/hub-workload/pod-restarts';
+import { PodRestarts } from '../../../../operator/sync/hub-pod/pod-restarts';
 import type { Services } from '../../../../operator/sync/services';
 import { aHub, aHubContext, services } from '../fixtures';
 

@@ -8,7 +8,7 @@ import {
 } from '../../../../operator/sync/integration/integration-context';
 import type { Services } from '../../../../operator/sync/services';
 import { IntegrationSync } from '../../../../operator/sync/integration/sync';
-import { hubErrorOutcome } from '../../../../operator/sync/hub-access/hub-errors';
+import { hubErrorOutcome } from '../../../../operator/sync/hub-connection/hub-errors';
 import { redactedOutcome } from '../../../../operator/sync/objects/redaction';
 import { removeObject } from '../../../../operator/sync/objects/removal';
 import { silentLog } from '../../../cluster/silent-log';

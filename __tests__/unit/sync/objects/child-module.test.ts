@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createLogger } from '../../../../operator/base/log';
 import { type Outcome, ready } from '../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
-import { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
+import { HubClients } from '../../../../operator/sync/hub-connection/hub-clients';
 import type { Child, ChildModule } from '../../../../operator/sync/objects/child';
 import { childModule } from '../../../../operator/sync/objects/child-module';
 import { writeSecretsYaml } from '../../../../operator/sync/secrets-yaml/secrets-yaml';

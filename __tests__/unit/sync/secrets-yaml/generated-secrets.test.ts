@@ -1,6 +1,6 @@
 import type { HubSecrets } from '../../../../operator/kinds';
 import { configurationInUse } from '../../../../operator/sync/configuration/record/secrets';
-import { hubRedactor } from '../../../../operator/sync/hub-access/hub-secrets';
+import { hubRedactor } from '../../../../operator/sync/hub-connection/hub-secrets';
 import {
   readGeneratedSecrets,
   writeGeneratedSecrets,

@@ -6,7 +6,7 @@ import { deliveryMarker, MARKER_SCRIPT } from '../../../kinds/ids';
 import { objectNames } from '../../../kinds/object-names';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
-import { whileRefreshing } from '../../hub-workload/refresh';
+import { whileRefreshing } from '../../hub-pod/refresh';
 import { recordedBy } from '../../objects/ownership';
 import type { Services } from '../../services';
 import { scripts } from '../script';

@@ -6,9 +6,9 @@ import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
-import { DELIVERIES, deliveryMetadata } from '../../hub-workload/delivery';
-import { isForOtherVolume } from '../../hub-workload/hub-volume';
-import { keepsVolume } from '../../hub-workload/retain';
+import { DELIVERIES, deliveryMetadata } from '../../hub-pod/delivery';
+import { isForOtherVolume } from '../../hub-pod/hub-volume';
+import { keepsVolume } from '../../hub-pod/retain';
 import type { Services } from '../../services';
 import type { MountedDefinitions, DeliveryData } from './mounted-definitions';
 

@@ -6,7 +6,7 @@ import {
 } from '../../../client/connection/config-entity';
 import { HubFailed } from '../../../client/connection/errors';
 import { deliveryMarker } from '../../../kinds/ids';
-import { DELIVERIES, deliveredFile } from '../../hub-workload/delivery';
+import { DELIVERIES, deliveredFile } from '../../hub-pod/delivery';
 import { assign } from './assignment';
 import {
   CLAIM_FILE,

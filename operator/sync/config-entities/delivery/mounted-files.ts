@@ -2,7 +2,7 @@ import { HubFailed } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import type { Hub } from '../../../kinds';
 import { deliveryMarker } from '../../../kinds/ids';
-import { deliveredFile } from '../../hub-workload/delivery';
+import { deliveredFile } from '../../hub-pod/delivery';
 import type { Services } from '../../services';
 import { MountedDefinitions } from './mounted-definitions';
 import { MountedConfigMaps } from './mounted-config-maps';

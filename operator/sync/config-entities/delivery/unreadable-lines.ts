@@ -1,5 +1,5 @@
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from '../../../client/connection/config-entity';
-import { deliveredDirectory, deliveredFile } from '../../hub-workload/delivery';
+import { deliveredDirectory, deliveredFile } from '../../hub-pod/delivery';
 
 /** A line of a delivered file that the hub's YAML loader has named. */
 export interface UnreadableLine {

@@ -1,7 +1,7 @@
 import type { ConfigEntityKind, EntityPayload } from '../../../client/connection/config-entity';
 import type { HubClient } from '../../../client/hub-client';
 import { readLog } from '../../../client/setup/log-records';
-import { deliveredFile } from '../../hub-workload/delivery';
+import { deliveredFile } from '../../hub-pod/delivery';
 
 /**
  * Why the hub does not load a delivered definition, in the words of its log where it names it. Of a scene it often names the file and

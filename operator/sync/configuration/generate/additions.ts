@@ -1,7 +1,7 @@
 import { isMap, isScalar, type Node, type Pair } from 'yaml';
 import { CONFIG_ENTITY_KINDS } from '../../../client/connection/config-entity';
 import type { HubConfigurationSpec } from '../../../kinds';
-import { deliveryInclude } from '../../hub-workload/delivery';
+import { deliveryInclude } from '../../hub-pod/delivery';
 import { quote, RECORDER_KEY } from '../../secrets-yaml/secrets-yaml';
 import { nameInConfig } from './config-files';
 import type { HubYaml } from './hub-yaml';

@@ -17,8 +17,8 @@ import {
 import { insertAtTop } from './insert-entries';
 import { type ContentHashes, markerYaml } from './content-marker';
 import { secretUses } from './secret-uses';
-import type { OwnDefinitions } from '../../hub-workload/own-definitions';
-import { HUB_PORT } from '../../hub-workload/owned-objects';
+import type { OwnDefinitions } from '../../hub-pod/own-definitions';
+import { HUB_PORT } from '../../hub-pod/owned-objects';
 import { ConfigFiles, fieldOfFile, type Files, isYaml, type Origins } from './config-files';
 import { includeCircle } from './include-circle';
 import { arePlain } from './file-keys';

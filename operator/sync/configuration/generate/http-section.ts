@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { HttpSettings } from '../../../client/connection/api-types';
-import { HUB_PORT } from '../../hub-workload/owned-objects';
+import { HUB_PORT } from '../../hub-pod/owned-objects';
 import { ConfigFiles, type Files, type Place } from './config-files';
 import { parseHubYaml } from './hub-yaml';
 

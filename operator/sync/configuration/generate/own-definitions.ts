@@ -1,7 +1,7 @@
 import { isMap, isScalar } from 'yaml';
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from '../../../client/connection/config-entity';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
-import type { OwnDefinitions } from '../../hub-workload/own-definitions';
+import type { OwnDefinitions } from '../../hub-pod/own-definitions';
 import type { ConfigFiles, Place } from './config-files';
 
 /** The annotations of an object have room for 256 KiB together, and others of the accepted configuration need some. */

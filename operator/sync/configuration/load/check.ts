@@ -4,7 +4,7 @@ import type { Redact } from '../../../client/connection/redact';
 import type { HubClient } from '../../../client/hub-client';
 import { checkConfig } from '../../../client/setup/core';
 import { loggedBetween, readLog } from '../../../client/setup/log-records';
-import { deliveryInclude } from '../../hub-workload/delivery';
+import { deliveryInclude } from '../../hub-pod/delivery';
 import type { Files } from '../generate/config-files';
 
 /**

@@ -5,7 +5,7 @@ import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
 import { checkInHub, type CheckSubject, type Problem } from './check';
 import { isSameContent, type ContentHashes, readMarker } from '../generate/content-marker';
-import { whileRefreshing } from '../../hub-workload/refresh';
+import { whileRefreshing } from '../../hub-pod/refresh';
 
 /** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */
 export const REFRESH_DURATION = 15_000;

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { HubCommunityRepository } from '../../../kinds';
-import { CONFIG_VOLUME, HUB_CONTAINER, type Pod } from '../../hub-workload/owned-objects';
-import type { FoldersReport } from '../../hub-workload/termination-messages';
+import { CONFIG_VOLUME, HUB_CONTAINER, type Pod } from '../../hub-pod/owned-objects';
+import type { FoldersReport } from '../../hub-pod/termination-messages';
 import type { Services } from '../../services';
 import { type ForeignTarget, foldersOf } from '../generate/foreign-targets';
 

@@ -6,11 +6,7 @@ import type { CustomResource } from '../../../kinds/resource';
 import type { ApplyOptions } from '../../../runtime/apply';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
-import {
-  definitionsAnnotation,
-  definitionsIn,
-  type OwnDefinitions,
-} from '../../hub-workload/own-definitions';
+import { definitionsAnnotation, definitionsIn, type OwnDefinitions } from '../../hub-pod/own-definitions';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
 import { entriesFor, entriesOfPart, filesOf } from '../generate/file-keys';

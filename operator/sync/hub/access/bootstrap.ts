@@ -13,7 +13,7 @@ import {
   type Stuck,
 } from './credentials';
 import { type HubEndpoint, type OwnerSession, OwnerSessions, type SessionServices } from './owner-sessions';
-import { issueToken, revokeOtherTokens, type TokenServices } from '../../hub-access/token';
+import { issueToken, revokeOtherTokens, type TokenServices } from '../../hub-connection/token';
 
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
 

@@ -17,11 +17,11 @@ import { condition, type Outcome, stalled, waiting } from '../../../runtime/outc
 import { builtin } from '../../../runtime/types';
 import { ApiError, isForbidden, isWebhookFailure } from '../../../runtime/api-errors';
 import { conditionOf } from '../../../runtime/conditions';
-import type { HubClients } from '../../hub-access/hub-clients';
-import { hubErrorOutcome } from '../../hub-access/hub-errors';
+import type { HubClients } from '../../hub-connection/hub-clients';
+import { hubErrorOutcome } from '../../hub-connection/hub-errors';
 import type { Services } from '../../services';
 import { BanRecovery } from '../health/ban-recovery';
-import { stateFingerprint } from '../../hub-access/health-monitor';
+import { stateFingerprint } from '../../hub-connection/health-monitor';
 import { hubModeProblem, HubStart, requireAdmin } from '../health/hub-health';
 import { podState } from '../health/pod-state';
 import {
@@ -34,9 +34,9 @@ import {
   type WithAddress,
   type WithClaim,
 } from '../steps';
-import { type Claim, configClaimOf, podOf } from '../../hub-workload/owned-objects';
+import { type Claim, configClaimOf, podOf } from '../../hub-pod/owned-objects';
 import { recordRanVersion } from '../workload/downgrade';
-import type { MissingValue } from '../../hub-access/secret-value';
+import type { MissingValue } from '../../hub-connection/secret-value';
 import {
   bootstrapCompleted,
   bootstrapDisabled,
@@ -47,7 +47,7 @@ import {
 } from './bootstrap-runner';
 import { coreDifference, ensureAnalytics, ensureCoreSettings } from './core-settings';
 import { releaseCredentials } from './credentials';
-import { resolveAccess, revokeOtherTokens, TokenRenewal } from '../../hub-access/token';
+import { resolveAccess, revokeOtherTokens, TokenRenewal } from '../../hub-connection/token';
 
 /** A hub whose pod is ready, and its client. */
 interface Located extends Found {

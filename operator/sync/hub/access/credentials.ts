@@ -8,14 +8,14 @@ import { readNamedSecret, SecretRefused } from '../../../runtime/named-secret';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../../../runtime/object-ownership';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { createGeneratedSecret } from '../../hub-workload/generated-secret';
-import { removeOwnerReference } from '../../hub-workload/owner-reference';
-import { podOf } from '../../hub-workload/owned-objects';
-import { keepsVolume } from '../../hub-workload/retain';
-import type { MissingValue } from '../../hub-access/secret-value';
+import { createGeneratedSecret } from '../../hub-pod/generated-secret';
+import { removeOwnerReference } from '../../hub-pod/owner-reference';
+import { podOf } from '../../hub-pod/owned-objects';
+import { keepsVolume } from '../../hub-pod/retain';
+import type { MissingValue } from '../../hub-connection/secret-value';
 import { type LoginFailed, NoPasswordLogin } from '../../../client/connection/errors';
 import type { Cache } from '../../../runtime/cache';
-import { PerHub } from '../../hub-access/per-hub';
+import { PerHub } from '../../hub-connection/per-hub';
 
 export interface OwnerCredentials {
   readonly credentials: Credentials;

@@ -5,17 +5,17 @@ import { hasLocalHost, LOCAL_ADDRESS } from '../../../client/connection/local-ad
 import type { Hub, HubSpec } from '../../../kinds';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { condition, type Outcome, stalled, waiting } from '../../../runtime/outcome';
-import type { HubClients } from '../../hub-access/hub-clients';
-import { hubErrorOutcome } from '../../hub-access/hub-errors';
+import type { HubClients } from '../../hub-connection/hub-clients';
+import { hubErrorOutcome } from '../../hub-connection/hub-errors';
 import type { Services } from '../../services';
-import type { MissingValue } from '../../hub-access/secret-value';
-import { resolveAccess } from '../../hub-access/token';
+import type { MissingValue } from '../../hub-connection/secret-value';
+import { resolveAccess } from '../../hub-connection/token';
 import { hubModeProblem, HubStart, requireAdmin } from '../health/hub-health';
-import { stateFingerprint } from '../../hub-access/health-monitor';
+import { stateFingerprint } from '../../hub-connection/health-monitor';
 import { type Authenticated, type HubContext, type HubStep, isOutcome } from '../steps';
 import { instanceId } from '../../../client/setup/instance-id';
 import { byAge } from '../../../runtime/age';
-import { PerHub } from '../../hub-access/per-hub';
+import { PerHub } from '../../hub-connection/per-hub';
 
 type External = NonNullable<HubSpec['external']>;
 

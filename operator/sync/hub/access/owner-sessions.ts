@@ -12,8 +12,8 @@ import { RestClient } from '../../../client/connection/rest';
 import { currentUser } from '../../../client/setup/tokens';
 import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
-import { PerHub } from '../../hub-access/per-hub';
-import { type ConnectionServices, hubConnection } from '../../hub-access/service-address';
+import { PerHub } from '../../hub-connection/per-hub';
+import { type ConnectionServices, hubConnection } from '../../hub-connection/service-address';
 import {
   resumeOwnerCreation,
   type TemporaryOwner,

@@ -9,7 +9,7 @@ import { condition, type ConditionValue } from '../../../runtime/outcome';
 import { optional } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { requeueAfter, type WorkloadStep } from '../steps';
-import { workloadManifest } from '../../hub-workload/owned-objects';
+import { workloadManifest } from '../../hub-pod/owned-objects';
 import { ensureOptionalObject } from './ensure-object';
 import { lastKnownExposure, notExposed } from './trusted-proxies';
 

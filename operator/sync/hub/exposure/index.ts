@@ -14,7 +14,7 @@ import type { Hub, HubSpec } from '../../../kinds';
 import { OPERATOR_LABELS, selectorOf } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
 import { builtin } from '../../../runtime/types';
-import { HUB_PORT, workloadManifest } from '../../hub-workload/owned-objects';
+import { HUB_PORT, workloadManifest } from '../../hub-pod/owned-objects';
 import { ensureObject } from './ensure-object';
 
 /** The steps that make the hub reachable: Service, Ingress with its Certificate, HTTPRoute, NetworkPolicy (rules.md, "Exposure"). */

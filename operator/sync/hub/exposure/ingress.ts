@@ -8,7 +8,7 @@ import { conditionOf } from '../../../runtime/conditions';
 import { builtin, optional } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { requeueAfter, type WorkloadStep } from '../steps';
-import { SERVICE_PORT, workloadManifest } from '../../hub-workload/owned-objects';
+import { SERVICE_PORT, workloadManifest } from '../../hub-pod/owned-objects';
 import { ensureObject, ensureOptionalObject } from './ensure-object';
 import { notExposed } from './trusted-proxies';
 import type { Condition } from '../../../kinds/condition';

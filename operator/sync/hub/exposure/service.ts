@@ -4,7 +4,7 @@ import { ObjectRejected } from '../../../runtime/apply-errors';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { HubContext, WithAddress, WorkloadStep } from '../steps';
-import { HUB_PORT, type Service, SERVICE_PORT, workloadManifest } from '../../hub-workload/owned-objects';
+import { HUB_PORT, type Service, SERVICE_PORT, workloadManifest } from '../../hub-pod/owned-objects';
 import { isExposed, notExposed } from './trusted-proxies';
 
 /**

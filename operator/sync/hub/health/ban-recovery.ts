@@ -11,10 +11,10 @@ import {
 import { condition, type Outcome, type Stalled, stalled, waiting } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
 import type { Services } from '../../services';
-import { PerHub } from '../../hub-access/per-hub';
-import { deletePod, type Pod, podOf } from '../../hub-workload/owned-objects';
+import { PerHub } from '../../hub-connection/per-hub';
+import { deletePod, type Pod, podOf } from '../../hub-pod/owned-objects';
 import { stuckPod } from './pod-state';
-import { unbanReport } from '../../hub-workload/termination-messages';
+import { unbanReport } from '../../hub-pod/termination-messages';
 import type { HubContext } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;

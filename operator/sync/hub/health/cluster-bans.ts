@@ -3,8 +3,8 @@ import { lastBannedAddress } from '../../../client/setup/ban-notice';
 import { HubError } from '../../../client/connection/errors';
 import type { Services } from '../../services';
 import type { Authenticated, HubContext, HubStep } from '../steps';
-import { unbanReport } from '../../hub-workload/termination-messages';
-import { type Pod, podOf } from '../../hub-workload/owned-objects';
+import { unbanReport } from '../../hub-pod/termination-messages';
+import { type Pod, podOf } from '../../hub-pod/owned-objects';
 
 /**
  * Looks for addresses of the cluster among the hub's bans: its node, or a proxy. Behind such an address are many

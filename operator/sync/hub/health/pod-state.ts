@@ -6,11 +6,11 @@ import {
   type Pod,
   podOf,
   statefulSetOf,
-} from '../../hub-workload/owned-objects';
-import { hubRedactor } from '../../hub-access/hub-secrets';
+} from '../../hub-pod/owned-objects';
+import { hubRedactor } from '../../hub-connection/hub-secrets';
 import type { Services } from '../../services';
 import { downgradeMessage } from '../workload/downgrade';
-import { parsePrepareReport, prepareReport } from '../../hub-workload/termination-messages';
+import { parsePrepareReport, prepareReport } from '../../hub-pod/termination-messages';
 import { latestWarning } from '../warning-events';
 import { POD_TERMINATION_REPORT } from '../../../base/limits';
 

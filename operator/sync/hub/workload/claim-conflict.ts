@@ -4,14 +4,8 @@ import { byAge } from '../../../runtime/age';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import {
-  claimName,
-  configClaimOf,
-  mountsClaim,
-  type Pod,
-  statefulSetOf,
-} from '../../hub-workload/owned-objects';
-import { PerHub } from '../../hub-access/per-hub';
+import { claimName, configClaimOf, mountsClaim, type Pod, statefulSetOf } from '../../hub-pod/owned-objects';
+import { PerHub } from '../../hub-connection/per-hub';
 import { listPages } from '../../../runtime/list-pages';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../../../runtime/object-ownership';
 

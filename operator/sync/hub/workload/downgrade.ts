@@ -6,7 +6,7 @@ import { FIELD_MANAGER } from '../../../runtime/object-ownership';
 import { pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import type { Claim } from '../../hub-workload/owned-objects';
+import type { Claim } from '../../hub-pod/owned-objects';
 
 /**
  * Why `spec.version` must not run on this volume; undefined: it may. A hub migrates its database and its stores when it

@@ -1,17 +1,17 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { MOST_PARTS, objectNames } from '../../../kinds/object-names';
-import { deliveryVolume } from '../../hub-workload/delivery';
-import { claimName, CONFIG_VOLUME, HUB_CONTAINER, HUB_PORT } from '../../hub-workload/owned-objects';
-import type { PodHashes } from '../../hub-workload/rollout-hashes';
+import { deliveryVolume } from '../../hub-pod/delivery';
+import { claimName, CONFIG_VOLUME, HUB_CONTAINER, HUB_PORT } from '../../hub-pod/owned-objects';
+import type { PodHashes } from '../../hub-pod/rollout-hashes';
 import {
   PREPARE_CONFIG,
   PROBE,
   pythonCommand,
   scriptSecurityContext,
   UNBAN_OPERATOR_IP,
-} from '../../hub-workload/scripts';
-import { PREPARE_CONTAINER, UNBAN_CONTAINER } from '../../hub-workload/termination-messages';
+} from '../../hub-pod/scripts';
+import { PREPARE_CONTAINER, UNBAN_CONTAINER } from '../../hub-pod/termination-messages';
 
 /** Paths in the pod. The scripts get each of them as an argument. */
 const CONFIG = '/config';

@@ -9,10 +9,10 @@ import {
   ROLLOUT_TURN,
 } from '../../../base/limits';
 import type { Manifest } from '../../../runtime/apply';
-import { PerHub } from '../../hub-access/per-hub';
+import { PerHub } from '../../hub-connection/per-hub';
 import type { Services } from '../../services';
-import type { StatefulSet } from '../../hub-workload/owned-objects';
-import type { Occupation, PodRestarts } from '../../hub-workload/pod-restarts';
+import type { StatefulSet } from '../../hub-pod/owned-objects';
+import type { Occupation, PodRestarts } from '../../hub-pod/pod-restarts';
 import type { EventSpec } from '../../../runtime/event-spec';
 
 /** Milliseconds until a changed pod template may be applied, and why it waits, for people. 0: now. */

@@ -1,7 +1,7 @@
 import { isOtherVersion } from '../../../base/hub-version';
 import type { Hub, HubSpec } from '../../../kinds';
 import type { Services } from '../../services';
-import { hubImageOf, isOutdatedPod, isReadyPod, podOf } from '../../hub-workload/owned-objects';
+import { hubImageOf, isOutdatedPod, isReadyPod, podOf } from '../../hub-pod/owned-objects';
 import type { Authenticated, HubContext, HubStep } from '../steps';
 import { imageOf } from './pod-template';
 

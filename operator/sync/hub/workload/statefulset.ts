@@ -15,8 +15,8 @@ import {
   hubImageOf,
   type StatefulSet,
   workloadManifest,
-} from '../../hub-workload/owned-objects';
-import { communityHash, hashesOf, type PodHashes, rolloutHashes } from '../../hub-workload/rollout-hashes';
+} from '../../hub-pod/owned-objects';
+import { communityHash, hashesOf, type PodHashes, rolloutHashes } from '../../hub-pod/rollout-hashes';
 import { allowsDowngrade, leftAllowance, refuseDowngrade } from './downgrade';
 import { mergePodTemplate, NotMergeable, type PodTemplate } from './merge';
 import { ALLOW_DOWNGRADE_KEY, GRACE_SECONDS, OPERATOR_IP_KEY, podTemplate } from './pod-template';

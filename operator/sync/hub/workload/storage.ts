@@ -8,10 +8,10 @@ import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { type HubContext, requeueAfter, type WithClaim, type WorkloadStep } from '../steps';
 import { latestWarning } from '../warning-events';
-import { type Claim, claimName } from '../../hub-workload/owned-objects';
-import { keptNotice, separateDelivered } from '../../hub-workload/delivery-volumes';
-import { removeOwnerReference } from '../../hub-workload/owner-reference';
-import { releaseNamedClaim, retainsOwnClaim } from '../../hub-workload/retain';
+import { type Claim, claimName } from '../../hub-pod/owned-objects';
+import { keptNotice, separateDelivered } from '../../hub-pod/delivery-volumes';
+import { removeOwnerReference } from '../../hub-pod/owner-reference';
+import { releaseNamedClaim, retainsOwnClaim } from '../../hub-pod/retain';
 import { ClaimConflicts } from './claim-conflict';
 import { parseQuantity } from './quantity';
 

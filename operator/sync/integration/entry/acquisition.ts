@@ -2,7 +2,7 @@ import type { ConfigEntry } from '../../../client/connection/flow-step';
 import { timestamp } from '../../../base/clock';
 import type { EventSpec } from '../../../runtime/event-spec';
 import { type Outcome, stalled } from '../../../runtime/outcome';
-import { volumeStatus } from '../../hub-workload/hub-volume';
+import { volumeStatus } from '../../hub-pod/hub-volume';
 import { adoptedEvent } from '../../objects/ownership';
 import { type AnswerHashes, recorded } from '../answer-hashes';
 import { unclearEntries } from '../flow/problem-text';

@@ -3,7 +3,7 @@ import { DEPENDENCY_REQUEUE, RESYNC } from '../../../base/limits';
 import type { ConfigEntry } from '../../../client/connection/flow-step';
 import type { Condition } from '../../../kinds';
 import { type Outcome, ready, stalled, waiting } from '../../../runtime/outcome';
-import { volumeStatus } from '../../hub-workload/hub-volume';
+import { volumeStatus } from '../../hub-pod/hub-volume';
 import { payloadHash } from '../../objects/payload-hash';
 import {
   type AnswerHashes,

@@ -28,7 +28,7 @@ import { scripts } from '../../../../../operator/sync/config-entities/script';
 import { ConfigEntitySync } from '../../../../../operator/sync/config-entities/sync';
 import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';
-import { keptNotice, separateDelivered } from '../../../../../operator/sync/hub-workload/delivery-volumes';
+import { keptNotice, separateDelivered } from '../../../../../operator/sync/hub-pod/delivery-volumes';
 import { FakePresence } from '../../fake-presence';
 import { aHub, services } from '../../fixtures';
 

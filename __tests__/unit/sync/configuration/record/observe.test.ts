@@ -1,4 +1,4 @@
-import type { Pod } from '../../../../../operator/sync/hub-workload/owned-objects';
+import type { Pod } from '../../../../../operator/sync/hub-pod/owned-objects';
 import type { HubConfiguration } from '../../../../../operator/kinds';
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import { observeUnusable, restartHeldBy } from '../../../../../operator/sync/configuration/record/observe';

@@ -5,7 +5,7 @@ import { ApiError } from '../../../../../operator/runtime/api-errors';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import { transitionEvents } from '../../../../../operator/runtime/transition-events';
-import type { HubClients } from '../../../../../operator/sync/hub-access/hub-clients';
+import type { HubClients } from '../../../../../operator/sync/hub-connection/hub-clients';
 import { Connector } from '../../../../../operator/sync/hub/access/connect';
 import type { WithClaim } from '../../../../../operator/sync/hub/steps';
 import { silentLog } from '../../../../cluster/silent-log';

@@ -1,6 +1,6 @@
 import type { Hub } from '../../../../../operator/kinds';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
-import type { HubClients } from '../../../../../operator/sync/hub-access/hub-clients';
+import type { HubClients } from '../../../../../operator/sync/hub-connection/hub-clients';
 import { externalStep, invalidUrl } from '../../../../../operator/sync/hub/access/external';
 import { aHub, aHubContext, secretReader, services } from '../../fixtures';
 import { TokenRejected } from '../../../../../operator/client/connection/errors';

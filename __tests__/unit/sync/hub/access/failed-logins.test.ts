@@ -4,7 +4,7 @@ import type { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds/index';
 import { RESYNC } from '../../../../../operator/base/limits';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
-import { HubClients } from '../../../../../operator/sync/hub-access/hub-clients';
+import { HubClients } from '../../../../../operator/sync/hub-connection/hub-clients';
 import { Connector } from '../../../../../operator/sync/hub/access/connect';
 import { isOutcome } from '../../../../../operator/sync/hub/steps';
 import type { Services } from '../../../../../operator/sync/services';

@@ -3,7 +3,7 @@ import { hub as definition } from '../../../../../operator/kinds';
 import { defaulted } from '../../../../../operator/kinds/schema';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, services } from '../../fixtures';
-import { renewalDue, TokenRenewal } from '../../../../../operator/sync/hub-access/token';
+import { renewalDue, TokenRenewal } from '../../../../../operator/sync/hub-connection/token';
 
 const DAY = 24 * 3_600_000;
 const MADE = Date.UTC(2026, 0, 1);

@@ -1,7 +1,7 @@
 import { HubUnreachable } from '../../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../../operator/client/hub-client';
 import { checkClusterBans, isOfCluster } from '../../../../../operator/sync/hub/health/cluster-bans';
-import type { Pod } from '../../../../../operator/sync/hub-workload/owned-objects';
+import type { Pod } from '../../../../../operator/sync/hub-pod/owned-objects';
 import { aHubContext, services } from '../../fixtures';
 
 const report = (...banned: readonly string[]) => JSON.stringify({ result: 'absent', banned });

@@ -1,4 +1,4 @@
-import type { Pod } from '../../../../../operator/sync/hub-workload/owned-objects';
+import type { Pod } from '../../../../../operator/sync/hub-pod/owned-objects';
 import { podProblem, podState } from '../../../../../operator/sync/hub/health/pod-state';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, services } from '../../fixtures';

@@ -1,6 +1,6 @@
 import { operatorAnnotations, userAnnotations } from '../../../../../operator/kinds/annotations';
 import type { ApiRequest } from '../../../../../operator/runtime/api-client';
-import type { Claim } from '../../../../../operator/sync/hub-workload/owned-objects';
+import type { Claim } from '../../../../../operator/sync/hub-pod/owned-objects';
 import {
   allowsDowngrade,
   leftAllowance,

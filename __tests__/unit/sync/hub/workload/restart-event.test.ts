@@ -1,5 +1,5 @@
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
-import type { StatefulSet } from '../../../../../operator/sync/hub-workload/owned-objects';
+import type { StatefulSet } from '../../../../../operator/sync/hub-pod/owned-objects';
 import { restartEvent } from '../../../../../operator/sync/hub/workload/rollouts';
 import { aHub } from '../../fixtures';
 

@@ -1,5 +1,5 @@
 import type { Manifest } from '../../../../../operator/runtime/apply';
-import type { StatefulSet } from '../../../../../operator/sync/hub-workload/owned-objects';
+import type { StatefulSet } from '../../../../../operator/sync/hub-pod/owned-objects';
 import { RolloutDebounce } from '../../../../../operator/sync/hub/workload/rollouts';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, services } from '../../fixtures';

@@ -1,5 +1,5 @@
 import type { HubSpec } from '../../../../../operator/kinds';
-import type { Pod, StatefulSet } from '../../../../../operator/sync/hub-workload/owned-objects';
+import type { Pod, StatefulSet } from '../../../../../operator/sync/hub-pod/owned-objects';
 import { checkRunningVersion } from '../../../../../operator/sync/hub/workload/running-version';
 import { aHub, aHubContext, services } from '../../fixtures';
 

@@ -3,7 +3,7 @@ import type { ApiRequest } from '../../../../../operator/runtime/api-client';
 import type { ApplyOptions, Manifest } from '../../../../../operator/runtime/apply';
 import { ObjectRejected } from '../../../../../operator/runtime/apply-errors';
 import type { ClusterObject, ResourceType } from '../../../../../operator/runtime/objects';
-import type { Claim } from '../../../../../operator/sync/hub-workload/owned-objects';
+import type { Claim } from '../../../../../operator/sync/hub-pod/owned-objects';
 import { claimSpec, differences, ensureStorage } from '../../../../../operator/sync/hub/workload/storage';
 import { aHub, aHubContext, services } from '../../fixtures';
 

@@ -1,6 +1,6 @@
 import { FINALIZER_SKIP } from '../../../../operator/base/limits';
 import { HubUnreachable } from '../../../../operator/client/connection/errors';
-import { AnswerWatch } from '../../../../operator/sync/hub-workload/answer-watch';
+import { AnswerWatch } from '../../../../operator/sync/hub-pod/answer-watch';
 import { ManualClock, settle } from '../../manual-clock';
 
 let clock: ManualClock;

@@ -1,6 +1,6 @@
 import type { HubCommunityRepository } from '../../../../operator/kinds';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
-import { communityHash } from '../../../../operator/sync/hub-workload/rollout-hashes';
+import { communityHash } from '../../../../operator/sync/hub-pod/rollout-hashes';
 import { resource } from '../../resource';
 import { aHub, services } from '../fixtures';
 

@@ -1,7 +1,7 @@
 import { isObject } from '../../base/is-object';
 import type { Pod } from './owned-objects';
 
-/** The init containers of the hub's pod, and what their termination messages say: lines of JSON (operator/sync/hub-workload/scripts). */
+/** The init containers of the hub's pod, and what their termination messages say: lines of JSON (operator/sync/hub-pod/scripts). */
 
 /** Runs the program PREPARE_CONFIG. */
 export const PREPARE_CONTAINER = 'prepare-config';

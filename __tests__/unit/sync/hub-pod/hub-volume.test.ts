@@ -1,5 +1,5 @@
 import type { CustomResource } from '../../../../operator/kinds/resource';
-import { isOnOtherVolume } from '../../../../operator/sync/hub-workload/hub-volume';
+import { isOnOtherVolume } from '../../../../operator/sync/hub-pod/hub-volume';
 import { resource } from '../../resource';
 
 const recorded = (volumeID?: string): CustomResource =>

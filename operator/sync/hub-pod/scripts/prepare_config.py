@@ -8,7 +8,7 @@ copy of the last good one take its place. Without such a copy the start is refus
 Files are linked one by one, since a backup that the hub restores could not contain a link to a directory. An image that
 is older than the version that last ran on the volume is refused, unless the file ALLOW_DOWNGRADE says `true`. Settings
 with which the hub would not be reached at PORT are set back. Definitions that are delivered as files are mounted at
-DELIVERY. REPORT, the termination message, is one line of JSON: operator/sync/hub-workload/termination-messages.ts has
+DELIVERY. REPORT, the termination message, is one line of JSON: operator/sync/hub-pod/termination-messages.ts has
 its fields.
 
 A power loss or a full volume may end the script anywhere: files are replaced as a whole, and its own files are read

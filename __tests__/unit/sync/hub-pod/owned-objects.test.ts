@@ -1,5 +1,5 @@
 import type { ApiRequest } from '../../../../operator/runtime/api-client';
-import { deletePod } from '../../../../operator/sync/hub-workload/owned-objects';
+import { deletePod } from '../../../../operator/sync/hub-pod/owned-objects';
 import { conflict, notFound } from '../../runtime/fake-api-client';
 import { aHub, services } from '../fixtures';
 

@@ -6,10 +6,10 @@ import type { EventSpec } from '../../runtime/event-spec';
 import { type Waiting, waiting } from '../../runtime/outcome';
 import { sentence } from '../../base/sentence';
 import type { Hub } from '../../kinds';
-import type { HubClients } from '../hub-access/hub-clients';
+import type { HubClients } from '../hub-connection/hub-clients';
 import { AnswerWatch } from './answer-watch';
 import { keepsVolume } from './retain';
-import { PerHub } from '../hub-access/per-hub';
+import { PerHub } from '../hub-connection/per-hub';
 import type { Services } from '../services';
 
 /** What a deleted resource has in its hub. */

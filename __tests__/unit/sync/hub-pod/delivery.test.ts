@@ -1,4 +1,4 @@
-import { readsDelivery } from '../../../../operator/sync/hub-workload/delivery';
+import { readsDelivery } from '../../../../operator/sync/hub-pod/delivery';
 import { aHub, services } from '../fixtures';
 
 /** @param ours whether the operator made the ConfigMap that there is; undefined: there is none */

@@ -1,11 +1,7 @@
 import type { ApiRequest } from '../../../../operator/runtime/api-client';
 import { ApiError } from '../../../../operator/runtime/api-errors';
 import type { Hub } from '../../../../operator/kinds';
-import {
-  keepsVolume,
-  releaseNamedClaim,
-  releaseRetained,
-} from '../../../../operator/sync/hub-workload/retain';
+import { keepsVolume, releaseNamedClaim, releaseRetained } from '../../../../operator/sync/hub-pod/retain';
 import type { Services } from '../../../../operator/sync/services';
 import { aHub, services } from '../fixtures';
 

@@ -1,5 +1,5 @@
 import type { Hub } from '../../../../operator/kinds/index';
-import { PerHub } from '../../../../operator/sync/hub-access/per-hub';
+import { PerHub } from '../../../../operator/sync/hub-connection/per-hub';
 import { aHub, services } from '../fixtures';
 
 const hub = (name: string, uid: string) => aHub({ metadata: { name, uid } });

@@ -2,7 +2,7 @@
 
 Removes the address in the file ADDRESS from the hub's `ip_bans.yaml` (BANS); the rest of it stays byte for byte. The
 hub reads that file only when it starts. REPORT, the termination message, is one line of JSON:
-operator/sync/hub-workload/termination-messages.ts has its fields. Nothing in either file keeps the hub from starting.
+operator/sync/hub-pod/termination-messages.ts has its fields. Nothing in either file keeps the hub from starting.
 """
 
 import ipaddress

@@ -6,8 +6,8 @@ import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds/index';
 import { LONGEST_BACKUP, LONGEST_START, RESTART_HOLD, ROLLOUT_TURN } from '../../base/limits';
 import { undefinedIf } from '../../base/undefined-if';
-import type { HubClients } from '../hub-access/hub-clients';
-import { PerHub } from '../hub-access/per-hub';
+import type { HubClients } from '../hub-connection/hub-clients';
+import { PerHub } from '../hub-connection/per-hub';
 import type { Services } from '../services';
 import { isHeld } from '../still-desired';
 import {

@@ -6,7 +6,7 @@ import { hub as definition } from '../../../../operator/kinds';
 import { selectorOf } from '../../../../operator/kinds/object-names';
 import { defaulted } from '../../../../operator/kinds/schema';
 import { OwnerSessions } from '../../../../operator/sync/hub/access/owner-sessions';
-import { resolveAccess } from '../../../../operator/sync/hub-access/token';
+import { resolveAccess } from '../../../../operator/sync/hub-connection/token';
 import { silentLog } from '../../../cluster/silent-log';
 import { FakeHub, json } from '../../client/fake-hub';
 import { ManualClock } from '../../manual-clock';

@@ -1,7 +1,7 @@
 import { hub as definition, type Hub } from '../../../../operator/kinds';
 import { HUB_LABEL } from '../../../../operator/kinds/annotations';
 import { defaulted } from '../../../../operator/kinds/schema';
-import { resolveAccess } from '../../../../operator/sync/hub-access/token';
+import { resolveAccess } from '../../../../operator/sync/hub-connection/token';
 import { aHub, secretReader, services } from '../fixtures';
 
 const external = { url: 'http://box.example.org:8123/', tokenSecretRef: { name: 'box', key: 'token' } };

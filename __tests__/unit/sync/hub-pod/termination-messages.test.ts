@@ -1,5 +1,5 @@
-import type { Pod } from '../../../../operator/sync/hub-workload/owned-objects';
-import { prepareReport, unbanReport } from '../../../../operator/sync/hub-workload/termination-messages';
+import type { Pod } from '../../../../operator/sync/hub-pod/owned-objects';
+import { prepareReport, unbanReport } from '../../../../operator/sync/hub-pod/termination-messages';
 
 const pod = (name: string, message: string, state: 'state' | 'lastState' = 'state'): Pod => ({
   metadata: { name: 'villa-0' },

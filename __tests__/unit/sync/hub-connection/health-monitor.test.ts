@@ -8,7 +8,7 @@ import {
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { Hub } from '../../../../operator/kinds/index';
 import type { Cache } from '../../../../operator/runtime/cache';
-import { HealthMonitor, stateFingerprint } from '../../../../operator/sync/hub-access/health-monitor';
+import { HealthMonitor, stateFingerprint } from '../../../../operator/sync/hub-connection/health-monitor';
 import { RecordingLog } from '../../runtime/recording-log';
 import { ManualClock } from '../../manual-clock';
 

@@ -6,7 +6,7 @@ import { ready as readyOutcome, stalled, type Waiting, waiting } from '../../../
 import { HAND_OVER, type ReconcileContext, type SyncModule } from '../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../operator/sync/objects/child';
 import { childModule } from '../../../../operator/sync/objects/child-module';
-import { HubClients } from '../../../../operator/sync/hub-access/hub-clients';
+import { HubClients } from '../../../../operator/sync/hub-connection/hub-clients';
 import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
 import { CONFIG, FakeHub } from '../../client/fake-hub';

@@ -10,7 +10,7 @@ import {
   NotFound,
   TokenRejected,
 } from '../../../../operator/client/connection/errors';
-import { hubErrorOutcome, type HubRequest } from '../../../../operator/sync/hub-access/hub-errors';
+import { hubErrorOutcome, type HubRequest } from '../../../../operator/sync/hub-connection/hub-errors';
 
 describe('hubErrorOutcome', () => {
   test.each<[Error, HubRequest, object]>([

@@ -7,7 +7,7 @@ import {
 } from '../../../../operator/client/connection/errors';
 import type { CustomResource } from '../../../../operator/kinds/resource';
 import { type Outcome, ready, stalled, waiting } from '../../../../operator/runtime/outcome';
-import { whileRunning } from '../../../../operator/sync/hub-access/while-running';
+import { whileRunning } from '../../../../operator/sync/hub-connection/while-running';
 import { resource } from '../../resource';
 import { FakePresence } from '../fake-presence';
 
