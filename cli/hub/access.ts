@@ -10,7 +10,7 @@ import { defaulted } from '../../operator/kinds/schema';
 import type { ClusterObject } from '../../operator/runtime/objects';
 import { builtin } from '../../operator/runtime/types';
 import { tokenSecretName } from '../../operator/sync/hub-connection/token';
-import { valuesIn } from '../../operator/sync/hub-connection/hub-secrets';
+import { valuesIn } from '../../operator/sync/hub-connection/hub-redactor';
 import type { Cluster } from '../cluster';
 import { CommandError } from '../command-error';
 import { silentLog } from './silent-log';

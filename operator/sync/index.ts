@@ -3,7 +3,7 @@ import type { SyncModule } from '../runtime/sync-module';
 import { communityModule } from './community';
 import { configEntityModules } from './config-entities';
 import { configurationModule } from './configuration';
-import { configurationInUse } from './configuration/record/secrets';
+import { configurationInUse } from './configuration/record/recorder-secret';
 import { hubModule } from './hub';
 import { PodRestarts } from './hub-pod/pod-restarts';
 import { integrationModule } from './integration';

@@ -28,7 +28,7 @@ import { ConfigurationReconciler } from './reconcile';
 import { ConfigurationRecords } from './record/record';
 import { missingSecrets } from './generate/secret-uses';
 import { autoRestartOf, publishConfiguration, restartForAll } from './record/publish';
-import { ensureRecorderSecret } from './record/secrets';
+import { ensureRecorderSecret } from './record/recorder-secret';
 import { textsOfHub } from './generate/texts';
 import { GeneratedConfigurationCache } from './generate/generated-configuration-cache';
 

@@ -7,7 +7,7 @@ import { objectNames } from '../../kinds/object-names';
 import { conditionOf } from '../../runtime/conditions';
 import type { Outcome } from '../../runtime/outcome';
 import type { HubClients } from '../hub-connection/hub-clients';
-import { hubRedactor } from '../hub-connection/hub-secrets';
+import { hubRedactor } from '../hub-connection/hub-redactor';
 import type { PodRestarts } from '../hub-pod/pod-restarts';
 import type { Services } from '../services';
 import { Outcomes, withHttp } from './conditions';

@@ -8,7 +8,7 @@ import { DELETED_HUBS_CHECK, DEPENDENCY_REQUEUE, HUB_NOT_READY_POLL } from '../.
 import { type Outcome, waiting } from '../../runtime/outcome';
 import { resolveAccess } from './token';
 import { HealthMonitor } from './health-monitor';
-import { valuesIn } from './hub-secrets';
+import { valuesIn } from './hub-redactor';
 import { PerHub } from './per-hub';
 import type { Services } from '../services';
 import { Timer } from '../../base/timer';

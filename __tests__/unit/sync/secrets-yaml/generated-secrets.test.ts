@@ -1,6 +1,6 @@
 import type { HubSecrets } from '../../../../operator/kinds';
-import { configurationInUse } from '../../../../operator/sync/configuration/record/secrets';
-import { hubRedactor } from '../../../../operator/sync/hub-connection/hub-secrets';
+import { configurationInUse } from '../../../../operator/sync/configuration/record/recorder-secret';
+import { hubRedactor } from '../../../../operator/sync/hub-connection/hub-redactor';
 import {
   readGeneratedSecrets,
   writeGeneratedSecrets,

@@ -1,4 +1,4 @@
-import { configurationInUse } from '../../../../operator/sync/configuration/record/secrets';
+import { configurationInUse } from '../../../../operator/sync/configuration/record/recorder-secret';
 import { valuesToKeep } from '../../../../operator/sync/secrets-yaml/values-in-use';
 import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
 import { services } from '../fixtures';

@@ -4,7 +4,7 @@ import {
   readSecretsYaml,
   writeSecretsYaml,
 } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
-import { valuesIn } from '../../../../operator/sync/hub-connection/hub-secrets';
+import { valuesIn } from '../../../../operator/sync/hub-connection/hub-redactor';
 import fc from '../../../fast-check';
 
 const write = (values: Readonly<Record<string, string>>, salt = 'salt') =>

@@ -2,7 +2,7 @@ import { Stopping } from '../../../base/errors';
 import type { Hub, HubConfiguration } from '../../../kinds';
 import { REJECTED_WRITE_RETRY_INTERVAL } from '../../../base/limits';
 import { assertStillDesired } from '../../still-desired';
-import { hubRedactor } from '../../hub-connection/hub-secrets';
+import { hubRedactor } from '../../hub-connection/hub-redactor';
 import { PerHub } from '../../hub-connection/per-hub';
 import { Operation } from '../../objects/operation';
 import { readGeneratedSecrets } from '../../secrets-yaml/generated-secrets';

@@ -10,7 +10,7 @@ import { objectNames } from '../../../kinds/object-names';
 import { conditionOf } from '../../../runtime/conditions';
 import { builtin } from '../../../runtime/types';
 import type { HubClients } from '../../hub-connection/hub-clients';
-import { hubRedactor } from '../../hub-connection/hub-secrets';
+import { hubRedactor } from '../../hub-connection/hub-redactor';
 import { HUB_CONTAINER, hubContainer, type Pod } from '../../hub-pod/owned-objects';
 import { type FoldersReport, prepareReport } from '../../hub-pod/termination-messages';
 import { payloadHash } from '../../objects/payload-hash';

@@ -6,7 +6,7 @@ import { currentUser } from '../../../client/setup/tokens';
 import type { Hub } from '../../../kinds';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { type Outcome, waiting } from '../../../runtime/outcome';
-import { hubRedactor } from '../../hub-connection/hub-secrets';
+import { hubRedactor } from '../../hub-connection/hub-redactor';
 import { type HealthMonitor, stateFingerprint } from '../../hub-connection/health-monitor';
 import type { Services } from '../../services';
 import type { Found, HubContext, StepResult } from '../steps';

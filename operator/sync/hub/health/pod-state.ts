@@ -7,7 +7,7 @@ import {
   podOf,
   statefulSetOf,
 } from '../../hub-pod/owned-objects';
-import { hubRedactor } from '../../hub-connection/hub-secrets';
+import { hubRedactor } from '../../hub-connection/hub-redactor';
 import type { Services } from '../../services';
 import { downgradeMessage } from '../workload/downgrade';
 import { parsePrepareReport, prepareReport } from '../../hub-pod/termination-messages';
