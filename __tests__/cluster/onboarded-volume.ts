@@ -55,6 +55,7 @@ async function make(partial: string, text: string): Promise<void> {
     join(partial, 'no'),
     '8123',
     join(partial, 'delivery'),
+    join(partial, 'parts'),
   ];
   const { code, output } = await runPython(PREPARE_CONFIG, ...places);
   if (code !== 0) throw new Error(`the default configuration of the tests is not accepted: ${output}`);

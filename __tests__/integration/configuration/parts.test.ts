@@ -177,11 +177,13 @@ describe('a configuration that is too large for one ConfigMap', () => {
   });
 
   test('one that has become small is in one ConfigMap again', async () => {
-    await home.apply(...given({}, 12));
+    await home.apply(...given({ room_9: room('room_9', 'small') }, 12));
     await villa.loaded();
     await until('the parts are gone', async () => (await present()).length === 0);
     await villa.connect();
     await shows('room_11', 'room_11');
+    // The parts of before have a file of that name as well.
+    await shows('room_9', 'small');
     expect(await operator.failures()).toEqual([]);
   });
 });

@@ -173,6 +173,7 @@ describe('a wrong file at the start of a hub', () => {
       ...['config', 'configuration', 'secrets', 'report', 'allow-downgrade'].map(at),
       '8123',
       at('delivery'),
+      at('parts'),
     );
     return parsePrepareReport(await readFile(at('report'), 'utf8'));
   }

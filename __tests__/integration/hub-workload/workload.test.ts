@@ -227,6 +227,7 @@ test('podTemplate is merged last, by Kubernetes’ merge keys, and what is remov
     '/hub-operator/configuration',
     '/hub-operator/secrets',
     '/hub-operator/delivery',
+    '/hub-operator/configuration-parts',
     '/media',
   ]);
   expect(hub['livenessProbe']).toMatchObject({ tcpSocket: { port: 'http' }, periodSeconds: 30 });

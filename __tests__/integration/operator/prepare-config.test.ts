@@ -58,7 +58,8 @@ async function start(
   await mount(places.secrets, secrets);
   const { config, configuration: generated, secrets: secretsPlace, verdict, allow } = places;
   const delivery = join(config, '..', 'delivery');
-  const mounts = [generated, secretsPlace, verdict, allow, '8123', delivery];
+  const parts = join(config, '..', 'parts');
+  const mounts = [generated, secretsPlace, verdict, allow, '8123', delivery, parts];
   const { code } = await runPython(PREPARE_CONFIG, config, ...mounts);
   const message = await readFile(verdict, 'utf8');
   return { code, message, report: parsePrepareReport(message)! };
@@ -400,7 +401,8 @@ describe('files of people', () => {
     await writeFile(join(places.config, 'json.py'), 'raise SystemExit("not this one")\n');
     const { config, configuration, secrets, verdict, allow } = places;
     await mount(configuration, { 'configuration.yaml': SECOND });
-    const mounts = [configuration, secrets, verdict, allow, '8123', join(config, '..', 'delivery')];
+    const empty = ['delivery', 'parts'].map((name) => join(config, '..', name));
+    const mounts = [configuration, secrets, verdict, allow, '8123', ...empty];
     const [, ...args] = pythonCommand(PREPARE_CONFIG, config, ...mounts);
     const python = join(process.env['HUB_SANDBOX_VENV']!, 'bin', 'python3');
     await promisify(execFile)(python, args, { cwd: config });

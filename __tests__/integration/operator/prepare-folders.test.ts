@@ -35,15 +35,22 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
+async function mount(volume: string, entries: Files): Promise<void> {
+  await rm(at(volume), { recursive: true, force: true });
+  await mkdir(at(volume));
+  for (const [key, text] of Object.entries(entries)) await writeFile(join(at(volume), key), text);
+}
+
 /** The pod starts with these files, over the entries of another ConfigMap in the same mount. */
 async function start(
   files: Files,
   {
     hash = 'sha256:1',
     beneath = {},
+    parts = {},
     folders,
     script = PREPARE_CONFIG,
-  }: { hash?: string; beneath?: Files; folders?: readonly string[]; script?: string } = {},
+  }: { hash?: string; beneath?: Files; parts?: Files; folders?: readonly string[]; script?: string } = {},
 ): Promise<{ report: PrepareReport; message: string }> {
   const entries = {
     ...beneath,
@@ -51,11 +58,10 @@ async function start(
     '.content-hash': hash,
     ...(folders && { '.folders': JSON.stringify(folders) }),
   };
-  await rm(at('configuration'), { recursive: true, force: true });
-  await mkdir(at('configuration'));
-  for (const [key, text] of Object.entries(entries)) await writeFile(join(at('configuration'), key), text);
+  await mount('configuration', entries);
+  await mount('parts', parts);
   const places = ['config', 'configuration', 'secrets', 'report', 'allow'].map(at);
-  const { output } = await runPython(script, ...places, '8123', at('delivery'));
+  const { output } = await runPython(script, ...places, '8123', ...['delivery', 'parts'].map(at));
   if (!existsSync(at('report'))) throw new Error(output);
   const message = await readFile(at('report'), 'utf8');
   return { report: parsePrepareReport(message)!, message };
@@ -309,19 +315,19 @@ describe('a configuration in parts', () => {
   const after = withPartFiles({ ...FILES, [HALL]: counter('porch') });
 
   test('is linked from all of them', async () => {
-    const { report } = await start(before, { beneath: entriesOfAll(before) });
+    const { report } = await start(before, { parts: entriesOfAll(before) });
     expect(report).toMatchObject({ result: 'loaded', content: { configuration: 'sha256:1' } });
     expect(await content(HALL)).toBe(counter('hall'));
-    expect(await readlink(inConfig('hub-operator/part-0.yaml'))).toContain(at('configuration'));
+    expect(await readlink(inConfig('hub-operator/part-0.yaml'))).toContain(at('parts'));
   });
 
   test.each([
     ['of another content', () => entriesOfAll(before)],
     ['that is not there', () => ({})],
-  ])('is not read with a part %s: the last good one is', async (_, beneath) => {
+  ])('is not read with a part %s: the last good one is', async (_, parts) => {
     expect(impatient).not.toBe(PREPARE_CONFIG);
-    await start(before, { beneath: entriesOfAll(before) });
-    const { report } = await start(after, { hash: 'sha256:2', beneath: beneath(), script: impatient });
+    await start(before, { parts: entriesOfAll(before) });
+    const { report } = await start(after, { hash: 'sha256:2', parts: parts(), script: impatient });
     expect(report.result).toBe('kept');
     expect(report.content).toBeUndefined();
     expect(await content(HALL)).toBe(counter('hall'));
@@ -331,12 +337,25 @@ describe('a configuration in parts', () => {
     );
   });
 
+  test('is gone for one in one ConfigMap: a part that is left, or a ConfigMap of a person with such a name, has no file of it', async () => {
+    await start(before, { parts: entriesOfAll(before) });
+    const parts = { ...entriesOfAll(before), 'configuration.yaml': 'logger:\n', 'other.yaml': '' };
+    const small = { ...FILES, [HALL]: counter('small') };
+    const { report } = await start(small, { hash: 'sha256:2', parts });
+    expect(report).toMatchObject({ result: 'loaded', content: { configuration: 'sha256:2' } });
+    expect(await content(HALL)).toBe(counter('small'));
+    expect(await content('configuration.yaml')).toBe(MAIN);
+    const plain = { 'configuration.yaml': MAIN };
+    expect((await start(plain, { hash: 'sha256:3', parts })).report.result).toBe('loaded');
+    expect([exists('other.yaml'), exists(HALL)]).toEqual([false, false]);
+  });
+
   test('is read when its last part comes', async () => {
     const late = setTimeout(() => {
       for (const [key, text] of Object.entries(entriesOfAll(after)))
-        void writeFile(join(at('configuration'), key), text);
+        void writeFile(join(at('parts'), key), text);
     }, 2_000);
-    const { report } = await start(after, { beneath: entriesOfAll(before) });
+    const { report } = await start(after, { parts: entriesOfAll(before) });
     clearTimeout(late);
     expect(report.result).toBe('loaded');
     expect(await content(HALL)).toBe(counter('porch'));

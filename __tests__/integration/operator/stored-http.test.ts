@@ -47,6 +47,7 @@ async function prepare(text: string): Promise<string> {
     ...places,
     String(PORT),
     join(config, '..', 'delivery'),
+    join(config, '..', 'parts'),
   );
   return output;
 }

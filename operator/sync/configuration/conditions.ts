@@ -13,6 +13,7 @@ import type { Observed } from './record/observe';
 import type { ConfigurationRecord, ProcessEnds } from './record/record';
 import { isSameContent } from './generate/content-marker';
 import type { Content } from './generate/generate';
+import { isInParts, isPartFile } from './generate/parts';
 import type { HttpResult } from './load/http-settings';
 import { changedParts, type ReloadPolicy } from './load/reload-decision';
 
@@ -196,9 +197,16 @@ export class Outcomes {
   /** The change is not written: a hub that runs could not read these files. */
   newFiles(names: readonly string[]): Outcome {
     const { files } = this.content;
+    if (names.some(isPartFile)) {
+      const why = isInParts(files) ? 'is too large for one ConfigMap now' : 'has room in one ConfigMap again';
+      return this.unwritten(
+        `The configuration ${why}, which a hub reads only when its pod starts, and spec.reloadStrategy is hot-reload. ${UNWRITTEN}.`,
+      );
+    }
     const changes = names.map((name) => `${name} (${Object.hasOwn(files, name) ? 'new' : 'gone'})`);
-    const message = `Files of spec.files and spec.filesFrom come and go for a hub only when its pod starts, and spec.reloadStrategy is hot-reload: ${list(changes)}. Nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.`;
-    return stalled('RestartPending', message, { status: this.generated });
+    return this.unwritten(
+      `Files of spec.files and spec.filesFrom come and go for a hub only when its pod starts, and spec.reloadStrategy is hot-reload: ${list(changes)}. ${UNWRITTEN}, or put the text into a file that exists or into spec.configuration.`,
+    );
   }
 
   reloadFailed(message: string, sections: readonly string[] = []): Outcome {
@@ -206,6 +214,10 @@ export class Outcomes {
       status: { ...this.generated, changedSections: sections },
       after: CONFIGURATION_LOAD_REQUEUE,
     });
+  }
+
+  private unwritten(message: string): Stalled {
+    return stalled('RestartPending', message, { status: this.generated });
   }
 
   private failed(message: string, after?: number): Stalled {
@@ -245,6 +257,9 @@ export class Outcomes {
     return this.record ? changedParts(this.record.loaded, this.content.sections) : [];
   }
 }
+
+const UNWRITTEN =
+  'Nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change';
 
 /** How the hub failed to start with this configuration. */
 function failure(ends: ProcessEnds | undefined): string {

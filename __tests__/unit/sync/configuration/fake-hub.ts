@@ -33,6 +33,7 @@ export class Killed extends Error {}
 interface ConfigMap {
   readonly metadata: { readonly resourceVersion: string; readonly annotations: Record<string, string> };
   readonly data: Record<string, string>;
+  readonly binaryData?: Record<string, string> | undefined;
 }
 
 /** The termination message of `prepare-config`. */
@@ -513,16 +514,21 @@ export class FakeHub {
           Promise.resolve((kind === 'StatefulSet' ? this.statefulSet : metadataOf(name)) as never),
         apply: (_type, manifest: Manifest) => {
           const { name, annotations = {} } = manifest.metadata;
-          const data = manifest['data'] as Record<string, string>;
+          const { data, binaryData } = manifest as unknown as ConfigMap;
           const present = this.configMaps.get(name);
           if (
-            JSON.stringify([present?.metadata.annotations, present?.data]) ===
-            JSON.stringify([annotations, data])
+            JSON.stringify([present?.metadata.annotations, present?.data, present?.binaryData]) ===
+            JSON.stringify([annotations, data, binaryData])
           )
             return Promise.resolve(present as never);
           this.step(`write ${name}`);
-          this.write(name, { annotations: { ...annotations }, data });
+          this.write(name, { annotations: { ...annotations }, data, binaryData });
           return Promise.resolve(undefined as never);
+        },
+        remove: (_type, _owner, name) => {
+          this.step(`delete ${name}`);
+          this.configMaps.delete(name);
+          return Promise.resolve();
         },
       },
     });
@@ -542,9 +548,10 @@ export class FakeHub {
 
   private write(
     name: string,
-    { annotations, data }: { annotations: Record<string, string>; data: Record<string, string> },
+    { annotations, ...entries }: Omit<ConfigMap, 'metadata'> & { annotations: Record<string, string> },
   ): void {
-    this.configMaps.set(name, { metadata: { resourceVersion: String(++this.version), annotations }, data });
+    const metadata = { resourceVersion: String(++this.version), annotations };
+    this.configMaps.set(name, { metadata, ...entries });
   }
 
   private step(what: string): void {

@@ -461,6 +461,26 @@ describe('ConfigurationReconciler', () => {
       expect(hub.text).toContain('first');
     });
 
+    test('and about one that is too large for one ConfigMap names no file of the operator', async () => {
+      const named = (bytes: number) => ({
+        'switches.yaml': '#'.repeat(bytes),
+        'more.yaml': '#'.repeat(bytes),
+      });
+      const hub = new FakeHub(new ManualClock());
+      const text = 'input_boolean: !include switches.yaml\n';
+      await hub.settle(hub.desired(text, 'auto', named(1_000)));
+      expect(await hub.reconcile(hub.desired(text, 'hot-reload', named(600_000)), 5)).toMatchObject({
+        reason: 'RestartPending',
+        message:
+          'The configuration is too large for one ConfigMap now, which a hub reads only when its pod starts, and spec.reloadStrategy is hot-reload. Nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change.',
+      });
+      hub.holdsRollouts = true;
+      expect(await hub.reconcile(hub.desired(text, 'auto', named(600_000)), 5)).toMatchObject({
+        reason: 'RestartPending',
+        message: 'The hub is being restarted to load the configuration.',
+      });
+    });
+
     test.each<[string, string, ReloadStrategy, Files]>([
       ['auto', NEW, 'auto', files],
       ['the text in spec.configuration', HOT, 'hot-reload', {}],

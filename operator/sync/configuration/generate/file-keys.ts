@@ -29,6 +29,10 @@ export function entriesFor(files: Files, hash: string): Readonly<Record<string, 
   return { ...escaped(splitIntoParts(files).main), [NAMES_KEY]: JSON.stringify(index) };
 }
 
+/** Whether the entries are those of a configuration in parts, of which other ConfigMaps have the most files. */
+export const areInParts = (data: Readonly<Record<string, string>>): boolean =>
+  /"parts":\[/.test(data[NAMES_KEY] ?? '');
+
 /** A part of the files as entries: in the escaped form, as all files of a configuration in parts. */
 export const entriesOfPart = (part: Files): Readonly<Record<string, string>> => escaped(part);
 

@@ -5,7 +5,7 @@ import type { Redact } from '../../../client/connection/redact';
 import type { Services } from '../../services';
 import { filesOfNextPod } from '../generate/generate';
 import { formerMarker } from '../generate/content-marker';
-import { isInSeveralObjects } from '../generate/parts';
+import { isInSeveralObjects, isPartFile } from '../generate/parts';
 import type { Sections } from '../generate/sections';
 import { publishConfiguration, publishWithoutRestart } from '../record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, LastLoad, LoadMethod } from '../record/record';
@@ -116,7 +116,8 @@ export class HubLoader {
     // Files are linked into the hub's directory when the pod starts, and not before.
     const added = filesOfNextPod(base.files, content.files);
     if (added.length > 0) {
-      if (job.policy.strategy !== 'hot-reload') return this.restart(added);
+      if (job.policy.strategy !== 'hot-reload')
+        return this.restart(added.filter((name) => !isPartFile(name)));
       // The content may have been written while the hub did not answer. A hub that restarts by itself could not read
       // it.
       await publishConfiguration(this.services, resource, base);

@@ -9,7 +9,7 @@ import { builtin } from '../../../runtime/types';
 import { definitionsAnnotation, definitionsIn, type OwnDefinitions } from '../../hub-pod/own-definitions';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
-import { entriesFor, entriesOfPart, filesOf } from '../generate/file-keys';
+import { areInParts, entriesFor, entriesOfPart, filesOf } from '../generate/file-keys';
 import type { Content } from '../generate/generate';
 import { packed, unpacked } from '../generate/packed-files';
 import { isInParts, splitIntoParts } from '../generate/parts';
@@ -110,8 +110,10 @@ export async function findFiles(services: FileServices, owner: CustomResource, n
 
 /** @throws PackedFilesBroken */
 export function filesIn(configMap: HubConfigMap): Files {
-  const content = configMap.binaryData?.[PACKED_FILE];
-  if (content === undefined) return filesOf(configMap.data ?? {});
+  const { data = {}, binaryData } = configMap;
+  // A copy that is gone is as broken: the rest would count as the whole.
+  const content = binaryData?.[PACKED_FILE] ?? (areInParts(data) ? '' : undefined);
+  if (content === undefined) return filesOf(data);
   try {
     return unpacked(Buffer.from(content, 'base64'));
   } catch {
@@ -125,7 +127,7 @@ class PackedFilesBroken extends OperationalError {
 
   constructor({ metadata: { namespace, name } }: HubConfigMap) {
     super(
-      `the key ${PACKED_FILE} of the ConfigMap ${namespace}/${name} is not as the operator wrote it: delete that ConfigMap`,
+      `the key ${PACKED_FILE} of the ConfigMap ${namespace}/${name} is not as the operator wrote it: delete that ConfigMap. The operator writes it again`,
     );
   }
 }

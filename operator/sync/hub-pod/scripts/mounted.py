@@ -32,19 +32,21 @@ class Mounted(NamedTuple):
 
     files: Files
     content: dict[str, str] | None
-    # Keys of the files that are not their names.
-    keys: dict[str, str]
+    # The mounted files that have other names than these.
+    paths: dict[str, Path]
 
 
 class Mounts(NamedTuple):
-    """The directories of the configuration and of the secrets."""
+    """The directories of the configuration, of its parts and of the secrets."""
 
     configuration: Path
+    parts: Path
     secrets: Path
 
     def places(self, mounted: Mounted) -> Callable[[str], Path]:
         def place(name: str) -> Path:
-            return (self.secrets if name == "secrets.yaml" else self.configuration) / mounted.keys.get(name, name)
+            directory = self.secrets if name == "secrets.yaml" else self.configuration
+            return mounted.paths.get(name, directory / name)
 
         return place
 
@@ -67,15 +69,14 @@ class Mounts(NamedTuple):
         configuration = self.configuration
         try:
             content = {"configuration": (configuration / ".content-hash").read_text().strip()}
-            keys = keys_in(configuration, content["configuration"])
-            by_key = {name: (configuration / key).read_bytes() for name, key in keys.items()}
-            files = by_key or files_in(configuration)
+            paths = paths_in(configuration, self.parts, content["configuration"])
+            files = {name: path.read_bytes() for name, path in paths.items()} or files_in(configuration)
             values = files_in(self.secrets)
         except FileNotFoundError:
             return Mounted(files_in(configuration) | files_in(self.secrets), None, {})
         with contextlib.suppress(KeyError, TypeError, ValueError, yaml.YAMLError):
             content["secrets"] = str(yaml.safe_load(values["secrets.yaml"])["hub_operator_hash"])
-        return Mounted(files | values, content, keys)
+        return Mounted(files | values, content, paths)
 
 
 def bytes_of(path: Path) -> bytes | None:
@@ -109,21 +110,23 @@ def are_plain(names: Iterable[str]) -> bool:
     return all(PLAIN.fullmatch(name) for name in names)
 
 
-def keys_in(directory: Path, content: str) -> dict[str, str]:
-    """The escaped keys of this content by the names of the files; empty: its keys are the names.
+def paths_in(directory: Path, parts: Path, content: str) -> dict[str, Path]:
+    """The mounted files of this content by their names; empty: its keys are the names.
 
     Beneath it may be another ConfigMap in the other form.
     """
     stored = read_json(directory / ".files")
     if not isinstance(stored, dict) or stored.get("content") != content:
         return {}
-    for index, digest in enumerate(texts_in(stored.get("parts"))):
-        part = directory / escaped(f"hub-operator/part-{index}.yaml")
+    digests = texts_in(stored.get("parts"))
+    for index, digest in enumerate(digests):
+        part = parts / escaped(f"hub-operator/part-{index}.yaml")
         if bytes_of(part) != f"{json.dumps(digest)}\n".encode():
             raise OtherPart(f"part {index} of the configuration is not there, or that of another content")
     # A person may have changed the ConfigMap: nothing is linked outside of the hub's directory.
     names = [name for name in texts_in(stored.get("names")) if are_plain(name.replace(" ", "_").split("/"))]
-    return {name: escaped(name) for name in names}
+    place = parts if digests else directory
+    return {name: (directory if name == "configuration.yaml" else place) / escaped(name) for name in names}
 
 
 def escaped(name: str) -> str:

@@ -1,9 +1,9 @@
-"""prepare_config CONFIG CONFIGURATION SECRETS REPORT ALLOW_DOWNGRADE PORT DELIVERY
+"""prepare_config CONFIG CONFIGURATION SECRETS REPORT ALLOW_DOWNGRADE PORT DELIVERY PARTS
 
-Links the mounted files (CONFIGURATION, SECRETS) into the hub's directory (CONFIG), so that a change of them reaches the
-hub while it runs, creates every file that they include and that does not exist, and lets the hub's own check read it
-all. A configuration that the hub would not load, or would load without a part, does not become active: links to the
-copy of the last good one take its place. Without such a copy the start is refused, or goes on without that part.
+Links the mounted files (CONFIGURATION, PARTS, SECRETS) into the hub's directory (CONFIG), so that a change of them
+reaches the hub while it runs, creates every file that they include and that does not exist, and lets the hub's own check
+read it all. A configuration that the hub would not load, or would load without a part, does not become active: links to
+the copy of the last good one take its place. Without such a copy the start is refused, or goes on without that part.
 
 Files are linked one by one, since a backup that the hub restores could not contain a link to a directory. An image that
 is older than the version that last ran on the volume is refused, unless the file ALLOW_DOWNGRADE says `true`. Settings
@@ -55,10 +55,10 @@ last_good = own / "last-good"
 last_good_folders = own / "last-good-folders"
 # The hub takes its default from this variable.
 port = int(os.environ.get("SETUP_PORT") or sys.argv[6])
-delivery = Path(sys.argv[7])
+delivery, parts = (Path(argument) for argument in sys.argv[7:9])
 # For each kind, how the hub includes the files in its directory.
 DELIVERED = {"automations": "list", "scenes": "list", "scripts": "named"}
-mounts = Mounts(configuration, secrets)
+mounts = Mounts(configuration, parts, secrets)
 
 
 class Problem(NamedTuple):

@@ -18,6 +18,7 @@ const CONFIG = '/config';
 const CONFIGURATION = '/hub-operator/configuration';
 const SECRETS = '/hub-operator/secrets';
 const DELIVERY = '/hub-operator/delivery';
+const PARTS = '/hub-operator/configuration-parts';
 const INIT_VALUES = '/hub-operator/operator-ip';
 const TERMINATION_LOG = '/dev/termination-log';
 
@@ -31,6 +32,7 @@ const contentMounts = [
   { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
   { name: 'secrets', mountPath: SECRETS, readOnly: true },
   { name: 'delivery', mountPath: DELIVERY, readOnly: true },
+  { name: 'configuration-parts', mountPath: PARTS, readOnly: true },
 ];
 
 /** The hub's own timeouts for a stop add up to 210 s. A hub that is killed sooner can lose its database. */
@@ -103,6 +105,7 @@ function prepareContainer(common: CommonFields) {
       `${INIT_VALUES}/${ALLOW_DOWNGRADE_KEY}`,
       String(HUB_PORT),
       DELIVERY,
+      PARTS,
     ),
     securityContext: scriptSecurityContext,
     volumeMounts: [configMount, ...contentMounts, initValuesMount],
@@ -152,13 +155,20 @@ function volumes(hub: Hub) {
         sources: [
           { configMap: { name: names.acceptedConfiguration, optional: true } },
           { configMap: { name: names.configuration, optional: true } },
-          ...Array.from({ length: MOST_PARTS }, (_, index) => ({
-            configMap: { name: names.configurationPart(index), optional: true },
-          })),
         ],
       },
     },
     deliveryVolume(hub.metadata.name),
+    // Beside the configuration, not over it: parts of another content, and a ConfigMap of a person with such a name, hide none
+    // of its files.
+    {
+      name: 'configuration-parts',
+      projected: {
+        sources: Array.from({ length: MOST_PARTS }, (_, index) => ({
+          configMap: { name: names.configurationPart(index), optional: true },
+        })),
+      },
+    },
     { name: 'secrets', secret: { secretName: names.secrets, optional: true } },
     { name: 'operator-ip', configMap: { name: names.operatorIp, optional: true } },
   ];

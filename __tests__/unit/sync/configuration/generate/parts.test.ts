@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import {
   digestsOfParts,
   isInSeveralObjects,
@@ -74,4 +75,8 @@ describe('a change', () => {
 test('the packed form has all files', () => {
   const files = homeOf(3, 100);
   expect(unpacked(packed(files))).toEqual(files);
+});
+
+test.each(['null', '[]', '{"a.yaml": 1}', '5'])('the packed form %s is broken', (text) => {
+  expect(() => unpacked(gzipSync(text))).toThrow(TypeError);
 });
