@@ -26,12 +26,20 @@ const WELCOME = 'name: welcome-home';
 const SCENE = 'name: film-night';
 const SCRIPT = 'name: good-night';
 const FILES = 'templates.yaml: |';
+const HELPERS = 'input_boolean:';
+const NO_HOLIDAY = "{condition: state, entity_id: input_boolean.holiday, state: 'off'}";
 
 const FAULTS: readonly Planted[] = [
   ['wrong entity of a trigger', DIM, 'input_boolean.movie_night', 'input_boolean.movienight'],
   ['wrong state of a trigger', DIM, "to: 'on'", "to: 'off'"],
   ['missing to', DIM, /# Quoted.*\n\s*to: 'on'/, ''],
   ['a for too many', DIM, "to: 'on'", "to: 'on'\n      for: {minutes: 1}"],
+  [
+    'a condition too many',
+    DIM,
+    'actions:',
+    "conditions:\n    - {condition: time, after: '12:00'}\n  actions:",
+  ],
   ['wrong action', DIM, 'input_number.set_value', 'input_number.increment'],
   ['misspelt action', DIM, 'input_number.set_value', 'input_number.set_valeu'],
   ['wrong target', DIM, 'input_number.living_room_brightness', 'input_number.brightness'],
@@ -43,7 +51,7 @@ const FAULTS: readonly Planted[] = [
   ['a minute too late', END, "at: '00:00:00'", "at: '00:01:00'"],
   ['an hour too early', END, "at: '00:00:00'", "at: '23:00:00'"],
   ['inverted condition', END, "state: 'on'", "state: 'off'"],
-  ['missing condition', END, /conditions:\n(.*\n){3}/, ''],
+  ['missing condition', END, / *conditions:\n(.*\n){3}/, ''],
   [
     'condition on another entity',
     END,
@@ -57,22 +65,35 @@ const FAULTS: readonly Planted[] = [
     /(target:\n\s+entity_id: )input_boolean.movie_night/,
     '$1input_boolean.holiday',
   ],
+  [
+    'a second entity',
+    END,
+    /(target:\n\s+entity_id: )(input_boolean.movie_night)/,
+    '$1[$2, input_boolean.holiday]',
+  ],
+  ['a second time', END, "at: '00:00:00'", "at: ['00:00:00', '12:00:00']"],
+  ['a condition too many', END, 'conditions:', `conditions:\n    - ${NO_HOLIDAY}`],
+  ['toggle instead of off', END, 'input_boolean.turn_off', 'input_boolean.toggle'],
   ['wrong mode', WELCOME, 'mode: restart', 'mode: single'],
   ['queued instead of restart', WELCOME, 'mode: restart', 'mode: queued'],
   ['switched on', WELCOME, 'enabled: false', 'enabled: true'],
   ['from and to swapped', WELCOME, /from: 'on'\n(\s+)to: 'off'/, "from: 'off'\n$1to: 'on'"],
-  ['missing delay', WELCOME, /- delay:\n\s+minutes: 5\n/, ''],
+  ['missing delay', WELCOME, / *- delay:\n\s+minutes: 5\n/, ''],
   ['seconds for minutes', WELCOME, 'minutes: 5', 'seconds: 5'],
   ['one minute more', WELCOME, 'minutes: 5', 'minutes: 6'],
   ['wrong value after the delay', WELCOME, 'value: 80', 'value: 8'],
   ['wrong state of a scene', SCENE, "state: 'on'", "state: 'off'"],
-  ['an entity that a scene lacks', SCENE, /- entity_id: input_number.*\n.*\n/, ''],
+  ['an entity that a scene lacks', SCENE, / *- entity_id: input_number.*\n.*\n/, ''],
   ['wrong number of a scene', SCENE, "state: '20'", "state: '25'"],
-  ['a step that a script lacks', SCRIPT, /- action: input_boolean.turn_off\n(.*\n){2}/, ''],
+  ['a step that a script lacks', SCRIPT, / *- action: input_boolean.turn_off\n(.*\n){2}/, ''],
   ['wrong field of a script', SCRIPT, '{{ brightness |', '{{ bright |'],
   ['wrong default of a script', SCRIPT, 'default(0)', 'default(10)'],
   ['off by one threshold', FILES, '< 10 }}', '<= 10 }}'],
   ['inverted threshold', FILES, '< 10 }}', '> 10 }}'],
+  ['a helper that forgets', HELPERS, /(name: We are.*\n)(\s+)/, '$1        initial: false\n$2'],
+  ['a number that forgets', HELPERS, /(\n\s+)max: 100/, '$1max: 100$1initial: 20'],
+  ['a room on another floor', 'name: kitchen', 'Ground floor', 'Upper floor'],
+  ['a room without its label', 'name: living-room', / *labels:\n.*\n/, ''],
 ];
 
 const planted = ([fault, part, from, to]: Planted): string => {
@@ -84,6 +105,7 @@ const planted = ([fault, part, from, to]: Planted): string => {
 
 async function homeIn(text: string) {
   const home = await readHome(['-'], { hub: 'my-home' }, () => Promise.resolve(text), unbounded);
+  if (home.errors.length > 0) throw new Error(JSON.stringify(home.errors));
   return describeHome(home.manifests).home;
 }
 
