@@ -4,7 +4,7 @@ import { SHORT_YAML } from '../../../base/plain-yaml';
 import type { Files } from './config-files';
 import { type ConfigurationSource, type Generated, generateConfiguration } from './generate';
 import { type HttpSection, readHttpSection } from './http-section';
-import { NotPlain, type parseHubYaml, parsePlainYaml } from './hub-yaml';
+import { NotPlain, parseHubYaml, parsePlainYaml } from './hub-yaml';
 import { type LoggerLevels, readLoggerLevels } from './logger-levels';
 import { secretUses } from './secret-uses';
 import { readSections, type Sections } from './sections';
@@ -22,6 +22,15 @@ function plainly<Output>(work: (parse: typeof parseHubYaml) => Output): Output |
 /** Files that include each other cost more than their length. */
 const isSingle = (files: Files): boolean => Object.keys(files).length <= 1;
 
+/** Each file has its own time, as when the content was generated: one that was read then is also read again. */
+function oneByOne(at: (part: string) => void): typeof parseHubYaml {
+  let count = 0;
+  return (text) => {
+    at(`file ${++count}`);
+    return parseHubYaml(text);
+  };
+}
+
 function ofFiles<Output>(
   name: string,
   read: (files: Files, parse?: typeof parseHubYaml) => Output,
@@ -29,7 +38,7 @@ function ofFiles<Output>(
 ): BoundedTask<Files, Output> {
   return {
     name,
-    run: (files) => read(files),
+    run: (files, at) => read(files, oneByOne(at)),
     inPlace: (files) => (mayBeInPlace(files) ? plainly((parse) => read(files, parse)) : undefined),
   };
 }

@@ -1,9 +1,11 @@
-import type { Bounded, BoundedTasks } from '../../../../../operator/base/bounded-task';
+import type { Bounded, BoundedTask, BoundedTasks } from '../../../../../operator/base/bounded-task';
 import { TEXT_WAIT } from '../../../../../operator/base/limits';
 import { SHORT_YAML } from '../../../../../operator/base/plain-yaml';
 import type { HubConfiguration } from '../../../../../operator/kinds';
+import type { Files } from '../../../../../operator/sync/configuration/generate/config-files';
 import { GeneratedConfigurationCache } from '../../../../../operator/sync/configuration/generate/generated-configuration-cache';
 import {
+  configurationTasks,
   generation,
   httpSection,
   secretUsesTask,
@@ -40,6 +42,20 @@ describe('generation', () => {
 });
 
 describe('tasks on files', () => {
+  test.each(
+    configurationTasks.filter((task) => task !== generation).map((task) => [task.name, task] as const),
+  )('%s gives each file its own time, as the generation does', (_, task) => {
+    const main = 'homeassistant: {packages: !include_dir_named packages}\n';
+    const files = {
+      'configuration.yaml': main,
+      'packages/a.yaml': 'http:\n',
+      'packages/b.yaml': 'logger:\n',
+    };
+    const parts: string[] = [];
+    (task as BoundedTask<Files, unknown>).run(files, (part) => parts.push(part));
+    expect(parts).toEqual(['file 1', 'file 2', 'file 3']);
+  });
+
   test('includes are followed in the other process alone, uses of secrets are found in several short files', () => {
     const files = {
       'configuration.yaml': 'http: !include a.yaml\n',
