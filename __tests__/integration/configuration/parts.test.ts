@@ -186,4 +186,44 @@ describe('a configuration that is too large for one ConfigMap', () => {
     await shows('room_9', 'small');
     expect(await operator.failures()).toEqual([]);
   });
+
+  test('a ConfigMap of a person with the name of a part holds a large one back, and its files come to no hub', async () => {
+    await home.apply(configMap(parts[3]!, { 'configuration.yaml': 'logger:\n', 'other.yaml': '' }));
+    await home.apply(...given());
+    const { message } = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'NameConflict',
+    });
+    expect(message).toContain(
+      `ConfigMap ${home.namespace}/${parts[3]!} exists and does not belong to Hub villa`,
+    );
+    await home.delete('pod', 'villa-0');
+    await villa.connect();
+    await shows('room_9', 'small');
+    await home.delete('configmap', parts[3]!);
+    await villa.loaded();
+    await villa.connect();
+    await shows('room_9', 'room_9');
+  });
+
+  test('a small one that is rejected leaves the hub with its parts, and a large one with none', async () => {
+    const broken = `${COMMENT}input_boolean:\n  room_7: {initial: maybe}\n`;
+    const rejected = { status: 'False', reason: 'CheckFailed' } as const;
+    await home.apply(...given({ room_7: broken, room_9: room('room_9', 'rejected') }, 12));
+    await home.ready('hubconfiguration', 'villa', rejected);
+    await villa.connect();
+    await shows(nameOf(PACKAGES - 1), nameOf(PACKAGES - 1));
+    await shows('room_9', 'room_9');
+    await home.apply(...given({}, 12));
+    await villa.loaded();
+    await home.apply(...given({ room_7: broken, room_9: room('room_9', 'rejected') }));
+    await home.ready('hubconfiguration', 'villa', rejected);
+    await villa.connect();
+    await shows('room_9', 'room_9');
+    await home.apply(...given({ room_9: room('room_9', 'back') }, 12));
+    await villa.loaded();
+    await villa.connect();
+    await shows('room_9', 'back');
+    await until('the parts are gone', async () => (await present()).length === 0);
+  });
 });

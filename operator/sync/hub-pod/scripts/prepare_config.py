@@ -1,9 +1,10 @@
 """prepare_config CONFIG CONFIGURATION SECRETS REPORT ALLOW_DOWNGRADE PORT DELIVERY PARTS
 
 Links the mounted files (CONFIGURATION, PARTS, SECRETS) into the hub's directory (CONFIG), so that a change of them
-reaches the hub while it runs, creates every file that they include and that does not exist, and lets the hub's own check
-read it all. A configuration that the hub would not load, or would load without a part, does not become active: links to
-the copy of the last good one take its place. Without such a copy the start is refused, or goes on without that part.
+reaches the hub while it runs, creates every file that they include and that does not exist, and lets the hub's own
+check read it all. A configuration that the hub would not load, or would load without a part, does not become active:
+links to the copy of the last good one take its place. Without such a copy the start is refused, or goes on without
+that part.
 
 Files are linked one by one, since a backup that the hub restores could not contain a link to a directory. An image that
 is older than the version that last ran on the volume is refused, unless the file ALLOW_DOWNGRADE says `true`. Settings
