@@ -3,8 +3,8 @@ import type { HaWebSocket } from 'home-assistant-js-websocket';
 import type { IncomingMessage } from 'node:http';
 import { parseBounded, TooManyValues } from '../../base/bounded-json';
 import type { Clock } from '../../base/clock';
+import { type Message, MessageGate } from './message-gate';
 import { assertMessage } from './message-limits';
-import { largeTexts } from '../../base/turns';
 import type { Logger } from '../../base/log';
 import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
 import { connectionOptions, describeNetworkError, type HubAddress, hubBodies, type RestClient } from './rest';
@@ -34,8 +34,15 @@ class HubSocket extends WebSocket {
   isAuthenticated = false;
   /** Why the operator closed the connection: the hub sent more than it may. */
   refusal: string | undefined;
-  /** A large message that waits for its turn, and those that have arrived after it. */
-  private readonly waiting: (readonly unknown[])[] = [];
+  private readonly gate = new MessageGate({
+    pause: () => this.pause(),
+    resume: () => this.resume(),
+    onWait: () => this.endArrival(),
+    read: (message) => {
+      this.tell('message', message);
+      return this.refusal === undefined;
+    },
+  });
   /** Bytes since the last message that was read. */
   private arrived = 0;
   private readonly arriving = hubBodies.hold(() =>
@@ -48,49 +55,11 @@ class HubSocket extends WebSocket {
     if (event === 'error') this.refuseInvalidFrame(details[0] as { readonly code?: string });
     if (event === 'close') {
       this.arriving.release();
-      this.waiting.length = 0;
+      this.gate.close();
     }
-    if (event === 'message' && this.waits(details)) return true;
+    if (event === 'message' && this.isAuthenticated && this.gate.holds(details as unknown as Message))
+      return true;
     return this.tell(event, details);
-  }
-
-  /** A large message waits until others were read, so that a hub cannot delay all others; the next ones wait for it. */
-  private waits(message: readonly unknown[]): boolean {
-    const isFirst = this.waiting.length === 0;
-    if (!this.isAuthenticated) return false;
-    if (isFirst && !mayWait(message)) {
-      if (largeTexts.isLarge(sizeOf(message))) void this.readNoMoreUntilRested();
-      return false;
-    }
-    this.waiting.push(message);
-    if (!isFirst) return true;
-    this.pause();
-    this.endArrival();
-    this.waitForTurn(message);
-    return true;
-  }
-
-  /** The message is read at once, and nothing more of this hub while others have their time. */
-  private async readNoMoreUntilRested(): Promise<void> {
-    this.pause();
-    await largeTexts.countNext();
-    await largeTexts.rested();
-    if (this.waiting.length === 0) this.resume();
-  }
-
-  private waitForTurn(message: readonly unknown[]): void {
-    largeTexts.add(() => this.readWaiting(), sizeOf(message));
-  }
-
-  private readWaiting(): void {
-    do {
-      const message = this.waiting.shift();
-      if (!message) return; // the connection was closed
-      this.tell('message', message);
-      if (this.refusal !== undefined) return;
-    } while (this.waiting.length > 0 && !mayWait(this.waiting[0]!));
-    if (this.waiting.length > 0) this.waitForTurn(this.waiting[0]!);
-    else this.resume();
   }
 
   private tell(event: string | symbol, details: readonly unknown[]): boolean {
@@ -145,10 +114,6 @@ class HubSocket extends WebSocket {
     this.terminate();
   }
 }
-
-/** @param details of the event `message` */
-const sizeOf = ([message]: readonly unknown[]): number => (message as Buffer).length;
-const mayWait = (message: readonly unknown[]): boolean => largeTexts.mayWait(sizeOf(message));
 
 /** Why the operator closed this connection; undefined: it did not, or as it was asked to. */
 export function refusalOf(socket: HaWebSocket | HubSocket): HubUnreachable | undefined {
