@@ -69,7 +69,10 @@ async function benchParts(bench: HubBench, size: string, bytes: number, rounds: 
   const effects: number[] = [];
   const began = processorSeconds(await scrapeStarting(bench.operator));
   for (let round = 0; round < rounds; round++) {
-    packages[7] = packageOf(7, bytes / PACKAGES).replace('  room_7:', `  round_${round}: {name: Round ${round}}\n  room_7:`);
+    packages[7] = packageOf(7, bytes / PACKAGES).replace(
+      '  room_7:',
+      `  round_${round}: {name: Round ${round}}\n  room_7:`,
+    );
     const start = Date.now();
     await write(1);
     while ((await stateOf(client.rest, `input_boolean.round_${round}`)) !== 'off') await sleep(POLL);

@@ -70,7 +70,7 @@ const benches: Readonly<Record<string, Bench>> = {
       'Changes of a HubConfiguration on a real hub: from the request to the API server until the hub has the new entity, with check, proof and reload. Then a home of 120 packages in six ConfigMaps of a person, which comes to its hub in parts: a change of one package, and the resident memory of the operator half a minute later, beside that of before. `make bench NAME=configuration`',
     bars: {
       'change to effect in the hub, median, s': '< 1',
-      '1.2 MB: change of one package to effect in the hub, median, s': '< 1 with a fast processor',
+      '1.2 MB: change of one package to effect in the hub, median, s': '< 1',
       '3 MiB: more memory of the operator at rest, MB': '≤ 25',
     },
   },
