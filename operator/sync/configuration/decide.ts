@@ -202,7 +202,7 @@ function knownOfUsable(situation: Situation): Known {
 }
 
 /** Whether the record is of the present start of the hub. */
-export const isOfStart = ({ observed: { start }, record }: Pick<Situation, 'observed' | 'record'>): boolean =>
+const isOfStart = ({ observed: { start }, record }: Pick<Situation, 'observed' | 'record'>): boolean =>
   record !== undefined && record.start.id === start?.id && record.start.version === start.version;
 
 /** A content that failed and has run since, after a person had asked for it, is none. */

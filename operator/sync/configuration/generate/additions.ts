@@ -52,7 +52,7 @@ export function freeKey(sections: TopLevel, section: string): string {
 
 type Recorder = NonNullable<HubConfigurationSpec['recorder']>;
 
-export interface WithRecorder {
+interface WithRecorder {
   /** The text, in which the missing entries were added to the section recorder. */
   readonly text: string;
   /** The section to add to it. */

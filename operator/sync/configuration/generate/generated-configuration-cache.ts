@@ -6,7 +6,7 @@ import type { Services } from '../../services';
 import type { ConfigurationSource, Generated } from './generate';
 import { endedMessage, textsOfHub } from './texts';
 
-export type Generation =
+type Generation =
   | Generated
   /** The result is not known yet. `message`: a sentence. `after`: milliseconds until it is read again. */
   | { readonly type: 'waiting'; readonly message: string; readonly after: number };

@@ -63,7 +63,7 @@ export const secretUsesTask = ofFiles('secretUses', secretUses, isShort);
 export const configurationTasks = [generation, sections, httpSection, loggerLevels, secretUsesTask] as const;
 
 /** A text that was read before has exceeded its bounds. It is read again with the next reconcile. */
-export class TextEnded extends OperationalError {
+class TextEnded extends OperationalError {
   override readonly name = 'TextEnded';
 }
 
@@ -110,5 +110,7 @@ export const textsOfHub = ({ texts }: { readonly texts: BoundedTasks }, namespac
 
 /** The problem of a text that was ended, and the way out, as sentences. */
 export function endedMessage({ exceeded, part }: Extract<Bounded<unknown>, { type: 'ended' }>): string {
-  return `${part || 'spec.configuration'} takes more ${exceeded} to read than its length allows. Write its anchors (&), aliases (*) and merges (<<) out, indent all lines within brackets and quotes, or shorten it.`;
+  // Also without any alias: three MiB of lists of words need more than the heap that all texts have.
+  const cause = exceeded === 'memory' ? ': many short lines take more than a few long ones' : '';
+  return `${part || 'spec.configuration'} takes more ${exceeded} to read than its length allows. Write its anchors (&), aliases (*) and merges (<<) out, indent all lines within brackets and quotes, or shorten it${cause}.`;
 }

@@ -22,7 +22,7 @@ export interface HttpResult {
 }
 
 /** The next step for the settings of a hub. */
-export type HttpStep =
+type HttpStep =
   | { readonly type: 'done' }
   /** The settings are on trial, and the operator has just talked to the hub through them. */
   | { readonly type: 'promote' }

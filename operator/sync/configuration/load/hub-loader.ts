@@ -44,7 +44,7 @@ export interface LoadOrder extends RunningHub {
   readonly task: LoadTask;
 }
 
-export interface LoadJob extends LoadOrder {
+interface LoadJob extends LoadOrder {
   readonly redact: Redact;
   /** Whether the resource or the secrets have changed since. */
   readonly hasChanged: () => Promise<boolean>;

@@ -15,7 +15,7 @@ const STANDARD_LEVEL = 'warning';
 /** A logger of this level has that of its parent. */
 const INHERITED = 'notset';
 
-export interface ServiceCall {
+interface ServiceCall {
   readonly domain: string;
   readonly service: string;
   readonly data: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ import { whileRefreshing } from '../../hub-pod/refresh';
 /** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */
 export const REFRESH_DURATION = 15_000;
 
-export type Verification =
+type Verification =
   /** The hub reads these files, and its check accepts them. */
   | { readonly type: 'seen'; readonly warnings: string }
   | ({ readonly type: 'rejected' } & Problem)

@@ -68,7 +68,7 @@ export interface Rejection {
   readonly problem: string;
 }
 
-export interface FailedStart {
+interface FailedStart {
   readonly marker: ContentHashes;
   /** The uid of that pod. */
   readonly pod: string;

@@ -6,6 +6,7 @@ import type { Files } from '../../../../../operator/sync/configuration/generate/
 import { GeneratedConfigurationCache } from '../../../../../operator/sync/configuration/generate/generated-configuration-cache';
 import {
   configurationTasks,
+  endedMessage,
   generation,
   httpSection,
   secretUsesTask,
@@ -99,6 +100,13 @@ describe('GeneratedConfigurationCache', () => {
     });
     return { clock, requeued, cache: new GeneratedConfigurationCache(given) };
   }
+
+  test('a text that takes too much memory is told what takes it', () => {
+    const message = endedMessage({ type: 'ended', exceeded: 'memory', part: '', isFinal: true });
+    expect(message).toMatch(
+      /takes more memory .* or shorten it: many short lines take more than a few long ones\.$/,
+    );
+  });
 
   test('a text that was ended is a wait, read once more, and then invalid until it changes', async () => {
     const run = jest
