@@ -1,5 +1,4 @@
 import { HubFailed, HubRejected } from '../../client/connection/errors';
-import type { EntityPayload } from '../../client/connection/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import { DEPENDENCY_REQUEUE, REJECTED_WRITE_RETRY_INTERVAL } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
@@ -7,11 +6,9 @@ import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outc
 import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../objects/child';
-import { type FieldDiff, formatDiff } from '../objects/field-diff';
-import { hubErrorOutcome } from '../hub-connection/hub-errors';
 import { hubVolume } from '../hub-pod/hub-volume';
 import { isInConfiguration } from '../hub-pod/own-definitions';
-import { DriftPolicy, isDriftLeft } from '../objects/drift-policy';
+import { DriftPolicy } from '../objects/drift-policy';
 import { ObjectSync, untilLoaded } from '../objects/object-sync';
 import { recordedId } from '../objects/ownership';
 import { WritePacing } from '../objects/write-pacing';
@@ -25,16 +22,16 @@ import {
   disabledMessage,
   dryRun,
   inProgress,
-  type InProgressDetails,
   notLoaded,
   readyOutcome,
 } from './conditions';
 import { invalidate, recordObserved } from './entity-cache';
-import { diff, hashOf, unexpressed } from './diff';
+import { Corrections } from './correction';
+import { hashOf } from './diff';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
 import type { EntityContexts } from './entity-contexts';
 import { hasJustFailed } from './load';
-import type { Different, Observation } from './observation';
+import type { Observation } from './observation';
 import { Operations } from './operations';
 import { isAccepted, isNew, ownsId, wasAccepted } from './ownership';
 import { type PlacedWork, type Remedy, TakenBack } from './place';
@@ -61,6 +58,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   private readonly operations: Operations<R, S>;
   private readonly drift: DriftPolicy;
   private readonly pacing: WritePacing;
+  private readonly corrections: Corrections<R, S>;
   private readonly completion: Completion<R, S>;
 
   constructor(
@@ -73,6 +71,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     this.pacing = new WritePacing(services.clock, REJECTED_WRITE_RETRY_INTERVAL);
     this.claims = new Claims(entityType, services, contexts);
     this.operations = new Operations(entityType, services, contexts, this.claims, this.drift, this.pacing);
+    this.corrections = new Corrections(entityType, this.operations, this.drift, this.pacing);
     this.removals = new Removals(entityType, services, contexts, this.claims);
     this.completion = new Completion(entityType, services, this.removals, this.drift);
   }
@@ -180,9 +179,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     switch (observation.type) {
       case 'Absent':
       case 'Different':
-        return this.correct(work, observation);
+        return this.corrections.correct(work, observation);
       case 'Elsewhere':
-        return this.moveHere(work, observation.definition);
+        return this.corrections.moveHere(work, observation.definition);
       case 'NotLoaded':
         return this.ensureLoaded(work, observation);
       case 'Invalid':
@@ -212,48 +211,6 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { cache, places } = this.contexts.of(client, resource);
     cache.delete(resource.metadata.uid);
     places.files.definitions.unclaim(resource.metadata.uid);
-  }
-
-  /** The object is in the place where it is not to be any more. */
-  private async moveHere(work: PlacedWork<R, S>, elsewhere: EntityPayload): Promise<Outcome> {
-    const { entityType } = this;
-    const { client, id, payload } = work;
-    const stored = await client.entities.read(entityType.type, id);
-    const differences = stored ? diff(entityType, id, stored, payload) : [];
-    const isEqual = stored && differences.length === 0;
-    // A person has made the one in the hub's own file.
-    const drifted = differences.length > 0 && this.isDrift(work);
-    // An object that is left is compared as drift once it is the only one.
-    if (isEqual || isDriftLeft(work.resource, drifted)) {
-      this.operations.move(work, { correction: undefined, kept: undefined, elsewhere });
-      return inProgress(entityType, work);
-    }
-    const rejected = await this.stillRejected(work);
-    if (rejected) return rejected;
-    return this.send(work, () => {
-      const kept = unexpressed(entityType, stored ?? elsewhere);
-      this.operations.move(work, { correction: undefined, kept, elsewhere });
-      if (!drifted) return {};
-      const change = this.changedInHub(work, differences);
-      return { events: [this.drift.reportCorrected(`${change} The change is reverted.`)] };
-    });
-  }
-
-  /** Starts a write, unless the last one was a moment ago. */
-  private async send(
-    work: PlacedWork<R, S>,
-    start: () => InProgressDetails | Promise<InProgressDetails>,
-  ): Promise<Outcome> {
-    const pause = this.pacing.pause(work.cached, work.hash);
-    if (pause > 0) return inProgress(this.entityType, work, pause);
-    const details = await start();
-    this.pacing.mark(work.cached);
-    return inProgress(this.entityType, work, undefined, details);
-  }
-
-  /** A sentence. */
-  private changedInHub({ client }: PlacedWork<R, S>, differences: readonly FieldDiff[]): string {
-    return `The ${this.entityType.type} was changed in the hub (${formatDiff(differences, client.rest.redact)}).`;
   }
 
   private workOn(resource: R, client: HubClient, context: ReconcileContext): PlacedWork<R, S> {
@@ -322,64 +279,6 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (error !== undefined && !isRejected) throw error;
   }
 
-  /** Writes the payload, unless the drift may only be reported or the hub has just rejected the same payload. */
-  private async correct(
-    work: PlacedWork<R, S>,
-    observation: Different | (Observation & { readonly type: 'Absent' }),
-  ): Promise<Outcome> {
-    const { differences, type } = observation;
-    const { client, cached, hash } = work;
-    const elsewhere = type === 'Different' ? observation.elsewhere : undefined;
-    // Where only the operator writes, a different definition is a former one, or its ConfigMap was lost.
-    const isByOthers = work.place.isShared || elsewhere !== undefined;
-    const isOther = type === 'Absent' || differences.length > 0;
-    const drifted = isByOthers && isOther && this.isDrift(work);
-    const text = formatDiff(differences, client.rest.redact);
-    const kind = this.entityType.type;
-    const change =
-      type === 'Different' ? this.changedInHub(work, differences) : `The ${kind} was removed from the hub.`;
-    const key = isByOthers && type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
-    const left = this.drift.leave(work.resource, cached, {
-      change,
-      drifted,
-      left: 'it is not corrected',
-      ...(key !== undefined && { correction: { key, text } }),
-    });
-    if (left) return left;
-    const refused = work.place.refusal(kind, work.id, work.payload) ?? (await this.stillRejected(work));
-    if (refused) return refused;
-    return this.send(work, async () => {
-      const isReplaced = type === 'Absent' && (await this.replacesAdopted(work));
-      const kept = type === 'Different' ? observation.kept : {};
-      if (elsewhere) this.operations.move(work, { correction: key, kept, elsewhere });
-      else this.operations.write(work, { correction: key, kept });
-      const done = type === 'Different' ? 'The change is reverted.' : 'It is created again.';
-      return {
-        ...(isReplaced && { status: { adopted: null } }),
-        ...(drifted && { events: [this.drift.reportCorrected(`${change} ${done}`)] }),
-      };
-    });
-  }
-
-  /** An adopted object is not in the hub's file any more: the one that replaces it is the operator's. */
-  private async replacesAdopted({ resource, client, id }: PlacedWork<R, S>): Promise<boolean> {
-    return !!resource.status?.['adopted'] && !(await client.entities.read(this.entityType.type, id));
-  }
-
-  /** The outcome while the hub would reject the payload again; undefined: it may be sent. */
-  private async stillRejected(work: PlacedWork<R, S>): Promise<Outcome | undefined> {
-    const error = this.pacing.rejectionOf(work.cached, work.hash);
-    if (!error || (await blueprintAppeared(this.entityType.type, work))) return undefined;
-    return hubErrorOutcome(error, 'object', blueprintRecheck(work));
-  }
-
-  /** The hub had accepted the desired payload, and no write of ours replaced it. */
-  private isDrift(work: PlacedWork<R, S>): boolean {
-    const { observed } = work.cached;
-    const isReplaced = 'hash' in observed && observed.hash !== work.hash;
-    return isAccepted(this.entityType, work) && !isReplaced;
-  }
-
   /** The hub disabled the payload. A blueprint that was imported since is used after a reload. */
   private async onInvalid(
     work: PlacedWork<R, S>,
@@ -423,12 +322,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   private apply(work: PlacedWork<R, S>, remedy: Remedy): Outcome | Promise<Outcome> {
     switch (remedy.type) {
       case 'WriteAgain':
-        return this.send(work, () => {
+        return this.corrections.send(work, () => {
           this.operations.write(work, { correction: undefined, kept: remedy.kept });
           return {};
         });
       case 'Correct':
-        return this.correct(work, remedy.observation);
+        return this.corrections.correct(work, remedy.observation);
       case 'Withdraw':
         this.operations.withdraw(work, new TakenBack(remedy.reason), remedy.withdraw);
         return inProgress(this.entityType, work);
