@@ -94,6 +94,11 @@ export class TestOperator {
     await this.process.kill();
   }
 
+  /** Starts one that a failed test has left dead: each test after it would wait for its whole time. */
+  async ensureRuns(): Promise<void> {
+    if (!this.process.running) await this.start();
+  }
+
   get pid(): number {
     return this.process.pid;
   }

@@ -76,7 +76,10 @@ beforeAll(async () => {
   client = await home.client('villa');
 });
 
-afterEach(() => proxy.mend());
+afterEach(async () => {
+  proxy.mend();
+  await operator.ensureRuns();
+});
 afterAll(() => proxy?.stop());
 
 const entriesOf = async (domain: Domain): Promise<readonly ConfigEntry[]> =>
