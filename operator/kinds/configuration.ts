@@ -11,7 +11,7 @@ import {
   textUpTo,
 } from './fields';
 import { celIsPath, celIsFree, FOLDER_PATTERN, PATH_RULE, RESERVED_RULE } from './file-paths';
-import { MOST_PARTS, objectNames } from './object-names';
+import { objectNames } from './object-names';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { secretKeyRef, secretReferences } from './secret-reference';
@@ -184,10 +184,9 @@ export const configuration = defineChild({
       name: configMapRef.name,
     })),
     // The parts of a large configuration belong to the Hub.
-    ...Array.from({ length: MOST_PARTS }, (_, index) => ({
-      kind: 'ConfigMap',
-      name: objectNames(hubOfChild(resource)).configurationPart(index),
-    })),
+    ...objectNames(hubOfChild(resource))
+      .configurationParts()
+      .map((name) => ({ kind: 'ConfigMap', name })),
     ...secretReferences(
       objectNames(hubOfChild(resource)).secrets,
       resource.spec.recorder?.databaseSecretRef?.name,

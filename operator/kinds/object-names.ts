@@ -56,8 +56,9 @@ export function objectNames(hub: string) {
     admin: `${hub}-admin`,
     /** ConfigMap that HubConfiguration generates. */
     configuration: `${hub}-configuration`,
-    /** ConfigMap with a part of the files of a large configuration. It belongs to the Hub. */
-    configurationPart: (index: number) => `${hub}-configuration-${index}`,
+    /** ConfigMaps with the parts of the files of a large configuration. They belong to the Hub. */
+    configurationParts: () =>
+      Array.from({ length: MOST_PARTS }, (_, index) => `${hub}-configuration-${index}`),
     /** ConfigMap with the record of the hub's configuration: the last one that it has loaded; it belongs to the Hub. */
     acceptedConfiguration: `${hub}-configuration-accepted`,
     /** ConfigMap with the configuration before one of which sections wait for a restart; it belongs to the Hub. */

@@ -56,7 +56,7 @@ let onWrite: (name: string) => Promise<'on' | 'drop'>;
 const letPass = () => Promise.resolve('on' as const);
 
 const names = objectNames('villa');
-const parts = Array.from({ length: 8 }, (_, index) => names.configurationPart(index));
+const parts = names.configurationParts();
 
 async function gate(moment: 'before' | 'after', { method, path }: Crossing): Promise<'on' | 'drop'> {
   const [, name] = /\/configmaps\/([^/]+)$/.exec(path) ?? [];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Files } from '../../../operator/sync/configuration/generate/config-files';
 import { entriesFor, entriesOfPart } from '../../../operator/sync/configuration/generate/file-keys';
-import { splitIntoParts, withPartFiles } from '../../../operator/sync/configuration/generate/parts';
+import { partsOf, withPartFiles } from '../../../operator/sync/configuration/generate/parts';
 import { PREPARE_CONFIG } from '../../../operator/sync/hub-pod/scripts';
 import { type PrepareReport, parsePrepareReport } from '../../../operator/sync/hub-pod/termination-messages';
 import { runPython } from '../../cluster/python-script';
@@ -308,7 +308,7 @@ describe('folders that the configuration includes and does not have', () => {
 
 describe('a configuration in parts', () => {
   const entriesOfAll = (files: Files): Files =>
-    Object.assign({}, ...splitIntoParts(files).parts.map(entriesOfPart)) as Files;
+    Object.assign({}, ...partsOf(files).map(entriesOfPart)) as Files;
   /** With a shorter wait for the parts. */
   const impatient = PREPARE_CONFIG.replace('LONGEST_WAIT = 150', 'LONGEST_WAIT = 2');
   const before = withPartFiles(FILES);

@@ -1,5 +1,5 @@
 import type { Files } from './config-files';
-import { digestsOfParts, isInParts, splitIntoParts } from './parts';
+import { digestsOfParts, isInParts, mainOf } from './parts';
 
 /**
  * The files of a configuration as entries of a ConfigMap, whose keys have no folders and no blanks. Files without them have their
@@ -23,20 +23,19 @@ const NAMES_KEY = '.files';
 export function entriesFor(files: Files, hash: string): Readonly<Record<string, string>> {
   const names = Object.keys(files);
   if (arePlain(names)) return files;
-  if (!isInParts(files)) return { ...escaped(files), [NAMES_KEY]: JSON.stringify({ content: hash, names }) };
+  if (!isInParts(files))
+    return { ...entriesOfPart(files), [NAMES_KEY]: JSON.stringify({ content: hash, names }) };
   // The start of a pod waits until it has all parts of these digests.
   const index = { content: hash, names, parts: digestsOfParts(files) };
-  return { ...escaped(splitIntoParts(files).main), [NAMES_KEY]: JSON.stringify(index) };
+  return { ...entriesOfPart(mainOf(files)), [NAMES_KEY]: JSON.stringify(index) };
 }
 
 /** Whether the entries are those of a configuration in parts, of which other ConfigMaps have the most files. */
 export const areInParts = (data: Readonly<Record<string, string>>): boolean =>
   /"parts":\[/.test(data[NAMES_KEY] ?? '');
 
-/** A part of the files as entries: in the escaped form, as all files of a configuration in parts. */
-export const entriesOfPart = (part: Files): Readonly<Record<string, string>> => escaped(part);
-
-const escaped = (files: Files): Readonly<Record<string, string>> =>
+/** Files in the escaped form: the entries of a part of a configuration. */
+export const entriesOfPart = (files: Files): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(files).map(([name, text]) => [escapedKey(name), text]));
 
 /** The files among the entries of a ConfigMap, in either form. */

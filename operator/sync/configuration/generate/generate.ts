@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { isMap } from 'yaml';
 import type { HubConfigurationSpec } from '../../../kinds';
@@ -16,6 +15,7 @@ import {
 } from './additions';
 import { insertAtTop } from './insert-entries';
 import { type ContentHashes, markerYaml } from './content-marker';
+import { configHash } from './config-hash';
 import { secretUses } from './secret-uses';
 import type { OwnDefinitions } from '../../hub-pod/own-definitions';
 import { HUB_PORT } from '../../hub-pod/owned-objects';
@@ -179,13 +179,6 @@ function generate(
 
 const withKeys = (sections: TopLevel, additions: readonly Addition[]): TopLevel =>
   new Map([...sections, ...additions.map(([key]) => [key, null] as const)]);
-
-/** `sha256:<hex>` of all generated files. */
-export function configHash(files: Files): string {
-  const hash = createHash('sha256');
-  for (const name of Object.keys(files).sort()) hash.update(`${name}\0${files[name]}\0`);
-  return `sha256:${hash.digest('hex')}`;
-}
 
 function sectionsOf({ root, anchors }: HubYaml): TopLevel {
   return isMap(root) ? entriesOf(root, anchors) : new Map();

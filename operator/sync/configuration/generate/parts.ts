@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
 import { MOST_PARTS } from '../../../kinds/object-names';
 import type { Files } from './config-files';
+import { configHash } from './config-hash';
 
 /**
  * The parts of a configuration that is too large for one ConfigMap (rules.md, "Generated configuration"). Each is a ConfigMap of its
@@ -30,18 +31,19 @@ export const digestsOfParts = (files: Files): readonly string[] =>
 
 /** With the files that have the digests of the parts. Every part is there from the start: a pod links no file later. */
 export function withPartFiles(files: Files): Files {
-  const parts = partsOf(files).map((part, index) => [partFile(index), `${JSON.stringify(digestOf(part))}\n`]);
+  const parts = assigned(files).map((part, index) => [
+    partFile(index),
+    `${JSON.stringify(configHash(part))}\n`,
+  ]);
   return { ...files, ...(Object.fromEntries(parts) as Files) };
 }
 
-/** `configuration.yaml`, and the files of each part. */
-export function splitIntoParts(files: Files): { readonly main: Files; readonly parts: readonly Files[] } {
-  const parts = partsOf(files).map((part, index) => ({
-    ...part,
-    [partFile(index)]: files[partFile(index)]!,
-  }));
-  return { main: { [CONFIGURATION]: files[CONFIGURATION]! }, parts };
-}
+/** The files that are in no part. */
+export const mainOf = ({ [CONFIGURATION]: text }: Files): Files => ({ [CONFIGURATION]: text! });
+
+/** The files of each part, with that of its digest. */
+export const partsOf = (files: Files): readonly Files[] =>
+  assigned(files).map((part, index) => ({ ...part, [partFile(index)]: files[partFile(index)]! }));
 
 /**
  * Whether the change is in more than one ConfigMap, so that a hub may read one half of it for a moment. The marker changes
@@ -63,7 +65,7 @@ const withoutMarker = ({ [CONFIGURATION]: text = '' }: Files): string =>
  * The part of a file follows from its name, so that one changed file is one changed part, also after a restart of the operator. A
  * file for which there is no room in it goes to the next one; three MiB always find room.
  */
-function partsOf(files: Files): readonly Files[] {
+function assigned(files: Files): readonly Files[] {
   const parts = INDICES.map((): { bytes: number; files: Record<string, string> } => ({
     bytes: 0,
     files: {},
@@ -80,10 +82,4 @@ function partsOf(files: Files): readonly Files[] {
     part.files[name] = text;
   }
   return parts.map((part) => part.files);
-}
-
-function digestOf(files: Files): string {
-  const hash = createHash('sha256');
-  for (const name of Object.keys(files).sort()) hash.update(`${name}\0${files[name]}\0`);
-  return hash.digest('hex');
 }

@@ -1,6 +1,6 @@
 import type { Files } from './config-files';
 import { sizeOfNames } from './file-keys';
-import { isInParts, LARGEST_PART, splitIntoParts } from './parts';
+import { isInParts, LARGEST_PART, mainOf, partsOf } from './parts';
 import { packed } from './packed-files';
 
 /** Files of a configuration at most. */
@@ -58,8 +58,8 @@ export function problemOfStored(
     if (size <= LARGEST_OBJECT) return undefined;
     return `${ALL} have at least ${size} bytes together with what is noted of each section, ${room}.`;
   }
-  const { main, parts } = splitIntoParts(files);
-  const large = parts
+  const main = mainOf(files);
+  const large = partsOf(files)
     .flatMap((part) => Object.keys(part))
     .find((name) => Buffer.byteLength(files[name]!) > LARGEST_PART);
   if (large !== undefined)

@@ -1,7 +1,7 @@
 import { OperationalError } from '../../../base/errors';
 import type { Hub } from '../../../kinds';
 import { operatorAnnotations } from '../../../kinds/annotations';
-import { MOST_PARTS, objectNames } from '../../../kinds/object-names';
+import { objectNames } from '../../../kinds/object-names';
 import type { CustomResource } from '../../../kinds/resource';
 import type { ApplyOptions } from '../../../runtime/apply';
 import type { ClusterObject } from '../../../runtime/objects';
@@ -12,7 +12,7 @@ import type { Files } from '../generate/config-files';
 import { areInParts, entriesFor, entriesOfPart, filesOf } from '../generate/file-keys';
 import type { Content } from '../generate/generate';
 import { packed, unpacked } from '../generate/packed-files';
-import { isInParts, splitIntoParts } from '../generate/parts';
+import { isInParts, partsOf } from '../generate/parts';
 
 /** The files of a configuration in the ConfigMaps of its hub (rules.md, "Generated configuration"). */
 
@@ -71,8 +71,9 @@ export async function writeFiles(
 /** Writes the parts of a configuration, before the ConfigMap that names their digests. */
 export async function writeParts({ applier }: FileServices, hub: Hub, files: Files): Promise<void> {
   const { namespace, name } = hub.metadata;
-  for (const [index, part] of splitIntoParts(files).parts.entries()) {
-    const metadata = { name: objectNames(name).configurationPart(index), namespace };
+  const names = objectNames(name).configurationParts();
+  for (const [index, part] of partsOf(files).entries()) {
+    const metadata = { name: names[index]!, namespace };
     const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: entriesOfPart(part) };
     await applier.apply(builtin.ConfigMap, manifest, { owner: hub });
   }
@@ -84,8 +85,7 @@ export async function removeParts(
   hub: Hub,
 ): Promise<void> {
   const { namespace, name } = hub.metadata;
-  for (let index = 0; index < MOST_PARTS; index++) {
-    const part = objectNames(name).configurationPart(index);
+  for (const part of objectNames(name).configurationParts()) {
     const present = cache.get(builtin.ConfigMap.kind, namespace, part);
     if (present && applier.isOurs(present, hub)) await applier.remove(builtin.ConfigMap, hub, part);
   }

@@ -1,6 +1,6 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations } from '../../../kinds/annotations';
-import { MOST_PARTS, objectNames } from '../../../kinds/object-names';
+import { objectNames } from '../../../kinds/object-names';
 import { deliveryVolume } from '../../hub-pod/delivery';
 import { claimName, CONFIG_VOLUME, HUB_CONTAINER, HUB_PORT } from '../../hub-pod/owned-objects';
 import type { PodHashes } from '../../hub-pod/rollout-hashes';
@@ -164,9 +164,7 @@ function volumes(hub: Hub) {
     {
       name: 'configuration-parts',
       projected: {
-        sources: Array.from({ length: MOST_PARTS }, (_, index) => ({
-          configMap: { name: names.configurationPart(index), optional: true },
-        })),
+        sources: names.configurationParts().map((name) => ({ configMap: { name, optional: true } })),
       },
     },
     { name: 'secrets', secret: { secretName: names.secrets, optional: true } },

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { parseDocument } from 'yaml';
 import {
-  configHash,
   type ConfigurationSource,
   generateConfiguration,
   type GeneratedConfiguration,
 } from '../../../../../operator/sync/configuration/generate/generate';
+import { configHash } from '../../../../../operator/sync/configuration/generate/config-hash';
 import { digestsOfParts } from '../../../../../operator/sync/configuration/generate/parts';
 import fc from '../../../../fast-check';
 

@@ -3,7 +3,8 @@ import {
   digestsOfParts,
   isInSeveralObjects,
   LARGEST_PART,
-  splitIntoParts,
+  mainOf,
+  partsOf,
   withPartFiles,
 } from '../../../../../operator/sync/configuration/generate/parts';
 import { packed, unpacked } from '../../../../../operator/sync/configuration/generate/packed-files';
@@ -21,7 +22,7 @@ const size = (files: Files) => Object.values(files).reduce((sum, text) => sum + 
 
 test('each file but configuration.yaml is in one part', () => {
   const files = withPartFiles(homeOf(120, 10_000));
-  const { main, parts } = splitIntoParts(files);
+  const [main, parts] = [mainOf(files), partsOf(files)];
   expect(Object.keys(main)).toEqual(['configuration.yaml']);
   expect(parts).toHaveLength(8);
   const names = [main, ...parts].flatMap((part) => Object.keys(part));
@@ -34,7 +35,7 @@ test.each([
   [10, 300 * 1_024],
   [500, 6_000],
 ])('%i files of %i bytes find room', (count, bytes) => {
-  const { parts } = splitIntoParts(withPartFiles(homeOf(count, bytes)));
+  const parts = partsOf(withPartFiles(homeOf(count, bytes)));
   for (const part of parts) expect(size(part)).toBeLessThanOrEqual(LARGEST_PART + 100);
 });
 
