@@ -7,15 +7,9 @@ import type { NotExpressed, StoredEntity } from '../export/config-entities';
 import { slugOf } from '../export/names';
 import { type Described, describe } from '../export/resources';
 import { type Definition, definitionsTask } from './definitions';
+import { KINDS } from './hub-files';
 import { withModernKeys } from './modern-keys';
 import { within } from './within';
-
-/** The files that the API of the hub writes, and the kind of the objects in each. */
-export const KINDS: Readonly<Record<string, ConfigEntityKind>> = {
-  'automations.yaml': 'automation',
-  'scenes.yaml': 'scene',
-  'scripts.yaml': 'script',
-};
 
 interface DescribedDefinitions {
   readonly resources: readonly Described[];

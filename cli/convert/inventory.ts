@@ -11,6 +11,7 @@ import {
 import { type HubYaml, parseHubYaml } from '../../operator/sync/configuration/generate/hub-yaml';
 import { hasSecret, isSecretKey } from '../export/likely-secrets';
 import { type GivenSecrets, givenSecrets, isOfSecrets, secretsIn } from './given-secrets';
+import { KINDS } from './hub-files';
 import { secretComments, secretLines } from './secret-lines';
 
 /** What a configuration uses, found by following its includes. */
@@ -51,9 +52,6 @@ export const inventoryTask: BoundedTask<Given, Inventory> = {
 const isWritten = (value: unknown): boolean =>
   isScalar(value) && !value.tag?.startsWith('!') && /^[^\n{]{4,64}$/.test(String(value.value).trim());
 
-/** Files that become resources. */
-const OF_HUB = ['automations.yaml', 'scenes.yaml', 'scripts.yaml'];
-
 /** Files that come along without an include. */
 const isTaken = (name: string): boolean => /^(blueprints|custom_templates)\//.test(name);
 
@@ -90,7 +88,7 @@ class Reading {
   private noteLines(given: GivenSecrets | undefined): void {
     for (const [name, text] of Object.entries(this.files)) {
       const isFollowed = name === 'configuration.yaml' || this.included.has(name);
-      const isOfHub = OF_HUB.includes(name);
+      const isOfHub = Object.hasOwn(KINDS, name);
       if (isOfSecrets(name) || !(isFollowed || isOfHub || isTaken(name))) continue;
       for (const { key, line } of given ? secretsIn(text, given) : []) this.noteValue(name, line, key);
       const lines = isFollowed && isYaml(name) ? secretComments(text) : secretLines(text);
@@ -108,7 +106,7 @@ class Reading {
   private noteValue(name: string, line: number, key: string): void {
     const place = `${name}, line ${line}`;
     this.noted.add(place);
-    const way = OF_HUB.includes(name) ? 'keep the object in a package, with' : 'write';
+    const way = Object.hasOwn(KINDS, name) ? 'keep the object in a package, with' : 'write';
     const message = `${place}: it has the value of the key ${key} of secrets.yaml, which must not be in Git: ${way} !secret ${key}.`;
     this.notes.push({ message, isError: false });
   }
