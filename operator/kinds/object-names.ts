@@ -78,3 +78,18 @@ export function objectNames(hub: string) {
     installer: (id: string) => `${hub}-community-${id}`,
   } as const;
 }
+
+/** Whether the operator writes a ConfigMap of this name for the hub. */
+export function isConfigMapOfHub(hub: string, name: string): boolean {
+  const names = objectNames(hub);
+  const deliveries = Array.from({ length: MOST_DELIVERIES }, (_, index) => names.delivery(index));
+  const written: readonly string[] = [
+    names.operatorIp,
+    names.configuration,
+    names.acceptedConfiguration,
+    names.lastGoodConfiguration,
+    ...names.configurationParts(),
+    ...deliveries,
+  ];
+  return written.includes(name) || deliveries.some((each) => name.startsWith(`${each}-`));
+}

@@ -1,7 +1,15 @@
-import { type Hub, hub, secrets as secretsKind, type HubSecrets, type Resource } from '../kinds';
+import {
+  configuration,
+  type Hub,
+  hub,
+  type HubConfiguration,
+  secrets as secretsKind,
+  type HubSecrets,
+  type Resource,
+} from '../kinds';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
-import { objectNames } from '../kinds/object-names';
+import { isConfigMapOfHub, objectNames } from '../kinds/object-names';
 import { isObject } from '../base/is-object';
 import { identityInHub } from '../runtime/id-ownership';
 import { refusalOf, reservation } from '../runtime/named-secret';
@@ -84,8 +92,10 @@ export class GivenState implements ClusterState {
     return { values: new Map(keys.flat().map((key) => [key, ''])), kept: new Set(), hash: '', salt: '' };
   }
 
-  /** The entries of a ConfigMap in the files; undefined: they have none of this name. */
+  /** The entries of a ConfigMap in the files; undefined: they have none of this name, and no hub for which the operator writes it. */
   configMap(namespace: string, name: string): NamedConfigMap | undefined {
+    const isGenerated = this.hubsOf(namespace).some((each) => isConfigMapOfHub(each, name));
+    if (isGenerated) return { isOfOperator: true };
     return configMapIn(this.configMaps, namespace, name);
   }
 
@@ -108,6 +118,17 @@ export class GivenState implements ClusterState {
       };
       const problem = refusalOf(marks) ?? reservation({ hub: hubName, name, use }, hubs);
       return problem === undefined ? [] : `The Secret ${name} that the spec names ${problem}`;
+    });
+  }
+
+  /** The names of the hubs of a namespace. The manifests of a configuration may not have its Hub. */
+  private hubsOf(namespace: string): readonly string[] {
+    const given = this.resources.filter(({ metadata }) => metadata.namespace === namespace);
+    return given.flatMap((each) => {
+      if (each.kind === hub.kind) return [hub.hubName(each)];
+      return each.kind === configuration.kind
+        ? [configuration.hubName(each as unknown as HubConfiguration)]
+        : [];
     });
   }
 

@@ -82,7 +82,7 @@ function filesInManifests(
   spec: HubConfigurationSpec,
   state: GivenState,
 ) {
-  const { files, filesFrom = [] } = spec;
+  const { hubRef, files, filesFrom = [] } = spec;
   const found = new Map(
     filesFrom.map(({ configMapRef: { name } }) => [name, state.configMap(namespace, name)] as const),
   );
@@ -97,7 +97,7 @@ function filesInManifests(
   const sources = filesFrom.map((each) =>
     isUnseen(each.configMapRef.name) ? { ...each, optional: true } : each,
   );
-  return { given: givenFiles({ ...(files && { files }), filesFrom: sources }, found), unseen };
+  return { given: givenFiles({ hubRef, ...(files && { files }), filesFrom: sources }, found), unseen };
 }
 
 /** The webhook looks at the texts of the spec itself. */

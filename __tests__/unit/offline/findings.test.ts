@@ -205,6 +205,18 @@ describe('findingsOf', () => {
       ]);
     });
 
+    test.each(['villa-configuration', 'villa-configuration-7', 'villa-delivery-0', 'attic-configuration'])(
+      '%s is one that the operator writes, and no source',
+      async (name) => {
+        const self = configuration({ filesFrom: [{ configMapRef: { name } }] });
+        const attic = ours('Hub', 'attic', {});
+        expect(await found(self, attic)).toContain(
+          `error spec.filesFrom[0]: the operator itself writes the ConfigMap ${name}, and each of its changes would be another one of the configuration. Name one of your own.`,
+        );
+        expect((await found(self, attic)).join()).not.toContain('not in these files');
+      },
+    );
+
     test('use secrets that no HubSecrets has', async () => {
       const keys = secrets({ name: 'all', keys: ['a'] });
       const data = { 'hall.yaml': 'light: [{name: !secret a}, {name: !secret b}]\n' };

@@ -14,7 +14,7 @@ const entries = new WeakMap<ClusterObject, Promise<NamedConfigMap | undefined>>(
 export async function readGivenFiles(
   services: Pick<Services, 'applier' | 'cache'>,
   { metadata: { namespace } }: HubConfiguration,
-  spec: Pick<HubConfigurationSpec, 'files' | 'filesFrom'>,
+  spec: Pick<HubConfigurationSpec, 'hubRef' | 'files' | 'filesFrom'>,
 ): Promise<GivenFiles> {
   const names = new Set((spec.filesFrom ?? []).map(({ configMapRef: { name } }) => name));
   const read = async (name: string) => [name, await readConfigMap(services, namespace, name)] as const;

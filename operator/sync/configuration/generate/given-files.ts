@@ -1,12 +1,13 @@
 import type { HubConfigurationSpec } from '../../../kinds';
 import { pathProblem } from '../../../kinds/file-paths';
+import { isConfigMapOfHub } from '../../../kinds/object-names';
 import type { Files, Origins } from './config-files';
 
 /** The entries of a ConfigMap that `spec.filesFrom` names. */
 export interface NamedConfigMap {
   readonly data?: Readonly<Record<string, string>> | undefined;
   readonly binaryData?: Readonly<Record<string, string>> | undefined;
-  /** The operator writes it, such as the generated configuration: a source of itself would never come to rest. */
+  /** The operator writes it, for any hub: a configuration that is a source of itself would never come to rest. */
   readonly isOfOperator?: boolean;
 }
 
@@ -27,18 +28,22 @@ interface Item {
 
 /** @param configMaps by name; one that is not there is undefined */
 export function givenFiles(
-  { files = {}, filesFrom = [] }: Pick<HubConfigurationSpec, 'files' | 'filesFrom'>,
+  { hubRef, files = {}, filesFrom = [] }: Pick<HubConfigurationSpec, 'hubRef' | 'files' | 'filesFrom'>,
   configMaps: ReadonlyMap<string, NamedConfigMap | undefined>,
 ): GivenFiles {
   const all = new Map<string, string>();
   const origins = new Map<string, string>();
   for (const [index, source] of filesFrom.entries()) {
     const field = `spec.filesFrom[${index}]`;
-    const read = filesOfSource(field, source, configMaps.get(source.configMapRef.name));
+    const { name } = source.configMapRef;
+    const configMap = configMaps.get(name);
+    // Also before the operator has written it: to create it would be no way out.
+    const isOfOperator = isConfigMapOfHub(hubRef.name, name) || configMap?.isOfOperator === true;
+    const read = isOfOperator ? ofOperator(field, name) : filesOfSource(field, source, configMap);
     if ('type' in read) return read;
     for (const { key, path, text } of read) {
       all.set(path, text);
-      origins.set(path, `${field}, key ${key} of the ConfigMap ${source.configMapRef.name}`);
+      origins.set(path, `${field}, key ${key} of the ConfigMap ${name}`);
     }
   }
   for (const [path, text] of Object.entries(files)) {
@@ -47,6 +52,12 @@ export function givenFiles(
   }
   return { type: 'files', files: Object.fromEntries(all), origins: Object.fromEntries(origins) };
 }
+
+const ofOperator = (field: string, name: string) =>
+  ({
+    type: 'invalid',
+    message: `${field}: the operator itself writes the ConfigMap ${name}, and each of its changes would be another one of the configuration. Name one of your own.`,
+  }) as const;
 
 type SourceFile = Item & { readonly text: string };
 
@@ -60,11 +71,7 @@ function filesOfSource(
     if (optional) return [];
     return { type: 'missing', message: `${field}: there is no ConfigMap ${name}. Create it.` };
   }
-  const { data = {}, binaryData = {}, isOfOperator } = configMap;
-  if (isOfOperator) {
-    const message = `${field}: the operator itself writes the ConfigMap ${name}, and each of its changes would be another one of the configuration. Name one of your own.`;
-    return { type: 'invalid', message };
-  }
+  const { data = {}, binaryData = {} } = configMap;
   const all = Object.keys({ ...data, ...binaryData }).sort();
   const found: SourceFile[] = [];
   for (const { key, path } of items ?? all.map((each): Item => ({ key: each, path: each }))) {

@@ -17,7 +17,11 @@ const given = (
   filesFrom: readonly Source[],
   configMaps: Readonly<Record<string, NamedConfigMap>>,
   files?: Readonly<Record<string, string>>,
-) => givenFiles({ ...(files && { files }), filesFrom }, new Map(Object.entries(configMaps)));
+) =>
+  givenFiles(
+    { hubRef: { name: 'villa' }, ...(files && { files }), filesFrom },
+    new Map(Object.entries(configMaps)),
+  );
 
 describe('the files of a configuration', () => {
   test('each key of a ConfigMap is a file of its folder', () => {
@@ -74,6 +78,33 @@ describe('the files of a configuration', () => {
       message: 'spec.filesFrom[0]: the ConfigMap rooms has no key hall, it is empty. Add it.',
     });
   });
+
+  test.each([
+    'villa-configuration',
+    'villa-configuration-0',
+    'villa-configuration-7',
+    'villa-configuration-accepted',
+    'villa-configuration-last-good',
+    'villa-operator-ip',
+    'villa-delivery-7',
+    'villa-delivery-7-0123',
+  ])('%s is refused, also one that the operator has not written yet and an optional one', (name) => {
+    const message = expect.stringMatching(
+      `^spec\\.filesFrom\\[0\\]: the operator itself writes the ConfigMap ${name}, `,
+    );
+    expect(given([from(name)], {})).toEqual({ type: 'invalid', message });
+    expect(given([from(name, { optional: true })], { [name]: { data: { a: '' } } })).toEqual({
+      type: 'invalid',
+      message,
+    });
+  });
+
+  test.each(['villa-configuration-8', 'villa-configurations', 'villa-delivery-70', 'attic-configuration'])(
+    '%s is one of a person',
+    (name) => {
+      expect(given([from(name)], { [name]: { data: {} } })).toMatchObject({ type: 'files' });
+    },
+  );
 
   test('what is optional may be absent', () => {
     const items = [
