@@ -45,7 +45,7 @@ export function syncModules(services: Services): SyncModules {
   const integration = integrationModule(services, hubs);
   const configEntities = configEntityModules(services, hubs);
   const { findLeftBehind, deliveryOf } = configEntities;
-  const hub = hubModule(services, hubs, configuration.isLoading, restarts, findLeftBehind, deliveryOf);
+  const hub = hubModule(services, hubs, configuration, restarts, findLeftBehind, deliveryOf);
   const all: readonly KindModules[] = [
     { modules: { Hub: hub } },
     { ...configuration, modules: { HubConfiguration: notForExternalHubs(hubs, configuration.module) } },

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { objectNames } from '../../../operator/kinds/object-names';
+import { getConfig } from '../../../operator/client/setup/core';
+import { prepareReport } from '../../../operator/sync/hub-pod/termination-messages';
 import { freshNamespace, kubectl, until } from '../../cluster';
 import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
 import { configuration, Home, hub } from '../../cluster/home';
@@ -15,6 +17,9 @@ const PACKAGES = 120;
 /** Comments of a home are no repetition of one letter. */
 const COMMENT = `# ${randomBytes(7_500).toString('base64')}\n`;
 const room = (name: string, text: string) => `${COMMENT}input_boolean:\n  ${name}: {name: "${text}"}\n`;
+
+/** Longer than the kubelet of the tests takes to show a changed ConfigMap in a pod. */
+const VOLUME_REFRESH = 8_000;
 
 const nameOf = (index: number) => `room_${index}`;
 /** The files of rooms that have another name than their key. */
@@ -58,7 +63,11 @@ const letPass = () => Promise.resolve('on' as const);
 const names = objectNames('villa');
 const parts = names.configurationParts();
 
+/** No pod template is written: the pod stays. */
+let isPodKept = false;
+
 async function gate(moment: 'before' | 'after', { method, path }: Crossing): Promise<'on' | 'drop'> {
+  if (isPodKept && method === 'PATCH' && path.endsWith('/statefulsets/villa')) return 'drop';
   const [, name] = /\/configmaps\/([^/]+)$/.exec(path) ?? [];
   if (method === 'GET' || name === undefined || moment === 'before') return 'on';
   written.push(name);
@@ -72,6 +81,19 @@ const present = async (): Promise<readonly string[]> => {
   const { stdout } = await kubectl(['get', 'configmaps', '--output=name'], { namespace: home.namespace });
   return parts.filter((part) => stdout.split('\n').includes(`configmap/${part}`));
 };
+
+const partDigests = () =>
+  Promise.all(
+    parts.map(async (part) => {
+      const { data = {} } = await home.get('configmap', part);
+      return Object.entries(data).find(([key]) => key.startsWith('-hub--operator-s'))![1];
+    }),
+  );
+
+/** The report of the start of the pod. */
+async function startOfPod() {
+  return prepareReport((await home.get('pod', 'villa-0')) as never);
+}
 
 beforeAll(async () => {
   written = [];
@@ -176,6 +198,63 @@ describe('a configuration that is too large for one ConfigMap', () => {
     await villa.loaded();
   });
 
+  test('one that is deleted before it is accepted leaves the parts of the last one, for which no start waits', async () => {
+    const text = `killed after ${names.acceptedConfiguration}`;
+    let isKilled = false;
+    onWrite = async (name) => {
+      if (!parts.includes(name)) return 'on';
+      onWrite = letPass;
+      await operator.kill();
+      isKilled = true;
+      return 'drop';
+    };
+    await operator.calm();
+    const digests = await partDigests();
+    await home.apply(...given({ room_9: room('room_9', 'never accepted') }));
+    await until('the operator has ended', () => Promise.resolve(isKilled));
+    expect(await partDigests()).not.toEqual(digests);
+    await home.delete('hubconfiguration', 'villa');
+    await until('its ConfigMap is gone', async () => !(await home.exists('configmap', names.configuration)));
+    await operator.start();
+    await until('the parts are those of the accepted one', async () => {
+      expect(await partDigests()).toEqual(digests);
+      return true;
+    });
+    await home.delete('pod', 'villa-0');
+    await until('the hub has its files', async () => {
+      await villa.connect();
+      await shows('room_9', text);
+      return true;
+    });
+    expect(await startOfPod()).toMatchObject({ result: 'unchanged', content: expect.anything() });
+    await home.apply(configuration('villa', MAIN, { filesFrom: FROM }));
+    await villa.loaded();
+    await villa.connect();
+    await shows('room_9', 'never accepted');
+  });
+
+  test('one that becomes invalid before it is published leaves the parts of the last one', async () => {
+    await operator.calm();
+    const digests = await partDigests();
+    let isKilled = false;
+    onWrite = async (name) => {
+      if (!parts.includes(name)) return 'on';
+      onWrite = letPass;
+      await operator.kill();
+      isKilled = true;
+      return 'drop';
+    };
+    await home.apply(...given({ room_9: room('room_9', 'never published') }));
+    await until('the operator has ended', () => Promise.resolve(isKilled));
+    await home.apply(...given({ room_9: 'input_boolean: [' }));
+    await operator.start();
+    await home.ready('hubconfiguration', 'villa', { status: 'False', reason: 'InvalidConfiguration' });
+    expect(await partDigests()).toEqual(digests);
+    await home.apply(...given({ room_9: room('room_9', 'valid') }));
+    await shows('room_9', 'valid');
+    await villa.loaded();
+  });
+
   test('one that has become small is in one ConfigMap again', async () => {
     await home.apply(...given({ room_9: room('room_9', 'small') }, 12));
     await villa.loaded();
@@ -231,5 +310,39 @@ describe('a configuration that is too large for one ConfigMap', () => {
     await villa.connect();
     await shows('room_7', 'back');
     await until('the parts are gone', async () => (await present()).length === 0);
+  });
+
+  test('a hub that restarts by itself before its pod is replaced has the content of before, from one ConfigMap to parts and back', async () => {
+    const beside = Object.fromEntries(rooms().filter((_entry, index) => index % MAPS === 1));
+    const change = (text: string, others = {}) =>
+      home.apply(configMap('rooms-1', { ...others, 'room_7.yaml': room('room_7', text) }));
+    const isLarge = async () => {
+      const { data = {} } = await home.get('configmap', names.configuration);
+      return data['.files']!.includes('"parts":');
+    };
+    for (const [before, after, others] of [
+      ['back', 'grown', beside],
+      ['grown', 'shrunk', {}],
+    ] as const) {
+      const pod = await villa.podUid();
+      isPodKept = true;
+      await change(after, others);
+      await until('it is published', async () => (await isLarge()) === (others === beside));
+      await new Promise((resolve) => setTimeout(resolve, VOLUME_REFRESH));
+      await home.signal('villa', 'SIGKILL');
+      await until('the hub is back', async () => {
+        await villa.connect();
+        const { recovery_mode, state } = await getConfig(villa.client.rest);
+        expect(recovery_mode).toBe(false);
+        return state === 'RUNNING';
+      });
+      await shows('room_7', before);
+      expect(await villa.podUid()).toBe(pod);
+      isPodKept = false;
+      await villa.loaded();
+      await villa.connect();
+      await shows('room_7', after);
+      expect(await villa.podUid()).not.toBe(pod);
+    }
   });
 });

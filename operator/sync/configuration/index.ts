@@ -18,13 +18,14 @@ import { hubErrorOutcome } from '../hub-connection/hub-errors';
 import { readsDelivery } from '../hub-pod/delivery';
 import { readGeneratedSecrets } from '../secrets-yaml/generated-secrets';
 import type { PodRestarts } from '../hub-pod/pod-restarts';
-import { secretsOfHub } from '../secrets-yaml/hub-resources';
+import { configurationOfHub, secretsOfHub } from '../secrets-yaml/hub-resources';
 import { recorderUrl } from '../secrets-yaml/recorder-url';
 import type { Services } from '../services';
 import { type Content, contentOf, type GeneratedConfiguration } from './generate/generate';
 import { LoadJobs } from './load/load-jobs';
 import { readGivenFiles } from './read-given-files';
 import { ConfigurationReconciler } from './reconcile';
+import { keepParts } from './record/keep-parts';
 import { ConfigurationRecords } from './record/record';
 import { missingSecrets } from './generate/secret-uses';
 import { autoRestartOf, publishConfiguration, restartForAll } from './record/publish';
@@ -49,6 +50,8 @@ export function configurationModule(services: Services, hubs: HubClients, restar
     const reached = await hubs.reach(namespace, name);
     try {
       if ('outcome' in prepared) {
+        const hub = hubs.find(namespace, name);
+        if (hub) await keepParts(services, records, hub);
         if ('outcome' in reached) return prepared.outcome;
         const policy = { strategy, forced, mayRestart: true };
         return await reconciler.syncHttp(resource, prepared.outcome, reached, policy);
@@ -79,6 +82,11 @@ export function configurationModule(services: Services, hubs: HubClients, restar
     module,
     /** Whether a configuration is being loaded into the hub. A restart waits for the end of it. */
     isLoading: (hub: Hub) => loads.isLoading(hub),
+    /** Keeps the parts of the last content of a hub whose HubConfiguration is gone: a pod may start at any time. */
+    keepPartsOfLast: async (hub: Hub) => {
+      const { namespace, name } = hub.metadata;
+      if (!configurationOfHub(services, namespace, name)) await keepParts(services, records, hub);
+    },
     /** Aborts all loads. */
     close: () => loads.close(),
   };

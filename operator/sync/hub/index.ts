@@ -10,7 +10,14 @@ import { externalStep } from './access/external';
 import { awaitChildren } from './await-children';
 import { ensureBackupSchedule } from './backup';
 import { checkClusterBans } from './health/cluster-bans';
-import { continueOnFailure, type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
+import {
+  continueOnFailure,
+  type HubContext,
+  Steps,
+  type WithAddress,
+  type WithClaim,
+  type WorkloadStep,
+} from './steps';
 import { addExposure } from './exposure/index';
 import { OtherOperators } from './other-operators';
 import { readyOutcome } from './ready';
@@ -23,10 +30,17 @@ import { checkRunningVersion } from './workload/running-version';
 import { ensureStatefulSet } from './workload/statefulset';
 import { ensureStorage } from './workload/storage';
 
+/** The part of a hub's configuration that its Hub takes care of. */
+interface ConfigurationOfHub {
+  /** Whether a configuration is being loaded into the hub. */
+  readonly isLoading: (hub: Hub) => boolean;
+  /** Keeps the parts of the last content, where the HubConfiguration is gone. */
+  readonly keepPartsOfLast: (hub: Hub) => Promise<void>;
+}
+
 /**
  * Reconciles a Hub: the steps below, in their order (rules.md, "Order of a Hub's reconciliation").
  *
- * @param isLoading whether a configuration is being loaded into the hub
  * @param restarts of pods that no changed template replaces
  * @param findLeftBehind objects in the hub that no resource describes
  * @param deliveryOf how its automations, scenes and scripts are delivered
@@ -34,19 +48,19 @@ import { ensureStorage } from './workload/storage';
 export function hubModule(
   services: Services,
   hubs: HubClients,
-  isLoading: (hub: Hub) => boolean,
+  configuration: ConfigurationOfHub,
   restarts: PodRestarts,
   findLeftBehind: ReportOf,
   deliveryOf: ReportOf,
 ): SyncModule<Hub> {
   const connector = new Connector(services, hubs);
   const otherOperators = new OtherOperators(services);
-  const rollouts = new Rollouts(services, restarts, isLoading);
+  const rollouts = new Rollouts(services, restarts, configuration.isLoading);
   const backup = ensureBackupSchedule(services);
   const leftBehind = addReport('left behind', findLeftBehind);
   const externalSteps = Steps.none().add(externalStep(services, hubs)).add(backup).add(leftBehind);
   const waitForChildren = awaitChildren(services);
-  const steps = workloadSteps(services, rollouts)
+  const steps = workloadSteps(services, rollouts, configuration)
     .add({ name: 'bootstrap', run: (context) => connector.connect(context) })
     .add(checkRunningVersion(services))
     .add(checkTrustedProxies)
@@ -72,12 +86,24 @@ export function hubModule(
   };
 }
 
+/** @param configuration undefined in a dry-run */
+const keepConfiguration = (configuration: ConfigurationOfHub | undefined): WorkloadStep => ({
+  name: 'configuration',
+  async run({ hub }) {
+    await configuration?.keepPartsOfLast(hub);
+    return {};
+  },
+  present: () => ({}),
+});
+
 /** Ensures the objects in the cluster that the hub runs on and is reached by. */
 function workloadSteps(
   services: Services,
   rollouts: Rollouts | undefined,
+  configuration?: ConfigurationOfHub,
 ): Steps<HubContext & WithClaim & WithAddress> {
   const steps = Steps.none()
+    .add(continueOnFailure(services, keepConfiguration(configuration)))
     .add(continueOnFailure(services, ensureStorage(services)))
     .add(continueOnFailure(services, ensureStatefulSet(services, rollouts)));
   return addExposure(steps, services);

@@ -55,7 +55,7 @@ function aModule(given: Services) {
   return hubModule(
     given,
     hubs,
-    () => false,
+    { isLoading: () => false, keepPartsOfLast: () => Promise.resolve() },
     restarts,
     findLeftBehind,
     () => Promise.resolve({ status: null }),

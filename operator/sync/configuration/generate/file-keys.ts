@@ -19,6 +19,12 @@ export const arePlain = (names: readonly string[]): boolean => names.every((name
 /** Key of the names of the files, as JSON, in the escaped form. A name that begins with a dot is no file of the hub. */
 const NAMES_KEY = '.files';
 
+/**
+ * Key of `configuration.yaml` beside parts; no name is escaped to it. A pod that was started without parts, or with them, has
+ * links of that form alone: to a hub that restarts in it, the content of the other form is not there, and that beneath it is.
+ */
+const MAIN_OF_PARTS = '-configuration.yaml-p';
+
 /** @param hash of the content, by which a mount of two ConfigMaps tells whose names these are */
 export function entriesFor(files: Files, hash: string): Readonly<Record<string, string>> {
   const names = Object.keys(files);
@@ -27,7 +33,7 @@ export function entriesFor(files: Files, hash: string): Readonly<Record<string, 
     return { ...entriesOfPart(files), [NAMES_KEY]: JSON.stringify({ content: hash, names }) };
   // The start of a pod waits until it has all parts of these digests.
   const index = { content: hash, names, parts: digestsOfParts(files) };
-  return { ...entriesOfPart(mainOf(files)), [NAMES_KEY]: JSON.stringify(index) };
+  return { [MAIN_OF_PARTS]: mainOf(files)['configuration.yaml']!, [NAMES_KEY]: JSON.stringify(index) };
 }
 
 /** Whether the entries are those of a configuration in parts, of which other ConfigMaps have the most files. */

@@ -19,6 +19,8 @@ Files = dict[str, bytes]
 
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 ESCAPES = {"-": "--", "/": "-s", " ": "-b"}
+# Key of configuration.yaml beside parts.
+MAIN_OF_PARTS = "-configuration.yaml-p"
 # Seconds in which the parts of a configuration come together. A kubelet reads them again each minute and a half.
 LONGEST_WAIT = 150
 
@@ -125,8 +127,10 @@ def paths_in(directory: Path, parts: Path, content: str) -> dict[str, Path]:
             raise OtherPart(f"part {index} of the configuration is not there, or that of another content")
     # A person may have changed the ConfigMap: nothing is linked outside of the hub's directory.
     names = [name for name in texts_in(stored.get("names")) if are_plain(name.replace(" ", "_").split("/"))]
-    place = parts if digests else directory
-    return {name: (directory if name == "configuration.yaml" else place) / escaped(name) for name in names}
+    if not digests:
+        return {name: directory / escaped(name) for name in names}
+    main = {"configuration.yaml": directory / MAIN_OF_PARTS}
+    return {name: parts / escaped(name) for name in names} | main
 
 
 def escaped(name: str) -> str:

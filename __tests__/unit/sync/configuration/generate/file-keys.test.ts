@@ -1,4 +1,4 @@
-import { isInParts } from '../../../../../operator/sync/configuration/generate/parts';
+import { isInParts, withPartFiles } from '../../../../../operator/sync/configuration/generate/parts';
 import { generateConfiguration } from '../../../../../operator/sync/configuration/generate/generate';
 import type { Files } from '../../../../../operator/sync/configuration/generate/config-files';
 import {
@@ -30,6 +30,18 @@ describe('entriesFor', () => {
       '---odd': 'c',
       '.files': JSON.stringify({ content: HASH, names: Object.keys(NESTED) }),
     });
+  });
+
+  test('contents in parts and those in one ConfigMap have no key in common that a pod links', () => {
+    const entries = entriesFor(withPartFiles(NESTED), HASH);
+    expect(Object.keys(entries)).toEqual(['-configuration.yaml-p', '.files']);
+    fc.assert(
+      fc.property(name, (each) => {
+        expect(Object.keys(entriesFor({ 'a/b': '', [each]: '' }, HASH))).not.toContain(
+          '-configuration.yaml-p',
+        );
+      }),
+    );
   });
 
   test('are read back, and are keys of a ConfigMap', () => {

@@ -1,0 +1,28 @@
+import type { Hub } from '../../../kinds';
+import { objectNames } from '../../../kinds/object-names';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
+import { isInParts } from '../generate/parts';
+import type { ConfigurationRecords } from './record';
+import { filesIn, findConfigMap, removeParts, writeParts } from './stored-files';
+
+/**
+ * Makes the parts those of the content that the next start of the pod reads, where no content is being published. They are
+ * written before the ConfigMap that names their digests: one that never came, since the HubConfiguration was deleted or
+ * became invalid in between, would leave each start waiting for parts that are not there any more.
+ */
+export async function keepParts(
+  services: Pick<Services, 'applier' | 'cache'>,
+  records: Pick<ConfigurationRecords, 'get'>,
+  hub: Hub,
+): Promise<void> {
+  const { namespace, name } = hub.metadata;
+  const { configuration } = objectNames(name);
+  const isPublished = services.cache.get(builtin.ConfigMap.kind, namespace, configuration) !== undefined;
+  const published = isPublished ? await findConfigMap(services, namespace, configuration) : undefined;
+  const accepted = (await records.get(hub))?.files;
+  const files = published ? filesIn(published) : accepted;
+  if (files && isInParts(files)) await writeParts(services, hub, files);
+  // The hub in a pod that is about to be replaced may still read those of the accepted content.
+  else if (!accepted || !isInParts(accepted)) await removeParts(services, hub);
+}
