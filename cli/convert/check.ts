@@ -19,7 +19,7 @@ export async function checkConfiguration(
     findings
       .filter((each) => each.severity === severity)
       .map(({ field, message }) =>
-        inSource(configMaps, field === undefined ? message : `${field}: ${message}`),
+        withWayOut(inSource(configMaps, field === undefined ? message : `${field}: ${message}`)),
       );
   return { errors: ofSeverity('error'), warnings: ofSeverity('warning') };
 }
@@ -30,6 +30,14 @@ const configMapOf = ({ name, files: planned }: ConfigMapPlan, files: Files): obj
   metadata: { name },
   data: Object.fromEntries(planned.map(({ key, path }) => [key, files[path]!])),
 });
+
+/** The bound of the field that has the text of `configuration.yaml`. */
+const TOO_LONG = /^configuration\.yaml: must not have more than \d+ characters\.$/;
+
+const SPLIT =
+  'Move sections into files of a folder, such as packages/lights.yaml, include it with “packages: !include_dir_named packages” below “homeassistant:”, and convert again.';
+
+const withWayOut = (message: string): string => (TOO_LONG.test(message) ? `${message} ${SPLIT}` : message);
 
 /** `configuration.yaml, line 3` for `spec.configuration, line 3`, and the path of a file for its key in a ConfigMap. */
 function inSource(configMaps: readonly ConfigMapPlan[], message: string): string {

@@ -133,6 +133,25 @@ describe('kubectl hub convert', () => {
     ]);
   });
 
+  test('a configuration.yaml that is too long has a way out, which is one', async () => {
+    const sections = Array.from(
+      { length: 9_000 },
+      (_, index) => `  room_${index}: {name: "${'n'.repeat(40)}"}\n`,
+    );
+    const booleans = `input_boolean:\n${sections.join('')}`;
+    await writeHome(join(folder, 'long'), { 'configuration.yaml': `logger:\n${booleans}` });
+    const long = await convert('long', 'long-git');
+    expect(long.code).toBe(3);
+    expect(long.stdout + long.stderr).toMatch(
+      /configuration\.yaml: must not have more than 524288 characters\. Move sections into files of a folder, such as packages\/lights\.yaml, include it with “packages: !include_dir_named packages” below “homeassistant:”, and convert again\./,
+    );
+    await writeHome(join(folder, 'split'), {
+      'configuration.yaml': 'logger:\nhomeassistant:\n  packages: !include_dir_named packages\n',
+      'packages/lights.yaml': booleans,
+    });
+    expect((await convert('split', 'split-git')).code).toBe(0);
+  });
+
   test('with hashes in the names of ConfigMaps, Kustomize writes them into the HubConfiguration', async () => {
     await writeHome(join(folder, 'hashes'), SMALL_HOME);
     expect((await convert('hashes', 'hashes-git')).code).toBe(0);
