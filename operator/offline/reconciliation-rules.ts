@@ -60,9 +60,11 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
     const { output: generated } = read;
     if (generated.type === 'invalid') return generated.message;
     // A ConfigMap that is not among the manifests may have the target of an include.
-    const foreign = unseen.length === 0 ? generated.targets.map(foreignWarning) : [];
+    const foreign =
+      unseen.length === 0 ? [...generated.targets.map(foreignWarning), ...generated.unlooked] : [];
     for (const each of missingInConfigMaps(resource, generated.secrets, state)) report('warning', each);
-    for (const notice of [...generated.notices, ...generated.lockouts, ...foreign]) report('warning', notice);
+    for (const notice of [...generated.notices, ...generated.lockouts, ...generated.hidden, ...foreign])
+      report('warning', notice);
     const http = await runTwice(texts, httpSection, generated.files, '');
     const section = http.type === 'done' ? http.output : undefined;
     if (section?.type === 'invalid') report('warning', section.message); // a hub before 2026.8 reads it itself

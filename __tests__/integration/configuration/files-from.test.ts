@@ -38,7 +38,30 @@ const FROM = [
   { configMapRef: { name: 'themes' }, folder: 'themes', items: [{ key: 'night', path: 'night.yaml' }] },
 ];
 
+const immutable = (name: string, data: Readonly<Record<string, string>>) => ({
+  ...configMap(name, data),
+  immutable: true,
+});
+
+const MIB = 1_024 * 1_024;
+
+/** Files with so many bytes in all, one package among comments. */
+function filling(bytes: number, count: number): Readonly<Record<string, string>> {
+  const texts = Array.from({ length: count }, (_, index) => number(`filled_${index}`, 9));
+  const size = Math.floor(bytes / count);
+  const padded = texts.map((text, index) => {
+    const whole = index < count - 1 ? size : bytes - size * (count - 1);
+    return `${text}#${'x'.repeat(whole - text.length - 2)}\n`;
+  });
+  return Object.fromEntries(padded.map((text, index) => [`filled_${index}.yaml`, text]));
+}
+
+const empty = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`file_${index}.yaml`, '']));
+
 let home: Home;
+/** Another home in another namespace, with the same names and without a Hub. */
+let other: Home;
 let operator: TestOperator;
 let villa: ConfiguredHub;
 
@@ -49,7 +72,9 @@ const failed = async (reason: string) =>
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('files-from'));
-  operator = await startTestOperator(home.namespace);
+  other = new Home(await freshNamespace('files-from-other'));
+  const settings = { WATCH_NAMESPACES: `${home.namespace},${other.namespace}` };
+  operator = await startTestOperator(home.namespace, { settings });
   await restoreOnboarded(home, 'villa');
   await home.apply(
     secret('words', { lamp: 'Lamp' }),
@@ -122,6 +147,96 @@ describe('spec.filesFrom', () => {
     await apply({ filesFrom: [...FROM, { configMapRef: { name: 'villa-configuration' }, items }] });
     expect(await failed('InvalidConfiguration')).toMatch(
       /^spec\.filesFrom\[3\]: the operator itself writes the ConfigMap villa-configuration/,
+    );
+    await apply();
+    await villa.loaded();
+  });
+
+  test('an immutable ConfigMap is replaced by one of another name', async () => {
+    const pod = await villa.podUid();
+    const from = (name: string) => [...FROM, { configMapRef: { name }, folder: 'packages/fixed' }];
+    await home.apply(immutable('fixed-1', { 'fixed.yaml': number('fixed', 1) }));
+    await apply({ filesFrom: from('fixed-1') });
+    await villa.loaded();
+    await villa.connect();
+    await villa.showsAttribute('input_number.fixed', 'max', 1);
+    expect(await villa.podUid()).not.toBe(pod); // a new file
+    await home.apply(immutable('fixed-2', { 'fixed.yaml': number('fixed', 2) }));
+    await apply({ filesFrom: from('fixed-2') });
+    await home.delete('configmap', 'fixed-1');
+    await villa.showsAttribute('input_number.fixed', 'max', 2);
+    await villa.loaded();
+    expect(await villa.status()).toMatchObject({ lastReloadMethod: 'hot-reload' });
+  });
+
+  test('ConfigMaps of the same name in two namespaces are two', async () => {
+    await other.apply(
+      configMap('rooms', { 'other.yaml': number('other', 5) }),
+      configuration('villa', MAIN, {
+        filesFrom: [{ configMapRef: { name: 'rooms' }, folder: 'packages/house' }],
+      }),
+    );
+    const filesOf = async (of: Home) =>
+      Object.keys((await of.get('configmap', 'villa-configuration')).data ?? {}).filter((key) =>
+        key.startsWith('-packages'),
+      );
+    await until('it is generated', () => other.exists('configmap', 'villa-configuration'));
+    expect(await filesOf(other)).toEqual(['-packages-shouse-sother.yaml']);
+    expect(await filesOf(home)).toContain('-packages-shouse-shall.yaml');
+    await other.apply(configMap('rooms', { 'another.yaml': number('another', 5) }));
+    await until('it is generated again', async () => (await filesOf(other)).join().includes('another'));
+    expect((await filesOf(home)).join()).not.toContain('other');
+    await home.delete('configmap', 'themes');
+    await failed('ConfigMapNotFound');
+    await home.apply(themes);
+    await villa.loaded();
+    expect((await other.condition('hubconfiguration', 'villa'))?.reason).toBe('HubNotFound');
+  });
+
+  test('32 entries name one ConfigMap', async () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        configMapRef: { name: 'shared' },
+        folder: `packages/copy ${index}`,
+      }));
+    await home.apply(configMap('shared', { 'shared.yaml': 'input_boolean: {shared: {name: "1"}}\n' }));
+    const text = 'homeassistant: {packages: !include_dir_named "packages/copy 31"}\n';
+    await home.apply(configuration('villa', text, { filesFrom: many(32) }));
+    await villa.loaded();
+    await villa.connect();
+    await villa.showsAttribute('input_boolean.shared', 'friendly_name', '1');
+    await home.apply(configMap('shared', { 'shared.yaml': 'input_boolean: {shared: {name: "2"}}\n' }));
+    await villa.showsAttribute('input_boolean.shared', 'friendly_name', '2');
+    await villa.loaded();
+    await home.apply(configMap('shared', filling(MIB, 8)));
+    expect(await failed('InvalidConfiguration')).toMatch(
+      / have 335\d{5} bytes, and a configuration has at most /,
+    );
+    await villa.showsAttribute('input_boolean.shared', 'friendly_name', '2');
+  });
+
+  test('a ConfigMap has 1 MiB, which is the most that the API server takes', async () => {
+    const from = [...FROM, { configMapRef: { name: 'full' }, folder: 'packages/full' }];
+    await home.apply(configMap('full', filling(MIB, 8)));
+    await apply({ filesFrom: from });
+    await villa.loaded();
+    await villa.connect();
+    await villa.showsAttribute('input_number.filled_7', 'max', 9);
+    await home.apply(configMap('full', filling(MIB, 1)));
+    expect(await failed('InvalidConfiguration')).toBe(
+      'spec.filesFrom[3], key filled_0.yaml of the ConfigMap full has 1048576 bytes, and a file of a configuration that is too large for one ConfigMap has at most 921600: divide it. The last good configuration stays.',
+    );
+  });
+
+  test('500 files are loaded, and of 501 the number is named', async () => {
+    const from = [...FROM, { configMapRef: { name: 'full' }, folder: 'many' }];
+    // With three rooms and a theme.
+    await home.apply(configMap('full', empty(496)));
+    await apply({ filesFrom: from });
+    await villa.loaded();
+    await home.apply(configMap('full', empty(497)));
+    expect(await failed('InvalidConfiguration')).toMatch(
+      /^spec\.files and spec\.filesFrom have 501 files, and a configuration has at most 500: /,
     );
     await apply();
     await villa.loaded();

@@ -147,6 +147,35 @@ describe('HubConfiguration with folders', () => {
     await villa.loaded();
   });
 
+  test('an included file that is nowhere is named with its place and the way out', async () => {
+    await apply(FILES, `${MAIN}counter: !include counters.yaml\n`);
+    expect(await failed('CheckFailed')).toMatch(
+      /^The hub rejects the configuration: spec\.configuration, line 10, column 19: includes the file counters\.yaml, which neither spec\.files nor the hub’s volume has\. Put it into spec\.files, .*\n.*Unable to read file \S+counters\.yaml/,
+    );
+    await apply(FILES);
+    await villa.loaded();
+  });
+
+  test('of two packages of one name the hub loads one, and Ready names them', async () => {
+    const second = 'packages/floor 2/deep/room_0.yaml';
+    await apply({ ...FILES, [second]: 'counter: {second: {initial: 9}}\n' });
+    await villa.loaded();
+    await villa.connect();
+    // Which one it is, the order of the folders on the volume decides.
+    await until('one of them is loaded', async () => {
+      const states = ['counter.second', 'input_boolean.room_0_lamp'].map((id) =>
+        stateOf(villa.client.rest, id),
+      );
+      return (await Promise.all(states)).filter((state) => state !== undefined).length === 1;
+    });
+    expect((await home.condition('hubconfiguration', 'villa'))?.message).toContain(
+      `the files packages/floor 0/room_0.yaml, ${second} have one name, room_0, and the hub loads only one of them. Rename the others.`,
+    );
+    await apply(FILES);
+    await villa.loaded();
+    await villa.connect();
+  });
+
   test('a broken package at a start of the pod leaves the last good home running', async () => {
     const name = 'packages/floor 1/room_4.yaml';
     const broken = { ...FILES, [name]: room('room_4').replace('name: !secret lamp', 'nam: Lamp') };

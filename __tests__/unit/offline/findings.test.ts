@@ -173,6 +173,17 @@ describe('findingsOf', () => {
     expect(findings.find(({ message }) => message.includes('chat_id'))?.line).toBe(line('chat_id'));
   });
 
+  test('says what the hub leaves out, and what is not looked for', async () => {
+    const files = { 'packages/a/x.yaml': 'counter:\n', 'packages/b/x.yaml': 'counter:\n' };
+    const text = `homeassistant:\n  packages: !include_dir_named packages\nsensor: !include_dir_list ${'d'.repeat(300)}\n`;
+    expect(await found(configuration({ configuration: text, files }))).toEqual([
+      'warning spec.configuration, line 2, column 32: the files packages/a/x.yaml, packages/b/x.yaml have one name, x, and the hub loads only one of them. Rename the others.',
+      expect.stringMatching(
+        /^warning spec\.configuration, line 3, column 27: includes the folder d+…, whose path has 300 /,
+      ),
+    ]);
+  });
+
   describe('files of ConfigMaps', () => {
     const filesFrom = [{ configMapRef: { name: 'rooms' }, folder: 'packages' }];
     const text = 'homeassistant:\n  packages: !include_dir_named packages\n';

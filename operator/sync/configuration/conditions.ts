@@ -8,7 +8,7 @@ import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, ready, type Stalled, stalled, waiting } from '../../runtime/outcome';
 import type { OwnDefinitions } from '../hub-pod/own-definitions';
 import type { Files } from './generate/config-files';
-import { type ForeignTarget, wayOut } from './generate/foreign-targets';
+import { type ForeignTarget, missingFile, wayOut } from './generate/foreign-targets';
 import type { Observed } from './record/observe';
 import type { ConfigurationRecord, ProcessEnds } from './record/record';
 import { isSameContent } from './generate/content-marker';
@@ -40,7 +40,8 @@ export class Outcomes {
     }
     const message = 'The hub has loaded the configuration.';
     const folders = empty.length > 0 ? `Folders without a file that it includes: ${places(empty)}.` : '';
-    const sentences = [message, ownSentence(this.content.definitions), folders].filter(Boolean);
+    const { definitions, remarks } = this.content;
+    const sentences = [message, ownSentence(definitions), folders, ...few(remarks)].filter(Boolean);
     return ready('ConfigurationLoaded', sentences.join(' '), { status });
   }
 
@@ -82,7 +83,8 @@ export class Outcomes {
 
   /** The first line of the problem is all that a column shows. */
   checkFailed(problem: string): Outcome {
-    const cause = missingVariable(problem, this.content.files) ?? problem;
+    const { files, targets } = this.content;
+    const cause = missingVariable(problem, files) ?? missingFiles(problem, targets) ?? problem;
     return this.failed(`The hub rejects the configuration: ${cause}\nThe configuration before stays.`);
   }
 
@@ -282,6 +284,15 @@ function ownSentence(definitions: OwnDefinitions): string {
   return kinds.length > 0 ? `Its own automations, scenes and scripts stay in it: ${kinds.join('; ')}.` : '';
 }
 
+/** Remarks in a message. */
+const MOST_REMARKS = 5;
+
+function few(remarks: readonly string[]): readonly string[] {
+  const rest = remarks.length - MOST_REMARKS;
+  const more = rest > 0 ? [`kubectl hub validate names ${rest} more.`] : [];
+  return [...remarks.slice(0, MOST_REMARKS), ...more];
+}
+
 /** Targets in a message. */
 const MOST_PLACES = 10;
 
@@ -318,4 +329,13 @@ function missingVariable(words: string, files: Files): string | undefined {
       return `${file}, line ${index + 1}: !env_var ${name} names a variable that the hub's container does not have. Set it in spec.podTemplate of the Hub (env of the container hub), or write a default after its name.`;
   }
   return undefined;
+}
+
+/** The hub's words for an included file that it cannot read have its path, and no way out. */
+function missingFiles(words: string, targets: readonly ForeignTarget[]): string | undefined {
+  const paths = [...words.matchAll(/Unable to read file (.+)$/gm)].map(([, path]) => path!.trim());
+  const missing = targets.filter(
+    ({ type, path }) => type === 'file' && paths.some((each) => each.endsWith(`/${path}`)),
+  );
+  return missing.length === 0 ? undefined : [...missing.map(missingFile), words].join('\n');
 }

@@ -3,6 +3,8 @@ import type { Hub, HubConfiguration, HubSecrets } from '../../../../operator/kin
 import type { Manifest } from '../../../../operator/runtime/apply';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import { configurationModule } from '../../../../operator/sync/configuration';
+import { generateConfiguration } from '../../../../operator/sync/configuration/generate/generate';
+import { parseHubYaml } from '../../../../operator/sync/configuration/generate/hub-yaml';
 import { HubClients } from '../../../../operator/sync/hub-connection/hub-clients';
 import { PodRestarts } from '../../../../operator/sync/hub-pod/pod-restarts';
 import { readFormerValues, writeFormerValues } from '../../../../operator/sync/secrets-yaml/values-in-use';
@@ -55,6 +57,7 @@ async function sync({
 }: Cluster = {}) {
   const applied: Manifest[] = [];
   const requeued: string[] = [];
+  const found: string[] = [];
   const configuration = {
     apiVersion: `${GROUP}/v1`,
     kind: 'HubConfiguration',
@@ -84,8 +87,10 @@ async function sync({
     },
     secrets: secretReader((name) => stored.get(name)),
     applier: {
-      find: (_type: unknown, _namespace: string, name: string) =>
-        Promise.resolve((configMaps[name] ?? named[name]) as never),
+      find: (_type: unknown, _namespace: string, name: string) => {
+        found.push(name);
+        return Promise.resolve((configMaps[name] ?? named[name]) as never);
+      },
       isOurs: (_object: unknown, owner) => owner.kind === secretsOf,
       apply: (_type, manifest) => {
         applied.push(manifest);
@@ -119,6 +124,7 @@ async function sync({
     outcome,
     applied: applied.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
     requeued,
+    found,
     annotations: configMap?.metadata.annotations ?? {},
     data: (configMap?.['data'] ?? {}) as Readonly<Record<string, string>>,
     text: (configMap?.['data'] as Record<string, string> | undefined)?.['configuration.yaml'] ?? '',
@@ -183,6 +189,21 @@ describe('spec.filesFrom', () => {
     const spec = { filesFrom, configuration: 'a: !include hall.yaml\n' };
     const { outcome } = await sync({ spec, named: { rooms: { data: { 'hall.yaml': text } } } });
     expect((outcome as { message: string }).message).toContain(words);
+  });
+
+  test('a ConfigMap that many entries name is read once, and a text of it parsed once', async () => {
+    const many = Array.from({ length: 32 }, (_, index) => ({
+      configMapRef: { name: 'rooms' },
+      folder: `packages/${index}`,
+    }));
+    const named = { rooms: { data: { 'hall.yaml': 'a: 1\n' } } };
+    const { found, data } = await sync({ spec: { filesFrom: many }, named });
+    expect(found.filter((name) => name === 'rooms')).toHaveLength(1);
+    expect(Object.keys(data).filter((key) => key.endsWith('-shall.yaml'))).toHaveLength(32);
+    const files = Object.fromEntries(many.map(({ folder }) => [`${folder}/hall.yaml`, 'a: 1\n']));
+    const parse = jest.fn(parseHubYaml);
+    generateConfiguration({ configuration: '', files, hasSecrets: false }, undefined, parse);
+    expect(parse.mock.calls.filter(([text]) => text === 'a: 1\n')).toHaveLength(1);
   });
 
   test('at most 500 files are read', async () => {

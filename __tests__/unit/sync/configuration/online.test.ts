@@ -138,6 +138,29 @@ describe('ConfigurationReconciler', () => {
     expect(await hub.settle(hub.desired(text))).toBe('ConfigurationLoaded');
   });
 
+  test('an included file that the hub cannot read is named with its place and the way out, before the words of the hub', async () => {
+    const hub = await started();
+    const words =
+      'in "/config/configuration.yaml", line 3, column 9: Unable to read file /config/sensrs.yaml';
+    hub.check = (text) => (text.includes('sensrs') ? words : null);
+    expect(await hub.reconcile(hub.desired(`${BASE}sensor: !include sensrs.yaml\n`), 3)).toMatchObject({
+      reason: 'CheckFailed',
+      message: `The hub rejects the configuration: spec.configuration, line 3, column 18: includes the file sensrs.yaml, which neither spec.files nor the hub’s volume has. Put it into spec.files, correct its name, or write it on the volume.\n${words}\nThe configuration before stays.`,
+    });
+  });
+
+  test('what the hub leaves out without a word is in the message of Ready', async () => {
+    const hub = await started();
+    const desired = hub.desired(`${BASE}sensor: !include_dir_named sensors\n`);
+    const remarks = Array.from({ length: 7 }, (_, index) => `Remark ${index}.`);
+    const { content } = desired;
+    expect(await hub.reconcile({ ...desired, content: { ...content, remarks } }, 5)).toMatchObject({
+      reason: 'ConfigurationLoaded',
+      message:
+        'The hub has loaded the configuration. Remark 0. Remark 1. Remark 2. Remark 3. Remark 4. kubectl hub validate names 2 more.',
+    });
+  });
+
   test('restarts for a section without a service, once it was checked', async () => {
     const hub = await started();
     expect(await hub.settle(hub.desired(RESTART))).toBe('ConfigurationLoaded');

@@ -165,7 +165,10 @@ export const isYaml = (name: string): boolean => /\.ya?ml$/.test(name);
 export const isIncludeOfFolder = (node: unknown): boolean =>
   isScalar(node) && node.tag?.startsWith('!include_dir') === true;
 
-/** The names of the files that the hub reads when a folder is included, also in folders below, in its order: of two, the later one counts. */
+/**
+ * The names of the files that the hub reads when a folder is included, also in folders below: of two, the later one counts. Folders
+ * come by their names here, and to the hub in the order of its volume.
+ */
 export function includedFiles(names: readonly string[], folder: string): readonly string[] {
   const prefix = folder === '.' ? '' : `${folder}/`;
   return names.filter((name) => name.startsWith(prefix) && isReadInFolder(name, prefix)).sort(inOrderOfHub);

@@ -20,6 +20,13 @@ export interface ForeignTarget {
   readonly place: string;
 }
 
+/** The targets of a configuration. */
+export interface ForeignTargets {
+  readonly targets: readonly ForeignTarget[];
+  /** Targets that the start of a pod does not look for, as sentences. */
+  readonly unlooked: readonly string[];
+}
+
 /** Targets beyond these are not looked for: their paths have to fit into the object of the configuration. */
 const MOST_TARGETS = 200;
 const LONGEST_PATH = 255;
@@ -27,13 +34,10 @@ const LONGEST_PATH = 255;
 /** The files that the hub's API, the operator or the hub itself writes at the start of a pod. */
 const WRITTEN_BY_HUB = /^(automations|scenes|scripts|secrets)\.yaml$|^hub-operator\//;
 
-/** The targets in the order of the files and their lines. Those outside of the hub's directory are left out. */
-export function foreignTargets(
-  files: Files,
-  parse: typeof parseHubYaml,
-  origins?: Origins,
-): readonly ForeignTarget[] {
+/** In the order of the files and their lines. Those outside of the hub's directory are left out. */
+export function foreignTargets(files: Files, parse: typeof parseHubYaml, origins?: Origins): ForeignTargets {
   const targets = new Map<string, ForeignTarget>();
+  const long = new Map<string, ForeignTarget>();
   for (const [name, text] of Object.entries(files)) {
     if (!isYaml(name) || !text.includes('!include')) continue;
     const file = parse(text);
@@ -41,25 +45,45 @@ export function foreignTargets(
     const field = fieldOfFile(name, origins);
     visit(file.document, {
       Scalar(_, node) {
-        if (!isScalar(node) || !node.tag?.startsWith('!include') || targets.size >= MOST_TARGETS) return;
+        if (!isScalar(node) || !node.tag?.startsWith('!include')) return;
         const type = isIncludeOfFolder(node) ? 'folder' : 'file';
         const path = nameInConfig(String(node.value), posix.dirname(name));
         const key = `${type} ${path}`;
-        if (targets.has(key) || isElsewhere(path) || WRITTEN_BY_HUB.test(path)) return;
+        if (targets.has(key) || long.has(key) || isElsewhere(path) || WRITTEN_BY_HUB.test(path)) return;
         const isKnown =
           type === 'folder' ? includedFiles(Object.keys(files), path).length > 0 : Object.hasOwn(files, path);
         if (isKnown) return;
         const { line, column } = file.positionOf(node.range![0]);
-        targets.set(key, { type, path, place: `${field}, line ${line}, column ${column}` });
+        const found = path.length > LONGEST_PATH ? long : targets;
+        found.set(key, { type, path, place: `${field}, line ${line}, column ${column}` });
       },
     });
   }
-  return [...targets.values()];
+  const all = [...targets.values()];
+  const more = all.slice(MOST_TARGETS);
+  const unlooked = [
+    ...[...long.values()].slice(0, MOST_LONG).map(longPath),
+    ...more.slice(0, 1).map(beyond(more.length)),
+  ];
+  return { targets: all.slice(0, MOST_TARGETS), unlooked };
 }
 
+const UNKNOWN = 'so nothing says whether the hub’s volume has';
+
+/** Long paths that are named. */
+const MOST_LONG = 5;
+const SHOWN_OF_PATH = 60;
+
+const longPath = ({ type, path, place }: ForeignTarget): string =>
+  `${place}: includes the ${type} ${path.slice(0, SHOWN_OF_PATH)}…, whose path has ${path.length} characters. Only paths of up to ${LONGEST_PATH} are looked for, ${UNKNOWN} it. Shorten it.`;
+
+const beyond =
+  (count: number) =>
+  ({ type, path, place }: ForeignTarget): string =>
+    `${place}: includes the ${type} ${path}${count > 1 ? `, the first of ${count}` : ''} beyond the ${MOST_TARGETS} files and folders that are looked for, ${UNKNOWN} ${count > 1 ? 'them' : 'it'}. Put them into spec.files, or include one folder above them.`;
+
 /** The hub's directory itself holds files of its own; the rest is on another volume, or nowhere. */
-const isElsewhere = (path: string): boolean =>
-  path === '.' || path.startsWith('..') || path.startsWith('/') || path.length > LONGEST_PATH;
+const isElsewhere = (path: string): boolean => path === '.' || path.startsWith('..') || path.startsWith('/');
 
 /** The paths of the folders among the targets. */
 export const foldersOf = (targets: readonly ForeignTarget[]): readonly string[] =>
@@ -70,9 +94,13 @@ export function foreignWarning({ type, path, place }: ForeignTarget): string {
   const [what, effect] =
     type === 'folder'
       ? ['the folder', 'the hub loads nothing of it']
-      : ['the file', 'it is empty for the hub'];
+      : ['the file', 'a hub that runs rejects the configuration, and for one that starts the file is empty'];
   return `${place}: includes ${what} ${path}, which spec.files does not have: ${effect}, unless its volume has it. ${wayOut(type)}`;
 }
+
+/** A file that the hub's check could not read, in the words of {@link foreignWarning} for one that the volume does not have. */
+export const missingFile = ({ path, place }: ForeignTarget): string =>
+  `${place}: includes the file ${path}, which neither spec.files nor the hub’s volume has. ${wayOut('file')}`;
 
 export const wayOut = (type: ForeignTarget['type']): string =>
   type === 'folder'

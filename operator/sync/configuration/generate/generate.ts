@@ -20,6 +20,7 @@ import { secretUses } from './secret-uses';
 import type { OwnDefinitions } from '../../hub-pod/own-definitions';
 import { HUB_PORT } from '../../hub-pod/owned-objects';
 import { ConfigFiles, fieldOfFile, type Files, isYaml, type Origins } from './config-files';
+import { hiddenInFolders } from './hidden-files';
 import { includeCircle } from './include-circle';
 import { arePlain } from './file-keys';
 import { type ForeignTarget, foldersOf, foreignTargets } from './foreign-targets';
@@ -60,6 +61,10 @@ export interface GeneratedConfiguration {
   readonly lockouts: readonly string[];
   /** Included files and folders that only the hub's volume may have. */
   readonly targets: readonly ForeignTarget[];
+  /** Further targets, which the start of a pod does not look for, as sentences. */
+  readonly unlooked: readonly string[];
+  /** Files and entries that the hub leaves out without a word, as sentences. */
+  readonly hidden: readonly string[];
   readonly definitions: OwnDefinitions;
 }
 
@@ -98,12 +103,19 @@ export function generateConfiguration(
   }
 }
 
+/** Why it has too many files, or too large ones, as a sentence. Undefined: it has not. */
+export const problemOfSource = ({
+  configuration,
+  files,
+}: Pick<ConfigurationSource, 'configuration' | 'files'>): string | undefined =>
+  problemOfFiles({ ...files, 'configuration.yaml': configuration });
+
 function generate(
   { configuration, files = {}, origins, recorder, hasSecrets, readsDelivery }: ConfigurationSource,
   at: (part: string) => void,
   parse: typeof parseHubYaml,
 ): Generated {
-  const tooMuch = problemOfFiles({ ...files, 'configuration.yaml': configuration });
+  const tooMuch = problemOfSource({ configuration, files });
   if (tooMuch !== undefined) return { type: 'invalid', message: tooMuch };
   at('spec.configuration');
   const parsed = parse(configuration);
@@ -144,7 +156,7 @@ function generate(
   // The marker is no section, and has the hash of all that is without it.
   const unmarkedFiles = { ...files, 'configuration.yaml': mark + (unmarked ?? '') };
   const hash = configHash(unmarkedFiles);
-  const targets = foreignTargets(written, parse, origins);
+  const { targets, unlooked } = foreignTargets(written, parse, origins);
   const generatedSections = readSections(unmarkedFiles, parse);
   const uses = [...generatedSections.values()].flatMap(({ secrets }) => Object.keys(secrets));
   const notes = generatedSections.size + uses.length + foldersOf(targets).length;
@@ -173,6 +185,8 @@ function generate(
     notices,
     lockouts: lockoutsIn(sections, file.anchors),
     targets,
+    unlooked,
+    hidden: hiddenInFolders(all),
     definitions: ownDefinitionsIn(all),
   };
 }
@@ -248,6 +262,8 @@ export interface Content {
   /** The folders of the hub's volume that the files include: the start of a pod looks for them. */
   readonly folders: readonly string[];
   readonly targets: readonly ForeignTarget[];
+  /** Sentences about parts that neither the hub nor its check says a word of. */
+  readonly remarks: readonly string[];
   readonly definitions: OwnDefinitions;
   /** The value of the marker once the hub has read this content. */
   readonly marker: ContentHashes;
@@ -259,7 +275,7 @@ export interface Content {
 }
 
 export function contentOf(
-  { files, hash, sections, targets, definitions }: GeneratedConfiguration,
+  { files, hash, sections, targets, unlooked, hidden, definitions }: GeneratedConfiguration,
   secrets: ReadSecrets | undefined,
   restart: ContentHashes,
   texts: { sections(files: Files): Promise<Sections> },
@@ -269,7 +285,8 @@ export function contentOf(
   const marker = { configuration: hash, secrets: secrets?.hash };
   const sealed = withSecretDigests(sections, digest);
   const folders = foldersOf(targets);
-  return { files, folders, targets, definitions, marker, sections: sealed, restart, sectionsOf };
+  const remarks = [...hidden, ...unlooked];
+  return { files, folders, targets, remarks, definitions, marker, sections: sealed, restart, sectionsOf };
 }
 
 /** The files with the digests of parts come and go together: the first one stands for all. */

@@ -2,7 +2,7 @@ import { type Bounded, type BoundedTask, type BoundedTasks, runTwice } from '../
 import { OperationalError } from '../../../base/errors';
 import { SHORT_YAML } from '../../../base/plain-yaml';
 import type { Files } from './config-files';
-import { type ConfigurationSource, type Generated, generateConfiguration } from './generate';
+import { type ConfigurationSource, type Generated, generateConfiguration, problemOfSource } from './generate';
 import { type HttpSection, readHttpSection } from './http-section';
 import { NotPlain, parseHubYaml, parsePlainYaml } from './hub-yaml';
 import { type LoggerLevels, readLoggerLevels } from './logger-levels';
@@ -49,10 +49,14 @@ const isShort = (files: Files): boolean =>
 export const generation: BoundedTask<ConfigurationSource, Generated> = {
   name: 'generateConfiguration',
   run: (source, at) => generateConfiguration(source, at),
-  inPlace: (source) =>
-    Object.keys(source.files ?? {}).length === 0
+  inPlace: (source) => {
+    // Not passed on: 32 entries of one ConfigMap may be 32 MiB.
+    const message = problemOfSource(source);
+    if (message !== undefined) return { type: 'invalid', message };
+    return Object.keys(source.files ?? {}).length === 0
       ? plainly((parse) => generateConfiguration(source, undefined, parse))
-      : undefined,
+      : undefined;
+  },
 };
 const sections = ofFiles('readSections', readSections);
 export const httpSection = ofFiles('readHttpSection', readHttpSection);

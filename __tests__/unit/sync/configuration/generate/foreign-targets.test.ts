@@ -6,8 +6,9 @@ import {
 } from '../../../../../operator/sync/configuration/generate/foreign-targets';
 import { parseHubYaml } from '../../../../../operator/sync/configuration/generate/hub-yaml';
 
-const targetsOf = (files: Files | string) =>
+const found = (files: Files | string) =>
   foreignTargets(typeof files === 'string' ? { 'configuration.yaml': files } : files, parseHubYaml);
+const targetsOf = (files: Files | string) => found(files).targets;
 const pathsOf = (files: Files | string) => targetsOf(files).map(({ type, path }) => `${type} ${path}`);
 
 describe('foreignTargets', () => {
@@ -71,9 +72,31 @@ describe('foreignTargets', () => {
     );
   });
 
-  test('thousands of them are not all looked for', () => {
+  test('the first of thousands, which are not all looked for, is named', () => {
     const lines = Array.from({ length: 3_000 }, (_, index) => `- !include_dir_list d${index}\n`);
-    expect(foldersOf(targetsOf(`x:\n${lines.join('')}`))).toHaveLength(200);
-    expect(foldersOf(targetsOf(`x: !include_dir_list ${'d'.repeat(300)}\n`))).toEqual([]);
+    const { targets, unlooked } = found(`x:\n${lines.join('')}`);
+    expect(foldersOf(targets)).toHaveLength(200);
+    expect(unlooked).toEqual([
+      'spec.configuration, line 202, column 21: includes the folder d200, the first of 2800 beyond the 200 files and folders that are looked for, so nothing says whether the hub’s volume has them. Put them into spec.files, or include one folder above them.',
+    ]);
+    expect(found(`x:\n${lines.slice(0, 201).join('')}`).unlooked).toEqual([
+      expect.stringContaining('the folder d200 beyond the 200 files and folders that are looked for'),
+    ]);
+    expect(found(`x:\n${lines.slice(0, 200).join('')}`).unlooked).toEqual([]);
+  });
+
+  test('a path that is too long to be looked for is named', () => {
+    const [fits, long] = [255, 256].map((length) => `a/${'d'.repeat(length - 2)}`);
+    expect(found(`x: !include_dir_list ${fits}\n`)).toMatchObject({
+      targets: [{ path: fits }],
+      unlooked: [],
+    });
+    expect(found(`x: !include_dir_list ${long}\ny: !include_dir_list ${long}\n`)).toEqual({
+      targets: [],
+      unlooked: [
+        `spec.configuration, line 1, column 22: includes the folder a/${'d'.repeat(58)}…, whose path has 256 characters. Only paths of up to 255 are looked for, so nothing says whether the hub’s volume has it. Shorten it.`,
+      ],
+    });
+    expect(found(`x: !include ${long}.yaml\n`).unlooked).toEqual([expect.stringContaining('the file a/d')]);
   });
 });

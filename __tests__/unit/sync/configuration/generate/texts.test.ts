@@ -35,6 +35,14 @@ describe('generation', () => {
     expect(generation.inPlace!(given)).toBeUndefined();
   });
 
+  test('files of more than 3 MiB, as of 32 entries with one ConfigMap, are refused in place', () => {
+    const text = 'x'.repeat(1_024 * 1_024);
+    const files = Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`${index}.yaml`, text]));
+    const refused = generation.inPlace!(source('a: &b 1\n', files));
+    expect(refused).toMatchObject({ type: 'invalid', message: expect.stringMatching(/ 33554440 bytes, /) });
+    expect(refused).toEqual(generation.run(source('a: &b 1\n', files), () => undefined));
+  });
+
   test('names the field that it reads', () => {
     const parts: string[] = [];
     generation.run(source('a: 1\n', { 'b.yaml': '' }), (part) => parts.push(part));
