@@ -17,7 +17,7 @@ import { scripts } from '../sync/config-entities/script';
 import { foreignWarning } from '../sync/configuration/generate/foreign-targets';
 import { givenFiles } from '../sync/configuration/generate/given-files';
 import { missingKeyMessage, missingKeys } from '../sync/configuration/generate/secret-uses';
-import { endedMessage, generation, httpSection } from '../sync/configuration/generate/texts';
+import { endedMessage, generation } from '../sync/configuration/generate/texts';
 import { statefulSet } from '../sync/hub/workload/statefulset';
 import { resolveAnswers } from '../sync/integration/answers';
 import { invalidListedKey } from '../sync/secrets/combine';
@@ -65,9 +65,8 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
     for (const each of missingInConfigMaps(resource, generated.secrets, state)) report('warning', each);
     for (const notice of [...generated.notices, ...generated.lockouts, ...generated.hidden, ...foreign])
       report('warning', notice);
-    const http = await runTwice(texts, httpSection, generated.files, '');
-    const section = http.type === 'done' ? http.output : undefined;
-    if (section?.type === 'invalid') report('warning', section.message); // a hub before 2026.8 reads it itself
+    const { http } = generated;
+    if (http.type === 'invalid') report('warning', http.message); // a hub before 2026.8 reads it itself
     return undefined;
   },
   HubSecrets: ({ spec }) => invalidListedKey(defaulted(secrets.spec, spec)),

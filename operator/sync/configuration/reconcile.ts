@@ -12,7 +12,7 @@ import type { PodRestarts } from '../hub-pod/pod-restarts';
 import type { Services } from '../services';
 import { Outcomes, withHttp } from './conditions';
 import { decide, FAILED_MODES, type Known, knownOf, type Situation, type Step } from './decide';
-import { filesOfNextPod } from './generate/generate';
+import { type Content, filesOfNextPod } from './generate/generate';
 import { formerMarker, isSameContent } from './generate/content-marker';
 import { textsOfHub } from './generate/texts';
 import { notSetUp } from './load/components';
@@ -96,7 +96,7 @@ export class ConfigurationReconciler {
     const outcome = await this.takeUsable(decide(work), work);
     // One restart at a time.
     const mayRestart = outcome.reason !== 'RestartPending' || outcome.type === 'Stalled';
-    return this.syncHttp(resource, outcome, access, { ...policy, forced, mayRestart });
+    return this.syncHttp(resource, outcome, access, { ...policy, forced, mayRestart }, prepared.content);
   }
 
   /** @param forced without the verdicts on other contents, so that they are tried again */
@@ -109,12 +109,17 @@ export class ConfigurationReconciler {
     return rest;
   }
 
-  /** Also beside a configuration that cannot be generated: a trial of the settings has to be ended within minutes. */
+  /**
+   * Also beside a configuration that cannot be generated: a trial of the settings has to be ended within minutes.
+   *
+   * @param content absent: it cannot be generated
+   */
   async syncHttp(
     resource: HubConfiguration,
     outcome: Outcome,
     { hub, client }: UsableHub,
     policy: Pick<HttpPolicy, 'strategy' | 'forced' | 'mayRestart'>,
+    content?: Content,
   ): Promise<Outcome> {
     if (this.loads.isLoading(hub)) return outcome;
     const record = await this.records.get(hub);
@@ -126,7 +131,11 @@ export class ConfigurationReconciler {
         this.records.set(hub, { ...record, sentSettings }),
     };
     const { namespace, name } = hub.metadata;
-    const section = await textsOfHub(this.services, namespace, name).httpSection(record.files);
+    // To parse a large home once more takes a second.
+    const section =
+      content?.marker.configuration === record.marker.configuration
+        ? content.http
+        : await textsOfHub(this.services, namespace, name).httpSection(record.files);
     return withHttp(outcome, await syncHttpSettings(client, section, { ...policy, ...memory }));
   }
 

@@ -99,6 +99,8 @@ export class FakeHub {
   hidesMarker = false;
   /** What `prepare-config` said at the start of the pod. */
   verdict: string | undefined;
+  /** The tasks by which the operator has read texts besides those of the resource. */
+  readonly readTexts: string[] = [];
   /** The resource in the cluster; undefined: the one that is reconciled. */
   latest: HubConfiguration | undefined;
   /** The hub does not finish its start. */
@@ -485,6 +487,12 @@ export class FakeHub {
   private services(): Services {
     const metadataOf = (name: string) => this.configMaps.get(name);
     return services({
+      texts: {
+        run: (task, ...given) => {
+          this.readTexts.push(task.name);
+          return unbounded.run(task, ...given);
+        },
+      },
       clock: this.clock,
       cache: {
         watches: () => false,

@@ -35,6 +35,14 @@ describe('ConfigurationReconciler', () => {
     expect(hub.loaded.get('input_boolean')).toContain('second');
   });
 
+  test('parses no file once more for the settings of the web server, but those of a content that it goes back to', async () => {
+    const hub = await started();
+    expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
+    expect(hub.readTexts).toEqual([]);
+    expect(await hub.settle(hub.desired(BROKEN))).toBe('CheckFailed');
+    expect(new Set(hub.readTexts)).toEqual(new Set(['readHttpSection']));
+  });
+
   test('loads an edit without a wait of its own, once the hub has the files', async () => {
     const hub = await started();
     const operator = hub.operator();

@@ -25,7 +25,7 @@ import { includeCircle } from './include-circle';
 import { arePlain } from './file-keys';
 import { type ForeignTarget, foldersOf, foreignTargets } from './foreign-targets';
 import { lockoutsIn } from './lockouts';
-import { type CutOff, cutOff } from './http-section';
+import { type CutOff, cutOff, type HttpSection, httpSectionIn } from './http-section';
 import { isPartFile, partFile, withPartFiles } from './parts';
 import { fitsInOne, problemOfFiles, problemOfStored } from './sizes';
 import { ownDefinitionsIn } from './own-definitions';
@@ -65,6 +65,7 @@ export interface GeneratedConfiguration {
   readonly unlooked: readonly string[];
   /** Files and entries that the hub leaves out without a word, as sentences. */
   readonly hidden: readonly string[];
+  readonly http: HttpSection;
   readonly definitions: OwnDefinitions;
 }
 
@@ -187,6 +188,7 @@ function generate(
     targets,
     unlooked,
     hidden: hiddenInFolders(all),
+    http: httpSectionIn(all),
     definitions: ownDefinitionsIn(all),
   };
 }
@@ -264,6 +266,7 @@ export interface Content {
   readonly targets: readonly ForeignTarget[];
   /** Sentences about parts that neither the hub nor its check says a word of. */
   readonly remarks: readonly string[];
+  readonly http: HttpSection;
   readonly definitions: OwnDefinitions;
   /** The value of the marker once the hub has read this content. */
   readonly marker: ContentHashes;
@@ -275,7 +278,7 @@ export interface Content {
 }
 
 export function contentOf(
-  { files, hash, sections, targets, unlooked, hidden, definitions }: GeneratedConfiguration,
+  { files, hash, sections, targets, unlooked, hidden, http, definitions }: GeneratedConfiguration,
   secrets: ReadSecrets | undefined,
   restart: ContentHashes,
   texts: { sections(files: Files): Promise<Sections> },
@@ -286,7 +289,18 @@ export function contentOf(
   const sealed = withSecretDigests(sections, digest);
   const folders = foldersOf(targets);
   const remarks = [...hidden, ...unlooked];
-  return { files, folders, targets, remarks, definitions, marker, sections: sealed, restart, sectionsOf };
+  return {
+    files,
+    folders,
+    targets,
+    remarks,
+    http,
+    definitions,
+    marker,
+    sections: sealed,
+    restart,
+    sectionsOf,
+  };
 }
 
 /** The files with the digests of parts come and go together: the first one stands for all. */

@@ -34,8 +34,11 @@ export type HttpSection =
   | { readonly type: 'invalid'; readonly message: string };
 
 /** The section `http:` of `configuration.yaml`, in the form in which the hub's API shows settings. */
-export function readHttpSection(given: Files, parse = parseHubYaml): HttpSection {
-  const files = new ConfigFiles(given, parse);
+export const readHttpSection = (files: Files, parse = parseHubYaml): HttpSection =>
+  httpSectionIn(new ConfigFiles(files, parse));
+
+/** {@link readHttpSection} of files that are parsed already. */
+export function httpSectionIn(files: ConfigFiles): HttpSection {
   const { own, inPackages } = files.section('http');
   if (inPackages.length > 0)
     return invalid('a package has it, and this hub takes it from spec.configuration itself: write it there');
