@@ -17,12 +17,17 @@ export async function keepParts(
   hub: Hub,
 ): Promise<void> {
   const { namespace, name } = hub.metadata;
-  const { configuration } = objectNames(name);
-  const isPublished = services.cache.get(builtin.ConfigMap.kind, namespace, configuration) !== undefined;
-  const published = isPublished ? await findConfigMap(services, namespace, configuration) : undefined;
+  const { configuration, configurationParts } = objectNames(name);
+  const isThere = (configMap: string) =>
+    services.cache.get(builtin.ConfigMap.kind, namespace, configMap) !== undefined;
   const accepted = (await records.get(hub))?.files;
+  const isAcceptedInParts = accepted !== undefined && isInParts(accepted);
+  if (!isAcceptedInParts && !configurationParts().some(isThere)) return;
+  const published = isThere(configuration)
+    ? await findConfigMap(services, namespace, configuration)
+    : undefined;
   const files = published ? filesIn(published) : accepted;
   if (files && isInParts(files)) await writeParts(services, hub, files);
   // The hub in a pod that is about to be replaced may still read those of the accepted content.
-  else if (!accepted || !isInParts(accepted)) await removeParts(services, hub);
+  else if (!isAcceptedInParts) await removeParts(services, hub);
 }

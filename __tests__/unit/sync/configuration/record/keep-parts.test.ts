@@ -12,19 +12,21 @@ const { configuration, configurationParts } = objectNames('villa');
 const PARTS = configurationParts();
 
 /** The writes for a hub that has these files accepted, and these published; the parts are those of some content. */
-async function kept(accepted: Files | undefined, published?: Files): Promise<string[]> {
+async function kept(accepted: Files | undefined, published?: Files, parts = PARTS): Promise<string[]> {
   const done: string[] = [];
   const object = (name: string): ClusterObject => ({ metadata: { name, namespace: 'home' } });
   const copy = (files: Files) => ({ '.packed': packed(files).toString('base64') });
   const given = services({
     cache: {
       get: (_kind: string, _namespace: string, name: string) =>
-        (PARTS.includes(name) || (published && name === configuration) ? object(name) : undefined) as never,
+        (parts.includes(name) || (published && name === configuration) ? object(name) : undefined) as never,
     },
     applier: {
       isOurs: () => true,
-      find: (_type: unknown, _namespace: string, name: string) =>
-        Promise.resolve({ ...object(name), data: {}, binaryData: copy(published!) } as never),
+      find: (_type: unknown, _namespace: string, name: string) => {
+        done.push(`read ${name}`);
+        return Promise.resolve({ ...object(name), data: {}, binaryData: copy(published!) } as never);
+      },
       apply: (_type, { metadata }) => {
         done.push(`apply ${metadata.name}`);
         return Promise.resolve({ metadata } as never);
@@ -37,6 +39,7 @@ async function kept(accepted: Files | undefined, published?: Files): Promise<str
   return done;
 }
 
+const changes = (done: readonly string[]) => done.filter((each) => !each.startsWith('read'));
 const all = (verb: string) => PARTS.map((part) => `${verb} ${part}`);
 
 test.each<[string, Parameters<typeof kept>, string]>([
@@ -46,9 +49,17 @@ test.each<[string, Parameters<typeof kept>, string]>([
   ['that was accepted in one ConfigMap, where nothing is published', [SMALL], 'remove'],
   ['that is not known', [undefined], 'remove'],
 ])('the parts are those of a content %s', async (_, given, verb) => {
-  expect(await kept(...given)).toEqual(all(verb));
+  expect(changes(await kept(...given))).toEqual(all(verb));
 });
 
 test('those of the accepted content stay for the present pod while one ConfigMap is published for the next', async () => {
-  expect(await kept(LARGE, SMALL)).toEqual([]);
+  expect(changes(await kept(LARGE, SMALL))).toEqual([]);
+});
+
+test('parts that a person has deleted come back', async () => {
+  expect(await kept(LARGE, undefined, [])).toEqual(all('apply'));
+});
+
+test('nothing is read for a home that has never had any', async () => {
+  expect(await kept(SMALL, SMALL, [])).toEqual([]);
 });
