@@ -3085,6 +3085,1016 @@ export function toJson_HubConfigurationSpecRecorderDatabaseSecretRef(obj: HubCon
 
 
 /**
+ * Beta: Settings of a device that exists; deleting this puts the former settings back and never removes the device. The device belongs to a Home Assistant instance (the hub).
+ *
+ * @schema HubDevice
+ */
+export class HubDevice extends ApiObject {
+  /**
+   * Returns the apiVersion and kind for "HubDevice"
+   */
+  public static readonly GVK: GroupVersionKind = {
+    apiVersion: 'hub-operator.dev/v1',
+    kind: 'HubDevice',
+  }
+
+  /**
+   * Renders a Kubernetes manifest for "HubDevice".
+   *
+   * This can be used to inline resource manifests inside other objects (e.g. as templates).
+   *
+   * @param props initialization props
+   */
+  public static manifest(props: HubDeviceProps): any {
+    return {
+      ...HubDevice.GVK,
+      ...toJson_HubDeviceProps(props),
+    };
+  }
+
+  /**
+   * Defines a "HubDevice" API object
+   * @param scope the scope in which to define this object
+   * @param id a scope-local name for the object
+   * @param props initialization props
+   */
+  public constructor(scope: Construct, id: string, props: HubDeviceProps) {
+    super(scope, id, {
+      ...HubDevice.GVK,
+      ...props,
+    });
+  }
+
+  /**
+   * Renders the object to Kubernetes JSON.
+   */
+  public override toJson(): any {
+    const resolved = super.toJson();
+
+    return {
+      ...HubDevice.GVK,
+      ...toJson_HubDeviceProps(resolved),
+    };
+  }
+}
+
+/**
+ * Beta: Settings of a device that exists; deleting this puts the former settings back and never removes the device. The device belongs to a Home Assistant instance (the hub).
+ *
+ * @schema HubDevice
+ */
+export interface HubDeviceProps {
+  /**
+   * @schema HubDevice#metadata
+   */
+  readonly metadata?: ApiObjectMetadata;
+
+  /**
+   * Desired settings of the device.
+   *
+   * @schema HubDevice#spec
+   */
+  readonly spec: HubDeviceSpec;
+}
+
+/**
+ * Converts an object of type 'HubDeviceProps' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubDeviceProps(obj: HubDeviceProps | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'metadata': obj.metadata,
+    'spec': toJson_HubDeviceSpec(obj.spec),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Desired settings of the device.
+ *
+ * @schema HubDeviceSpec
+ */
+export interface HubDeviceSpec {
+  /**
+   * The area of the device: `spec.name` of a HubArea, else `metadata.name` of a HubArea, else the name of an area in the hub. The settings wait for it. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubDeviceSpec#areaName
+   */
+  readonly areaName?: string;
+
+  /**
+   * What happens to the settings when this resource is deleted. Absent (default): the hub gets back the values from before, unless they were changed since. Orphan: they stay.
+   *
+   * @schema HubDeviceSpec#deletionPolicy
+   */
+  readonly deletionPolicy?: HubDeviceSpecDeletionPolicy;
+
+  /**
+   * True: the hub sets up neither the device nor its entities. False: it does, unless its config entry or the device that it belongs to is disabled. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubDeviceSpec#disabled
+   */
+  readonly disabled?: boolean;
+
+  /**
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   *
+   * @schema HubDeviceSpec#driftPolicy
+   */
+  readonly driftPolicy?: HubDeviceSpecDriftPolicy;
+
+  /**
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+   *
+   * @schema HubDeviceSpec#hubRef
+   */
+  readonly hubRef: HubDeviceSpecHubRef;
+
+  /**
+   * Labels, beside those that it has: each is `spec.name` of a HubLabel, else `metadata.name` of a HubLabel, else the name of a label in the hub. The settings wait for them. Labels that others gave it stay.
+   *
+   * @schema HubDeviceSpec#labels
+   */
+  readonly labels?: string[];
+
+  /**
+   * Name of the device, which is part of the names of its entities; their ids stay. Integrations of the old form write it into the names of their entities. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubDeviceSpec#name
+   */
+  readonly name?: string;
+
+  /**
+   * The device. It cannot be changed.
+   *
+   * @schema HubDeviceSpec#select
+   */
+  readonly select: HubDeviceSpecSelect;
+
+  /**
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
+   *
+   * @schema HubDeviceSpec#suspend
+   */
+  readonly suspend?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubDeviceSpec' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubDeviceSpec(obj: HubDeviceSpec | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'areaName': obj.areaName,
+    'deletionPolicy': obj.deletionPolicy,
+    'disabled': obj.disabled,
+    'driftPolicy': obj.driftPolicy,
+    'hubRef': toJson_HubDeviceSpecHubRef(obj.hubRef),
+    'labels': obj.labels?.map(y => y),
+    'name': obj.name,
+    'select': toJson_HubDeviceSpecSelect(obj.select),
+    'suspend': obj.suspend,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What happens to the settings when this resource is deleted. Absent (default): the hub gets back the values from before, unless they were changed since. Orphan: they stay.
+ *
+ * @schema HubDeviceSpecDeletionPolicy
+ */
+export enum HubDeviceSpecDeletionPolicy {
+  /** Orphan */
+  ORPHAN = "Orphan",
+}
+
+/**
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ *
+ * @schema HubDeviceSpecDriftPolicy
+ */
+export enum HubDeviceSpecDriftPolicy {
+  /** Correct */
+  CORRECT = "Correct",
+  /** Warn */
+  WARN = "Warn",
+}
+
+/**
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+ *
+ * @schema HubDeviceSpecHubRef
+ */
+export interface HubDeviceSpecHubRef {
+  /**
+   * Name of the Hub, in the namespace of this resource. It cannot be changed.
+   *
+   * @schema HubDeviceSpecHubRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubDeviceSpecHubRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubDeviceSpecHubRef(obj: HubDeviceSpecHubRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * The device. It cannot be changed.
+ *
+ * @schema HubDeviceSpecSelect
+ */
+export interface HubDeviceSpecSelect {
+  /**
+   * An address of the device.
+   *
+   * @schema HubDeviceSpecSelect#connection
+   */
+  readonly connection?: HubDeviceSpecSelectConnection;
+
+  /**
+   * An identifier that its integration gave to the device.
+   *
+   * @schema HubDeviceSpecSelect#identifier
+   */
+  readonly identifier?: HubDeviceSpecSelectIdentifier;
+
+  /**
+   * The device belongs to the config entry of this HubIntegration. Absent: to any.
+   *
+   * @schema HubDeviceSpecSelect#integrationRef
+   */
+  readonly integrationRef?: HubDeviceSpecSelectIntegrationRef;
+
+  /**
+   * The name that the integration gave to the device. Needs `integrationRef`: integrations choose equal names.
+   *
+   * @schema HubDeviceSpecSelect#name
+   */
+  readonly name?: string;
+
+  /**
+   * The serial number of the device.
+   *
+   * @schema HubDeviceSpecSelect#serialNumber
+   */
+  readonly serialNumber?: string;
+}
+
+/**
+ * Converts an object of type 'HubDeviceSpecSelect' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubDeviceSpecSelect(obj: HubDeviceSpecSelect | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'connection': toJson_HubDeviceSpecSelectConnection(obj.connection),
+    'identifier': toJson_HubDeviceSpecSelectIdentifier(obj.identifier),
+    'integrationRef': toJson_HubDeviceSpecSelectIntegrationRef(obj.integrationRef),
+    'name': obj.name,
+    'serialNumber': obj.serialNumber,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * An address of the device.
+ *
+ * @schema HubDeviceSpecSelectConnection
+ */
+export interface HubDeviceSpecSelectConnection {
+  /**
+   * Kind of the address, such as `mac`.
+   *
+   * @schema HubDeviceSpecSelectConnection#type
+   */
+  readonly type: string;
+
+  /**
+   * The address. A `mac` is compared without case and separators.
+   *
+   * @schema HubDeviceSpecSelectConnection#value
+   */
+  readonly value: string;
+}
+
+/**
+ * Converts an object of type 'HubDeviceSpecSelectConnection' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubDeviceSpecSelectConnection(obj: HubDeviceSpecSelectConnection | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'type': obj.type,
+    'value': obj.value,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * An identifier that its integration gave to the device.
+ *
+ * @schema HubDeviceSpecSelectIdentifier
+ */
+export interface HubDeviceSpecSelectIdentifier {
+  /**
+   * The identifier, such as a serial number.
+   *
+   * @schema HubDeviceSpecSelectIdentifier#id
+   */
+  readonly id: string;
+
+  /**
+   * The integration, such as `hue`.
+   *
+   * @schema HubDeviceSpecSelectIdentifier#integration
+   */
+  readonly integration: string;
+}
+
+/**
+ * Converts an object of type 'HubDeviceSpecSelectIdentifier' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubDeviceSpecSelectIdentifier(obj: HubDeviceSpecSelectIdentifier | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'id': obj.id,
+    'integration': obj.integration,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * The device belongs to the config entry of this HubIntegration. Absent: to any.
+ *
+ * @schema HubDeviceSpecSelectIntegrationRef
+ */
+export interface HubDeviceSpecSelectIntegrationRef {
+  /**
+   * Name of the HubIntegration, in the namespace of this resource.
+   *
+   * @schema HubDeviceSpecSelectIntegrationRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubDeviceSpecSelectIntegrationRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubDeviceSpecSelectIntegrationRef(obj: HubDeviceSpecSelectIntegrationRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+
+/**
+ * Beta: Settings of an entity that exists; deleting this puts the former settings back and never removes the entity. The entity belongs to a Home Assistant instance (the hub).
+ *
+ * @schema HubEntity
+ */
+export class HubEntity extends ApiObject {
+  /**
+   * Returns the apiVersion and kind for "HubEntity"
+   */
+  public static readonly GVK: GroupVersionKind = {
+    apiVersion: 'hub-operator.dev/v1',
+    kind: 'HubEntity',
+  }
+
+  /**
+   * Renders a Kubernetes manifest for "HubEntity".
+   *
+   * This can be used to inline resource manifests inside other objects (e.g. as templates).
+   *
+   * @param props initialization props
+   */
+  public static manifest(props: HubEntityProps): any {
+    return {
+      ...HubEntity.GVK,
+      ...toJson_HubEntityProps(props),
+    };
+  }
+
+  /**
+   * Defines a "HubEntity" API object
+   * @param scope the scope in which to define this object
+   * @param id a scope-local name for the object
+   * @param props initialization props
+   */
+  public constructor(scope: Construct, id: string, props: HubEntityProps) {
+    super(scope, id, {
+      ...HubEntity.GVK,
+      ...props,
+    });
+  }
+
+  /**
+   * Renders the object to Kubernetes JSON.
+   */
+  public override toJson(): any {
+    const resolved = super.toJson();
+
+    return {
+      ...HubEntity.GVK,
+      ...toJson_HubEntityProps(resolved),
+    };
+  }
+}
+
+/**
+ * Beta: Settings of an entity that exists; deleting this puts the former settings back and never removes the entity. The entity belongs to a Home Assistant instance (the hub).
+ *
+ * @schema HubEntity
+ */
+export interface HubEntityProps {
+  /**
+   * @schema HubEntity#metadata
+   */
+  readonly metadata?: ApiObjectMetadata;
+
+  /**
+   * Desired settings of the entity.
+   *
+   * @schema HubEntity#spec
+   */
+  readonly spec: HubEntitySpec;
+}
+
+/**
+ * Converts an object of type 'HubEntityProps' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubEntityProps(obj: HubEntityProps | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'metadata': obj.metadata,
+    'spec': toJson_HubEntitySpec(obj.spec),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Desired settings of the entity.
+ *
+ * @schema HubEntitySpec
+ */
+export interface HubEntitySpec {
+  /**
+   * Other names for voice assistants, beside those that it has. Names that others gave it stay.
+   *
+   * @schema HubEntitySpec#aliases
+   */
+  readonly aliases?: string[];
+
+  /**
+   * The area of the entity: `spec.name` of a HubArea, else `metadata.name` of a HubArea, else the name of an area in the hub. The settings wait for it. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpec#areaName
+   */
+  readonly areaName?: string;
+
+  /**
+   * What happens to the settings when this resource is deleted. Absent (default): the hub gets back the values from before, unless they were changed since. Orphan: they stay.
+   *
+   * @schema HubEntitySpec#deletionPolicy
+   */
+  readonly deletionPolicy?: HubEntitySpecDeletionPolicy;
+
+  /**
+   * Device class, such as `window`, which the hub does not check. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpec#deviceClass
+   */
+  readonly deviceClass?: string;
+
+  /**
+   * True: the hub does not set it up. False: it does, unless its device or config entry is disabled. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpec#disabled
+   */
+  readonly disabled?: boolean;
+
+  /**
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   *
+   * @schema HubEntitySpec#driftPolicy
+   */
+  readonly driftPolicy?: HubEntitySpecDriftPolicy;
+
+  /**
+   * New id of the entity, of the same domain. The hub does not rewrite what refers to the former id. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpec#entityId
+   */
+  readonly entityId?: string;
+
+  /**
+   * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+   *
+   * @schema HubEntitySpec#expose
+   */
+  readonly expose?: HubEntitySpecExpose;
+
+  /**
+   * True: dashboards do not show it by themselves. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpec#hidden
+   */
+  readonly hidden?: boolean;
+
+  /**
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+   *
+   * @schema HubEntitySpec#hubRef
+   */
+  readonly hubRef: HubEntitySpecHubRef;
+
+  /**
+   * Icon, of the form `<prefix>:<name>`. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpec#icon
+   */
+  readonly icon?: string;
+
+  /**
+   * Labels, beside those that it has: each is `spec.name` of a HubLabel, else `metadata.name` of a HubLabel, else the name of a label in the hub. The settings wait for them. Labels that others gave it stay.
+   *
+   * @schema HubEntitySpec#labels
+   */
+  readonly labels?: string[];
+
+  /**
+   * Name of the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpec#name
+   */
+  readonly name?: string;
+
+  /**
+   * Number of decimals that a sensor is shown with. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpec#precision
+   */
+  readonly precision?: number;
+
+  /**
+   * The entity. It cannot be changed.
+   *
+   * @schema HubEntitySpec#select
+   */
+  readonly select: HubEntitySpecSelect;
+
+  /**
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
+   *
+   * @schema HubEntitySpec#suspend
+   */
+  readonly suspend?: boolean;
+
+  /**
+   * Unit in which a sensor or a number is shown, such as `°F`. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpec#unit
+   */
+  readonly unit?: string;
+}
+
+/**
+ * Converts an object of type 'HubEntitySpec' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubEntitySpec(obj: HubEntitySpec | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'aliases': obj.aliases?.map(y => y),
+    'areaName': obj.areaName,
+    'deletionPolicy': obj.deletionPolicy,
+    'deviceClass': obj.deviceClass,
+    'disabled': obj.disabled,
+    'driftPolicy': obj.driftPolicy,
+    'entityId': obj.entityId,
+    'expose': toJson_HubEntitySpecExpose(obj.expose),
+    'hidden': obj.hidden,
+    'hubRef': toJson_HubEntitySpecHubRef(obj.hubRef),
+    'icon': obj.icon,
+    'labels': obj.labels?.map(y => y),
+    'name': obj.name,
+    'precision': obj.precision,
+    'select': toJson_HubEntitySpecSelect(obj.select),
+    'suspend': obj.suspend,
+    'unit': obj.unit,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What happens to the settings when this resource is deleted. Absent (default): the hub gets back the values from before, unless they were changed since. Orphan: they stay.
+ *
+ * @schema HubEntitySpecDeletionPolicy
+ */
+export enum HubEntitySpecDeletionPolicy {
+  /** Orphan */
+  ORPHAN = "Orphan",
+}
+
+/**
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ *
+ * @schema HubEntitySpecDriftPolicy
+ */
+export enum HubEntitySpecDriftPolicy {
+  /** Correct */
+  CORRECT = "Correct",
+  /** Warn */
+  WARN = "Warn",
+}
+
+/**
+ * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+ *
+ * @schema HubEntitySpecExpose
+ */
+export interface HubEntitySpecExpose {
+  /**
+   * Whether Amazon Alexa may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpecExpose#alexa
+   */
+  readonly alexa?: boolean;
+
+  /**
+   * Whether the assistant of the hub may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpecExpose#conversation
+   */
+  readonly conversation?: boolean;
+
+  /**
+   * Whether Google Assistant may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpecExpose#googleAssistant
+   */
+  readonly googleAssistant?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubEntitySpecExpose' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubEntitySpecExpose(obj: HubEntitySpecExpose | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'alexa': obj.alexa,
+    'conversation': obj.conversation,
+    'googleAssistant': obj.googleAssistant,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+ *
+ * @schema HubEntitySpecHubRef
+ */
+export interface HubEntitySpecHubRef {
+  /**
+   * Name of the Hub, in the namespace of this resource. It cannot be changed.
+   *
+   * @schema HubEntitySpecHubRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubEntitySpecHubRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubEntitySpecHubRef(obj: HubEntitySpecHubRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * The entity. It cannot be changed.
+ *
+ * @schema HubEntitySpecSelect
+ */
+export interface HubEntitySpecSelect {
+  /**
+   * An entity of a device, for many devices of one sort.
+   *
+   * @schema HubEntitySpecSelect#device
+   */
+  readonly device?: HubEntitySpecSelectDevice;
+
+  /**
+   * Its present id, such as `light.kitchen`. When someone renames it in the hub, this resource follows. After a new set-up of the hub it may be another entity: `unique` and `device` are better in Git.
+   *
+   * @schema HubEntitySpecSelect#entityId
+   */
+  readonly entityId?: string;
+
+  /**
+   * Its unique id, which stays the same when the hub is set up again.
+   *
+   * @schema HubEntitySpecSelect#unique
+   */
+  readonly unique?: HubEntitySpecSelectUnique;
+}
+
+/**
+ * Converts an object of type 'HubEntitySpecSelect' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubEntitySpecSelect(obj: HubEntitySpecSelect | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'device': toJson_HubEntitySpecSelectDevice(obj.device),
+    'entityId': obj.entityId,
+    'unique': toJson_HubEntitySpecSelectUnique(obj.unique),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * An entity of a device, for many devices of one sort.
+ *
+ * @schema HubEntitySpecSelectDevice
+ */
+export interface HubEntitySpecSelectDevice {
+  /**
+   * An address of the device.
+   *
+   * @schema HubEntitySpecSelectDevice#connection
+   */
+  readonly connection?: HubEntitySpecSelectDeviceConnection;
+
+  /**
+   * Its device class, such as `battery`. Absent: any.
+   *
+   * @schema HubEntitySpecSelectDevice#deviceClass
+   */
+  readonly deviceClass?: string;
+
+  /**
+   * Domain of the entity, such as `light`.
+   *
+   * @schema HubEntitySpecSelectDevice#domain
+   */
+  readonly domain: string;
+
+  /**
+   * An identifier that its integration gave to the device.
+   *
+   * @schema HubEntitySpecSelectDevice#identifier
+   */
+  readonly identifier?: HubEntitySpecSelectDeviceIdentifier;
+
+  /**
+   * The device belongs to the config entry of this HubIntegration. Absent: to any.
+   *
+   * @schema HubEntitySpecSelectDevice#integrationRef
+   */
+  readonly integrationRef?: HubEntitySpecSelectDeviceIntegrationRef;
+
+  /**
+   * The name that the integration gave to the device. Needs `integrationRef`: integrations choose equal names.
+   *
+   * @schema HubEntitySpecSelectDevice#name
+   */
+  readonly name?: string;
+
+  /**
+   * The name that its integration gave it, in the language of the hub. Absent: any.
+   *
+   * @schema HubEntitySpecSelectDevice#originalName
+   */
+  readonly originalName?: string;
+
+  /**
+   * The serial number of the device.
+   *
+   * @schema HubEntitySpecSelectDevice#serialNumber
+   */
+  readonly serialNumber?: string;
+
+  /**
+   * The key of its name in its integration, which is equal in all languages. Absent: any.
+   *
+   * @schema HubEntitySpecSelectDevice#translationKey
+   */
+  readonly translationKey?: string;
+}
+
+/**
+ * Converts an object of type 'HubEntitySpecSelectDevice' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubEntitySpecSelectDevice(obj: HubEntitySpecSelectDevice | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'connection': toJson_HubEntitySpecSelectDeviceConnection(obj.connection),
+    'deviceClass': obj.deviceClass,
+    'domain': obj.domain,
+    'identifier': toJson_HubEntitySpecSelectDeviceIdentifier(obj.identifier),
+    'integrationRef': toJson_HubEntitySpecSelectDeviceIntegrationRef(obj.integrationRef),
+    'name': obj.name,
+    'originalName': obj.originalName,
+    'serialNumber': obj.serialNumber,
+    'translationKey': obj.translationKey,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Its unique id, which stays the same when the hub is set up again.
+ *
+ * @schema HubEntitySpecSelectUnique
+ */
+export interface HubEntitySpecSelectUnique {
+  /**
+   * Domain of the entity, such as `light`.
+   *
+   * @schema HubEntitySpecSelectUnique#domain
+   */
+  readonly domain: string;
+
+  /**
+   * The integration that provides it, such as `hue`.
+   *
+   * @schema HubEntitySpecSelectUnique#integration
+   */
+  readonly integration: string;
+
+  /**
+   * The id that the integration gave it.
+   *
+   * @schema HubEntitySpecSelectUnique#uniqueId
+   */
+  readonly uniqueId: string;
+}
+
+/**
+ * Converts an object of type 'HubEntitySpecSelectUnique' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubEntitySpecSelectUnique(obj: HubEntitySpecSelectUnique | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'domain': obj.domain,
+    'integration': obj.integration,
+    'uniqueId': obj.uniqueId,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * An address of the device.
+ *
+ * @schema HubEntitySpecSelectDeviceConnection
+ */
+export interface HubEntitySpecSelectDeviceConnection {
+  /**
+   * Kind of the address, such as `mac`.
+   *
+   * @schema HubEntitySpecSelectDeviceConnection#type
+   */
+  readonly type: string;
+
+  /**
+   * The address. A `mac` is compared without case and separators.
+   *
+   * @schema HubEntitySpecSelectDeviceConnection#value
+   */
+  readonly value: string;
+}
+
+/**
+ * Converts an object of type 'HubEntitySpecSelectDeviceConnection' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubEntitySpecSelectDeviceConnection(obj: HubEntitySpecSelectDeviceConnection | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'type': obj.type,
+    'value': obj.value,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * An identifier that its integration gave to the device.
+ *
+ * @schema HubEntitySpecSelectDeviceIdentifier
+ */
+export interface HubEntitySpecSelectDeviceIdentifier {
+  /**
+   * The identifier, such as a serial number.
+   *
+   * @schema HubEntitySpecSelectDeviceIdentifier#id
+   */
+  readonly id: string;
+
+  /**
+   * The integration, such as `hue`.
+   *
+   * @schema HubEntitySpecSelectDeviceIdentifier#integration
+   */
+  readonly integration: string;
+}
+
+/**
+ * Converts an object of type 'HubEntitySpecSelectDeviceIdentifier' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubEntitySpecSelectDeviceIdentifier(obj: HubEntitySpecSelectDeviceIdentifier | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'id': obj.id,
+    'integration': obj.integration,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * The device belongs to the config entry of this HubIntegration. Absent: to any.
+ *
+ * @schema HubEntitySpecSelectDeviceIntegrationRef
+ */
+export interface HubEntitySpecSelectDeviceIntegrationRef {
+  /**
+   * Name of the HubIntegration, in the namespace of this resource.
+   *
+   * @schema HubEntitySpecSelectDeviceIntegrationRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubEntitySpecSelectDeviceIntegrationRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubEntitySpecSelectDeviceIntegrationRef(obj: HubEntitySpecSelectDeviceIntegrationRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+
+/**
  * HubFloor is one floor in the registry of a Home Assistant instance (the hub). Areas refer to it by `floorName`.
  *
  * @schema HubFloor

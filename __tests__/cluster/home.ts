@@ -117,6 +117,9 @@ export const label = registryEntry('HubLabel');
 export const area = registryEntry('HubArea');
 /** The spec of a zone needs a place as well. */
 export const zone = registryEntry('HubZone');
+/** The specs of settings need a `select`. */
+export const entity = registryEntry('HubEntity');
+export const device = registryEntry('HubDevice');
 
 /** One namespace as its owner works with it. */
 export class Home {

@@ -8,7 +8,9 @@ import { FlowsInProgress } from './entries/flows-in-progress';
 import { Translations } from './entries/translations';
 import { LoadedComponents } from './loaded-components';
 import { HubConnection } from './connection/connection';
+import { DeviceSettings } from './registries/device-settings';
 import { EntityRegistry } from './registries/entity-registry';
+import { EntitySettings } from './registries/entity-settings';
 import { LabelRegistry } from './registries/label-registry';
 import { EntityRemoval } from './config-entities/entity-removal';
 import { Registry } from './registries/registry';
@@ -48,6 +50,7 @@ export class HubClient {
   readonly entities: ConfigEntities;
   readonly entityRegistry: EntityRegistry;
   readonly registries: Readonly<Record<RegistryType, Registry>>;
+  readonly settings: Readonly<{ entity: EntitySettings; device: DeviceSettings }>;
   readonly labels: LabelRegistry;
   readonly repairIssues: RepairIssues;
   readonly configEntries: ConfigEntryRegistry;
@@ -76,6 +79,10 @@ export class HubClient {
     this.registries = Object.fromEntries(
       registryTypes.map((type) => [type, new Registry(this.connection, type)]),
     ) as Record<RegistryType, Registry>;
+    this.settings = {
+      entity: new EntitySettings(this.connection),
+      device: new DeviceSettings(this.connection),
+    };
     this.labels = new LabelRegistry(this.registries.label);
     this.entities = new ConfigEntities(this.rest, this.connection, this.entityRegistry, ownReloads, clock);
     this.repairIssues = new RepairIssues(this.connection);

@@ -11,4 +11,6 @@ export * from './floor';
 export * from './label';
 export * from './area';
 export * from './zone';
+export * from './device';
+export * from './entity-settings';
 export * from './community-repository';

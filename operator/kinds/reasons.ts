@@ -18,11 +18,13 @@ export interface Documented {
 const entities = ['HubAutomation', 'HubScene', 'HubScript'] as const;
 const registryTypes = ['Floor', 'Label', 'Area', 'Zone'] as const;
 const registries = registryTypes.map((type) => `Hub${type}` as const);
+/** Kinds with settings of what integrations make. */
+const borrowed = ['HubEntity', 'HubDevice'] as const;
 const hub = ['Hub'] as const;
 const integrations = ['HubIntegration'] as const;
 const repositories = ['HubCommunityRepository'] as const;
 /** Kinds with one object each in the hub that a person may also change there. */
-const hubObjects = [...entities, ...registries, ...integrations] as const;
+const hubObjects = [...entities, ...registries, ...integrations, ...borrowed] as const;
 
 /** `<Type>Registered` of each registry. */
 const registered = Object.fromEntries(
@@ -98,10 +100,11 @@ export const readyReasons = {
       'HubScene',
       'HubScript',
       'HubZone',
+      'HubEntity',
       ...repositories,
     ],
     meaning:
-      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, or a zone, an automation, a scene or a script in the hub’s own YAML, and belongs to something else. It is not changed. Or an object of the operator is immutable again within an hour of its replacement.',
+      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, or a zone, an automation, a scene or a script in the hub’s own YAML, or another entity has the id, and belongs to something else. It is not changed. Or an object of the operator is immutable again within an hour of its replacement.',
     action: 'Rename or delete one of the two, or exempt the object from the policy that makes it immutable.',
   },
   NotSupportedByExternalHub: {
@@ -215,9 +218,9 @@ export const readyReasons = {
     action: 'Read the message and the hub’s log, or restart the hub.',
   },
   RestartPending: {
-    kinds: ['HubConfiguration', ...repositories],
+    kinds: ['HubConfiguration', 'HubEntity', ...repositories],
     meaning:
-      'Only a restart of the hub loads the sections in `status.changedSections`, files that come or go, or an integration of a community repository, or shows whether its volume has a folder. The hub is being restarted, a mistake in the spec of its Hub holds the restart back, or `reloadStrategy: hot-reload` forbids it.',
+      'Only a restart of the hub loads the sections in `status.changedSections`, files that come or go, or an integration of a community repository, or shows whether its volume has a folder, or sets up an entity that was enabled. The hub is being restarted, a mistake in the spec of its Hub holds the restart back, or `reloadStrategy: hot-reload` forbids it.',
     action:
       'With `hot-reload`: restart the hub, or set `reloadStrategy` to auto. With a mistake: correct what the conditions of the Hub name.',
   },
@@ -279,6 +282,59 @@ export const readyReasons = {
     meaning: 'A label in `spec.labels` does not exist in the hub yet. The area waits for it.',
     action:
       'Create a HubLabel of that name, read the conditions of the one that exists, or correct the name.',
+  },
+  EntityUpdated: {
+    kinds: ['HubEntity'],
+    meaning: 'The entity has these settings. While not Ready: they are being written.',
+  },
+  DeviceUpdated: {
+    kinds: ['HubDevice'],
+    meaning: 'The device has these settings. While not Ready: they are being written.',
+  },
+  EntityNotFound: {
+    kinds: ['HubEntity'],
+    meaning:
+      'The hub has no entity that `spec.select` fits, or one without a unique id, for which it keeps no settings. The settings wait for it.',
+    action:
+      'Wait for its integration, correct `spec.select` in a new resource, or give an entity of the YAML a `unique_id`.',
+  },
+  DeviceNotFound: {
+    kinds: ['HubDevice'],
+    meaning: 'The hub has no device that `spec.select` fits. The settings wait for it.',
+    action: 'Wait for its integration, or correct `spec.select` in a new resource.',
+  },
+  Ambiguous: {
+    kinds: borrowed,
+    meaning: 'Several entities or devices fit `spec.select`. The message names them. Nothing is written.',
+    action: 'Create a resource with a narrower `spec.select`, for example with `integrationRef`.',
+  },
+  AreaNotFound: {
+    kinds: borrowed,
+    meaning: 'The area in `spec.areaName` does not exist in the hub yet. The settings wait for it.',
+    action: 'Create a HubArea of that name, read the conditions of the one that exists, or correct the name.',
+  },
+  LabelNotFound: {
+    kinds: borrowed,
+    meaning: 'A label in `spec.labels` does not exist in the hub yet. The settings wait for it.',
+    action:
+      'Create a HubLabel of that name, read the conditions of the one that exists, or correct the name.',
+  },
+  AreaBelongsToDevice: {
+    kinds: ['HubEntity'],
+    meaning:
+      'An entity that has no name of its own beside that of its device has the area of the device. Nothing is written.',
+    action: 'Set `areaName` in a HubDevice, or give the entity a `name`.',
+  },
+  DisabledByDevice: {
+    kinds: borrowed,
+    meaning:
+      '`disabled: false` has no effect while the device, or the device that it is a part of, is disabled.',
+    action: 'Enable the device.',
+  },
+  DisabledByEntry: {
+    kinds: borrowed,
+    meaning: '`disabled: false` has no effect while the config entry is disabled.',
+    action: 'Enable the config entry, by `enabled: true` of its HubIntegration.',
   },
   NotLoaded: {
     kinds: ['HubConfiguration', ...entities, ...repositories],

@@ -16,10 +16,15 @@ const commonStatus = {
   ),
 } as const satisfies Record<string, Field>;
 
-/** Status fields of the kinds that have an object in the hub. */
-const hubObjectFields = {
+/** Status fields of the kinds that write to the hub. */
+const appliedToHub = {
   appliedHash: text('Hash (`sha256:<hex>`) of what the hub last accepted.'),
   lastAppliedTime: moment('When the hub last accepted a change.'),
+} as const satisfies Record<string, Field>;
+
+/** Status fields of the kinds that have an object in the hub. */
+const hubObjectFields = {
+  ...appliedToHub,
   volumeID: text(
     'The `volumeID` of the Hub when the object was last seen. On another volume the object is created or adopted again.',
   ),
@@ -73,4 +78,15 @@ export function hubObjectStatusWith<const Fields extends Record<string, Field>>(
 /** The status of automations, scenes and scripts. */
 export function configEntityStatusWith<const Fields extends Record<string, Field>>(fields: Fields) {
   return statusWith({ ...hubObjectFields, ...configEntityFields, ...fields });
+}
+
+/** The status of a kind with settings of something in the hub that the operator does not create. */
+export function borrowedStatusWith<const Fields extends Record<string, Field>>(fields: Fields) {
+  return statusWith({
+    ...appliedToHub,
+    volumeID: text(
+      'The `volumeID` of the Hub when the settings were last seen. On another volume nothing is put back.',
+    ),
+    ...fields,
+  });
 }

@@ -23,6 +23,8 @@ const files = [
   'label',
   'area',
   'zone',
+  'entity',
+  'device',
   'community-repository',
 ] as const;
 
@@ -40,13 +42,48 @@ function withHubId(sample: Sample): Sample {
   return { ...sample, spec: { ...spec, hubId: '1699999999999' } };
 }
 
+/** Selectors of a device that exclude that of the sample, by their field. */
+const otherDevices: Readonly<Record<string, object>> = {
+  connection: { connection: { type: 'mac', value: 'AA:BB:CC:DD:EE:FF' } },
+  serialNumber: { serialNumber: 'SN-1' },
+  name: { name: 'Hue bridge' },
+};
+
+interface Selecting {
+  readonly select: { readonly identifier?: object; readonly device?: { readonly identifier?: object } };
+  readonly entityId?: string;
+}
+
+/** The sample of a HubEntity or HubDevice with the selector that the path leads into. */
+function withSelector(sample: Sample, path: string): Sample {
+  const { entityId, ...spec } = sample.spec as Selecting;
+  const [, , first = '', second = ''] = path.split('.');
+  if (first === 'entityId') return { ...sample, spec: { ...spec, select: { entityId: 'light.kitchen' } } };
+  const { select } = spec;
+  if (first === 'unique') {
+    const unique = { integration: 'hue', domain: 'light', uniqueId: '00:17:88:01' };
+    return { ...sample, spec: { ...spec, entityId, select: { unique } } };
+  }
+  if (first === 'device' && second in otherDevices) {
+    const { identifier: _, ...device } = select.device!;
+    return {
+      ...sample,
+      spec: { ...spec, entityId, select: { device: { ...device, ...otherDevices[second] } } },
+    };
+  }
+  if (!(first in otherDevices)) return sample;
+  const { identifier: _, ...others } = select;
+  return { ...sample, spec: { ...spec, select: { ...others, ...otherDevices[first] } } };
+}
+
 /**
- * The full sample of a kind in which the path is: a Hub is either run by the operator or external, never both, and `hubId` stands
- * instead of `id`.
+ * The full sample of a kind in which the path is: a Hub is either run by the operator or external, never both, `hubId` stands
+ * instead of `id`, and one selector instead of another.
  */
 export function fullSample(kind: string, path = ''): Sample {
   if (kind === 'Hub' && path.startsWith('spec.external')) return externalHub;
   const sample = samples.get(kind);
   if (!sample) throw new Error(`there is no full sample of ${kind} in __tests__/schema/full`);
+  if (path.startsWith('spec.select.')) return withSelector(sample, path);
   return path === 'spec.hubId' ? withHubId(sample) : sample;
 }

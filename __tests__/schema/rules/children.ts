@@ -68,6 +68,61 @@ export const childRules: readonly RuleCase[] = [
     ].map((name) => ({ 'spec.files': { [`${name}.yaml`]: '' } })),
   },
 
+  // HubEntity, HubDevice
+  ...['HubEntity', 'HubDevice'].map((kind) => ({
+    kind,
+    says: 'select cannot be changed',
+    field: 'spec.select',
+    update: true as const,
+    good: [{ 'spec.name': 'Another' }],
+    bad:
+      kind === 'HubDevice'
+        ? [{ 'spec.select.identifier.id': 'other' }]
+        : [
+            { 'spec.select.device.identifier.id': 'other' },
+            { 'spec.select': { entityId: 'sensor.x' }, 'spec.entityId': undefined },
+          ],
+  })),
+  {
+    kind: 'HubEntity',
+    says: 'set exactly one of entityId, unique, device',
+    field: 'spec.select',
+    good: [{ 'spec.select': { entityId: 'sensor.x' }, 'spec.entityId': undefined }],
+    bad: [
+      { 'spec.select': {} },
+      { 'spec.select.unique': { integration: 'a', domain: 'sensor', uniqueId: 'c' } },
+    ],
+  },
+  ...['spec.select', 'spec.select.device'].flatMap((field, index): readonly RuleCase[] => [
+    {
+      kind: index === 0 ? 'HubDevice' : 'HubEntity',
+      says: 'set exactly one of identifier, connection, serialNumber, name',
+      field,
+      good: [{ [`${field}.identifier`]: undefined, [`${field}.serialNumber`]: 'SN' }],
+      bad: [{ [`${field}.identifier`]: undefined }, { [`${field}.serialNumber`]: 'SN' }],
+    },
+    {
+      kind: index === 0 ? 'HubDevice' : 'HubEntity',
+      says: 'name needs integrationRef',
+      field: `${field}.name`,
+      good: [{ [`${field}.identifier`]: undefined, [`${field}.name`]: 'Bridge' }],
+      bad: [
+        {
+          [`${field}.identifier`]: undefined,
+          [`${field}.name`]: 'Bridge',
+          [`${field}.integrationRef`]: undefined,
+        },
+      ],
+    },
+  ]),
+  {
+    kind: 'HubEntity',
+    says: 'entityId needs select.unique or select.device',
+    field: 'spec.entityId',
+    good: [{ 'spec.select': { unique: { integration: 'a', domain: 'sensor', uniqueId: 'c' } } }],
+    bad: [{ 'spec.select': { entityId: 'sensor.x' } }],
+  },
+
   // HubSecrets
   {
     kind: 'HubSecrets',

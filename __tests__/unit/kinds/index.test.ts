@@ -14,6 +14,8 @@ describe('kinds', () => {
       'HubAutomation',
       'HubCommunityRepository',
       'HubConfiguration',
+      'HubDevice',
+      'HubEntity',
       'HubFloor',
       'HubIntegration',
       'HubLabel',
@@ -100,7 +102,14 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (name, kind
 
   if (name !== 'Hub')
     test('belongs to the Hub that it names, and is worked when that changes', () => {
-      const spec = { hubRef: { name: 'home' }, name: 'x', domain: 'sun', secretRefs: [], repository: 'a/b' };
+      const spec = {
+        hubRef: { name: 'home' },
+        name: 'x',
+        domain: 'sun',
+        secretRefs: [],
+        repository: 'a/b',
+        select: {},
+      };
       expect(kind.hubName(resource('x', spec))).toBe('home');
       expect(kind.references(resource('x', spec))).toContainEqual({ kind: 'Hub', name: 'home' });
     });

@@ -4,6 +4,7 @@ import {
   backupConfig,
   backupInfo,
   coreConfig,
+  deviceRegistryUpdated,
   entityRegistryUpdated,
   httpConfig,
   hubState,
@@ -12,6 +13,7 @@ import {
   logRecord,
   notification,
   personRecord,
+  registryDevice,
   registryEntity,
   type RegistryRecord,
   registryUpdated,
@@ -156,6 +158,7 @@ export const results = {
   'config/entity_registry/list': list(registryEntity),
   /** By entity id; null: no such entity. */
   'config/entity_registry/get_entries': record(nullable(registryEntity)),
+  'config/device_registry/list': list(registryDevice),
   'config_entries/get': list(configEntry),
   'config_entries/flow/progress': list(flowInProgress),
   'config_entries/subentries/list': list(configSubentry),
@@ -211,6 +214,7 @@ export const messages = {
 /** The events that the operator subscribes to by name, with the form of their data. */
 export const events = {
   entity_registry_updated: entityRegistryUpdated,
+  device_registry_updated: deviceRegistryUpdated,
   floor_registry_updated: registryUpdated,
   label_registry_updated: registryUpdated,
   area_registry_updated: registryUpdated,

@@ -177,6 +177,53 @@ export const registryEntity = object({
 });
 export type RegistryEntity = Of<typeof registryEntity>;
 
+const maybeText = optional(nullable(text));
+
+/** An entry of the hub's entity registry with its settings (`config/entity_registry/get_entries`). */
+export const detailedEntity = object({
+  entity_id: text,
+  /** The entry keeps this id when the entity gets another entity id. */
+  id: text,
+  unique_id: nearlyText<string>(),
+  platform: text,
+  device_id: maybeText,
+  config_entry_id: maybeText,
+  translation_key: maybeText,
+  original_name: maybeText,
+  original_device_class: maybeText,
+  name: maybeText,
+  icon: maybeText,
+  area_id: maybeText,
+  labels: list(text),
+  /** Null stands for the name of the entity. */
+  aliases: list(nullable(text)),
+  hidden_by: maybeText,
+  disabled_by: maybeText,
+  device_class: maybeText,
+  /** By domain or assistant. Those of locks and alarm panels have codes. */
+  options: unchecked<Readonly<Record<string, unknown>> | null | undefined>(),
+});
+export type DetailedEntity = Of<typeof detailedEntity>;
+
+/** An entry of the hub's device registry. */
+export const registryDevice = object({
+  id: text,
+  name: maybeText,
+  name_by_user: maybeText,
+  area_id: maybeText,
+  labels: list(text),
+  disabled_by: maybeText,
+  serial_number: maybeText,
+  /** Pairs of integration and id; those of some integrations have more parts, or numbers. */
+  identifiers: optional(list(list(scalar))),
+  /** Pairs of type and address. A device that is a part of another one has none. */
+  connections: optional(list(list(scalar))),
+  /** A hub of 2025 has several for one device, a later one has one. */
+  config_entries: optional(list(text)),
+  config_entry_id: maybeText,
+});
+export type RegistryDevice = Of<typeof registryDevice>;
+
 /**
  * Fields of a registry entry; null clears one, but not one of a zone. Lists are replaced as a whole, and the hub does not
  * keep their order.
@@ -197,6 +244,9 @@ export const registryUpdated = object({
   area_id: optional(nullable(text)),
 });
 export type RegistryUpdated = Of<typeof registryUpdated>;
+
+/** Data of `device_registry_updated`. */
+export const deviceRegistryUpdated = object({ action: text, device_id: optional(text) });
 
 /** Data of `entity_registry_updated`. */
 export const entityRegistryUpdated = object({

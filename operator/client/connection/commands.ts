@@ -87,15 +87,15 @@ export interface Commands extends AnsweredCommands, RegistryDeletions {
   'person/delete': Command<{ readonly person_id: string }, void>;
   'backup/config/update': Command<BackupConfigUpdate, void>;
   'config/entity_registry/remove': Command<{ readonly entity_id: string }, void>;
-  'config/entity_registry/update': Command<
+  'config/entity_registry/update': Command<EntityUpdate, unknown>;
+  'config/device_registry/update': Command<DeviceUpdate, unknown>;
+  'homeassistant/expose_entity': Command<
     {
-      readonly entity_id: string;
-      readonly disabled_by?: 'user' | null;
-      readonly new_entity_id?: string;
-      /** Replaces all labels of the entity. */
-      readonly labels?: readonly string[];
+      readonly assistants: readonly string[];
+      readonly entity_ids: readonly string[];
+      readonly should_expose: boolean;
     },
-    void
+    unknown
   >;
   'config_entries/update': Command<{ readonly entry_id: string; readonly title: string }, unknown>;
   'config_entries/disable': Command<
@@ -112,9 +112,37 @@ export interface Commands extends AnsweredCommands, RegistryDeletions {
   >;
 }
 
+/** An omitted key keeps its value; null clears one. Labels and aliases are replaced as a whole. */
+interface EntityUpdate {
+  readonly entity_id: string;
+  readonly name?: string | null;
+  readonly icon?: string | null;
+  readonly area_id?: string | null;
+  readonly labels?: readonly string[];
+  /** Null stands for the name of the entity. */
+  readonly aliases?: readonly (string | null)[];
+  readonly device_class?: string | null;
+  readonly hidden_by?: 'user' | null;
+  /** Null: enabled, unless its device or config entry is disabled. */
+  readonly disabled_by?: 'user' | null;
+  readonly new_entity_id?: string;
+  /** The options of one domain, which are replaced as a whole; null removes them. */
+  readonly options_domain?: string;
+  readonly options?: Readonly<Record<string, unknown>> | null;
+}
+
+/** As {@link EntityUpdate}. */
+interface DeviceUpdate {
+  readonly device_id: string;
+  readonly name_by_user?: string | null;
+  readonly area_id?: string | null;
+  readonly labels?: readonly string[];
+  readonly disabled_by?: 'user' | null;
+}
+
 /** The last part of the names of the commands that change something; the others, subscriptions and pings only ask. */
 const WRITES =
-  /\/(create|update|delete|remove|delete_refresh_token|admin_change_username|long_lived_access_token|preferences)$/;
+  /\/(create|update|delete|remove|expose_entity|delete_refresh_token|admin_change_username|long_lived_access_token|preferences)$/;
 
 export const requestTypeOf = (type: string): RequestType => (WRITES.test(type) ? 'write' : 'read');
 
@@ -127,7 +155,6 @@ type EventsWithData = { readonly [K in keyof typeof events]: Of<(typeof events)[
 export interface Events extends EventsWithData {
   homeassistant_started: object;
   automation_reloaded: object;
-  device_registry_updated: object;
   scene_reloaded: object;
   service_registered: object;
   service_removed: object;

@@ -142,8 +142,8 @@ export class EntityRegistry {
     await this.update({ entity_id: entityId, new_entity_id: newEntityId });
   }
 
-  private update(fields: CommandFields<'config/entity_registry/update'>): Promise<void> {
-    return this.connection.command('config/entity_registry/update', fields);
+  private async update(fields: CommandFields<'config/entity_registry/update'>): Promise<void> {
+    await this.connection.command('config/entity_registry/update', fields);
   }
 
   /** Removes the entry and the state of an entity; the hub stops an automation. Not found: it was removed before. */

@@ -116,3 +116,9 @@ export async function untilLoaded(
   const message = `The hub has not loaded its ${component} component yet.`;
   return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
 }
+
+/** The hub shows all that it has: its registries are empty in recovery mode, and not yet filled while it starts. */
+export async function isComplete({ connection }: HubClient): Promise<boolean> {
+  const { state, recovery_mode: recoveryMode } = await connection.command('get_config');
+  return state === 'RUNNING' && !recoveryMode;
+}

@@ -1,13 +1,13 @@
-import type { RegistryRecord } from '../../client/connection/api-types';
-import type { RegistryType } from '../../client/connection/registry-types';
+import type { RegistryType, SettingsType } from '../../client/connection/registry-types';
 import type { HubClient } from '../../client/hub-client';
 import { isReady } from '../../runtime/conditions';
 import type { Corrected } from '../objects/drift-policy';
 import { PerClient, PerResource } from '../objects/remembered';
-import { recordedId } from '../objects/ownership';
+import { type ObjectType, recordedId } from '../objects/ownership';
+import type { Child } from '../objects/child';
 import type { Paced } from '../objects/write-pacing';
 import type { Services } from '../services';
-import type { EntryResource, EntryType } from './entry-types';
+import type { ReferringField } from './entry-types';
 import { isDeepStrictEqual } from 'node:util';
 import { HubTooLarge, HubUnreachable } from '../../client/connection/errors';
 import type { Clock } from '../../base/clock';
@@ -20,12 +20,30 @@ import { Timer } from '../../base/timer';
 /** In-memory state of one resource. */
 export interface CachedEntry extends Corrected, Paced {
   /** The entry when it was last observed to be as desired. */
-  seen?: RegistryRecord | undefined;
+  seen?: object | undefined;
   /** The id of the entry that this process has created, until status has it. */
   created?: string | undefined;
   /** The missing references, and since when they have not changed, on the monotonic clock. */
   waiting?: { readonly missing: string; readonly since: number } | undefined;
 }
+
+/** A kind whose objects are entries of a registry of the hub. */
+export interface WatchedType extends Pick<ObjectType, 'definition' | 'idField'> {
+  readonly type: RegistryType | SettingsType;
+  readonly fields: Readonly<Record<string, ReferringField>>;
+}
+
+/** A registry of the hub, as far as its changes are concerned. */
+interface WatchedRegistry {
+  entries(): Promise<{ get(id: string): object | undefined }>;
+  invalidate(): void;
+  onChange(listener: () => void): void;
+}
+
+const registryOf = (
+  { registries, settings }: Pick<HubClient, 'registries' | 'settings'>,
+  type: WatchedType['type'],
+): WatchedRegistry => ({ ...registries, ...settings })[type];
 
 /** In-memory state of one hub. */
 export interface EntryContext {
@@ -41,7 +59,7 @@ const REFRESH_INTERVAL = 1_000;
 export class EntryContexts extends PerClient<EntryContext> {
   constructor(
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,
-    private readonly entryTypes: readonly EntryType[],
+    private readonly entryTypes: readonly WatchedType[],
   ) {
     super();
   }
@@ -50,26 +68,26 @@ export class EntryContexts extends PerClient<EntryContext> {
     const { clock } = this.services;
     const cached = new PerResource<CachedEntry>(() => ({}));
     const log = this.services.log.child({ hub: `${namespace}/${hubName}` });
-    const resources = (type: RegistryType) => this.resources(type, namespace, hubName, cached);
+    const resources = (type: WatchedType['type']) => this.resources(type, namespace, hubName, cached);
     const watch = new RegistryWatch({ client, clock, log, entryTypes: this.entryTypes, resources });
     let refreshedAt = -Infinity;
     const refresh = () => {
       if (clock.monotonic() - refreshedAt < REFRESH_INTERVAL) return;
       refreshedAt = clock.monotonic();
-      for (const { type } of this.entryTypes) client.registries[type].invalidate();
+      for (const { type } of this.entryTypes) registryOf(client, type).invalidate();
     };
     return { cached, watch, refresh };
   }
 
   private *resources(
-    type: RegistryType,
+    type: WatchedType['type'],
     namespace: string,
     hubName: string,
     cached: PerResource<CachedEntry>,
   ): Generator<WatchedEntry> {
     const entryType = this.entryTypes.find((each) => each.type === type)!;
     const { kind } = entryType.definition;
-    for (const resource of this.services.cache.ofHub<EntryResource>(kind, namespace, hubName)) {
+    for (const resource of this.services.cache.ofHub<Child>(kind, namespace, hubName)) {
       const { name, uid } = resource.metadata;
       yield {
         id: recordedId(entryType, resource),
@@ -86,18 +104,18 @@ export interface WatchedEntry {
   /** Undefined: it has none yet. */
   readonly id: string | undefined;
   /** The entry when it was last as desired. */
-  readonly seen: RegistryRecord | undefined;
+  readonly seen: object | undefined;
   readonly isReady: boolean;
   readonly requeue: (priority?: Priority) => void;
 }
 
 export interface RegistryWatchOptions {
-  readonly client: Pick<HubClient, 'registries'>;
+  readonly client: Pick<HubClient, 'registries' | 'settings'>;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly entryTypes: readonly EntryType[];
+  readonly entryTypes: readonly WatchedType[];
   /** All resources of that registry and hub, as they are now. */
-  readonly resources: (type: RegistryType) => Iterable<WatchedEntry>;
+  readonly resources: (type: WatchedType['type']) => Iterable<WatchedEntry>;
 }
 
 /** A person who edits in the hub causes several events; one reconcile follows them (milliseconds). */
@@ -112,17 +130,17 @@ export class RegistryWatch {
     const { client, clock, entryTypes } = options;
     for (const { type } of entryTypes) {
       const timer = new Timer(clock);
-      client.registries[type].onChange(() => this.schedule(type, timer, QUIET_PERIOD));
+      registryOf(client, type).onChange(() => this.schedule(type, timer, QUIET_PERIOD));
     }
   }
 
   /** The operator has freed a name or recreated an entry: others may have waited for that, or refer to it by that name. */
-  requeueAfterOwnChange(type: RegistryType): void {
+  requeueAfterOwnChange(type: WatchedType['type']): void {
     for (const { isReady, requeue } of this.options.resources(type)) if (!isReady) requeue();
     this.requeueDependents(type);
   }
 
-  private schedule(type: RegistryType, timer: Timer, delay: number): void {
+  private schedule(type: WatchedType['type'], timer: Timer, delay: number): void {
     if (timer.pending) return;
     timer.set(delay, () => {
       this.run(type).catch((error: unknown) => {
@@ -134,9 +152,9 @@ export class RegistryWatch {
     });
   }
 
-  private async run(type: RegistryType): Promise<void> {
+  private async run(type: WatchedType['type']): Promise<void> {
     const { client, resources } = this.options;
-    const entries = await client.registries[type].entries();
+    const entries = await registryOf(client, type).entries();
     for (const { id, seen, isReady, requeue } of resources(type)) {
       const present = id === undefined ? undefined : entries.get(id);
       if (!isReady || !isDeepStrictEqual(seen, present)) requeue();
@@ -145,14 +163,14 @@ export class RegistryWatch {
   }
 
   /** Dependents refer to entries by name, also to those that people make. */
-  private requeueDependents(type: RegistryType): void {
+  private requeueDependents(type: WatchedType['type']): void {
     for (const dependent of this.dependentsOf(type))
       for (const { isReady, requeue } of this.options.resources(dependent))
         requeue(isReady ? 'resync' : 'change');
   }
 
   /** The registries whose entries refer to those of this one. */
-  private dependentsOf(type: RegistryType): RegistryType[] {
+  private dependentsOf(type: WatchedType['type']): WatchedType['type'][] {
     return this.options.entryTypes
       .filter(({ fields }) => Object.values(fields).some((field) => field.refersTo?.entryType.type === type))
       .map((entryType) => entryType.type);

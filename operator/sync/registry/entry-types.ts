@@ -20,21 +20,25 @@ export interface EntryType extends ObjectType {
   conflict?(client: HubClient, name: string): Promise<string | undefined>;
 }
 
-export interface EntryField {
-  /** The field's name in the hub. */
-  readonly name: string;
+/** A field of a spec that may name entries of registries. */
+export interface ReferringField {
   /** A list without an order. Cleared, it is empty. */
   readonly isSet?: boolean;
-  /** The spec has the number as a text. */
-  readonly isNumber?: boolean;
-  /** The value of the field when it is cleared; absent: null. `kept`: the hub has no way to clear it. */
-  readonly cleared?: number | boolean | 'kept';
   /** The spec has names of entries of another registry, the hub has their ids. */
   readonly refersTo?: {
     readonly entryType: EntryType;
     /** Reason of `Ready` while one of them does not exist. */
     readonly reason: ReadyReason;
   };
+}
+
+export interface EntryField extends ReferringField {
+  /** The field's name in the hub. */
+  readonly name: string;
+  /** The spec has the number as a text. */
+  readonly isNumber?: boolean;
+  /** The value of the field when it is cleared; absent: null. `kept`: the hub has no way to clear it. */
+  readonly cleared?: number | boolean | 'kept';
 }
 
 /** A HubFloor, HubLabel, HubArea or HubZone. */

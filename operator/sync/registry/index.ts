@@ -1,19 +1,26 @@
 import { childModule } from '../objects/child-module';
 import type { HubClients } from '../hub-connection/hub-clients';
 import type { Services } from '../services';
+import { devices } from './borrowed/devices';
+import { entities } from './borrowed/entities';
+import { BorrowedSync } from './borrowed/sync';
 import { entryTypes } from './entry-types';
 import { EntryContexts } from './entry-contexts';
 import { RegistrySync } from './sync';
 
 /** The sync modules of the kinds whose objects are entries in registries or collections of the hub. */
 export function registryModules(services: Services, hubs: HubClients) {
-  const contexts = new EntryContexts(services, entryTypes);
+  const contexts = new EntryContexts(services, [...entryTypes, entities, devices]);
   return {
-    modules: Object.fromEntries(
-      entryTypes.map((entryType) => [
-        entryType.definition.kind,
-        childModule(services, hubs, new RegistrySync(entryType, services, contexts)),
-      ]),
-    ),
+    modules: {
+      ...Object.fromEntries(
+        entryTypes.map((entryType) => [
+          entryType.definition.kind,
+          childModule(services, hubs, new RegistrySync(entryType, services, contexts)),
+        ]),
+      ),
+      [entities.definition.kind]: childModule(services, hubs, new BorrowedSync(entities, services, contexts)),
+      [devices.definition.kind]: childModule(services, hubs, new BorrowedSync(devices, services, contexts)),
+    },
   };
 }

@@ -3,7 +3,7 @@ import { registryName } from '../../kinds/ids';
 import { AREA_DEPENDENCY_REQUEUE } from '../../base/limits';
 import { type Waiting, waiting } from '../../runtime/outcome';
 import { recordedId } from '../objects/ownership';
-import type { EntryResource, EntryType } from './entry-types';
+import type { EntryResource, EntryType, ReferringField } from './entry-types';
 import { byAge } from '../../runtime/age';
 import { conditionOf } from '../../runtime/conditions';
 
@@ -66,8 +66,8 @@ export interface Unresolved {
 
 /** The ids of all entries that a resource refers to, or the outcome if some are missing. */
 export async function resolveReferences(
-  { fields }: EntryType,
-  { spec }: EntryResource,
+  { fields }: { readonly fields: Readonly<Record<string, ReferringField>> },
+  { spec }: { readonly spec: Readonly<Record<string, unknown>> },
   lookup: Lookup,
 ): Promise<{ readonly ids: References } | Unresolved> {
   const ids: Record<string, string | readonly string[]> = {};

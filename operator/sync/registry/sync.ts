@@ -10,7 +10,7 @@ import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { formatDiff } from '../objects/field-diff';
 import { DriftPolicy } from '../objects/drift-policy';
-import { type ObjectReconcile, ObjectSync, untilLoaded } from '../objects/object-sync';
+import { isComplete, type ObjectReconcile, ObjectSync, untilLoaded } from '../objects/object-sync';
 import { adoptedEvent, forgottenStatus, hasAccepted, othersOf, recordedId } from '../objects/ownership';
 import { cleanupSkipped, shouldDelete } from '../objects/removal';
 import { WritePacing } from '../objects/write-pacing';
@@ -27,17 +27,8 @@ import {
 } from './desired';
 import type { EntryResource, EntryType } from './entry-types';
 import type { CachedEntry, EntryContext, EntryContexts } from './entry-contexts';
-import {
-  announcedEntry,
-  locate,
-  type Located,
-  nameConflict,
-  resolveReferences,
-  type Unresolved,
-} from './locate-entry';
-
-/** A missing entry is reported after this time (milliseconds) in which no other missing entry has appeared. */
-const REFERENCE_GRACE = 2_000;
+import { announcedEntry, locate, type Located, nameConflict, resolveReferences } from './locate-entry';
+import { whileMissing } from './reference-grace';
 
 /** The inputs of one reconcile of one resource. */
 interface EntryWork extends ObjectReconcile<EntryResource> {
@@ -106,7 +97,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
         ...this.services.cache.ofHub<EntryResource>(definition.kind, namespace, hubRef.name),
       ],
     });
-    if ('outcome' in references) return this.wait(references, cached, context);
+    if ('outcome' in references) return whileMissing(references, cached, this.services.clock, context);
     cached.waiting = undefined;
     const desired = desiredEntry(entryType, resource, references.ids);
     const entries = await client.registries[entryType.type].entries();
@@ -186,23 +177,6 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     if (!found || found.id === taken) return [];
     const why = 'the operator was interrupted when it was about to create it, or a person made it';
     return [cleanupSkipped(`${entryType.type} “${found.name}”`, why)];
-  }
-
-  /**
-   * Floors, labels and areas are often applied together: a reference that is about to appear is not reported, which
-   * would be a write of status for each thing that appears.
-   */
-  private wait(
-    { outcome, missing }: Unresolved,
-    cached: CachedEntry,
-    { forced, dryRun }: ReconcileContext,
-  ): Outcome {
-    const now = this.services.clock.monotonic();
-    const key = missing.join('\n');
-    if (cached.waiting?.missing !== key) cached.waiting = { missing: key, since: now };
-    const after = cached.waiting.since + REFERENCE_GRACE - now;
-    if (after <= 0 || forced || dryRun) return outcome;
-    return { ...outcome, after, priority: 'resync', unreported: true };
   }
 
   private async create(reconcile: EntryReconcile): Promise<Outcome> {
@@ -333,10 +307,4 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   private others(resource: EntryResource): readonly EntryResource[] {
     return othersOf(this.services, this.entryType.definition, resource);
   }
-}
-
-/** The registries of a hub in recovery mode are empty. */
-async function isComplete({ connection }: HubClient): Promise<boolean> {
-  const { state, recovery_mode: recoveryMode } = await connection.command('get_config');
-  return state === 'RUNNING' && !recoveryMode;
 }

@@ -92,6 +92,18 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
     },
   },
   'config/entity_registry/list': [entity],
+  'config/device_registry/list': [
+    {
+      id: NAME,
+      name: NAME,
+      labels: [NAME],
+      disabled_by: NAME,
+      identifiers: [[NAME, NAME]],
+      connections: [[NAME, NAME]],
+      config_entries: [NAME],
+      config_entry_id: NAME,
+    },
+  ],
   'config/entity_registry/get_entries': { [NAME]: entity },
   'config_entries/get': [configEntry],
   'config_entries/flow/progress': [flow],

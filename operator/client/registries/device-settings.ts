@@ -1,0 +1,106 @@
+import type { RegistryDevice } from '../connection/api-types';
+import { FollowedCollection } from '../connection/collection';
+import type { CommandFields } from '../connection/commands';
+import type { HubConnection } from '../connection/connection';
+import {
+  byUser,
+  type Configurable,
+  Listeners,
+  type Setting,
+  type Settings,
+  type SettingsEntries,
+  type SettingsRegistry,
+} from './settings';
+
+/** A device with its settings, and what finds it. */
+export interface DeviceRecord extends Configurable {
+  /** The name that its integration gave it. */
+  readonly originalName: string | null;
+  readonly serialNumber: string | null;
+  readonly identifiers: readonly (readonly [integration: string, id: string])[];
+  readonly connections: readonly (readonly [type: string, value: string])[];
+  readonly configEntryIds: readonly string[];
+}
+
+type DeviceFields = Omit<CommandFields<'config/device_registry/update'>, 'device_id'>;
+
+/** The fields of the command, by setting. */
+const TO_HUB: Readonly<Record<string, (value: Setting) => DeviceFields>> = {
+  name: (value) => ({ name_by_user: value as string | null }),
+  areaName: (value) => ({ area_id: value as string | null }),
+  labels: (value) => ({ labels: value as readonly string[] }),
+  disabled: (value) => ({ disabled_by: byUser(value) }),
+};
+
+/** The devices of a hub. No command reads one of them, so a change has all read again. */
+export class DeviceSettings implements SettingsRegistry<DeviceRecord> {
+  private readonly devices: FollowedCollection<DeviceRecord>;
+  private readonly listeners = new Listeners();
+
+  constructor(private readonly connection: HubConnection) {
+    this.devices = new FollowedCollection<DeviceRecord>(connection, {
+      name: 'devices',
+      subscribe: () =>
+        connection.subscribeEvents('device_registry_updated', () => {
+          this.invalidate();
+          this.listeners.call();
+        }),
+      fetch: async () => {
+        const all = await connection.command('config/device_registry/list');
+        return new Map(all.map((device) => [device.id, picked(device)]));
+      },
+    });
+    connection.onReconnect(() => this.listeners.call());
+  }
+
+  async entries(): Promise<SettingsEntries<DeviceRecord>> {
+    const devices = await this.devices.get();
+    return { get: (id) => devices.get(id), all: devices.values() };
+  }
+
+  invalidate(): void {
+    this.devices.invalidate();
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.listeners.add(listener);
+  }
+
+  async update({ id }: DeviceRecord, changes: Settings): Promise<DeviceRecord | undefined> {
+    const fields = Object.entries(changes).reduce<DeviceFields>(
+      (all, [name, value]) => ({ ...all, ...TO_HUB[name]!(value) }),
+      {},
+    );
+    await this.connection.command('config/device_registry/update', {
+      device_id: id,
+      ...fields,
+    });
+    this.invalidate();
+    return (await this.entries()).get(id);
+  }
+}
+
+function picked(device: RegistryDevice): DeviceRecord {
+  const { id, name, name_by_user: ownName, area_id: areaId, labels, disabled_by: disabledBy = null } = device;
+  const { config_entries: entries = [], config_entry_id: entry, serial_number: serialNumber } = device;
+  return {
+    id,
+    originalName: name ?? null,
+    serialNumber: serialNumber ?? null,
+    identifiers: pairs(device.identifiers),
+    connections: pairs(device.connections),
+    configEntryIds: typeof entry === 'string' ? [entry] : entries,
+    disabledBy,
+    settings: {
+      name: ownName ?? null,
+      areaName: areaId ?? null,
+      labels,
+      disabled: disabledBy !== null,
+    },
+  };
+}
+
+/** Some integrations make pairs of another form, which select nothing. */
+function pairs(lists: RegistryDevice['identifiers']): readonly (readonly [string, string])[] {
+  return (lists ?? []).filter(({ length }) => length === 2).map(([a, b]) => [String(a), String(b)] as const);
+}

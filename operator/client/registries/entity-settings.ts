@@ -1,0 +1,282 @@
+import { isObject } from '../../base/is-object';
+import { type DetailedEntity, detailedEntity, type EntityRegistryUpdated } from '../connection/api-types';
+import { type Changes, type Entries, FollowedCollection } from '../connection/collection';
+import type { CommandFields } from '../connection/commands';
+import type { HubConnection } from '../connection/connection';
+import { checked, nullable, record } from '../connection/shape';
+import {
+  byUser,
+  type Configurable,
+  Listeners,
+  type Setting,
+  type Settings,
+  type SettingsEntries,
+  type SettingsRegistry,
+} from './settings';
+
+/** An entity with its settings, and what finds it. */
+export interface EntityRecord extends Configurable {
+  readonly entityId: string;
+  /** The integration that provides it. */
+  readonly integration: string;
+  readonly uniqueId: string;
+  readonly deviceId: string | null;
+  readonly configEntryId: string | null;
+  readonly translationKey: string | null;
+  /** The name that its integration gave it, without that of its device. */
+  readonly originalName: string | null;
+  readonly originalDeviceClass: string | null;
+  /** The name of the entity is one of its aliases. */
+  readonly hasOwnAlias: boolean;
+  /** By assistant, and by domain if a setting is among its options: the hub replaces them as a whole. */
+  readonly options: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+type EntityFields = Omit<CommandFields<'config/entity_registry/update'>, 'entity_id'>;
+
+/** The hub's names of the assistants, by setting. */
+const ASSISTANTS = {
+  'expose.conversation': 'conversation',
+  'expose.alexa': 'cloud.alexa',
+  'expose.googleAssistant': 'cloud.google_assistant',
+} as const;
+
+/** The option of a domain, by setting. */
+const OPTIONS = { unit: 'unit_of_measurement', precision: 'display_precision' } as const;
+
+/** The settings among the options of a domain. Others, such as the code of a lock, are never read. */
+const OPTIONS_OF: Readonly<Record<string, readonly (keyof typeof OPTIONS)[]>> = {
+  sensor: ['unit', 'precision'],
+  number: ['unit'],
+};
+
+/** The fields of one command, by setting: the hub checks name and area together. */
+const TO_HUB: Readonly<Record<string, (value: Setting, entity: EntityRecord) => EntityFields>> = {
+  name: (value) => ({ name: value as string | null }),
+  icon: (value) => ({ icon: value as string | null }),
+  areaName: (value) => ({ area_id: value as string | null }),
+  labels: (value) => ({ labels: value as readonly string[] }),
+  aliases: (value, { hasOwnAlias }) => ({
+    aliases: [...(hasOwnAlias ? [null] : []), ...(value as readonly string[])],
+  }),
+  hidden: (value) => ({ hidden_by: byUser(value) }),
+  disabled: (value) => ({ disabled_by: byUser(value) }),
+  deviceClass: (value) => ({ device_class: value as string | null }),
+};
+
+/** Entities that are read by one command. */
+const PER_COMMAND = 500;
+
+/** The entities of a hub by entity id, and by the ids of their registry entries. */
+class EntityRecords implements Entries<EntityRecord> {
+  private readonly byEntityId = new Map<string, EntityRecord>();
+  private readonly byId = new Map<string, EntityRecord>();
+
+  get(entityId: string): EntityRecord | undefined {
+    return this.byEntityId.get(entityId);
+  }
+
+  withId(id: string): EntityRecord | undefined {
+    return this.byId.get(id);
+  }
+
+  keys(): Iterable<string> {
+    return this.byEntityId.keys();
+  }
+
+  get all(): Iterable<EntityRecord> {
+    return this.byEntityId.values();
+  }
+
+  set(entityId: string, entity: EntityRecord): void {
+    this.delete(entityId);
+    this.byEntityId.set(entityId, entity);
+    this.byId.set(entity.id, entity);
+  }
+
+  delete(entityId: string): void {
+    const entity = this.byEntityId.get(entityId);
+    if (!entity) return;
+    this.byEntityId.delete(entityId);
+    if (this.byId.get(entity.id) === entity) this.byId.delete(entity.id);
+  }
+}
+
+/** The entities of a hub with their settings. It is read only where a resource asks for it. */
+export class EntitySettings implements SettingsRegistry<EntityRecord> {
+  private readonly entities: FollowedCollection<EntityRecord, EntityRecords>;
+  private readonly listeners = new Listeners();
+
+  constructor(private readonly connection: HubConnection) {
+    this.entities = new FollowedCollection(connection, {
+      name: 'settings of entities',
+      subscribe: () => connection.subscribeEvents('entity_registry_updated', (data) => this.onUpdated(data)),
+      fetch: (hold) => this.list(hold),
+      refresh: (entityIds) => this.read(entityIds),
+    });
+    connection.onReconnect(() => this.listeners.call());
+  }
+
+  async entries(): Promise<SettingsEntries<EntityRecord>> {
+    const entities = await this.entities.get();
+    return { get: (id) => entities.withId(id), all: entities.all };
+  }
+
+  invalidate(): void {
+    this.entities.invalidate();
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.listeners.add(listener);
+  }
+
+  /** A crash in between leaves the rest to the next reconcile. The entity id is the last: the others go to the former one. */
+  async update(entity: EntityRecord, changes: Settings): Promise<EntityRecord | undefined> {
+    const { entityId } = entity;
+    await this.updateFields(entity, changes);
+    await this.updateOptions(entity, changes);
+    await this.updateExposure(entity, changes);
+    const newId = changes['entityId'] as string | undefined;
+    if (newId !== undefined) await this.send(entityId, { new_entity_id: newId });
+    this.entities.invalidate(entityId);
+    if (newId !== undefined) this.entities.invalidate(newId);
+    return (await this.entities.get()).withId(entity.id);
+  }
+
+  private async updateFields(entity: EntityRecord, changes: Settings): Promise<void> {
+    const fields = Object.entries(changes).reduce<EntityFields>(
+      (all, [name, value]) => ({ ...all, ...TO_HUB[name]?.(value, entity) }),
+      {},
+    );
+    if (Object.keys(fields).length > 0) await this.send(entity.entityId, fields);
+  }
+
+  private async updateOptions({ entityId, options }: EntityRecord, changes: Settings): Promise<void> {
+    const domain = domainOf(entityId);
+    const names = (OPTIONS_OF[domain] ?? []).filter((name) => changes[name] !== undefined);
+    if (names.length === 0) return;
+    const changed = Object.fromEntries(names.map((name) => [OPTIONS[name], changes[name]!]));
+    await this.send(entityId, { options_domain: domain, options: merged(options[domain], changed) });
+  }
+
+  /** A value that was not stored before is put back by its option: the command for assistants stores one. */
+  private async updateExposure({ entityId, options }: EntityRecord, changes: Settings): Promise<void> {
+    for (const [name, assistant] of Object.entries(ASSISTANTS)) {
+      const value = changes[name];
+      if (value === undefined) continue;
+      if (value === null)
+        await this.send(entityId, {
+          options_domain: assistant,
+          options: merged(options[assistant], { should_expose: null }),
+        });
+      else
+        await this.connection.command('homeassistant/expose_entity', {
+          assistants: [assistant],
+          entity_ids: [entityId],
+          should_expose: value === true,
+        });
+    }
+  }
+
+  private send(entityId: string, fields: EntityFields): Promise<unknown> {
+    return this.connection.command('config/entity_registry/update', { entity_id: entityId, ...fields });
+  }
+
+  private async list(hold: (entityIds: readonly string[]) => void): Promise<EntityRecords> {
+    const entityIds = await this.allIds();
+    hold(entityIds);
+    const records = new EntityRecords();
+    for (let start = 0; start < entityIds.length; start += PER_COMMAND)
+      for (const [entityId, entity] of await this.read(entityIds.slice(start, start + PER_COMMAND)))
+        if (entity) records.set(entityId, entity);
+    return records;
+  }
+
+  /** A function of its own, since the whole list would stay in memory until the single entries arrive. */
+  private async allIds(): Promise<readonly string[]> {
+    const all = await this.connection.command('config/entity_registry/list');
+    return all.map(({ entity_id: entityId }) => entityId);
+  }
+
+  private async read(entityIds: readonly string[]): Promise<Changes<EntityRecord>> {
+    const command = 'config/entity_registry/get_entries';
+    const answer = await this.connection.command(command, { entity_ids: entityIds });
+    const entries = checked<Readonly<Record<string, DetailedEntity | null>>>(
+      command,
+      answer,
+      record(nullable(detailedEntity)),
+    );
+    return entityIds.map((entityId) => {
+      const entity = Object.hasOwn(entries, entityId) ? entries[entityId] : undefined;
+      return [entityId, entity ? picked(entity) : undefined];
+    });
+  }
+
+  private onUpdated({ action, entity_id: entityId, old_entity_id: formerId }: EntityRegistryUpdated): void {
+    if (action === 'remove') this.entities.change(entityId, undefined);
+    else this.entities.invalidate(entityId);
+    if (formerId !== undefined) this.entities.invalidate(formerId);
+    this.listeners.call();
+  }
+}
+
+export const domainOf = (entityId: string): string => entityId.slice(0, entityId.indexOf('.'));
+
+/** The options with changed ones; null removes one. Without any, they are removed as a whole. */
+function merged(
+  present: Readonly<Record<string, unknown>> | undefined,
+  changed: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> | null {
+  const all = Object.entries({ ...present, ...changed }).filter(([, value]) => value !== null);
+  return all.length > 0 ? Object.fromEntries(all) : null;
+}
+
+/** The parts that the operator uses: a hub may have thousands of entities, with options of any size and secrecy. */
+function picked(entity: DetailedEntity): EntityRecord {
+  const { entity_id: entityId, options: given, aliases, disabled_by: disabledBy = null } = entity;
+  const domain = domainOf(entityId);
+  const options = Object.fromEntries(
+    [...Object.values(ASSISTANTS), ...(domain in OPTIONS_OF ? [domain] : [])]
+      .map((name) => [name, isObject(given) && Object.hasOwn(given, name) ? given[name] : undefined] as const)
+      .filter((each): each is readonly [string, Readonly<Record<string, unknown>>] => isObject(each[1])),
+  );
+  return {
+    id: entity.id,
+    entityId,
+    integration: entity.platform,
+    uniqueId: String(entity.unique_id),
+    deviceId: entity.device_id ?? null,
+    configEntryId: entity.config_entry_id ?? null,
+    translationKey: entity.translation_key ?? null,
+    originalName: entity.original_name ?? null,
+    originalDeviceClass: entity.original_device_class ?? null,
+    hasOwnAlias: aliases.includes(null),
+    disabledBy,
+    options,
+    settings: {
+      name: entity.name ?? null,
+      icon: entity.icon ?? null,
+      areaName: entity.area_id ?? null,
+      labels: entity.labels,
+      aliases: aliases.filter((alias) => alias !== null),
+      hidden: (entity.hidden_by ?? null) !== null,
+      disabled: disabledBy !== null,
+      deviceClass: entity.device_class ?? null,
+      entityId,
+      ...Object.fromEntries(
+        (OPTIONS_OF[domain] ?? []).map((name) => [name, scalarOf(options[domain]?.[OPTIONS[name]])]),
+      ),
+      ...Object.fromEntries(
+        Object.entries(ASSISTANTS).map(([name, assistant]) => [
+          name,
+          scalarOf(options[assistant]?.['should_expose']),
+        ]),
+      ),
+    },
+  };
+}
+
+/** A value of another form is none. */
+function scalarOf(value: unknown): Setting {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
+}

@@ -1,0 +1,55 @@
+/** The value of a setting: null is none. A list has no order. */
+export type Setting = string | number | boolean | readonly string[] | null;
+
+/** Settings by the names of the fields in a spec; a dot leads into an object: `expose.alexa`. */
+export type Settings = Readonly<Record<string, Setting>>;
+
+/** An entity or a device of the hub, whose settings the operator changes. */
+export interface Configurable {
+  /** Id of the registry entry. */
+  readonly id: string;
+  /** The present values of all settings that it can have. */
+  readonly settings: Settings;
+  /** `user`, `integration`, `device`, `config_entry`, …; null: it is enabled. */
+  readonly disabledBy: string | null;
+}
+
+/** The entries of a registry. */
+export interface SettingsEntries<R extends Configurable> {
+  /** @param id of the registry entry */
+  get(id: string): R | undefined;
+  readonly all: Iterable<R>;
+}
+
+/** A registry whose entries integrations make. It is kept current by the hub's events. */
+export interface SettingsRegistry<R extends Configurable = Configurable> {
+  /** All entries, with all changes that the hub has reported so far. */
+  entries(): Promise<SettingsEntries<R>>;
+  /** Has the registry read again before its next use. */
+  invalidate(): void;
+  /** Calls `listener` when an entry may have changed, also by the operator. */
+  onChange(listener: () => void): () => void;
+  /**
+   * Sends these settings, and nothing else, and resolves with the entry as the hub has it afterwards; undefined: it is gone.
+   *
+   * @throws HubRejected the hub refuses a value
+   */
+  update(record: R, changes: Settings): Promise<R | undefined>;
+}
+
+/** A flag as the hub keeps it: with who set it. */
+export const byUser = (value: Setting): 'user' | null => (value === true ? 'user' : null);
+
+/** The listeners of a registry. */
+export class Listeners {
+  private readonly listeners = new Set<() => void>();
+
+  add(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  call(): void {
+    for (const listener of this.listeners) listener();
+  }
+}

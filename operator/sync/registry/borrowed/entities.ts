@@ -1,0 +1,166 @@
+import { stateOf } from '../../../client/config-entities/states';
+import { domainOf, type EntityRecord } from '../../../client/registries/entity-settings';
+import type { Settings } from '../../../client/registries/settings';
+import { entity } from '../../../kinds';
+import { RESYNC } from '../../../base/limits';
+import { waiting } from '../../../runtime/outcome';
+import { isLower } from '../../../base/hub-version';
+import {
+  type Borrower,
+  type BorrowedType,
+  disabledAbove,
+  type Lookup,
+  placeFields,
+  type Refusal,
+  type Selected,
+} from './borrowed-type';
+import type { Previous } from './previous';
+import { type DeviceSelector, selectDevices } from './devices';
+
+interface EntitySelector {
+  readonly entityId?: string;
+  readonly unique?: { readonly integration: string; readonly domain: string; readonly uniqueId: string };
+  readonly device?: DeviceSelector & {
+    readonly domain: string;
+    readonly deviceClass?: string;
+    readonly translationKey?: string;
+    readonly originalName?: string;
+  };
+}
+
+async function select(
+  { spec }: Borrower,
+  all: Iterable<EntityRecord>,
+  lookup: Lookup,
+): Promise<Selected<EntityRecord>> {
+  const { entityId, unique, device }: EntitySelector = spec.select;
+  if (device) return ofDevice(device, all, lookup);
+  if (entityId !== undefined) {
+    const found = [...all].filter((each) => each.entityId === entityId);
+    const isUnregistered = found.length === 0 && (await stateOf(lookup.client.rest, entityId)) !== undefined;
+    return isUnregistered
+      ? {
+          missing: `${entityId} has no unique id, so the hub keeps no settings for it: give it a unique_id in its YAML`,
+        }
+      : { found };
+  }
+  const { integration, domain, uniqueId } = unique!;
+  const isIt = (each: EntityRecord) =>
+    each.integration === integration && each.uniqueId === uniqueId && domainOf(each.entityId) === domain;
+  return { found: [...all].filter(isIt) };
+}
+
+async function ofDevice(
+  selector: NonNullable<EntitySelector['device']>,
+  all: Iterable<EntityRecord>,
+  lookup: Lookup,
+): Promise<Selected<EntityRecord>> {
+  const devices = selectDevices(selector, (await lookup.client.settings.device.entries()).all, lookup);
+  if ('missing' in devices) return devices;
+  const deviceIds = new Set(devices.found.map(({ id }) => id));
+  if (deviceIds.size === 0) return { missing: 'the hub has no such device' };
+  const { domain, deviceClass, translationKey, originalName } = selector;
+  const isIt = (each: EntityRecord) =>
+    each.deviceId !== null &&
+    deviceIds.has(each.deviceId) &&
+    domainOf(each.entityId) === domain &&
+    (deviceClass === undefined || each.originalDeviceClass === deviceClass) &&
+    (translationKey === undefined || each.translationKey === translationKey) &&
+    (originalName === undefined || each.originalName === originalName);
+  return { found: [...all].filter(isIt) };
+}
+
+/** Entities of a device without a name of their own have the area of the device since this version of the hub. */
+const AREA_OF_DEVICE_SINCE = '2026.11.0';
+
+/** Source: `_has_own_area_without_own_name` in `homeassistant/helpers/entity_registry.py`. */
+function areaBelongsToDevice(
+  record: EntityRecord,
+  changes: Settings,
+  { version }: Lookup,
+): Refusal | undefined {
+  if (version === undefined || isLower(version, AREA_OF_DEVICE_SINCE)) return undefined;
+  if (changes['areaName'] === undefined && changes['name'] === undefined) return undefined;
+  const { name, areaName } = { ...record.settings, ...changes };
+  const hasOwnName = Boolean(name ?? record.originalName);
+  if (record.deviceId === null || hasOwnName || areaName === null) return undefined;
+  const setting = changes['areaName'] ? 'areaName' : 'name';
+  const message =
+    `${record.entityId} has no name of its own, so it has the area of its device: ` +
+    'set areaName in a HubDevice, or give the entity a name.';
+  return { setting, reason: 'AreaBelongsToDevice', message };
+}
+
+function unknownSetting({ entityId, settings }: EntityRecord, changes: Settings): Refusal | undefined {
+  const setting = Object.keys(changes).find((name) => !(name in settings));
+  if (setting === undefined) return undefined;
+  const message = `${setting}: ${entityId} has none. Only sensors have a precision, and sensors and numbers a unit: remove it.`;
+  return { setting, reason: 'InvalidSpec', message };
+}
+
+/** The hub refuses an id of another domain, and one that is taken. */
+function refusedId(
+  record: EntityRecord,
+  changes: Settings,
+  all: Iterable<EntityRecord>,
+): Refusal | undefined {
+  const id = changes['entityId'];
+  if (typeof id !== 'string') return undefined;
+  const domain = domainOf(record.entityId);
+  if (domainOf(id) !== domain)
+    return {
+      setting: 'entityId',
+      reason: 'InvalidSpec',
+      message: `entityId: ${id} is not of the domain of the entity: begin it with ${domain}.`,
+    };
+  const isTaken = [...all].some((each) => each.entityId === id && each.id !== record.id);
+  return isTaken
+    ? {
+        setting: 'entityId',
+        reason: 'NameConflict',
+        message: `entityId: another entity of the hub has the id ${id}: rename or remove that one, or choose another id.`,
+      }
+    : undefined;
+}
+
+/** An entity without config entry that was enabled: only a start of the hub sets it up. */
+async function awaited({ spec, status }: Borrower, record: EntityRecord, { client }: Lookup) {
+  const wasDisabled = (status?.['previous'] as Previous | undefined)?.['disabled']?.was === true;
+  if (spec['disabled'] !== false || !wasDisabled || record.configEntryId !== null) return undefined;
+  if ((await stateOf(client.rest, record.entityId)) !== undefined) return undefined;
+  const message = `${record.entityId} is enabled, and the hub sets it up at its next start: restart the hub.`;
+  return waiting('RestartPending', message, RESYNC, { priority: 'resync' });
+}
+
+export const entities: BorrowedType<EntityRecord> = {
+  type: 'entity',
+  definition: entity,
+  idField: 'registryId',
+  reason: 'EntityUpdated',
+  notFound: 'EntityNotFound',
+  fields: {
+    name: {},
+    icon: {},
+    ...placeFields,
+    aliases: { isSet: true },
+    hidden: {},
+    disabled: {},
+    deviceClass: {},
+    unit: {},
+    precision: {},
+    'expose.conversation': {},
+    'expose.alexa': {},
+    'expose.googleAssistant': {},
+    entityId: {},
+  },
+  registryOf: ({ settings }) => settings.entity,
+  select,
+  nameOf: ({ entityId }) => entityId,
+  statusOf: ({ entityId }) => ({ entityId }),
+  refusal: (record, changes, all, lookup) =>
+    unknownSetting(record, changes) ??
+    disabledAbove(record, changes) ??
+    areaBelongsToDevice(record, changes, lookup) ??
+    refusedId(record, changes, all),
+  awaited,
+};

@@ -1,0 +1,102 @@
+import type { Setting, Settings } from '../../../client/registries/settings';
+import type { FieldDiff } from '../../objects/field-diff';
+
+// The settings of a hub from before a resource changed them. They are written to status before the first write, so that they are known after a
+// crash. A value that the resource did not set is never replaced by a former one.
+
+/** One setting, as `status.previous` has it. */
+export interface PreviousSetting {
+  /** The value from before; absent: none. Of a list: those of `ours` that were there. */
+  readonly was?: NonNullable<Setting>;
+  /** The values that the resource sets, or has asked for. */
+  readonly ours: readonly (string | number | boolean)[];
+}
+
+/** By setting. */
+export type Previous = Readonly<Record<string, PreviousSetting>>;
+
+const isList = (value: unknown): value is readonly string[] => Array.isArray(value);
+
+const without = (list: readonly string[], removed: readonly unknown[]): readonly string[] =>
+  list.filter((item) => !removed.includes(item));
+
+const union = <T>(...lists: readonly (readonly T[])[]): readonly T[] => [...new Set(lists.flat())].sort();
+
+/** The record before the declared settings are written: no earlier one is lost. */
+export function recordedBefore(present: Settings, declared: Settings, previous: Previous): Previous {
+  const added = Object.entries(declared).map(([name, value]): [string, PreviousSetting] => [
+    name,
+    recordOf(present[name] ?? null, value, previous[name]),
+  ]);
+  return { ...previous, ...(Object.fromEntries(added) as Previous) };
+}
+
+function recordOf(present: Setting, value: Setting, recorded: PreviousSetting | undefined): PreviousSetting {
+  if (isList(value)) {
+    const ours = (recorded?.ours ?? []) as readonly string[];
+    const there = isList(present) ? present : [];
+    const added = value.filter((item) => !ours.includes(item) && there.includes(item));
+    return { was: union(wasOf(recorded), added), ours: union(ours, value) };
+  }
+  if (value === null) return recorded ?? { ours: [] };
+  if (recorded) return { ...recorded, ours: union(recorded.ours, [value]) };
+  return { ...(present !== null && { was: present }), ours: [value] };
+}
+
+const wasOf = (recorded: PreviousSetting | undefined): readonly string[] =>
+  isList(recorded?.was) ? recorded.was : [];
+
+/** The record that stays once the hub has the declared settings, and all others are put back. */
+export function recordedAfter(declared: Settings, recorded: Previous): Previous {
+  const kept = Object.entries(declared).map(([name, value]): [string, PreviousSetting] => {
+    const entry = recorded[name];
+    if (!isList(value)) return [name, { ...entry, ours: value === null ? [] : [value] }];
+    return [name, { was: wasOf(entry).filter((item) => value.includes(item)), ours: union(value) }];
+  });
+  return Object.fromEntries(kept);
+}
+
+/** The value of a setting that the spec does not have any more. The value of another client stays. */
+export function putBack(present: Setting, { was, ours }: PreviousSetting): Setting {
+  if (isList(present)) return without(present, without(ours as readonly string[], isList(was) ? was : []));
+  return present !== null && ours.includes(present) ? (was ?? null) : present;
+}
+
+/** Where the hub differs from the declared settings, and from the former values of those that the spec does not have any more. */
+export function settingsDiff(
+  present: Settings,
+  declared: Settings,
+  previous: Previous,
+): readonly FieldDiff[] {
+  const names = new Set([...Object.keys(declared), ...Object.keys(previous)]);
+  return [...names]
+    .map((field) => {
+      const actual = present[field] ?? null;
+      return { field, actual, desired: desiredValue(actual, declared[field], previous[field]) };
+    })
+    .filter(({ actual, desired }) => !isSame(actual, desired));
+}
+
+/** Lists are merged: what others added stays, and what left the spec goes unless it was there before. */
+function desiredValue(
+  actual: Setting,
+  value: Setting | undefined,
+  recorded: PreviousSetting | undefined,
+): Setting {
+  if (value === undefined) return recorded ? putBack(actual, recorded) : actual;
+  if (!isList(value)) return value;
+  const kept = recorded && isList(actual) ? (putBack(actual, recorded) as readonly string[]) : actual;
+  return union(isList(kept) ? kept : [], value);
+}
+
+function isSame(actual: Setting, desired: Setting): boolean {
+  if (!isList(actual) || !isList(desired)) return actual === desired;
+  return actual.length === desired.length && desired.every((item) => actual.includes(item));
+}
+
+/** The settings as a line of a message: `name “Old lamp”, area none`. */
+export function formatPrevious(previous: Previous): string {
+  return Object.entries(previous)
+    .map(([name, { was }]) => `${name}: ${was === undefined ? 'none' : JSON.stringify(was)}`)
+    .join(', ');
+}
