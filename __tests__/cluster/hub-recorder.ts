@@ -6,7 +6,7 @@ const UNKNOWN_COMMAND = { code: 'unknown_command', message: 'Unknown command.' }
 
 const CHANGING_REQUEST = /^(POST|PUT|PATCH|DELETE) /;
 const CHANGING_COMMAND =
-  /^command (.*(create|update|remove|delete|reload|save|promote)|call_service|execute_script)$/;
+  /^command (.*(create|update|remove|delete|reload|save|promote|expose_entity)|call_service|execute_script)$/;
 
 /** Stands in front of a hub and records all that is sent to it: requests, and commands of the WebSocket. */
 export class HubRecorder {
@@ -16,6 +16,8 @@ export class HubRecorder {
   readonly senders: (string | undefined)[] = [];
   /** Called with each request that the hub has answered: the answer waits for it. */
   hold: (what: string) => Promise<void> | undefined = () => undefined;
+  /** Called with each command of the WebSocket before the hub gets it. False: the hub does not get it, and no answer comes. */
+  admit: (command: string, fields: object) => boolean | Promise<boolean> = () => true;
   /** Commands that it answers itself, as a hub does that does not have them. */
   lacking: ReadonlySet<string> = new Set();
   private readonly sockets = new Set<Socket>();
@@ -91,7 +93,10 @@ export class HubRecorder {
       for (const { id } of messages.filter(({ type }) => this.lacking.has(type)))
         client.send(JSON.stringify({ id, type: 'result', success: false, error: UNKNOWN_COMMAND }));
       const known = messages.filter(({ type }) => !this.lacking.has(type));
-      void opened.then(() => known.forEach((message) => upstream.send(JSON.stringify(message))));
+      void opened.then(async () => {
+        for (const message of known)
+          if (await this.admit(message.type, message)) upstream.send(JSON.stringify(message));
+      });
     });
     upstream.on('message', (data: Buffer) => client.send(data.toString()));
     for (const [one, other] of [

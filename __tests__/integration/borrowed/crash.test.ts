@@ -1,0 +1,151 @@
+import type { HubClient } from '../../../operator/client/hub-client';
+import { freshNamespace, until } from '../../cluster';
+import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
+import { configuration, DEFAULT_CONFIGURATION, entity, Home, hub, label } from '../../cluster/home';
+import { HubRecorder } from '../../cluster/hub-recorder';
+import { restoreOnboarded } from '../../cluster/onboarded-volume';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// kill -9 of the operator at each request of the life of one HubEntity: nothing is written twice, `previous` is right, and a
+// label of a person is never lost.
+
+const HUB = 'villa';
+const MOWER = 'lawn_mower.mower_can_mow';
+const URL_ANNOTATION = 'hub-operator.dev/url';
+const PROXIED = 'hub-operator.dev/proxied-url';
+
+let home: Home;
+let operator: TestOperator;
+let proxy: ApiProxy;
+let recorder: HubRecorder;
+let client: HubClient;
+/** Where the operator is killed next; undefined: nowhere. */
+let point: { readonly at: string; readonly isSent: boolean } | undefined;
+let struck = false;
+
+/** Requests of the resource to the API server, and commands to the hub. */
+async function strike(at: string): Promise<'on' | 'drop'> {
+  if (struck) return 'drop';
+  if (point?.at !== at) return 'on';
+  struck = true;
+  await operator.kill();
+  return point.isSent ? 'on' : 'drop';
+}
+
+function nameOf({ method, path, body }: Crossing): string | undefined {
+  if (!path.includes('/hubentities/mower')) return undefined;
+  if (!path.endsWith('/status')) return method === 'GET' ? undefined : `${method} resource`;
+  const { previous, appliedHash } = (body as { status?: Record<string, unknown> }).status ?? {};
+  return appliedHash ? 'status Ready' : previous ? 'status previous' : 'status';
+}
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('settings-crash'));
+  proxy = await ApiProxy.start(async (moment, crossing) => {
+    const name = nameOf(crossing);
+    return moment === 'before' && name !== undefined ? strike(name) : struck ? 'drop' : 'on';
+  });
+  operator = await startTestOperator(home.namespace, {
+    kubeconfig: proxy.kubeconfig,
+    settings: { HUB_URL_ANNOTATION: PROXIED },
+  });
+  await restoreOnboarded(home, HUB);
+  await home.apply(hub(HUB), configuration(HUB, `${DEFAULT_CONFIGURATION}\nkitchen_sink:\n`));
+  const url = await until(
+    'the hub has an address',
+    async () => (await home.get('service', HUB)).metadata.annotations?.[URL_ANNOTATION],
+  );
+  recorder = await HubRecorder.start(url);
+  recorder.admit = async (command) =>
+    command === 'config/entity_registry/update' || command === 'homeassistant/expose_entity'
+      ? (await strike(command)) === 'on'
+      : true;
+  await home.annotate('service', HUB, `${PROXIED}=${recorder.url}`);
+  await home.ready('hub', HUB);
+  await home.apply(label(HUB, 'energy', { name: 'Energy' }), label(HUB, 'persons', { name: 'Persons' }));
+  await home.ready('hublabel', 'persons');
+  client = await home.client(HUB);
+  await until('the hub has the entity', async () => (await mower()) !== undefined);
+  await client.connection.command('config/entity_registry/update', {
+    entity_id: MOWER,
+    name: 'Former',
+    labels: ['persons'],
+  });
+});
+
+afterAll(async () => {
+  await proxy?.stop();
+  await recorder?.stop();
+});
+
+async function mower() {
+  const { all } = await client.settings.entity.entries();
+  return [...all].find(({ entityId }) => entityId === MOWER)?.settings;
+}
+
+async function crashAt(at: string, isSent: boolean, work: () => Promise<void>): Promise<void> {
+  point = { at, isSent };
+  await work();
+  await until(`the operator is struck at ${at}`, () => Promise.resolve(struck));
+  point = undefined;
+  struck = false;
+  await operator.start();
+}
+
+const writesOf = (command: string) => recorder.sent.filter((each) => each === `command ${command}`);
+
+const points = [
+  'status previous',
+  'config/entity_registry/update',
+  'homeassistant/expose_entity',
+  'status Ready',
+];
+const cuts = points.flatMap((at) => [false, true].map((isSent) => [at, isSent] as const));
+
+test.each(cuts)(
+  'killed at %s, sent: %s: the settings arrive, and the former ones are known',
+  async (at, isSent) => {
+    recorder.sent.length = 0;
+    await crashAt(at, isSent, () =>
+      home.apply(
+        entity(HUB, 'mower', {
+          select: { entityId: MOWER },
+          name: 'Shaun',
+          labels: ['Energy'],
+          expose: { alexa: true },
+        }),
+      ),
+    );
+    await home.ready('hubentity', 'mower');
+    const settings = (await mower())!;
+    expect(settings).toMatchObject({ name: 'Shaun', 'expose.alexa': true });
+    expect([...(settings['labels'] as string[])].sort()).toEqual(['energy', 'persons']);
+    expect((await home.get('hubentity', 'mower')).status!['previous']).toEqual({
+      name: { was: 'Former', ours: ['Shaun'] },
+      labels: { was: [], ours: ['energy'] },
+      'expose.alexa': { ours: [true] },
+    });
+    const isRepeated = at === 'config/entity_registry/update' && !isSent;
+    expect(writesOf('config/entity_registry/update')).toHaveLength(isRepeated ? 2 : 1);
+    await home.delete('hubentity', 'mower');
+    expect(await mower()).toMatchObject({ name: 'Former', labels: ['persons'], 'expose.alexa': null });
+  },
+);
+
+test.each([
+  ['config/entity_registry/update', false],
+  ['config/entity_registry/update', true],
+  ['PATCH resource', false],
+  ['PATCH resource', true],
+] as const)(
+  'killed at the deletion at %s, sent: %s: the former settings are put back',
+  async (at, isSent) => {
+    await home.apply(
+      entity(HUB, 'mower', { select: { entityId: MOWER }, name: 'Shaun', labels: ['Energy'] }),
+    );
+    await home.ready('hubentity', 'mower');
+    await crashAt(at, isSent, () => home.delete('hubentity', 'mower', { wait: false }));
+    await until('it is gone', async () => !(await home.exists('hubentity', 'mower')));
+    expect(await mower()).toMatchObject({ name: 'Former', labels: ['persons'] });
+  },
+);
