@@ -17,7 +17,9 @@ export class HubRecorder {
   /** Called with each request that the hub has answered: the answer waits for it. */
   hold: (what: string) => Promise<void> | undefined = () => undefined;
   /** Called with each command of the WebSocket before the hub gets it. False: the hub does not get it, and no answer comes. */
-  admit: (command: string, fields: object) => boolean | Promise<boolean> = () => true;
+  admit: (command: string) => boolean | Promise<boolean> = () => true;
+  /** Called with each command of the WebSocket once the hub has got it. */
+  admitted: (command: string) => void | Promise<void> = () => undefined;
   /** Commands that it answers itself, as a hub does that does not have them. */
   lacking: ReadonlySet<string> = new Set();
   private readonly sockets = new Set<Socket>();
@@ -85,7 +87,8 @@ export class HubRecorder {
 
   private relay(client: WebSocket, { url = '/', socket }: IncomingMessage): void {
     const upstream = new WebSocket(`ws://${this.target.host}${url}`);
-    const opened = new Promise<void>((resolve) => upstream.once('open', resolve));
+    // One after the other: the hub refuses commands whose ids do not increase.
+    let passed = new Promise<void>((resolve) => upstream.once('open', resolve));
     client.on('message', (data: Buffer) => {
       const messages = [JSON.parse(data.toString())].flat() as { id: number; type: string }[];
       this.sent.push(...messages.map(({ type }) => `command ${type}`));
@@ -93,9 +96,12 @@ export class HubRecorder {
       for (const { id } of messages.filter(({ type }) => this.lacking.has(type)))
         client.send(JSON.stringify({ id, type: 'result', success: false, error: UNKNOWN_COMMAND }));
       const known = messages.filter(({ type }) => !this.lacking.has(type));
-      void opened.then(async () => {
-        for (const message of known)
-          if (await this.admit(message.type, message)) upstream.send(JSON.stringify(message));
+      passed = passed.then(async () => {
+        for (const message of known) {
+          if (!(await this.admit(message.type))) continue;
+          await new Promise<void>((sent) => upstream.send(JSON.stringify(message), () => sent()));
+          await this.admitted(message.type);
+        }
       });
     });
     upstream.on('message', (data: Buffer) => client.send(data.toString()));

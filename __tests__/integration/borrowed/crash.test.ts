@@ -1,4 +1,5 @@
 import type { HubClient } from '../../../operator/client/hub-client';
+import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
 import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
 import { configuration, DEFAULT_CONFIGURATION, entity, Home, hub, label } from '../../cluster/home';
@@ -11,8 +12,7 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 const HUB = 'villa';
 const MOWER = 'lawn_mower.mower_can_mow';
-const URL_ANNOTATION = 'hub-operator.dev/url';
-const PROXIED = 'hub-operator.dev/proxied-url';
+const PROXIED = 'example.org/proxied-hub';
 
 let home: Home;
 let operator: TestOperator;
@@ -21,16 +21,22 @@ let recorder: HubRecorder;
 let client: HubClient;
 /** Where the operator is killed next; undefined: nowhere. */
 let point: { readonly at: string; readonly isSent: boolean } | undefined;
+/** Nothing passes from the moment at which the operator is killed until it is started again. */
 let struck = false;
+let killed = false;
 
-/** Requests of the resource to the API server, and commands to the hub. */
-async function strike(at: string): Promise<'on' | 'drop'> {
+/** A request to the API server, or a command to the hub, is about to be sent, or was. */
+async function strike(at: string, isSent: boolean): Promise<'on' | 'drop'> {
   if (struck) return 'drop';
-  if (point?.at !== at) return 'on';
+  if (point?.at !== at || point.isSent !== isSent) return 'on';
   struck = true;
   await operator.kill();
-  return point.isSent ? 'on' : 'drop';
+  killed = true;
+  return 'drop';
 }
+
+const isWrite = (command: string) =>
+  command === 'config/entity_registry/update' || command === 'homeassistant/expose_entity';
 
 function nameOf({ method, path, body }: Crossing): string | undefined {
   if (!path.includes('/hubentities/mower')) return undefined;
@@ -43,7 +49,8 @@ beforeAll(async () => {
   home = new Home(await freshNamespace('settings-crash'));
   proxy = await ApiProxy.start(async (moment, crossing) => {
     const name = nameOf(crossing);
-    return moment === 'before' && name !== undefined ? strike(name) : struck ? 'drop' : 'on';
+    if (name !== undefined) return strike(name, moment === 'after');
+    return struck ? 'drop' : 'on';
   });
   operator = await startTestOperator(home.namespace, {
     kubeconfig: proxy.kubeconfig,
@@ -56,10 +63,8 @@ beforeAll(async () => {
     async () => (await home.get('service', HUB)).metadata.annotations?.[URL_ANNOTATION],
   );
   recorder = await HubRecorder.start(url);
-  recorder.admit = async (command) =>
-    command === 'config/entity_registry/update' || command === 'homeassistant/expose_entity'
-      ? (await strike(command)) === 'on'
-      : true;
+  recorder.admit = async (command) => !isWrite(command) || (await strike(command, false)) === 'on';
+  recorder.admitted = async (command) => void (isWrite(command) && (await strike(command, true)));
   await home.annotate('service', HUB, `${PROXIED}=${recorder.url}`);
   await home.ready('hub', HUB);
   await home.apply(label(HUB, 'energy', { name: 'Energy' }), label(HUB, 'persons', { name: 'Persons' }));
@@ -86,9 +91,9 @@ async function mower() {
 async function crashAt(at: string, isSent: boolean, work: () => Promise<void>): Promise<void> {
   point = { at, isSent };
   await work();
-  await until(`the operator is struck at ${at}`, () => Promise.resolve(struck));
+  await until(`the operator is struck at ${at}`, () => Promise.resolve(killed));
   point = undefined;
-  struck = false;
+  struck = killed = false;
   await operator.start();
 }
 

@@ -1,0 +1,326 @@
+import type { HubClient } from '../../../../operator/client/hub-client';
+import { HubRejected } from '../../../../operator/client/connection/errors';
+import type { EntityRecord } from '../../../../operator/client/registries/entity-settings';
+import type { Settings } from '../../../../operator/client/registries/settings';
+import { GROUP_VERSION } from '../../../../operator/kinds/group';
+import type { Outcome } from '../../../../operator/runtime/outcome';
+import { removeObject } from '../../../../operator/sync/objects/removal';
+import type { Borrower } from '../../../../operator/sync/registry/borrowed/borrowed-type';
+import { entities } from '../../../../operator/sync/registry/borrowed/entities';
+import { BorrowedSync } from '../../../../operator/sync/registry/borrowed/sync';
+import { EntryContexts } from '../../../../operator/sync/registry/entry-contexts';
+import type { Services } from '../../../../operator/sync/services';
+import { silentLog } from '../../../cluster/silent-log';
+import { ManualClock } from '../../manual-clock';
+import { objectMetadata } from '../../object-metadata';
+import { aHub, services } from '../fixtures';
+
+let clock: ManualClock;
+let resources: Borrower[];
+let records: EntityRecord[];
+let writes: Settings[];
+let reject: HubRejected | undefined;
+let volume: string;
+let version: string | undefined;
+let client: HubClient;
+let given: Services;
+let sync: BorrowedSync<EntityRecord>;
+
+const aRecord = (settings: Settings = {}, fields: Partial<EntityRecord> = {}): EntityRecord => ({
+  id: 'r1',
+  entityId: 'light.a',
+  integration: 'demo',
+  uniqueId: 'u1',
+  deviceId: 'd1',
+  configEntryId: 'e1',
+  translationKey: null,
+  originalName: 'Lamp',
+  originalDeviceClass: null,
+  hasOwnAlias: true,
+  options: {},
+  disabledBy: null,
+  settings: {
+    name: null,
+    icon: null,
+    areaName: null,
+    labels: [],
+    aliases: [],
+    hidden: false,
+    disabled: false,
+    deviceClass: null,
+    entityId: 'light.a',
+    ...settings,
+  },
+  ...fields,
+});
+
+function aResource(name: string, spec: object, fields: Partial<Borrower['metadata']> = {}): Borrower {
+  return {
+    apiVersion: GROUP_VERSION,
+    kind: 'HubEntity',
+    metadata: { ...objectMetadata, name, namespace: 'home', uid: `uid-of-${name}`, generation: 1, ...fields },
+    spec: { hubRef: { name: 'villa' }, select: { entityId: 'light.a' }, ...spec },
+  };
+}
+
+beforeEach(() => {
+  clock = new ManualClock();
+  resources = [];
+  records = [aRecord()];
+  writes = [];
+  reject = undefined;
+  volume = 'v1';
+  version = '2026.11.0';
+  client = {
+    components: { isLoaded: async () => true },
+    connection: { command: async () => ({ state: 'RUNNING', recovery_mode: false }) },
+    rest: { redact: (text: string) => text },
+    registries: Object.fromEntries(
+      ['floor', 'label', 'area', 'zone'].map((type) => [
+        type,
+        {
+          onChange: () => undefined,
+          invalidate: () => undefined,
+          entries: async () => new Map([['kitchen', { name: 'Kitchen' }]]),
+        },
+      ]),
+    ),
+    settings: Object.fromEntries(
+      ['entity', 'device'].map((type) => [
+        type,
+        {
+          onChange: () => undefined,
+          invalidate: () => undefined,
+          entries: async () => ({
+            get: (id: string) => records.find((each) => each.id === id),
+            all: records,
+          }),
+          update: async (record: EntityRecord, changes: Settings) => {
+            writes.push(changes);
+            if (reject) throw reject;
+            const updated = { ...record, settings: { ...record.settings, ...changes } };
+            records = records.map((each) => (each.id === record.id ? updated : each));
+            return updated;
+          },
+        },
+      ]),
+    ),
+  } as unknown as HubClient;
+  given = services({
+    clock,
+    cache: {
+      get: () => aHub({ status: { volumeID: volume, ...(version !== undefined && { version }) } }) as never,
+      ofHub: <T>(kind: string) => resources.filter((each) => each.kind === kind) as never as Generator<T>,
+      ofHubByStatus: (kind: string, _: string, __: string, field: string, id: string) =>
+        resources.filter((each) => each.kind === kind && each.status?.[field] === id) as never,
+    },
+  });
+  sync = new BorrowedSync(entities, given, new EntryContexts(given, [entities]));
+});
+
+const context = { signal: new AbortController().signal, log: silentLog, forced: false, dryRun: false };
+
+async function reconcile(name: string, overrides: object = {}): Promise<Outcome> {
+  const index = resources.findIndex(({ metadata }) => metadata.name === name);
+  const resource = resources[index]!;
+  const outcome = await sync.sync(resource, client, { ...context, ...overrides });
+  const { reason, message } = outcome;
+  const ready = { type: 'Ready', status: outcome.type === 'Ready' ? 'True' : 'False', reason, message };
+  const status = { ...resource.status, ...outcome.status, conditions: [{ ...ready, observedGeneration: 1 }] };
+  const present = Object.entries(status).filter(([, value]) => value !== null && value !== undefined);
+  resources[index] = { ...resource, status: Object.fromEntries(present) };
+  return outcome;
+}
+
+/** Reconciles until nothing is in progress. */
+async function settle(name: string): Promise<Outcome> {
+  for (;;) {
+    const outcome = await reconcile(name);
+    if (outcome.type !== 'Waiting' || outcome.after > 0) return outcome;
+  }
+}
+
+const statusOf = (name: string) => resources.find(({ metadata }) => metadata.name === name)!.status!;
+const remove = (name: string) =>
+  removeObject(
+    given,
+    sync,
+    resources.find(({ metadata }) => metadata.name === name)!,
+    client,
+    context,
+  );
+
+/** Changes the spec of a resource. */
+async function edit(name: string, spec: object): Promise<void> {
+  resources = resources.map((each) =>
+    each.metadata.name === name ? { ...each, spec: { ...each.spec, ...spec } } : each,
+  );
+  await clock.advance(60_000);
+}
+
+describe('BorrowedSync', () => {
+  test('the former value is in status before the first write', async () => {
+    records = [aRecord({ name: 'Old' })];
+    resources = [aResource('a', { name: 'New' })];
+    expect(await reconcile('a')).toMatchObject({ type: 'Waiting', after: 0 });
+    expect(writes).toEqual([]);
+    expect(statusOf('a')).toMatchObject({
+      registryId: 'r1',
+      previous: { name: { was: 'Old', ours: ['New'] } },
+    });
+    expect(await reconcile('a')).toMatchObject({ type: 'Ready', reason: 'EntityUpdated' });
+    expect(writes).toEqual([{ name: 'New' }]);
+    expect(await reconcile('a')).toMatchObject({ type: 'Ready' });
+    expect(writes).toHaveLength(1);
+  });
+
+  test('equal values are recorded with one write of status, and stay at the deletion', async () => {
+    records = [aRecord({ name: 'New', labels: ['kitchen'] })];
+    resources = [aResource('a', { name: 'New', labels: ['Kitchen'] })];
+    expect(await reconcile('a')).toMatchObject({ type: 'Ready' });
+    expect(await remove('a')).toEqual([]);
+    expect(writes).toEqual([]);
+  });
+
+  test('name and area go in one command, and are put back in one', async () => {
+    records = [aRecord({}, { originalName: null })];
+    resources = [aResource('a', { name: 'New', areaName: 'Kitchen' })];
+    await settle('a');
+    await remove('a');
+    expect(writes).toEqual([
+      { name: 'New', areaName: 'kitchen' },
+      { name: null, areaName: null },
+    ]);
+  });
+
+  test('an area without an own name is not sent to a hub that refuses it, and is to an older one', async () => {
+    records = [aRecord({}, { originalName: null })];
+    resources = [aResource('a', { areaName: 'Kitchen' })];
+    expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'AreaBelongsToDevice' });
+    expect(writes).toEqual([]);
+    version = '2026.5.0';
+    expect(await settle('a')).toMatchObject({ type: 'Ready' });
+  });
+
+  test('what the hub refuses is not sent again until something changes', async () => {
+    reject = new HubRejected('invalid_info', 'An entity without a name of its own cannot have an area');
+    version = undefined;
+    records = [aRecord({}, { originalName: null })];
+    resources = [aResource('a', { areaName: 'Kitchen' })];
+    expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'AreaBelongsToDevice' });
+    await clock.advance(60_000);
+    expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'AreaBelongsToDevice' });
+    expect(writes).toHaveLength(1);
+    reject = undefined;
+    await edit('a', { name: 'New' });
+    expect(await settle('a')).toMatchObject({ type: 'Ready' });
+  });
+
+  test('a name that cannot be put back beside the area of a person stays, with an event', async () => {
+    records = [aRecord({}, { originalName: null })];
+    resources = [aResource('a', { name: 'New' })];
+    await settle('a');
+    records = records.map((each) => ({ ...each, settings: { ...each.settings, areaName: 'kitchen' } }));
+    const events = (await remove('a')) as readonly { reason: string; message: string }[];
+    expect(events).toEqual([expect.objectContaining({ reason: 'CleanupSkipped' })]);
+    expect(events[0]!.message).toContain('The name of light.a stays in the hub');
+    expect(writes).toEqual([{ name: 'New' }]);
+  });
+
+  test.each([
+    ['device', 'DisabledByDevice'],
+    ['config_entry', 'DisabledByEntry'],
+  ])('an entity that is disabled by its %s is not enabled: %s', async (disabledBy, reason) => {
+    records = [aRecord({ disabled: true }, { disabledBy })];
+    resources = [aResource('a', { disabled: false })];
+    expect(await settle('a')).toMatchObject({ type: 'Stalled', reason });
+    expect(writes).toEqual([]);
+  });
+
+  test('an id that is taken, and one of another domain, are not sent', async () => {
+    records = [aRecord(), aRecord({ entityId: 'light.b' }, { id: 'r2', entityId: 'light.b' })];
+    const select = { unique: { integration: 'demo', domain: 'light', uniqueId: 'u1' } };
+    records[1] = { ...records[1]!, uniqueId: 'u2' };
+    resources = [aResource('a', { select, entityId: 'light.b' })];
+    expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'NameConflict' });
+    await edit('a', { entityId: 'switch.b' });
+    expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
+    expect(writes).toEqual([]);
+  });
+
+  test('on another volume the record is dropped, and nothing of it is put back', async () => {
+    records = [aRecord({ name: 'Old' })];
+    resources = [aResource('a', { name: 'New' })];
+    await settle('a');
+    volume = 'v2';
+    records = [aRecord({ name: 'Other' }, { id: 'r9' })];
+    await clock.advance(60_000);
+    expect(await settle('a')).toMatchObject({ type: 'Ready' });
+    expect(statusOf('a')).toMatchObject({
+      registryId: 'r9',
+      volumeID: 'v2',
+      previous: { name: { was: 'Other', ours: ['New'] } },
+    });
+    volume = 'v3';
+    await remove('a');
+    expect(writes).toEqual([{ name: 'New' }, { name: 'New' }]);
+  });
+
+  test('another entry with the same selector has a record of its own', async () => {
+    records = [aRecord({ name: 'Old' })];
+    resources = [aResource('a', { name: 'New' })];
+    await settle('a');
+    records = [aRecord({ name: 'Fresh' }, { id: 'r2' })];
+    await clock.advance(60_000);
+    await settle('a');
+    expect(statusOf('a')).toMatchObject({ registryId: 'r2', previous: { name: { was: 'Fresh' } } });
+  });
+
+  test('of two that have recorded one entry the older one keeps it, and the younger puts nothing back', async () => {
+    records = [aRecord({ name: 'Old' })];
+    resources = [
+      aResource('young', { name: 'New' }, { creationTimestamp: '2026-11-28T10:00:01Z' }),
+      aResource('old', { name: 'New' }, { creationTimestamp: '2026-11-28T10:00:00Z' }),
+    ];
+    await reconcile('young');
+    resources = resources.map((each) => ({ ...each, status: statusOf('young') }));
+    expect(await reconcile('young')).toMatchObject({ type: 'Waiting', reason: 'DuplicateId' });
+    expect(await settle('old')).toMatchObject({ type: 'Ready' });
+    expect(await remove('young')).toEqual([]);
+    expect(writes).toEqual([{ name: 'New' }]);
+  });
+
+  test('more than can be remembered is refused before anything is written', async () => {
+    const aliases = Array.from({ length: 64 }, (_, index) => `${'x'.repeat(200)}${index}`);
+    resources = [aResource('a', { aliases })];
+    expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
+    expect(writes).toEqual([]);
+  });
+
+  test('a dry-run says what it would write', async () => {
+    resources = [aResource('a', { name: 'New' })];
+    const outcome = await reconcile('a', { dryRun: true });
+    expect(outcome).toMatchObject({ type: 'Stalled', reason: 'DryRun' });
+    expect(outcome.message).toContain('name: hub has null, resource says "New"');
+    expect(writes).toEqual([]);
+  });
+
+  test('an entry that has gone needs no removal', async () => {
+    resources = [aResource('a', { name: 'New' })];
+    await settle('a');
+    records = [];
+    expect(await remove('a')).toEqual([]);
+    expect(writes).toHaveLength(1);
+  });
+
+  test('a removal that does not reach the hub names the former settings', async () => {
+    records = [aRecord({ name: 'Old' })];
+    resources = [aResource('a', { name: 'New', icon: 'mdi:a' })];
+    await settle('a');
+    expect(sync.objectOf(resources[0]!)).toBe(
+      'entity light.a with the settings of this resource (before: name: "Old", icon: none)',
+    );
+    await edit('a', { deletionPolicy: 'Orphan' });
+    expect(sync.objectOf(resources[0]!)).toBeUndefined();
+  });
+});
