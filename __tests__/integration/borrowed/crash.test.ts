@@ -79,7 +79,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await proxy?.stop();
+  proxy?.stop();
   await recorder?.stop();
 });
 

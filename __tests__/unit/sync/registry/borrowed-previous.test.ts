@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../../fast-check';
 import type { Settings } from '../../../../operator/client/registries/settings';
 import {
   formatPrevious,
