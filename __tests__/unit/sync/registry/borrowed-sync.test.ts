@@ -19,6 +19,7 @@ let clock: ManualClock;
 let resources: Borrower[];
 let records: EntityRecord[];
 let writes: Settings[];
+let requeued: string[];
 let reject: HubRejected | undefined;
 let volume: string;
 let version: string | undefined;
@@ -68,6 +69,7 @@ beforeEach(() => {
   resources = [];
   records = [aRecord()];
   writes = [];
+  requeued = [];
   reject = undefined;
   volume = 'v1';
   version = '2026.11.0';
@@ -108,6 +110,7 @@ beforeEach(() => {
   } as unknown as HubClient;
   given = services({
     clock,
+    requeue: (...key) => void requeued.push(key.slice(0, 3).join(' ')),
     cache: {
       get: () => aHub({ status: { volumeID: volume, ...(version !== undefined && { version }) } }) as never,
       ofHub: <T>(kind: string) => resources.filter((each) => each.kind === kind) as never as Generator<T>,
@@ -276,18 +279,26 @@ describe('BorrowedSync', () => {
     expect(statusOf('a')).toMatchObject({ registryId: 'r2', previous: { name: { was: 'Fresh' } } });
   });
 
-  test('of two that have recorded one entry the older one keeps it, and the younger puts nothing back', async () => {
+  test('of two that have recorded one entry the older one keeps it, and the younger puts back only what is its own', async () => {
     records = [aRecord({ name: 'Old' })];
     resources = [
-      aResource('young', { name: 'New' }, { creationTimestamp: '2026-11-28T10:00:01Z' }),
+      aResource('young', { name: 'New', icon: 'mdi:a' }, { creationTimestamp: '2026-11-28T10:00:01Z' }),
       aResource('old', { name: 'New' }, { creationTimestamp: '2026-11-28T10:00:00Z' }),
     ];
     await reconcile('young');
-    resources = resources.map((each) => ({ ...each, status: statusOf('young') }));
-    expect(await reconcile('young')).toMatchObject({ type: 'Waiting', reason: 'DuplicateId' });
+    const recorded = { registryId: 'r1', previous: { name: { was: 'Old', ours: ['New'] } } };
+    await settle('young');
+    resources = resources.map((each) =>
+      each.metadata.name === 'old' ? { ...each, status: recorded } : each,
+    );
     expect(await settle('old')).toMatchObject({ type: 'Ready' });
+    expect(requeued).toEqual(['HubEntity home young']);
+    await clock.advance(60_000);
+    expect(await reconcile('young')).toMatchObject({ type: 'Waiting', reason: 'DuplicateId' });
+    await settle('old');
+    expect(requeued).toHaveLength(1);
     expect(await remove('young')).toEqual([]);
-    expect(writes).toEqual([{ name: 'New' }]);
+    expect(writes).toEqual([{ name: 'New', icon: 'mdi:a' }, { icon: null }]);
   });
 
   test('more than can be remembered is refused before anything is written', async () => {

@@ -10,6 +10,7 @@ import type { HubClient } from '../../../client/hub-client';
 import type { Configurable, Setting, Settings, SettingsEntries } from '../../../client/registries/settings';
 import type { Hub, HubIntegration } from '../../../kinds';
 import { byAge } from '../../../runtime/age';
+import { isReady } from '../../../runtime/conditions';
 import type { EventSpec } from '../../../runtime/event-spec';
 import { type Outcome, ready, stalled, type Waiting, waiting } from '../../../runtime/outcome';
 import type { ReconcileContext } from '../../../runtime/sync-module';
@@ -65,7 +66,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
 
   constructor(
     private readonly type: BorrowedType<R>,
-    private readonly services: Pick<Services, 'cache' | 'clock' | 'metrics'>,
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'metrics' | 'requeue'>,
     private readonly contexts: EntryContexts,
   ) {
     super();
@@ -129,6 +130,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     if ('reason' in record) return record;
     const owner = this.ownerOf(resource, record.id);
     if (owner) return heldBy(type, record, owner);
+    this.requeueOthers(resource, record.id);
     const declared = this.declared(resource, references.ids);
     const previous = recordedId(type, resource) === record.id ? previousOf(resource) : {};
     const differences = settingsDiff(record.settings, declared, previous);
@@ -170,13 +172,22 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
 
   /** Another resource that has the entry. Of two that have it, the older one keeps it. */
   private ownerOf(resource: Borrower, id: string): Borrower | undefined {
-    const { namespace, uid } = resource.metadata;
-    const hub = { namespace, name: resource.spec.hubRef.name };
-    const others = [...recordedBy<Borrower>(this.services, this.type, hub, id)].filter(
-      ({ metadata }) => metadata.uid !== uid,
-    );
+    const others = this.othersWith(resource, id);
     if (recordedId(this.type, resource) !== id) return others[0];
     return others.find((other) => byAge(other.metadata, resource.metadata) < 0);
+  }
+
+  /** Two resources that were applied together may both have recorded an entry, and the younger one may be Ready. */
+  private requeueOthers(resource: Borrower, id: string): void {
+    for (const other of this.othersWith(resource, id))
+      if (isReady(other)) this.services.requeue(other.kind, other.metadata.namespace, other.metadata.name);
+  }
+
+  private othersWith({ metadata: { namespace, uid }, spec: { hubRef } }: Borrower, id: string): Borrower[] {
+    const hub = { namespace, name: hubRef.name };
+    return [...recordedBy<Borrower>(this.services, this.type, hub, id)].filter(
+      ({ metadata }) => metadata.uid !== uid,
+    );
   }
 
   protected override dryRun({ client }: Work, { record, differences }: Seen<R>): Outcome {
@@ -304,7 +315,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     const { type } = this;
     const object = this.objectOf(resource);
     const id = recordedId(type, resource);
-    if (object === undefined || id === undefined || this.ownerOf(resource, id)) return [];
+    if (object === undefined || id === undefined) return [];
     const registry = type.registryOf(client);
     const all = await registry.entries();
     const record = all.get(id);
@@ -314,7 +325,8 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
         : [cleanupSkipped(object, 'the hub is starting or in recovery mode and does not show it')];
     const lookup = this.lookup(resource, client);
     const events: EventSpec[] = [];
-    let changes = formerSettings(record, previousOf(resource));
+    const owner = this.ownerOf(resource, id);
+    let changes = formerSettings(record, withoutThose(previousOf(resource), owner ? previousOf(owner) : {}));
     for (;;) {
       const refusal = type.refusal(record, changes, all.all, lookup);
       if (!refusal) break;
@@ -343,6 +355,10 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
 const MOST_NAMES = 5;
 
 const previousOf = ({ status }: Borrower): Previous => (status?.['previous'] as Previous | undefined) ?? {};
+
+/** The settings that another resource does not have. */
+const withoutThose = (previous: Previous, others: Previous): Previous =>
+  Object.fromEntries(Object.entries(previous).filter(([name]) => !(name in others)));
 
 const changesOf = (differences: readonly FieldDiff[]): Settings =>
   Object.fromEntries(differences.map(({ field, desired }) => [field, desired as Setting]));
