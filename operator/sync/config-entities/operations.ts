@@ -47,6 +47,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const { reloads } = this.entityType;
     this.start(work, correction, async (operation) => {
       const written = await this.writeLatest(work, kept, operation);
+      if (written) this.succeed(work, operation);
       if (reloads && written?.autoReload) await this.reloadNow(work, operation, true);
     });
   }
@@ -60,6 +61,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       const mayLeave = () => places.desired === place && this.latest(resource) !== undefined;
       const moved = await places.move(place, this.entityType.type, id, { write, mayLeave });
       if (!moved) return;
+      this.succeed(work, operation);
       operation.reload = moved.reload;
       if (mayLeave()) cached.movedTo = place;
     });
@@ -123,10 +125,14 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     operation.wroteAt = this.services.clock.now();
     const now = this.services.clock.monotonic();
     this.pacing.mark(cached);
-    cached.failure = undefined;
     recordObserved(cached, 'write', operation.hash, now);
-    if (operation.correction !== undefined) this.drift.count(cached, operation.correction);
     return written;
+  }
+
+  /** A correction counts from here on. One whose object has not left the other place was reverted by no other client. */
+  private succeed({ cached }: PlacedWork<R, S>, { correction }: EntityOperation): void {
+    cached.failure = undefined;
+    if (correction !== undefined) this.drift.count(cached, correction);
   }
 
   private async reloadNow(

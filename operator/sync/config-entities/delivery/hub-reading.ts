@@ -10,6 +10,7 @@ import { whileRefreshing } from '../../hub-pod/refresh';
 import { recordedBy } from '../../objects/ownership';
 import type { Services } from '../../services';
 import { scripts } from '../script';
+import type { MountedConfigMaps } from './mounted-config-maps';
 
 /** Milliseconds that a pod usually takes to get the files, until the first time was measured; the least and the most. */
 const USUAL_REFRESH = 500;
@@ -39,13 +40,18 @@ interface Failure {
 export class HubReading {
   private usualRefresh = USUAL_REFRESH;
   private failure: Failure | undefined;
+  /** The number of changes of each ConfigMap after which the hub last read its files. */
+  private readonly readAfter = new Map<number, number>();
 
-  /** @param applied contents of the ConfigMaps */
   constructor(
     private readonly services: Pick<Services, 'cache' | 'cluster' | 'clock'>,
     private readonly at: { readonly namespace: string; readonly name: string },
-    private readonly applied: Contents,
+    private readonly configMaps: Pick<MountedConfigMaps, 'applied' | 'changes'>,
   ) {}
+
+  private get applied(): Contents {
+    return this.configMaps.applied;
+  }
 
   /** The hub did not read the files, and is not asked to for a while. */
   get isLeftAlone(): boolean {
@@ -69,7 +75,8 @@ export class HubReading {
     for (const [index, hash] of this.applied) {
       const shown = await this.shown(client, index);
       const isHidden = shown === undefined && (await client.entities.read('script', deliveryMarker(index)));
-      if (isHidden || (shown !== undefined && shown !== hash)) return true;
+      const isOther = shown !== undefined && (shown !== hash || this.isStale(index));
+      if (isHidden || isOther) return true;
     }
     return false;
   }
@@ -86,19 +93,22 @@ export class HubReading {
   ): Promise<void> {
     if (this.applied.size === 0) return;
     const seen = new Map<number, string>();
+    let isIncluded = false;
     // Also a content that is written meanwhile: it has the former changes as well.
-    const unseen = () => [...this.applied].filter(([index, hash]) => seen.get(index) !== hash);
+    const unseen = () =>
+      [...this.applied].filter(([index, hash]) => seen.get(index) !== hash || this.isStale(index));
     // Asked each time: a hub that has started again may have other files than before.
     const look = async () => {
       for (const [index] of unseen()) {
         const shown = await this.shown(client, index);
-        if (shown !== undefined) seen.set(index, shown);
+        isIncluded ||= shown !== undefined;
+        if (shown !== undefined && !this.isStale(index)) seen.set(index, shown);
       }
       return unseen().length === 0;
     };
     if (!(await look())) {
       // A hub without the includes reads nothing, however often it is reloaded.
-      if (seen.size === 0 && !(await this.runsAccepted(client))) throw this.notRead(unseen());
+      if (!isIncluded && !(await this.runsAccepted(client))) throw this.notRead(unseen());
       let mended: string | undefined;
       for (;;) {
         const [known, contents] = [this.lastFailure, new Map(this.applied)];
@@ -143,7 +153,9 @@ export class HubReading {
     const isSeen = await whileRefreshing(this.services, this.at, async (elapsed) => {
       if (elapsed() < this.usualRefresh) await clock.sleep(this.usualRefresh - elapsed());
       const readAt = elapsed();
+      const changes = [...this.configMaps.changes];
       words = (await rereadScripts(client))?.message;
+      if (words === undefined) for (const [index, count] of changes) this.readAfter.set(index, count);
       hadWords ||= words !== undefined;
       if (words !== undefined || !(await look())) {
         tooEarly = readAt;
@@ -162,6 +174,14 @@ export class HubReading {
     const pause = Math.min(before ? 2 * before.pause : PAUSES[0], PAUSES[1]);
     this.failure = { accepted: this.acceptedHash, words, pause, until: clock.monotonic() + pause };
     return this.failure;
+  }
+
+  /**
+   * The ConfigMap was changed since the hub has read its files. One that has got a former content again proves nothing: the pod may have
+   * the content in between.
+   */
+  private isStale(index: number): boolean {
+    return this.configMaps.changes.get(index) !== this.readAfter.get(index);
   }
 
   /** A failure with another configuration counts no more. */

@@ -23,6 +23,8 @@ interface MountedConfigMap extends ClusterObject {
 export class MountedConfigMaps {
   /** The content of each ConfigMap in the cluster, by its hash. */
   readonly applied = new Map<number, string>();
+  /** The number of writes that gave a ConfigMap another content. */
+  readonly changes = new Map<number, number>();
   /** The version of each ConfigMap that the last write resulted in, and whom it belongs to. */
   private readonly written = new Map<number, string>();
   private loading: Promise<void> | undefined;
@@ -206,6 +208,7 @@ export class MountedConfigMaps {
       // Kept with the volume. A deletion in the foreground asks no finalizer.
       { owner: hub, ownerReference: keepsVolume(this.services, hub) ? 'never' : 'at creation' },
     );
+    if (this.applied.get(index) !== hash) this.changes.set(index, (this.changes.get(index) ?? 0) + 1);
     this.applied.set(index, hash);
     this.written.set(index, this.versionOf(hub, written));
   }

@@ -36,7 +36,7 @@ export class MountedFiles {
     private readonly isExpecting: () => boolean,
   ) {
     this.configMaps = new MountedConfigMaps(services, at, this.definitions);
-    this.reading = new HubReading(services, at, this.configMaps.applied);
+    this.reading = new HubReading(services, at, this.configMaps);
   }
 
   /** Reads the ConfigMaps, once. */

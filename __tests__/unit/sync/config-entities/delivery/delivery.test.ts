@@ -645,6 +645,36 @@ test('a deletion is not lost when the write of a ConfigMap before it fails', asy
   expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
 });
 
+test('a new object that is deleted after the operator was killed goes also where the pod has got its file meanwhile', async () => {
+  automation(house, 'b');
+  await allReady(1);
+  automation(house, 'a');
+  await untilWritten('The a');
+  house.start();
+  house.mount();
+  // With the deletion the ConfigMap has the content that the hub has read last, and the pod another one.
+  house.refreshes = false;
+  await expect(house.delete('HubAutomation a', 200)).rejects.toThrow('never removed');
+  house.refreshes = true;
+  await house.clock.advance(300_000);
+  await house.delete('HubAutomation a');
+  expect(runs(house, 'automation a')).toBeUndefined();
+  expect([...house.registry.keys()].filter((key) => key.startsWith('automation'))).toEqual(['automation b']);
+});
+
+test('a former definition that is desired again before the hub has read the next one is in the files of the pod when it is Ready', async () => {
+  automation(house, 'a');
+  await allReady(1);
+  automation(house, 'a', { alias: 'Edited' });
+  await untilWritten('Edited');
+  house.start();
+  house.mount();
+  automation(house, 'a', { alias: 'The a' });
+  await allReady(1);
+  house.load('automation'); // as by the button of the hub
+  expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+});
+
 test('a deletion is not lost while the first ConfigMap is being written', async () => {
   automation(house, 'a');
   house.applyTime = 2_000;
@@ -1195,6 +1225,28 @@ describe('what a person makes with the same id', () => {
     await allReady(1);
     expect(house.ownFiles.size).toBe(0);
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
+  });
+
+  test('stays with a hub that cannot write its file, which is said, and asked for less and less often', async () => {
+    let attempts = 0;
+    let isReadOnly = true;
+    Object.defineProperty(house, 'removeError', {
+      get: () => (isReadOnly && ++attempts ? new HubFailed('Server got itself in trouble') : undefined),
+    });
+    await house.clock.advance(10_000);
+    const reasons = new Set<string>();
+    for (let step = 0; step < 1_200; step++) {
+      reasons.add((await house.reconcile('HubAutomation a')).reason);
+      await house.clock.advance(500);
+    }
+    expect([...reasons]).not.toContain('DriftDetected');
+    expect([...reasons]).toContain('HubFailed');
+    expect(attempts).toBeGreaterThan(3);
+    expect(attempts).toBeLessThan(20); // in 10 minutes
+    isReadOnly = false;
+    await house.clock.advance(600_000);
+    await allReady(1);
+    expect(house.ownFiles.size).toBe(0);
   });
 
   test('is overwritten by Api, and an event says so', async () => {

@@ -41,6 +41,8 @@ const TYPES = { HubAutomation: automations, HubScene: scenes, HubScript: scripts
 const LARGEST_CONFIG_MAP = 1_048_576;
 const ACCEPTED = 'sha256:accepted';
 const KINDS = ['automation', 'scene', 'script'] as const;
+/** Message of an `applyError` that a reconcile may end with. */
+export const AWAY = 'the API server is away';
 const NOTHING = Symbol('nothing');
 
 interface StoredMap extends ClusterObject {
@@ -218,8 +220,8 @@ export class House {
     try {
       outcome = await this.modules[resource.kind]!.sync(resource, this.client, context as ReconcileContext);
     } catch (error) {
-      if (!(error instanceof HubFailed)) throw error;
-      outcome = { type: 'Waiting', reason: 'HubFailed', message: error.message, after: 1_000 };
+      if (!this.isExpected(error)) throw error;
+      outcome = { type: 'Waiting', reason: 'HubFailed', message: (error as Error).message, after: 1_000 };
     }
     if (this.failsStatus || (this.isBusy && outcome.type === 'Waiting' && outcome.brief)) return outcome;
     const fields = Object.entries({ ...resource.status, ...outcome.status });
@@ -247,6 +249,10 @@ export class House {
     throw new Error(`${key} is never removed`);
   }
 
+  isDeleting(kind: string, name: string): boolean {
+    return this.resources.get(`${kind} ${name}`)?.metadata.deletionTimestamp !== undefined;
+  }
+
   /** The API server has been asked to delete it. */
   beginDeletion(key: string): void {
     const present = this.resources.get(key)!;
@@ -268,10 +274,15 @@ export class House {
       }
       this.removalEvents.push(...removed.map(({ message }) => message));
     } catch (error) {
-      if (!(error instanceof HubFailed)) throw error;
+      if (!this.isExpected(error)) throw error;
       return false;
     }
     return this.resources.delete(key);
+  }
+
+  /** The runtime repeats a reconcile that throws this. */
+  private isExpected(error: unknown): boolean {
+    return error instanceof HubFailed || (error instanceof Error && error.message === AWAY);
   }
 
   async report() {
@@ -362,19 +373,23 @@ export class House {
       cluster: {
         request: (async () => {
           if (!this.refreshes) return;
-          const mount = () => void (this.mounted = this.mountable());
-          if (this.refreshTime > 0) this.clock.after(this.refreshTime, mount);
-          else mount();
+          if (this.refreshTime > 0) this.clock.after(this.refreshTime, () => this.mount());
+          else this.mount();
         }) as never,
       },
     });
+  }
+
+  /** The pod gets the files. */
+  mount(): void {
+    this.mounted = this.mountable();
   }
 
   /** The hub loads all of its files. */
   restartHub(): void {
     this.hubStarts += 1;
     this.presence.restart();
-    this.mounted = this.mountable();
+    this.mount();
     for (const kind of KINDS) this.load(kind);
   }
 
@@ -383,7 +398,8 @@ export class House {
     return new Map([...this.configMaps].filter(([name]) => /^villa-delivery-\d$/.test(name)));
   }
 
-  private load(kind: ConfigEntityKind): void {
+  /** The hub loads the definitions of a kind that its pod has. */
+  load(kind: ConfigEntityKind): void {
     const omitted = this.omitted ?? NOTHING;
     const delivered = [...this.mounted.values()].flatMap(({ data }) => [
       ...[...readFileText(kind, data[`${kind}s.yaml`]!)].filter(([, { alias }]) => alias !== omitted),
@@ -521,11 +537,14 @@ export class House {
       },
       removal: {
         lateWritePeriod: this.lateWritePeriod,
-        remove: living((kind: string, id: string, { shouldRemove }: { shouldRemove: () => boolean }) => {
-          if (!shouldRemove()) return;
-          this.asked.push(`remove ${id}`);
-          for (const map of [this.ownFiles, this.loaded, this.registry]) map.delete(`${kind} ${id}`);
-        }),
+        remove: living(
+          async (kind: string, id: string, { shouldRemove }: { shouldRemove: () => boolean }) => {
+            await this.writing;
+            if (!shouldRemove()) return;
+            this.asked.push(`remove ${id}`);
+            for (const map of [this.ownFiles, this.loaded, this.registry]) map.delete(`${kind} ${id}`);
+          },
+        ),
       },
       reloads: new Reloads({
         clock: this.clock,
