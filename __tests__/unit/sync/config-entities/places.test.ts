@@ -1,3 +1,7 @@
+import type { HubClient } from '../../../../operator/client/hub-client';
+import { Places } from '../../../../operator/sync/config-entities/places';
+import { ManualClock } from '../../manual-clock';
+import { services } from '../fixtures';
 import { House } from './delivery/house';
 
 // Everything that holds for a definition in both of its places: the hub's own file and a mounted one.
@@ -175,4 +179,18 @@ describe.each([
     );
     expect(ids()).toEqual({ [place]: ['a'], [left]: [] });
   });
+});
+
+test('an object that was not written into its destination stays where it is, as when its resource has got another id', async () => {
+  const at = { namespace: 'home', name: 'villa' };
+  const places = new Places(services({ clock: new ManualClock() }), {} as HubClient, at, {
+    fileReads: {} as never,
+    isExpecting: () => false,
+  });
+  places.files.definitions.put('automation', 'a', AUTOMATION);
+  const move = { write: async () => false, mayLeave: () => true };
+  const moved = places.move(places.own, 'automation', 'a', move);
+  await new Promise(setImmediate);
+  expect(places.whereIs('automation', 'a')).toBe(places.mounted);
+  expect(await moved).toBeUndefined();
 });
