@@ -117,7 +117,7 @@ interface Candidate {
   readonly missing: readonly string[];
 }
 
-export async function writeFlowsPage(page: string): Promise<void> {
+async function writeFlowsPage(page: string): Promise<void> {
   const bench = await HubBench.start();
   const folder = await mkdtemp(join(tmpdir(), 'config-flows-'));
   try {

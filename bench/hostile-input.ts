@@ -30,9 +30,9 @@ export const hostileScenarios = [
 ] as const;
 /** The time of each scenario in the bench. */
 const MOST_SECONDS = 40;
-export type HostileScenario = (typeof hostileScenarios)[number];
+type HostileScenario = (typeof hostileScenarios)[number];
 
-export interface HostileFigures {
+interface HostileFigures {
   /** Answers that were read, and refused ones. */
   readonly answered: number;
   readonly refused: number;

@@ -7,7 +7,7 @@ const SHAPES = 20;
 const SEED = Number(process.env['SEED'] ?? 814_704_581);
 
 /** A text, and the number of its shape: how often it uses each production. */
-export interface HostileText {
+interface HostileText {
   readonly shape: number;
   readonly text: string;
 }

@@ -40,7 +40,7 @@ export interface BenchHub {
 }
 
 /** What a hub is told to do, as it announces it, from the beginning of the count. */
-export interface Traffic {
+interface Traffic {
   /** Automations that were written, by id, with the time of each. */
   readonly writes: { readonly id: string; readonly at: number }[];
   /** Reloads of all automations. */

@@ -4,7 +4,7 @@ import { scrape, sum } from './operator-metrics';
 import { residentMegabytes } from './runtime';
 
 /** Resident memory of an operator and parts of it, in MB (Linux). */
-export interface ResidentParts {
+interface ResidentParts {
   readonly total: number;
   /** The heap of V8, with its free pages. */
   readonly javascript: number;

@@ -46,7 +46,7 @@ export const resourceType = ({ kind, plural }: KindDefinition): ResourceType => 
 });
 
 /** What a user may see of the resources of ours. */
-export interface Readable {
+interface Readable {
   readonly resources: ReadonlyMap<string, readonly CustomResource[]>;
   /** The kinds that the user may not list, with the words of the API server. */
   readonly refused: ReadonlyMap<string, string>;

@@ -9,7 +9,7 @@ import { type ProgramName, runProgram } from './program';
 const MOST_CALLS = 5;
 
 /** Runs a command in this process. @returns its exit code */
-export async function main(name: ProgramName, args: readonly string[]): Promise<number> {
+async function main(name: ProgramName, args: readonly string[]): Promise<number> {
   const interrupt = new AbortController();
   process.once('SIGINT', () => interrupt.abort(new Error('interrupted')));
   // The reader of a pipe, such as head, has gone: that is no fault, and the rest is of no use.
@@ -24,7 +24,7 @@ export async function main(name: ProgramName, args: readonly string[]): Promise<
 }
 
 /** Where a fault was. Not its text, which may quote a value that the program has read. */
-export function faultText(thrown: unknown): string {
+function faultText(thrown: unknown): string {
   const fault = errorOf(thrown);
   return [fault.name, ...callsOf(fault).slice(0, MOST_CALLS)].join('\n');
 }

@@ -20,7 +20,7 @@ export interface Target {
 }
 
 /** `KIND/NAME`, where KIND is any name that kubectl takes; `NAME` alone is a Hub. @throws CommandError */
-export function parseTarget(argument: string): Target {
+function parseTarget(argument: string): Target {
   const slash = argument.indexOf('/');
   const [kind, name] =
     slash < 0 ? [undefined, argument] : [argument.slice(0, slash), argument.slice(slash + 1)];

@@ -1,13 +1,13 @@
 import { styleText } from 'node:util';
 
 /** The part of a `tty.WriteStream` that is used. */
-export interface Output {
+interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 }
 
-export interface TerminalOptions {
+interface TerminalOptions {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -17,7 +17,7 @@ export class CustomResourceDefinitions extends Construct {
   }
 }
 
-export function customResourceDefinition(definition: KindDefinition) {
+function customResourceDefinition(definition: KindDefinition) {
   const { kind, plural, singular, shortNames } = definition;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -34,7 +34,7 @@ export function writeJsonSchemas(folder: string): void {
 const fileOf = ({ kind }: KindDefinition): string => `${API_GROUP}/${kind.toLowerCase()}_${API_VERSION}.json`;
 
 /** The schema of the CRD without what only the API server knows: rules (CEL), and how lists are merged. */
-export function jsonSchema(definition: KindDefinition): object {
+function jsonSchema(definition: KindDefinition): object {
   const { properties, ...schema } = objectSchema(definition);
   return {
     ...plain(schema as Schema),

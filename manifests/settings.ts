@@ -12,7 +12,7 @@ export type WebhookCertificate = (typeof webhookCertificates)[number];
 export const NO_WEBHOOK = 'none';
 
 /** Quantities, as Kubernetes writes them. */
-export interface Resources {
+interface Resources {
   readonly requests: { readonly cpu: string; readonly memory: string };
   /** Without one of CPU: it would only slow the operator down when it starts. */
   readonly limits: { readonly memory: string };

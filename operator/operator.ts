@@ -37,7 +37,7 @@ import { Webhook } from './webhook';
 import { clusterState } from './webhook/cluster-state';
 
 /** Why the operator ended: it was stopped, or it lost the lease. */
-export type End = 'stopped' | 'lost';
+type End = 'stopped' | 'lost';
 
 /** The lease is renewed over a separate connection, with a request timeout shorter than the renew deadline. */
 const LEASE_REQUEST_TIMEOUT = 5_000;

@@ -6,7 +6,7 @@ import { archiveOf } from './archive';
 import type { Run } from './run';
 
 /** The folder of the published files, below the folder of the sources. */
-export const ARTIFACTS = join('build', 'release');
+const ARTIFACTS = join('build', 'release');
 
 const names = (version: string) => ({
   chart: `hub-operator-${version}.tgz`,

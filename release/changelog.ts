@@ -1,5 +1,5 @@
 /** What a section of CHANGELOG.md says. */
-export interface Section {
+interface Section {
   readonly version: string;
   /** The day of the release, `2026-11-25`. */
   readonly date: string;

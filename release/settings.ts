@@ -1,6 +1,6 @@
 import { versionMistake } from './version';
 
-export interface ReleaseSettings {
+interface ReleaseSettings {
   readonly version: string;
   /** With its digest, `registry.example/hub-operator@sha256:…`. */
   readonly image: string;

@@ -15,7 +15,7 @@ export type Series = { readonly metric: string } & (
   | { readonly points: readonly (number | null)[] }
 );
 
-export interface RulesRequest {
+interface RulesRequest {
   /** Seconds between two samples and between two evaluations of the rules. */
   readonly interval: number;
   readonly series: readonly Series[];
@@ -72,7 +72,7 @@ export async function argoHealth(script: string, objects: readonly object[]): Pr
   return (await answerOf(program, { script, objects })) as Health[];
 }
 
-export interface Conformity {
+interface Conformity {
   /** Number of resources that have a schema and are valid. */
   readonly valid: number;
   readonly findings: readonly {

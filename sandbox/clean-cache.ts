@@ -38,7 +38,7 @@ export async function cleanCache(
   return others;
 }
 
-export interface RunningProcess {
+interface RunningProcess {
   readonly pid: string;
   /** The file of its program, and its arguments. */
   readonly words: readonly string[];

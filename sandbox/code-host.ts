@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 
 /** A request that a code host has got. */
-export interface CodeHostRequest {
+interface CodeHostRequest {
   readonly path: string;
   readonly authorization: string | undefined;
 }

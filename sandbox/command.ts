@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { stepError } from './sandbox-error';
 import { exitOf, spawnTethered } from './process';
 
-export interface Command {
+interface Command {
   /** The purpose of the command, as the beginning of a sentence: "Installing Home Assistant". */
   readonly step: string;
   readonly command: readonly [program: string, ...args: string[]];

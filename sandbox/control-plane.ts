@@ -12,17 +12,17 @@ import { SandboxProcess } from './process';
 import type { Report } from './progress';
 
 /** In the order of their start. */
-export const components = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
-export type Component = (typeof components)[number];
+const components = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
+type Component = (typeof components)[number];
 
-export interface ControlPlanePorts {
+interface ControlPlanePorts {
   readonly etcd: number;
   readonly etcdPeer: number;
   readonly apiServer: number;
 }
 
 /** A control plane that nodes other than processes of this machine's loopback interface reach. */
-export interface Surroundings {
+interface Surroundings {
   /** What all components listen on. */
   readonly address: string;
   /** The beginning of a command that runs the rest of it there. */

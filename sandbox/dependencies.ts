@@ -4,7 +4,7 @@ import { type ProgressMode, type Report, runSteps } from './progress';
 import { tether } from './tether';
 
 /** Programs that the sandbox builds or downloads once and keeps in the cache. */
-export interface Dependencies {
+interface Dependencies {
   readonly controlPlane: ControlPlaneProgram;
   /** Absent when no hubs were requested. */
   readonly hubSoftware?: HubSoftware;

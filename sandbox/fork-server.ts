@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 
 const PROGRAM = join(__dirname, 'fork-server.py');
 
-export interface ForkServerOptions {
+interface ForkServerOptions {
   /** Path of the tether program, which ends the server when this process ends. */
   readonly tether: string;
   /** The interpreter whose programs it runs, and its environment. */

@@ -4,7 +4,7 @@ import { runCommand } from './command';
 import { goEnvironment } from './go-module';
 import type { Report } from './progress';
 
-export interface GoProgram {
+interface GoProgram {
   /** For the cache and its log. */
   readonly name: string;
   /** For messages. */

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
 /** A client certificate and its key (PEM), or a bearer token, such as that of a service account. */
-export type Credentials = { readonly certificate: string; readonly key: string } | { readonly token: string };
+type Credentials = { readonly certificate: string; readonly key: string } | { readonly token: string };
 
-export interface Access {
+interface Access {
   /** `https://127.0.0.1:<port>` */
   readonly apiServer: string;
   /** PEM. */

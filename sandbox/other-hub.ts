@@ -42,11 +42,7 @@ export async function ownRequirements(
 const OF_NO_INTEGRATION = ['colorlog', 'psycopg2-binary'];
 
 /** What a hub does not name, it does not need, but for {@link OF_NO_INTEGRATION}. */
-export function ownPins(
-  pinned: readonly string[],
-  own: readonly string[],
-  without: readonly string[],
-): string[] {
+function ownPins(pinned: readonly string[], own: readonly string[], without: readonly string[]): string[] {
   const others = pinned.filter((line) => OF_NO_INTEGRATION.includes(nameOf(line)));
   return withoutRaised([...own, ...others]).filter((line) => !without.includes(nameOf(line)));
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tether } from './tether';
 
-export interface Launch {
+interface Launch {
   /** For messages, and for the files `<name>.log` (appended to) and `<name>.pid` in `directory`. */
   readonly name: string;
   readonly command: readonly [program: string, ...args: string[]];

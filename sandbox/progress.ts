@@ -6,7 +6,7 @@ export type ProgressMode = 'pretty' | 'plain' | 'silent';
 /** Reports the progress of a step in a few words. */
 export type Report = (text: string) => void;
 
-export interface Step {
+interface Step {
   readonly title: string;
   /** Throws when it fails. A returned text, such as a version or a URL, is shown after the title. */
   run(report: Report): Promise<string | void>;

@@ -18,7 +18,7 @@ export interface Crossing {
 }
 
 /** Called before a request reaches the API server, and after it was answered there; the operator waits meanwhile. */
-export type Gate = (moment: 'before' | 'after', crossing: Crossing) => Promise<'on' | 'drop'>;
+type Gate = (moment: 'before' | 'after', crossing: Crossing) => Promise<'on' | 'drop'>;
 
 /** Stands between an operator and the API server, so that a test can strike at exactly one request. */
 export class ApiProxy {

@@ -12,7 +12,7 @@ const INSTALL_TIMEOUT = 300_000;
 const TIMEOUT = 120_000;
 
 /** The path of a browser, or why there is none. */
-export type FoundBrowser = { readonly path: string } | { readonly obstacle: string };
+type FoundBrowser = { readonly path: string } | { readonly obstacle: string };
 
 /** Installs Debian's browser where there is none, as root. Blocks: jest asks before it knows which tests it has. */
 export function findBrowser(): FoundBrowser {

@@ -19,7 +19,7 @@ const modules = {
   },
 } as const;
 
-export type Definitions = keyof typeof modules;
+type Definitions = keyof typeof modules;
 
 /** Installs the definitions, without the controllers that would act on them. */
 export async function install(definitions: Definitions): Promise<void> {

@@ -28,7 +28,7 @@ export interface Device {
 }
 
 /** The requests to the device, in this order. */
-export interface DeviceRequest {
+interface DeviceRequest {
   /** Host of an entry that was set up. */
   readonly setup?: string;
   /** Password of a login. */

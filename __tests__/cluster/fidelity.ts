@@ -20,14 +20,14 @@ import { until } from './until';
 import type { Moment, Scenario } from './fidelity-scenarios';
 
 /** A call of an automation or a script. */
-export interface TimedCall {
+interface TimedCall {
   /** Seconds after the start of the scenario. */
   readonly at: number;
   readonly what: string;
 }
 
 /** Calls by the name of the scenario. */
-export type Calls = ReadonlyMap<string, readonly TimedCall[]>;
+type Calls = ReadonlyMap<string, readonly TimedCall[]>;
 
 const REST = 10; // seconds, in which the last runs end
 
@@ -217,7 +217,7 @@ async function writeHub(folder: string, scenarios: readonly Scenario[]): Promise
   await addCustomIntegration(folder, 'player', ...PLAYER.trim().split('\n'));
 }
 
-export interface Difference {
+interface Difference {
   /** The largest difference of the times of a call, in seconds. */
   readonly seconds: number;
   /** Both lists of calls, where they are not the same calls in the same order. */

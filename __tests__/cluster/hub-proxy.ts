@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
 /** Requests that got an answer, as `POST /api/…`, with its HTTP status. */
-export interface Passed {
+interface Passed {
   readonly what: string;
   readonly status: number;
 }

@@ -54,7 +54,7 @@ export const caseOf = (name: string, { steps, hub: _, ...parts }: CaseParts): Ca
 type Plain = string | number | boolean | null | RegExp | readonly Plain[] | { readonly [key: string]: Plain };
 
 /** An expected value as the command line compiles it. */
-export function want(value: Plain): Want {
+function want(value: Plain): Want {
   if (typeof value === 'string') return { text: value };
   if (typeof value === 'number') return { number: value };
   if (value instanceof RegExp) return { regex: value.source };
@@ -66,7 +66,7 @@ export function want(value: Plain): Want {
 const wants = (values: Readonly<Record<string, Plain>>): Record<string, Want> =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, want(value)]));
 
-export interface PlainCall {
+interface PlainCall {
   readonly entity?: readonly string[];
   readonly data?: Readonly<Record<string, Plain>>;
   readonly times?: number;
@@ -108,7 +108,7 @@ export const atStep = (at: Instant): Unplaced => ({ at });
 
 export type { Answer, Case, CaseAnswer, Home, Mock };
 
-export interface Run {
+interface Run {
   readonly code: number;
   readonly answers: readonly Answer[];
   readonly stderr: string;

@@ -13,7 +13,7 @@ import { onboardedVolume } from './onboarded-volume';
 const FILES = ['automations.yaml', 'scripts.yaml', 'scenes.yaml'];
 
 /** What `kubectl hub export` printed. */
-export interface Exported {
+interface Exported {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

@@ -35,7 +35,7 @@ export interface ProgramEnvironment {
 type Part = Readonly<Record<string, unknown>>;
 
 /** The container `hub` of a pod template, with a program that starts at once instead of a hub. */
-export const lightContainer = (part: Part = {}) => ({
+const lightContainer = (part: Part = {}) => ({
   name: 'hub',
   command: ['python3', '-c', PROGRAM],
   ...part,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { freePort } from '../../sandbox/ports';
 
-export interface BrokerLogin {
+interface BrokerLogin {
   readonly user: string;
   readonly password: string;
 }

@@ -17,14 +17,14 @@ import { runPython } from './python-script';
 import { silentLog } from './silent-log';
 
 /** What a hub leaves on its volume after its onboarding. */
-export interface OnboardedVolume {
+interface OnboardedVolume {
   /** A configuration directory to copy, never to use. */
   readonly directory: string;
   /** A long-lived token of its owner. */
   readonly token: string;
 }
 
-export const OWNER = { name: 'Owner', username: 'admin', password: 'correct horse', language: 'en' };
+const OWNER = { name: 'Owner', username: 'admin', password: 'correct horse', language: 'en' };
 
 const YEARS_10 = 3650;
 

@@ -5,7 +5,7 @@ import { patchObject } from './api';
 import { eventsWritten, writtenEvents } from './events';
 import { clusterAccess, stopAtEnd, until } from '.';
 
-export interface TestOperatorOptions {
+interface TestOperatorOptions {
   /** Settings by environment variable. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Path of another kubeconfig than the service account's own. */
@@ -17,7 +17,7 @@ export interface TestOperatorOptions {
   readonly isRestarted?: boolean;
 }
 
-export interface PassEnd {
+interface PassEnd {
   readonly kind: string;
   readonly name: string;
   readonly outcome: 'Ready' | 'Waiting' | 'Stalled';

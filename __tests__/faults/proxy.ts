@@ -13,7 +13,7 @@ export type Fault =
   /** Accepted, and never heard of again. */
   | { readonly type: 'silence' };
 
-export interface Upstream {
+interface Upstream {
   /** `https://127.0.0.1:<port>` */
   readonly apiServer: string;
   /** PEM, as are the others. */

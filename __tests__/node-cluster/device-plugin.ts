@@ -62,7 +62,7 @@ server.listen(FOLDER + SOCKET, () => {
 process.stdin.on('end', () => process.exit()).resume();
 `;
 
-export interface OfferedDevice {
+interface OfferedDevice {
   /** `squat.ai/zigbee` */
   readonly resource: string;
   /** On the node, and in the container that gets it. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isLower } from '../../operator/base/hub-version';
 
 /** Tests of what a hub has only since a version, or that need it. */
-export interface NewerFeature {
+interface NewerFeature {
   /** Below __tests__. */
   readonly file: string;
   /** A part of the names of the tests; absent: all of the file. */

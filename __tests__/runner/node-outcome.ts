@@ -50,7 +50,7 @@ export function killed(soFar: ResultsSoFar, minutes: number, idle: number, isAsk
   };
 }
 
-export interface ResultsSoFar {
+interface ResultsSoFar {
   readonly passed: number;
   readonly failed: number;
 }

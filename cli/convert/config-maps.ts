@@ -10,7 +10,7 @@ export interface ConfigMapPlan {
   readonly files: readonly PlannedFile[];
 }
 
-export interface PlannedFile {
+interface PlannedFile {
   readonly key: string;
   /** In the hub's directory. */
   readonly path: string;
@@ -109,7 +109,7 @@ function keyed(folder: string, paths: readonly string[]): readonly PlannedFile[]
 }
 
 /** The path of a file within the folder of its ConfigMap. */
-export const withinFolder = (folder: string, path: string): string =>
+const withinFolder = (folder: string, path: string): string =>
   folder === '' ? path : path.slice(folder.length + 1);
 
 /** The entry of `spec.filesFrom`. Without `items` a further key is a further file. */

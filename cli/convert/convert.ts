@@ -19,7 +19,7 @@ import { secretsOf } from './secrets';
 import type { Left, Source } from './sorting';
 import { within } from './within';
 
-export interface Names {
+interface Names {
   readonly hub: string;
   readonly namespace?: string;
 }

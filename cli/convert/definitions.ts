@@ -26,7 +26,7 @@ export interface Definition {
   readonly payload: Fields;
 }
 
-export interface ReadDefinitions {
+interface ReadDefinitions {
   readonly definitions: readonly Definition[];
   /** Items that no resource can be made of: a sentence without the file. */
   readonly unread: readonly { readonly line: number; readonly reason: string }[];

@@ -27,7 +27,7 @@ export interface Inventory {
   readonly notes: readonly Note[];
 }
 
-export interface Note {
+interface Note {
   /** A sentence, which begins with the file and the line. */
   readonly message: string;
   /** The configuration cannot be used like this. */

@@ -1,7 +1,7 @@
 import { hasSecret, isSecretKey } from '../export/likely-secrets';
 
 /** A line that looks like a secret, counted from 1. */
-export interface SecretLine {
+interface SecretLine {
   readonly line: number;
   /** What of it. */
   readonly subject: string;

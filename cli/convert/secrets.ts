@@ -5,7 +5,7 @@ import type { Left } from './sorting';
 const MOST_KEYS = 256;
 
 /** The secrets of a configuration, without their values. */
-export interface ConvertedSecrets {
+interface ConvertedSecrets {
   /** The Secret that a person makes, and the spec of the HubSecrets that names it. Absent: no secret is used. */
   readonly secret?: { readonly name: string; readonly keys: readonly string[]; readonly spec: object };
   readonly warnings: readonly string[];

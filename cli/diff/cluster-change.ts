@@ -9,7 +9,7 @@ import { fieldOf, type Path } from '../../operator/offline/field-path';
 import { type Cluster, resourceType } from '../cluster';
 
 /** A field of a resource that applying would change; undefined: it is absent. */
-export interface FieldChange {
+interface FieldChange {
   /** `spec.triggers[0].to` */
   readonly field: string;
   readonly before: unknown;
@@ -121,7 +121,7 @@ function applierOf({ metadata }: CustomResource): string {
 }
 
 /** The innermost fields that differ; of lists of different lengths, the whole list. */
-export function changedFields(before: unknown, after: unknown, path: Path): FieldChange[] {
+function changedFields(before: unknown, after: unknown, path: Path): FieldChange[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (isObject(before) && isObject(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();

@@ -8,7 +8,7 @@ export interface OperatorContainer {
 }
 
 /** What a Deployment of the operator works on; undefined settings: they cannot be read, and it does not start. */
-export interface Installation {
+interface Installation {
   readonly namespace: string;
   readonly settings: Pick<Settings, 'leaseName' | 'watchNamespaces' | 'watchNamespaceSelector'> | undefined;
 }

@@ -22,7 +22,7 @@ export interface NotExpressed {
   readonly reason: string;
 }
 
-export interface ReadEntities {
+interface ReadEntities {
   readonly stored: readonly StoredEntity[];
   readonly notExpressed: readonly NotExpressed[];
 }

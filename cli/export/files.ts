@@ -33,7 +33,7 @@ export interface Warning {
   readonly message: string;
 }
 
-export interface CheckedFiles {
+interface CheckedFiles {
   readonly files: readonly ExportedFile[];
   readonly warnings: readonly Warning[];
   readonly notExpressed: readonly NotExpressed[];
@@ -130,7 +130,7 @@ export interface KeptFile {
 }
 
 /** What became of the files of an export. */
-export interface WrittenFiles {
+interface WrittenFiles {
   readonly written: readonly ExportedFile[];
   readonly kept: readonly KeptFile[];
   /** YAML files in the same folders that this export has no object for, such as those of objects that were removed. */

@@ -5,7 +5,7 @@ import { CommandError } from '../command-error';
 import { oneLine } from '../output';
 
 /** A port of this machine that leads to a Service. */
-export interface ForwardedPort {
+interface ForwardedPort {
   readonly url: string;
   close(): void;
 }

@@ -64,7 +64,7 @@ const worst = (problems: readonly Problem[]): HubTree['state'] =>
   problems.some(({ state }) => state === 'Failed') ? 'Failed' : 'Progressing';
 
 /** `kitchen ← floor Attic is missing` */
-export function chainOf({ name, reason, causes }: Problem): string {
+function chainOf({ name, reason, causes }: Problem): string {
   if (causes.length === 0) return `${name}: ${reason ?? 'not reconciled yet'}`;
   return [name, ...causes.map(linkOf)].join(' ← ');
 }

@@ -4,7 +4,7 @@ import { conditionOf } from '../../operator/runtime/conditions';
 /** The state of a resource in one word, by the rules of kstatus. */
 export type State = 'Ready' | 'Progressing' | 'Failed' | 'Suspended' | 'Deleting';
 
-export interface ResourceState {
+interface ResourceState {
   readonly state: State;
   /** From the condition `Ready`; absent: the operator has not reconciled the resource yet. */
   readonly reason?: string;

@@ -25,7 +25,7 @@ async function isProgram(path: string): Promise<boolean> {
 }
 
 /** A Python with Home Assistant of this version. */
-export interface HubPython {
+interface HubPython {
   readonly path: string;
   readonly version: string;
 }

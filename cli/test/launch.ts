@@ -21,7 +21,7 @@ export interface PythonOptions {
 }
 
 /** The Hub of the files, if they have one. */
-export interface HubWorkload {
+interface HubWorkload {
   /** A tag, or a digest. */
   readonly version?: string;
   readonly image?: string;
@@ -33,7 +33,7 @@ export const WAYS_TO_PYTHON =
   'name the Python of a virtual environment that has Home Assistant with --python (pip install homeassistant), install docker or podman, or run it in a clone of the operator after make sandbox HUBS=1';
 
 /** The surroundings that are searched for a Python. */
-export interface Surroundings {
+interface Surroundings {
   /** The folder of this program. */
   readonly folder: string;
   readonly variables: Readonly<Record<string, string | undefined>>;

@@ -247,7 +247,7 @@ export interface CaseAnswer extends OfCase {
   readonly withoutState: readonly string[];
 }
 
-export type FaultKind =
+type FaultKind =
   'missing-call' | 'times' | 'unexpected-call' | 'state' | 'log' | 'runaway' | 'stuck' | 'step' | 'time';
 
 export interface Fault {

@@ -22,7 +22,7 @@ const LONGEST_LINE = 64 * 1_024 * 1_024;
 /** Characters of an answer that a message shows. */
 const SHOWN = 120;
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly clock: Clock;
   /** Ctrl-C. */
   readonly signal: AbortSignal;

@@ -6,7 +6,7 @@ import { filesOf, isTestFile } from '../../operator/offline/files';
 import { CommandError } from '../command-error';
 
 /** Files of tests, and the paths that have the resources. */
-export interface TestPaths {
+interface TestPaths {
   readonly tests: readonly string[];
   readonly resources: readonly string[];
 }

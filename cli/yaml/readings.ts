@@ -21,7 +21,7 @@ const asYaml12 = (text: string): readonly Document.Parsed[] =>
   }) as readonly Document.Parsed[];
 
 /** The value of a document in both readings. */
-export interface Readings {
+interface Readings {
   readonly kubectl: unknown;
   /** Undefined: the text is no YAML 1.2. */
   readonly yaml12: unknown;

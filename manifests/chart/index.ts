@@ -27,7 +27,7 @@ export function writeChart(folder: string, settings: SynthSettings): void {
 }
 
 /** The files of the chart by their paths in it. */
-export function chartFiles(settings: SynthSettings): Readonly<Record<string, string>> {
+function chartFiles(settings: SynthSettings): Readonly<Record<string, string>> {
   const values = chartValues(settings);
   const templates = readdirSync(TEMPLATES, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.\w+$/.test(path))

@@ -26,7 +26,7 @@ export function failedFlowText({ flow, domain, step, field }: FailedFlow): strin
 }
 
 /** The key of the hub for an error, with the text that its UI shows for it. */
-export interface FlowCause {
+interface FlowCause {
   readonly key: string;
   readonly words?: string | undefined;
   /** The error has ended the flow. */

@@ -10,13 +10,13 @@ import { intendedField } from './misnamed-fields';
 import { truncate } from '../base/truncate';
 
 /** A problem because of which the API server would reject an object. */
-export interface Problem {
+interface Problem {
   readonly path: Path;
   /** A sentence without the field. */
   readonly message: string;
 }
 
-export interface Checked {
+interface Checked {
   /** The object as the API server would store it: with defaults, and without fields that are null. */
   readonly object: Readonly<Record<string, unknown>>;
   readonly problems: readonly Problem[];

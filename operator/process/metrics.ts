@@ -14,7 +14,7 @@ interface QueueGauges {
 }
 
 /** The results of a reconcile, with the label values of controller-runtime. */
-export type ResultLabel = 'success' | 'requeue_after' | 'error';
+type ResultLabel = 'success' | 'requeue_after' | 'error';
 
 /**
  * All metrics. Where controller-runtime has a metric, its name and labels are used, so that existing dashboards and

@@ -8,7 +8,7 @@ import { conditionOf, isReady } from '../runtime/conditions';
  * The state of a resource by the rules of kstatus; a suspended one is neither awaited nor at fault, nor is one in a dry-run,
  * of which nothing is written.
  */
-export const resourceStates = ['ready', 'reconciling', 'stalled', 'suspended'] as const;
+const resourceStates = ['ready', 'reconciling', 'stalled', 'suspended'] as const;
 export type ResourceState = (typeof resourceStates)[number];
 
 /**

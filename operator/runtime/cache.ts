@@ -15,7 +15,7 @@ type WatchOptions<T extends ClusterObject> = Pick<
   'annotationPrefix' | 'indexBy' | 'labelSelector' | 'metadataOnly' | 'onChange' | 'transform'
 >;
 
-export interface CacheOptions {
+interface CacheOptions {
   readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;

@@ -7,7 +7,7 @@ interface Page<T> {
   readonly metadata?: { readonly continue?: string };
 }
 
-export interface ListOptions {
+interface ListOptions {
   /** Most objects of one answer. */
   readonly pageSize: number;
   readonly query?: Query;

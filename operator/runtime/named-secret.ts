@@ -32,7 +32,7 @@ interface NamedSecret {
 export type HubUse = 'OwnerLogin' | 'ExternalToken' | 'Other';
 
 /** The part of a Secret that the rule looks at. */
-export type Marked = Pick<SecretContent, 'labels' | 'type'>;
+type Marked = Pick<SecretContent, 'labels' | 'type'>;
 
 /**
  * Types whose values are for the cluster itself: with one of them a hub, or a server that it connects to, would act in

@@ -19,7 +19,7 @@ const REQUEST_TIMEOUT = 10_000;
 const KEEP_ALIVE = 120_000;
 const CLOSED = 'the connection was closed';
 
-export interface Tls {
+interface Tls {
   /** PEM, the server's certificate first. */
   readonly certificate: string;
   /** PEM */

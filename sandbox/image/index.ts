@@ -10,7 +10,7 @@ import { nodeFiles } from './node-files';
 import { operatorNode } from './operator-node';
 import { imagePlatform } from './platform';
 
-export interface OperatorImage {
+interface OperatorImage {
   /** Path of a tar that `docker load` and `ctr images import` take. */
   readonly archive: string;
   /** Name with tag, as `dist/` asks for it. */

@@ -22,7 +22,7 @@ export interface Layer<Tar = Buffer | LayerFile> {
   readonly digest: string;
 }
 
-export interface LayerFile {
+interface LayerFile {
   readonly path: string;
   /** In bytes. */
   readonly size: number;

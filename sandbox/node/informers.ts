@@ -9,7 +9,7 @@ import {
 import { pause, pauseAfter } from './pause';
 import { describe, type Log } from './retry';
 
-export type Cache<T extends KubernetesObject> = Informer<T> & ObjectCache<T>;
+type Cache<T extends KubernetesObject> = Informer<T> & ObjectCache<T>;
 
 /**
  * Creates an informer of the client library; {@link startCache} restarts it after errors. Two properties of the

@@ -7,7 +7,7 @@ import { retry } from './retry';
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64' };
 
 /** This machine as a Node. The node lifecycle controller is off: nothing changes its condition Ready. */
-export function nodeObject(now: Date): V1Node {
+function nodeObject(now: Date): V1Node {
   const resources = { cpu: String(cpus().length), memory: `${Math.floor(totalmem() / 1024)}Ki`, pods: '110' };
   const architecture = ARCHITECTURES[arch()] ?? arch();
   return {

@@ -46,11 +46,7 @@ export async function* verdicts(
 }
 
 /** Asks once. Resolves with the failure, or `undefined` when the probe succeeds. */
-export async function ask(
-  probe: V1Probe,
-  target: ProbeTarget,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+async function ask(probe: V1Probe, target: ProbeTarget, signal: AbortSignal): Promise<string | undefined> {
   const { timeoutSeconds = 1 } = probe;
   // Not AbortSignal.any with AbortSignal.timeout: Node may collect the timeout before it fires, and the probe hangs.
   const limit = new CombinedSignal(signal);

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { appendFileSync, closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { systemClock } from '../../operator/base/clock';
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** Path of the tether program, which ends the process group when this process ends. */
   tether: string;
   command: string[];

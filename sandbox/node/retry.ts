@@ -28,7 +28,7 @@ export async function retry<T>(
 }
 
 /** HTTP status of an API error; 0 when the server did not answer. */
-export function statusCode(error: unknown): number {
+function statusCode(error: unknown): number {
   return error instanceof ApiException ? error.code : 0;
 }
 

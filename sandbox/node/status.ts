@@ -3,7 +3,7 @@ import type { V1ContainerStatus, V1Pod, V1PodCondition, V1PodStatus } from '@kub
 import { NODE_ADDRESS } from './names';
 
 /** The node's data of a running pod. */
-export interface PodView {
+interface PodView {
   podIP: string;
   startTime: Date;
   init: V1ContainerStatus[];

@@ -11,7 +11,7 @@ import { MissingReference, type Lookup } from './lookup';
 import { fileMode, fingerprint, isCopied, projections, volumeFiles } from './volume-files';
 
 /** Requests a token of the pod's service account, once per volume: it is not renewed when it expires. */
-export type TokenSource = (audience: string | undefined, lifetimeSeconds: number) => Promise<string>;
+type TokenSource = (audience: string | undefined, lifetimeSeconds: number) => Promise<string>;
 
 export class PodVolumes {
   private readonly written = new Map<string, string>();

@@ -8,7 +8,7 @@ export const NODE_NAME = 'real-node';
 const POD_NETWORK = '10.88.0.0/16';
 const DNS_ADDRESS = '10.96.0.10';
 
-export const RUNTIME_SOCKET = '/run/containerd/containerd.sock';
+const RUNTIME_SOCKET = '/run/containerd/containerd.sock';
 
 export function containerdConfiguration(networks: string): string {
   const runtime = "io.containerd.cri.v1.runtime'";

@@ -18,7 +18,7 @@ import { type NodeSoftware, provideNodeSoftware } from './software';
 const READY_TIMEOUT = 300_000;
 const POLL_INTERVAL = 100;
 
-export interface RealNodeOptions {
+interface RealNodeOptions {
   /** Default: `pretty` on a terminal, `plain` elsewhere. */
   readonly progress?: ProgressMode;
 }

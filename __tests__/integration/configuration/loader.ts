@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runPython } from '../../cluster/python-script';
 
 /** A directory of configuration files before and after the operator has added to them. */
-export interface LoaderCase {
+interface LoaderCase {
   readonly before: Readonly<Record<string, string>>;
   readonly after: Readonly<Record<string, string>>;
 }

@@ -7,7 +7,7 @@ const repository = join(__dirname, '..', '..', '..');
 /** Runs its arguments on a terminal of their own, and ends with their exit code. */
 const ON_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
-export interface Run {
+interface Run {
   readonly code: number;
   /** The output on both streams. */
   readonly output: string;

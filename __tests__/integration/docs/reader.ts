@@ -14,7 +14,7 @@ const isAnswerOfWebhook = (output: string) => /Warning: spec|is invalid: spec/.t
 /** The page shows a refusal, a resource that is not Ready in the tree of `kubectl hub status`, or a test that fails. */
 const isRefused = (output: string) => / is invalid:|^[├└]─ […✗] |^ {2}FAIL {2}/m.test(output);
 
-export interface Following {
+interface Following {
   readonly typed?: string;
   readonly compared?: boolean;
   readonly code?: number;

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 
-export interface ShellResult {
+interface ShellResult {
   readonly code: number;
   /** The output on both streams. */
   readonly output: string;

@@ -1,5 +1,5 @@
 /** A change that the hub rejects, and the words of the condition. */
-export interface Broken {
+interface Broken {
   readonly name: string;
   readonly text: string;
   /** Section or key, and where the hub gives them file and line. */

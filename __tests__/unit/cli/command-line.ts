@@ -14,7 +14,7 @@ import { ManualClock } from '../manual-clock';
 import { objectMetadata } from '../object-metadata';
 import { FakeApiClient, notFound } from '../runtime/fake-api-client';
 
-export interface Ran {
+interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

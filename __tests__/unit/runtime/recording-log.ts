@@ -2,7 +2,7 @@ import type { Logger } from '../../../operator/base/log';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
-export interface LogLine {
+interface LogLine {
   readonly level: Level;
   readonly message: string;
   readonly fields: object;

@@ -28,7 +28,7 @@ export function compileTestFile(path: string, value: Values, lines: Lines): Test
 }
 
 /** Compiles one file. Each method takes a value with its path in the file. */
-export class Compiler {
+class Compiler {
   readonly problems: Problem[] = [];
 
   constructor(private readonly lines: Lines) {}

@@ -5,13 +5,13 @@ import { lineIn, type Lines, linesOf } from '../../../operator/offline/lines';
 import { syntaxMessage } from '../../../operator/offline/syntax-messages';
 
 /** The value of a test file, with the lines of its parts. */
-export interface ReadFile {
+interface ReadFile {
   readonly value: unknown;
   readonly lines: Lines;
 }
 
 /** A sentence about a text that cannot be read, and its line. */
-export interface Unreadable {
+interface Unreadable {
   readonly line: number;
   readonly message: string;
 }

@@ -12,7 +12,7 @@ import { compileTestFile, type TestFile } from './compile';
 import { readTestText } from './read';
 
 /** The cases of a file, or the errors because of which it has none. */
-export type CheckedFile = { readonly file: TestFile } | { readonly findings: readonly Finding[] };
+type CheckedFile = { readonly file: TestFile } | { readonly findings: readonly Finding[] };
 
 /**
  * Reads and checks a test file.

@@ -30,7 +30,7 @@ export interface ChangedCall {
   readonly data: Payload;
 }
 
-export interface Comparison {
+interface Comparison {
   /** The largest first. */
   readonly differences: readonly CallDifference[];
   /** In the order of their times. */

@@ -46,7 +46,7 @@ const states = list(
 );
 type State = Of<typeof states>[number][number];
 
-export interface HistoryRequest {
+interface HistoryRequest {
   readonly entities: readonly string[];
   /** Milliseconds since 1970. */
   readonly until: number;
@@ -57,7 +57,7 @@ export interface HistoryRequest {
 }
 
 /** The part of a period that the recorder of a hub has. */
-export interface RecordedHistory {
+interface RecordedHistory {
   readonly history: History;
   /** States that follow the first one of each entity. */
   readonly changes: number;

@@ -9,7 +9,7 @@ import { momentOf } from '../report/times';
 import { loader, runnerModules } from '../runner';
 
 /** The calls of one home with a history. */
-export interface Played {
+interface Played {
   readonly versions: Versions;
   readonly calls: readonly SeenCall[];
   /** Definitions that the hub does not load. */

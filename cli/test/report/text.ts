@@ -37,7 +37,7 @@ export const refusedLine = ({ entity, name, message }: Refused, place: string | 
 const MOST_NAMED = 20;
 
 /** Triggers by which no test starts an automation, and the way out. */
-export function silentLines(triggers: readonly SilentTrigger[]): string[] {
+function silentLines(triggers: readonly SilentTrigger[]): string[] {
   if (triggers.length === 0) return [];
   const named = triggers.slice(0, MOST_NAMED).map(({ trigger, entity }) => `${trigger} of ${entity}`);
   const more = triggers.length > MOST_NAMED ? ` and ${triggers.length - MOST_NAMED} more` : '';

@@ -13,7 +13,7 @@ export const QUIET_PERIOD = 300;
 /** The longest time, in milliseconds, that a request waits. Doubles with each reload while writes continue. */
 export const MAX_WAIT = 10_000;
 /** The limit of that doubling: hundreds of writes take the hub minutes, and each reload among them slows them down. */
-export const MAX_WAIT_WHILE_WRITING = 60_000;
+const MAX_WAIT_WHILE_WRITING = 60_000;
 
 interface Batch {
   readonly result: Promise<ReloadResult>;

@@ -23,21 +23,19 @@ import {
   word,
 } from './shape';
 
-export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+type Weekday = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 
 /** When automatic backups are made. */
 const backupSchedule = object({
   recurrence: unchecked<'never' | 'daily' | 'custom_days'>(),
   /** For `custom_days`. */
-  days: list(word<(typeof WEEKDAYS)[number]>()),
+  days: list(word<Weekday>()),
   /** `HH:MM:SS` in the hub's time zone; null: the hub chooses. */
   time: unchecked<string | null>(),
 });
-export type BackupSchedule = Of<typeof backupSchedule>;
 
 /** How many backups are kept, and for how long; null: no limit. */
 const backupRetention = object({ copies: unchecked<number | null>(), days: unchecked<number | null>() });
-export type BackupRetention = Of<typeof backupRetention>;
 
 /** The content and the destinations of an automatic backup. */
 const backupContents = object({

@@ -36,7 +36,7 @@ const MAX_RESUBSCRIPTION_DELAY = 5 * 60_000;
 /** From this attempt on, the delay is the longest. */
 const LAST_ATTEMPT = MAX_RECONNECT_DELAY / 1_000;
 
-export interface HubConnectionOptions {
+interface HubConnectionOptions {
   /** The client whose address and token check are used. */
   readonly rest: RestClient;
   readonly token: string;
@@ -48,7 +48,7 @@ export interface HubConnectionOptions {
   readonly keptLists?: KeptLists;
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   /** Timeout in milliseconds. Default {@link COMMAND_TIMEOUT}. */
   readonly timeout?: number;
 }

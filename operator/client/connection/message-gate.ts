@@ -3,7 +3,7 @@ import { largeTexts } from '../../base/turns';
 /** The arguments of the event `message` of a socket: the message first. */
 export type Message = readonly [content: Buffer, ...rest: unknown[]];
 
-export interface GatedSocket {
+interface GatedSocket {
   /** Nothing more is read from the connection until {@link resume}. */
   pause(): void;
   resume(): void;

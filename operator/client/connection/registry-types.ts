@@ -11,9 +11,7 @@ export type CollectionType = (typeof collectionTypes)[number];
 export type RegistryType = ConfigRegistryType | CollectionType;
 
 /** The registries whose entries integrations make, and whose settings the operator changes. */
-export const settingsTypes = ['entity', 'device'] as const;
-
-export type SettingsType = (typeof settingsTypes)[number];
+export type SettingsType = 'entity' | 'device';
 
 /** The first part of the names of these commands. */
 export type RegistryPrefix = `config/${ConfigRegistryType}_registry` | CollectionType;

@@ -27,7 +27,7 @@ import { checked, type Shape } from './shape';
 import { AuthBackoff } from './auth-backoff';
 
 /** Milliseconds. The hub answers most requests in a few milliseconds. */
-export const REQUEST_TIMEOUT = 10_000;
+const REQUEST_TIMEOUT = 10_000;
 /** Milliseconds. Writes and reloads parse whole files: up to a second with 500 automations, more on a small board. */
 const WRITE_TIMEOUT = 30_000;
 

@@ -19,7 +19,7 @@ const LEAST_TRIES = 1_000_000;
 const PLAIN = /^[\w.*-]*$/;
 
 /** A part of a text: `[from, to)`. */
-export type Place = readonly [from: number, to: number];
+type Place = readonly [from: number, to: number];
 
 /**
  * The forms in which texts may quote secrets: each value, each line of a value with several lines, and the password in a

@@ -11,7 +11,7 @@ interface Mismatch {
 }
 
 /** A value that can be part of a text. */
-export type Scalar = string | number | boolean | null;
+type Scalar = string | number | boolean | null;
 
 /** Finds the first place of a value that is no `T`. */
 export interface Shape<out T> {

@@ -12,7 +12,7 @@ import { RepositoryRefused } from './errors';
 import { truncate } from '../../base/truncate';
 
 /** What an entry of an archive is; `other`: a device, a socket, a named pipe. */
-export type EntryType = 'file' | 'folder' | 'link' | 'other';
+type EntryType = 'file' | 'folder' | 'link' | 'other';
 
 interface ArchiveEntry {
   /** Without the folder of the archive that contains everything, such as `custom_components/name/manifest.json`. */
@@ -142,7 +142,7 @@ export function shown(path: string): string {
 }
 
 /** Files of an archive by the path that they get below the target. */
-export type Selection = ReadonlyMap<string, ArchiveEntry>;
+type Selection = ReadonlyMap<string, ArchiveEntry>;
 
 /**
  * The files below a folder of an archive. `folder` is empty for the root, or ends with a slash.

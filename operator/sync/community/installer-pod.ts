@@ -134,7 +134,7 @@ export const isPartOf = (pod: string, { metadata }: ClusterObject): boolean =>
   metadata.name.startsWith(`${pod}-`);
 
 /** The result of the pod. */
-export type Verdict =
+type Verdict =
   | { readonly result: 'running'; readonly message: string | undefined }
   /** `installationID`: another one than before if files of the target were written; absent: none were asked for. */
   | { readonly result: 'done'; readonly message: string; readonly installationID: string | undefined }

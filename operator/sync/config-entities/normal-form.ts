@@ -45,7 +45,7 @@ function newName(renamed: Readonly<Record<string, string>>, key: string, part: P
 }
 
 /** A list, of which the hub takes one item without brackets as well, and null for none. */
-export const listOf =
+const listOf =
   (item: Normalize): Normalize =>
   (value) =>
     (Array.isArray(value) ? value : value === null ? [] : [value]).map(item);

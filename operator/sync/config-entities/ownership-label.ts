@@ -23,7 +23,7 @@ const ADOPTED: LabelDefinition = {
 };
 
 /** Which labels of ours an entity should have. */
-export type Mark = 'none' | 'managed' | 'adopted';
+type Mark = 'none' | 'managed' | 'adopted';
 
 const LABELS: Readonly<Record<Mark, readonly LabelDefinition[]>> = {
   none: [],

@@ -26,7 +26,7 @@ export interface Usable {
 }
 
 /** A usable hub, or the outcome of a child that waits for it. */
-export type Reached = Usable | { readonly outcome: Outcome };
+type Reached = Usable | { readonly outcome: Outcome };
 
 /** The clients of hubs for their children: by the name in `hubRef`, with the token of the Hub's Secret. */
 export class HubClients {

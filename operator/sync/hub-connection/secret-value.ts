@@ -15,7 +15,7 @@ export interface MissingValue {
  * `field`: the one of the spec that names the Secret; undefined: its name follows from that of the Hub. `byBootstrap`: the
  * operator creates the Secret itself.
  */
-export interface SecretReference {
+interface SecretReference {
   readonly name: string;
   readonly key: string;
   readonly field?: string | undefined;

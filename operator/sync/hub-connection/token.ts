@@ -22,7 +22,7 @@ export function tokenSecretName(hub: Hub, { bootstrap }: Pick<HubSpec, 'bootstra
 export type TokenServices = Pick<Services, 'applier' | 'cache' | 'clock'>;
 
 /** The address and the token of a hub, or the one that is missing. */
-export type Access = { readonly access: HubAccess } | MissingValue;
+type Access = { readonly access: HubAccess } | MissingValue;
 
 /** @param url of a hub that the operator runs; that of an external hub is in its spec */
 export async function resolveAccess(

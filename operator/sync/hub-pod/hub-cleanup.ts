@@ -13,7 +13,7 @@ import { PerHub } from '../hub-connection/per-hub';
 import type { Services } from '../services';
 
 /** What a deleted resource has in its hub. */
-export interface Removal {
+interface Removal {
   /** The uid of the resource. */
   readonly uid: string;
   /** As far as status says, such as `automation porch`; undefined: nothing. */

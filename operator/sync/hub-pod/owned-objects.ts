@@ -74,7 +74,7 @@ export interface Pod extends ClusterObject {
   readonly status?: Sent<V1PodStatus>;
 }
 
-export type PodSpec = Sent<V1PodSpec>;
+type PodSpec = Sent<V1PodSpec>;
 export type ContainerStatus = Sent<V1ContainerStatus>;
 
 export const statefulSetOf = (

@@ -41,7 +41,7 @@ interface SeenOccupation {
  * - `unknown`: this process has not compared the pod template yet.
  * - `held`: the Hub is suspended or in dry-run, so nothing of it is changed.
  */
-export type RestartResult = 'deleted' | 'rollout' | 'busy' | 'unknown' | 'held';
+type RestartResult = 'deleted' | 'rollout' | 'busy' | 'unknown' | 'held';
 
 /**
  * Restarts hubs by the deletion of their pods. It knows of rollouts, so that one cause does not restart a hub twice: after an

@@ -11,7 +11,7 @@ import type { Services } from '../services';
  * by itself it takes up to a minute and more. One that arrives before the kubelet knows of the changed ConfigMap has no
  * effect, so it is repeated.
  */
-export async function refreshVolumes(
+async function refreshVolumes(
   { cluster, clock }: Pick<Services, 'cluster' | 'clock'>,
   namespace: string,
   hub: string,

@@ -13,7 +13,7 @@ export const UNBAN_CONTAINER = 'unban-operator-ip';
  * A problem that the hub's own check reports. `error`: the hub would not start; `warning`: it would start without a
  * part.
  */
-export interface Problem {
+interface Problem {
   readonly kind: 'error' | 'warning';
   readonly text: string;
 }

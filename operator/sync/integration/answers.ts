@@ -39,7 +39,7 @@ interface Missing {
 }
 
 /** The answers, or a sentence that says why there are none. */
-export type Resolved = { readonly answers: Answers } | Missing | { readonly invalid: string };
+type Resolved = { readonly answers: Answers } | Missing | { readonly invalid: string };
 
 type Given = NonNullable<HubIntegrationSpec['configuration']>;
 

@@ -6,7 +6,7 @@ import type { Services } from '../services';
 import type { Child } from './child';
 
 /** An object in the hub that differs from its resource. */
-export interface Difference {
+interface Difference {
   /** A sentence, such as `The floor was changed in the hub (level: hub has 1, resource says 2).` */
   readonly change: string;
   /** The hub had accepted the present spec: another client changed the object. */

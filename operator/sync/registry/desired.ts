@@ -43,7 +43,7 @@ export function desiredEntry(
 }
 
 /** The fields that the operator set, by their names in the spec. */
-export function appliedFields({ status }: EntryResource): readonly string[] {
+function appliedFields({ status }: EntryResource): readonly string[] {
   return (status?.['appliedFields'] as readonly string[] | undefined) ?? [];
 }
 

@@ -28,7 +28,7 @@ export interface CachedEntry extends Corrected, Paced {
 }
 
 /** A kind whose objects are entries of a registry of the hub. */
-export interface WatchedType extends Pick<ObjectType, 'definition' | 'idField'> {
+interface WatchedType extends Pick<ObjectType, 'definition' | 'idField'> {
   readonly type: RegistryType | SettingsType;
   readonly fields: Readonly<Record<string, ReferringField>>;
 }

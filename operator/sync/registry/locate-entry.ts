@@ -8,7 +8,7 @@ import { byAge } from '../../runtime/age';
 import { conditionOf } from '../../runtime/conditions';
 
 /** The id that a name stands for, or why there is none yet, as the end of a sentence. */
-export type Resolved = { readonly id: string } | { readonly missing: string };
+type Resolved = { readonly id: string } | { readonly missing: string };
 
 /**
  * The entry of another registry that a resource refers to by name: that of the resource with this `spec.name`, else of
@@ -50,7 +50,7 @@ export function idByName(entries: RegistryEntries, name: string): string | undef
 export type References = Readonly<Record<string, string | readonly string[]>>;
 
 /** Where the names that a resource refers to are looked up. */
-export interface Lookup {
+interface Lookup {
   entries(entryType: EntryType): Promise<RegistryEntries>;
   /** The resources of the same hub. */
   resources(entryType: EntryType): readonly EntryResource[];
@@ -128,7 +128,7 @@ export function locate(
 }
 
 /** Whether an entry can get its new name. */
-export type NameConflict =
+type NameConflict =
   | { readonly type: 'None' }
   /** The entry of another resource has the name until that renames it. */
   | { readonly type: 'Held'; readonly owner: EntryResource }

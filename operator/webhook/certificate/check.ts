@@ -25,12 +25,12 @@ export interface ServingCertificate {
   readonly renewAt: number;
 }
 
-export type Checked =
+type Checked =
   | { readonly type: 'valid'; readonly serving: ServingCertificate }
   /** `problem`: without a full stop. */
   | { readonly type: 'invalid'; readonly problem: string };
 
-export interface Expectation {
+interface Expectation {
   /** The name or address that the certificate must be for; undefined: another program manages the certificate. */
   readonly host: string | undefined;
   /** Milliseconds since the epoch. */

@@ -1,9 +1,9 @@
 import fc from '../../../fast-check';
 import { HubFailed } from '../../../../operator/client/connection/errors';
-import { AWAY, House } from './delivery/house';
+import { OUTAGE, House } from './delivery/house';
 
 // Random histories of two automations, while the delivery is switched, the operator killed, the hub restarted, and the API server
-// or the kubelet away: in the end each definition is in one place, and in use.
+// or the kubelet does not answer: in the end each definition is in one place, and in use.
 
 const KIND = 'HubAutomation';
 const GOOD = { triggers: [{ trigger: 'sun' }], actions: [{ delay: 1 }] };
@@ -15,7 +15,7 @@ const EDITS = {
   // Two of them need two ConfigMaps.
   big: { ...GOOD, description: 'x'.repeat(600_000) },
 };
-const NEVER_MORE = 600_000;
+const LONGEST_PAUSE = 600_000;
 
 type Edit = keyof typeof EDITS;
 type Step = (history: History) => void | Promise<void>;
@@ -70,7 +70,7 @@ interface Desired {
   readonly edit: Edit;
 }
 
-/** A house, and what is desired of it. */
+/** A house and its desired objects. */
 class History {
   readonly house = new House();
   readonly desired = new Map<string, Desired>();
@@ -136,7 +136,7 @@ class History {
 
   fail(fails = !this.house.failsStatus): void {
     Object.assign(this.house, {
-      applyError: fails ? new Error(AWAY) : undefined,
+      applyError: fails ? new Error(OUTAGE) : undefined,
       removeError: fails ? new HubFailed('its file is read-only') : undefined,
       failsStatus: fails,
       refreshes: !fails,
@@ -147,9 +147,9 @@ class History {
   async end(): Promise<Readonly<Record<string, string>>> {
     this.slowDown(false);
     this.fail(false);
-    await this.house.clock.advance(NEVER_MORE);
+    await this.house.clock.advance(LONGEST_PAUSE);
     await this.house.settle(200);
-    await this.house.clock.advance(NEVER_MORE);
+    await this.house.clock.advance(LONGEST_PAUSE);
     const reasons = await this.house.settle(200);
     this.house.restartHub();
     await this.house.settle(200);

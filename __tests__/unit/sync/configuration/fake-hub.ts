@@ -28,7 +28,7 @@ import { textsOfHub } from '../../../../operator/sync/configuration/generate/tex
 import { unbounded } from '../../../../operator/base/bounded-task';
 
 /** The operator was killed at this point. */
-export class Killed extends Error {}
+class Killed extends Error {}
 
 interface ConfigMap {
   readonly metadata: { readonly resourceVersion: string; readonly annotations: Record<string, string> };
@@ -46,7 +46,7 @@ export const prepareMessage = (result: string, content: object, ...problems: rea
   });
 
 /** A process of the operator. */
-export interface Operator {
+interface Operator {
   sync(desired: DesiredContent, forced?: boolean): Promise<Outcome>;
   close(): void;
 }

@@ -27,7 +27,7 @@ export interface Fault {
   readonly isLogin?: boolean;
 }
 
-export interface StandIn {
+interface StandIn {
   readonly steps: readonly StandInForm[];
   readonly reconfigure?: readonly StandInForm[];
   readonly options?: readonly StandInForm[];

@@ -4,7 +4,7 @@ import { coerce } from './coercion';
 import { schemaOf } from './schema';
 
 /** Finds the answer to a field, `field` or `section.field`. */
-export type Lookup = (field: string) => Answer | undefined;
+type Lookup = (field: string) => Answer | undefined;
 
 /** A file that is uploaded before the form is sent; its id becomes the value. */
 export interface Upload {
@@ -23,7 +23,7 @@ interface FilledForm {
 }
 
 /** A field that has no valid answer. */
-export interface FieldProblem {
+interface FieldProblem {
   readonly field: string;
   readonly text: string;
 }

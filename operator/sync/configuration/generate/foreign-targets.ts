@@ -21,7 +21,7 @@ export interface ForeignTarget {
 }
 
 /** The targets of a configuration. */
-export interface ForeignTargets {
+interface ForeignTargets {
   readonly targets: readonly ForeignTarget[];
   /** Targets that the start of a pod does not look for, as sentences. */
   readonly unlooked: readonly string[];

@@ -9,7 +9,7 @@ import { type ForeignTarget, foldersOf } from '../generate/foreign-targets';
 const THEMES = 'themes';
 
 /** The folders that a configuration includes and has no file of, by the report of the start of the pod. */
-export interface Folders {
+interface Folders {
   /** The volume does not have them. */
   readonly missing: readonly ForeignTarget[];
   /** The volume has no file in them that the hub reads. */

@@ -27,7 +27,7 @@ interface NextState {
 
 export type Step = NextState | Stuck;
 
-export interface BootstrapContext extends HubEndpoint {
+interface BootstrapContext extends HubEndpoint {
   readonly spec: HubSpec;
   /** A full reconcile was requested: credentials that the hub rejected are sent again. */
   readonly forced: boolean;

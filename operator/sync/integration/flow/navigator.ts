@@ -64,7 +64,7 @@ export const mayBeOfRestart = (problem: FlowProblem): boolean =>
   isUnsure(problem) || problem.kind === 'unavailable';
 
 /** What to do about a step. */
-export type Move =
+type Move =
   | { readonly type: 'submit'; readonly data: object; readonly uploads: readonly Upload[] }
   /** The hub works on it: poll it. */
   | { readonly type: 'wait' }

@@ -5,7 +5,7 @@ import type { FieldDiff } from '../../objects/field-diff';
 // crash. A value that the resource did not set is never replaced by a former one.
 
 /** One setting, as `status.previous` has it. */
-export interface PreviousSetting {
+interface PreviousSetting {
   /** The value from before; absent: none. Of a list: those of `ours` that were there. */
   readonly was?: NonNullable<Setting>;
   /** The values that the resource sets, or has asked for. */

@@ -42,7 +42,7 @@ const LARGEST_CONFIG_MAP = 1_048_576;
 const ACCEPTED = 'sha256:accepted';
 const KINDS = ['automation', 'scene', 'script'] as const;
 /** Message of an `applyError` that a reconcile may end with. */
-export const AWAY = 'the API server is away';
+export const OUTAGE = 'the API server does not answer';
 const NOTHING = Symbol('nothing');
 
 interface StoredMap extends ClusterObject {
@@ -282,7 +282,7 @@ export class House {
 
   /** The runtime repeats a reconcile that throws this. */
   private isExpected(error: unknown): boolean {
-    return error instanceof HubFailed || (error instanceof Error && error.message === AWAY);
+    return error instanceof HubFailed || (error instanceof Error && error.message === OUTAGE);
   }
 
   async report() {
