@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isMap, isScalar, isSeq, parseDocument, type YAMLMap } from 'yaml';
-import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
+import { type ConfigEntityKind, OWN_FILES } from '../../operator/client/connection/config-entity';
 import { kubectlReading } from '../../operator/offline/manifests';
 import { syntaxMessage } from '../../operator/offline/syntax-messages';
 import { CommandError } from '../command-error';
@@ -9,10 +9,8 @@ import { readText } from '../yaml/replace-file';
 /** The ids of the objects that the hub has in its own files: those that its API reads and changes. */
 export type IdsInFiles = Readonly<Partial<Record<ConfigEntityKind, ReadonlySet<string>>>>;
 
-const FILES = [
-  ['automation', 'automations.yaml'],
-  ['script', 'scripts.yaml'],
-] as const;
+/** Scenes have no id beside that of their entity. */
+const KINDS = ['automation', 'script'] as const;
 
 /**
  * Reads the ids in a copy of the folder `/config` of a hub. The definitions come from the memory of the hub, which may be newer.
@@ -21,14 +19,14 @@ const FILES = [
  */
 export async function idsInCopy(folder: string): Promise<IdsInFiles> {
   const found: Partial<Record<ConfigEntityKind, ReadonlySet<string>>> = {};
-  for (const [kind, name] of FILES) {
-    const path = join(folder, name);
+  for (const kind of KINDS) {
+    const path = join(folder, OWN_FILES[kind]);
     const text = await readText(path);
     if (text !== undefined) found[kind] = new Set(idsIn(path, text));
   }
   if (Object.keys(found).length > 0) return found;
   throw new CommandError(
-    `${folder} has neither ${FILES.map(([, name]) => name).join(' nor ')}: copy them there from the folder /config of the hub`,
+    `${folder} has neither ${KINDS.map((kind) => OWN_FILES[kind]).join(' nor ')}: copy them there from the folder /config of the hub`,
   );
 }
 

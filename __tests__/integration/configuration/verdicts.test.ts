@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readMarker } from '../../../operator/sync/configuration/generate/content-marker';
+import { readMarker } from '../../../operator/sync/hub-pod/content-hashes';
 import { freshNamespace, until } from '../../cluster';
 import { addCustomIntegration } from '../../cluster/custom-integration';
 import { configuration, Home, hub, hubSecrets, secret } from '../../cluster/home';

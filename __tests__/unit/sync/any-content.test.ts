@@ -6,7 +6,7 @@ import { diff, hashOf, unexpressed } from '../../../operator/sync/config-entitie
 import { scenes } from '../../../operator/sync/config-entities/scene';
 import { scripts } from '../../../operator/sync/config-entities/script';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../../operator/sync/config-entities/spec-of';
-import { readMarker } from '../../../operator/sync/configuration/generate/content-marker';
+import { readMarker } from '../../../operator/sync/hub-pod/content-hashes';
 import { FlowNavigator } from '../../../operator/sync/integration/flow/navigator';
 import { withUploads } from '../../../operator/sync/integration/flow/run';
 import { formatDiff } from '../../../operator/sync/objects/field-diff';

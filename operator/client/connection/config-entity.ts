@@ -1,10 +1,17 @@
-/** The domains whose objects the hub stores in `automations.yaml`, `scenes.yaml` and `scripts.yaml`. */
+/** The domains whose objects the hub stores in files that its API writes. */
 export const CONFIG_ENTITY_KINDS = ['automation', 'scene', 'script'] as const;
 
 export type ConfigEntityKind = (typeof CONFIG_ENTITY_KINDS)[number];
 
 export const isConfigEntityKind = (domain: string): domain is ConfigEntityKind =>
   CONFIG_ENTITY_KINDS.some((kind) => kind === domain);
+
+/** The files that the API of the hub writes, beside its `configuration.yaml`. */
+export const OWN_FILES: Readonly<Record<ConfigEntityKind, string>> = {
+  automation: 'automations.yaml',
+  scene: 'scenes.yaml',
+  script: 'scripts.yaml',
+};
 
 /** A definition of an automation, scene or script with the hub's own keys, without `id`. */
 export type EntityPayload = Readonly<Record<string, unknown>>;

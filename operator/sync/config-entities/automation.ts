@@ -18,7 +18,6 @@ const renamed = { trigger: 'triggers', condition: 'conditions', action: 'actions
 
 export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
   type: 'automation',
-  file: 'automations.yaml',
   definition,
   idField: 'automationId',
   reason: 'AutomationGenerated',

@@ -38,7 +38,7 @@ export class Claims<R extends Child> {
   of(resource: R, client: HubClient): string | undefined {
     const { uid } = resource.metadata;
     const { cache, places } = this.contexts.of(client, resource);
-    return cache.find(uid)?.claim ?? places.files.definitions.claimOf(this.entityType.type, uid);
+    return cache.find(uid)?.claim ?? places.claims.claimOf(this.entityType.type, uid);
   }
 
   /** Another resource that owns this object in the hub, or will, and is not being deleted. */
@@ -55,7 +55,7 @@ export class Claims<R extends Child> {
   private claiming(id: string, resource: R, client: HubClient): R[] {
     const { definition, type } = this.entityType;
     const { cache, places } = this.contexts.of(client, resource);
-    if (!cache.isClaimed(id) && !places.files.definitions.isClaimed(type, id)) return [];
+    if (!cache.isClaimed(id) && !places.claims.isClaimed(type, id)) return [];
     return othersOf<R>(this.services, definition, resource).filter(
       (other) => this.ownId(other, client) === id,
     );
@@ -92,10 +92,10 @@ export class Claims<R extends Child> {
     const { cache, places } = this.contexts.of(client, resource);
     const formers = formerIds(resource);
     // The resource has taken over the object of another one meanwhile.
-    if (![recorded, ...formers].includes(id) && places.files.definitions.get(type, id) !== undefined)
+    if (![recorded, ...formers].includes(id) && !places.whereIs(type, id).isShared)
       return { formerIds: [...formers, id] };
     cache.get(metadata.uid).claim = undefined;
-    places.files.definitions.unclaim(metadata.uid);
+    places.claims.unclaim(metadata.uid);
     return undefined;
   }
 }

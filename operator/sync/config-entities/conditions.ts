@@ -17,6 +17,7 @@ import {
   waiting,
 } from '../../runtime/outcome';
 import { FilesNotRead, type HubFailed } from '../../client/connection/errors';
+import { OWN_FILES } from '../../client/connection/config-entity';
 import { conditionOf } from '../../runtime/conditions';
 import { truncate } from '../../base/truncate';
 import type { Child } from '../objects/child';
@@ -76,7 +77,8 @@ export function notLoaded<R extends Child, S extends ConfigEntitySpec>(
   accepted: Accepted,
   after: number | undefined,
 ): Stalled {
-  const { type, file } = entityType;
+  const { type } = entityType;
+  const file = OWN_FILES[type];
   const inclusion = work.place.isShared
     ? `Check that configuration.yaml includes the file (${type}: !include ${file}, ` +
       `or ${type} hub_operator: !include ${file} beside a section of your own), and restart the hub.`

@@ -60,8 +60,6 @@ export interface StateContext {
 /** The parts of the sync that differ between automations, scenes and scripts. */
 export interface EntityType<R extends Child, S extends ConfigEntitySpec> extends ObjectType {
   readonly type: ConfigEntityKind;
-  /** File of the hub that holds the definitions, beside `configuration.yaml`. */
-  readonly file: string;
   /** Whether the operator reloads the hub after a write (rules.md, "Reload"), and `ReloadReady` reports it. */
   readonly reloads: boolean;
   id(resource: R): string;

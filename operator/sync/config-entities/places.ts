@@ -5,6 +5,7 @@ import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds';
 import { isMarker } from '../../kinds/ids';
 import type { Services } from '../services';
+import type { MountedDefinitions } from './delivery/mounted-definitions';
 import { MountedFiles } from './delivery/mounted-files';
 import { MountedFile } from './delivery/mounted-file';
 import type { FileReadSchedule } from './file-read-schedule';
@@ -41,6 +42,11 @@ export class Places {
   /** Reads the mounted definitions, once. */
   load(): Promise<void> {
     return this.files.load();
+  }
+
+  /** The resources of new objects that only the ConfigMaps name. */
+  get claims(): Pick<MountedDefinitions, 'claimOf' | 'isClaimed' | 'unclaim'> {
+    return this.files.definitions;
   }
 
   /** The place that has a definition. No request is sent to the hub: one that is not mounted counts as one of its own file. */

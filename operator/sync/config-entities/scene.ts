@@ -22,7 +22,6 @@ const normalScene = normalizer({
 
 export const scenes: EntityType<HubScene, HubSceneSpec> = {
   type: 'scene',
-  file: 'scenes.yaml',
   definition,
   idField: 'sceneId',
   reason: 'SceneGenerated',

@@ -22,7 +22,6 @@ const normalScript = runNormalizer({
 
 export const scripts: EntityType<HubScript, HubScriptSpec> = {
   type: 'script',
-  file: 'scripts.yaml',
   definition,
   idField: 'scriptId',
   reason: 'ScriptGenerated',

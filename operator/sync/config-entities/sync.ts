@@ -210,7 +210,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   override forget(resource: R, client: HubClient): void {
     const { cache, places } = this.contexts.of(client, resource);
     cache.delete(resource.metadata.uid);
-    places.files.definitions.unclaim(resource.metadata.uid);
+    places.claims.unclaim(resource.metadata.uid);
   }
 
   private workOn(resource: R, client: HubClient, context: ReconcileContext): PlacedWork<R, S> {

@@ -11,7 +11,7 @@ import type { Files } from './generate/config-files';
 import { type ForeignTarget, missingFile, wayOut } from './generate/foreign-targets';
 import type { Observed } from './record/observe';
 import type { ConfigurationRecord, ProcessEnds } from './record/record';
-import { isSameContent } from './generate/content-marker';
+import { isSameContent } from '../hub-pod/content-hashes';
 import type { Content } from './generate/generate';
 import { isInParts, isPartFile } from './generate/parts';
 import type { HttpResult } from './load/http-settings';

@@ -1,6 +1,6 @@
 import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../base/limits';
 import { filesOfNextPod, type Content } from './generate/generate';
-import { isSameContent } from './generate/content-marker';
+import { isSameContent } from '../hub-pod/content-hashes';
 import type { LoadResult } from './load/hub-loader';
 import { changedParts, decideReload, type ReloadPolicy } from './load/reload-decision';
 import type { HubMode, Observed } from './record/observe';

@@ -1,4 +1,4 @@
-import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from '../../client/connection/config-entity';
+import { CONFIG_ENTITY_KINDS, type ConfigEntityKind, OWN_FILES } from '../../client/connection/config-entity';
 import type { Hub } from '../../kinds';
 import { MOST_DELIVERIES, objectNames } from '../../kinds/object-names';
 import type { ClusterObject } from '../../runtime/objects';
@@ -10,7 +10,7 @@ import { isForOtherVolume } from './hub-volume';
 export const DELIVERIES: readonly number[] = Array.from({ length: MOST_DELIVERIES }, (_, index) => index);
 
 /** Key of a ConfigMap, and name of the file that it becomes: that of the hub's own file of the kind. */
-export const deliveredFile = (kind: ConfigEntityKind): string => `${kind}s.yaml`;
+export const deliveredFile = (kind: ConfigEntityKind): string => OWN_FILES[kind];
 
 /** Directory of the files of a kind in the mounted volume. */
 export const deliveredDirectory = (kind: ConfigEntityKind): string => `${kind}s`;

@@ -43,7 +43,7 @@ beforeEach(() => {
     isClaimed: (_: string, id: string) => [...delivered.values()].includes(id),
   };
   const contexts = {
-    of: () => ({ cache: entities, places: { files: { definitions } } }),
+    of: () => ({ cache: entities, places: { claims: definitions } }),
   } as unknown as EntityContexts;
   const given = services({
     cache: {

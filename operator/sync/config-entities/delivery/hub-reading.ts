@@ -2,10 +2,11 @@ import { FilesNotRead, HubFailed } from '../../../client/connection/errors';
 import { rereadScripts, scriptVariables } from '../../../client/config-entities/script-variables';
 import type { HubClient } from '../../../client/hub-client';
 import { operatorAnnotations } from '../../../kinds/annotations';
-import { deliveryMarker, MARKER_SCRIPT } from '../../../kinds/ids';
+import { deliveryMarker } from '../../../kinds/ids';
 import { objectNames } from '../../../kinds/object-names';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
+import { readMarker } from '../../hub-pod/content-hashes';
 import { whileRefreshing } from '../../hub-pod/refresh';
 import { recordedBy } from '../../objects/ownership';
 import type { Services } from '../../services';
@@ -219,8 +220,7 @@ export class HubReading {
    */
   private async runsAccepted(client: HubClient): Promise<boolean> {
     const hash = this.acceptedHash;
-    const shown = (await scriptVariables(client, MARKER_SCRIPT))?.['configuration'];
-    return hash !== undefined && shown === hash;
+    return hash !== undefined && (await readMarker(client))?.configuration === hash;
   }
 
   private get acceptedHash(): string | undefined {

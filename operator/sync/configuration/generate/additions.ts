@@ -1,5 +1,5 @@
 import { isMap, isScalar, type Node, type Pair } from 'yaml';
-import { CONFIG_ENTITY_KINDS } from '../../../client/connection/config-entity';
+import { CONFIG_ENTITY_KINDS, OWN_FILES } from '../../../client/connection/config-entity';
 import type { HubConfigurationSpec } from '../../../kinds';
 import { deliveryInclude } from '../../hub-pod/delivery';
 import { quote, RECORDER_KEY } from '../../secrets-yaml/secrets-yaml';
@@ -14,17 +14,15 @@ export type TopLevel = ReadonlyMap<string, Node | null>;
 /** Key and value of an entry, as YAML. */
 export type Addition = readonly [key: string, value: string];
 
-/** Sections that the hub's config API writes, and the files that it writes them to (rules.md, "Generated configuration"). */
-const INCLUDES = { automation: 'automations.yaml', scene: 'scenes.yaml', script: 'scripts.yaml' } as const;
-
 /** The includes of these files that the sections lack. */
 const lacking = (sections: TopLevel, files: readonly (readonly [section: string, file: string])[]) =>
   files
     .filter(([section, file]) => !isIncluded(sections, section, file))
     .map(([section, file]): Addition => [freeKey(sections, section), `!include ${file}`]);
 
+/** The includes of the files that the hub's API writes (rules.md, "Generated configuration"). */
 export const missingIncludes = (sections: TopLevel): Addition[] =>
-  lacking(sections, Object.entries(INCLUDES));
+  lacking(sections, Object.entries(OWN_FILES));
 
 /** The includes of delivered files, beside those of the files of the hub's API. */
 export const deliveryIncludes = (sections: TopLevel): Addition[] =>

@@ -14,7 +14,8 @@ import {
   withRecorder,
 } from './additions';
 import { insertAtTop } from './insert-entries';
-import { type ContentHashes, markerYaml } from './content-marker';
+import type { ContentHashes } from '../../hub-pod/content-hashes';
+import { markerYaml } from './content-marker';
 import { configHash } from './config-hash';
 import { secretUses } from './secret-uses';
 import type { OwnDefinitions } from '../../hub-pod/own-definitions';

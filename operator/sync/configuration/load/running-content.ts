@@ -3,7 +3,7 @@ import type { HubConfiguration } from '../../../kinds';
 import { objectNames } from '../../../kinds/object-names';
 import type { Services } from '../../services';
 import type { Content } from '../generate/generate';
-import { isSameContent } from '../generate/content-marker';
+import { isSameContent } from '../../hub-pod/content-hashes';
 import type { ObservedUsable, UsableHub } from '../record/observe';
 import type { ConfigurationRecord, ConfigurationRecords } from '../record/record';
 import { findFiles } from '../record/stored-files';

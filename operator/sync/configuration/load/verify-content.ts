@@ -4,7 +4,7 @@ import { Stopping } from '../../../base/errors';
 import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
 import { checkInHub, type CheckSubject, type Problem } from './check';
-import { isSameContent, type ContentHashes, readMarker } from '../generate/content-marker';
+import { isSameContent, type ContentHashes, readMarker } from '../../hub-pod/content-hashes';
 import { whileRefreshing } from '../../hub-pod/refresh';
 
 /** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */

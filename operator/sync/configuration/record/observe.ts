@@ -15,7 +15,7 @@ import { HUB_CONTAINER, hubContainer, type Pod } from '../../hub-pod/owned-objec
 import { type FoldersReport, prepareReport } from '../../hub-pod/termination-messages';
 import { payloadHash } from '../../objects/payload-hash';
 import type { Services } from '../../services';
-import { type ContentHashes, readMarker } from '../generate/content-marker';
+import { type ContentHashes, readMarker } from '../../hub-pod/content-hashes';
 import { asInHub } from './folders';
 import { type Published, publishedConfiguration, restartOfTemplate } from './publish';
 import type { HubStart, ProcessEnds, Rejection } from './record';

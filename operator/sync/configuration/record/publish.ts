@@ -10,7 +10,7 @@ import { secretsOfHub } from '../../secrets-yaml/hub-resources';
 import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import type { Services } from '../../services';
 import type { GeneratedConfiguration } from '../generate/generate';
-import type { ContentHashes } from '../generate/content-marker';
+import type { ContentHashes } from '../../hub-pod/content-hashes';
 import { isInParts } from '../generate/parts';
 import { type PublishedFiles, removeParts, writeFiles, writeParts } from './stored-files';
 

@@ -6,7 +6,7 @@ import { PerHub } from '../../hub-connection/per-hub';
 import { definitionsIn, type OwnDefinitions } from '../../hub-pod/own-definitions';
 import type { Services } from '../../services';
 import type { Files } from '../generate/config-files';
-import type { ContentHashes } from '../generate/content-marker';
+import type { ContentHashes } from '../../hub-pod/content-hashes';
 import { isInParts } from '../generate/parts';
 import type { Section, Sections } from '../generate/sections';
 import {

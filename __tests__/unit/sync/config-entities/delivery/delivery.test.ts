@@ -1038,19 +1038,25 @@ describe('the move', () => {
     expect(house.asked).not.toContain('delete villa-delivery-0');
   });
 
-  test('waits until the hub has accepted the configuration that includes the files: one that is tried may be taken back', async () => {
-    await byApi(2);
-    house.delivery = 'File';
-    house.isTried = true;
-    await house.settle(20).catch(() => undefined);
-    expect(house.delivered).toContain('n-0');
-    expect(house.ownFiles.size).toBe(3);
-    // A hub without the includes reads nothing: it is not reloaded again and again.
-    expect(reloads(house, 'script')).toBe(0);
-    house.isTried = false;
-    await allReady(3);
-    expectMoved('File', 3);
-  });
+  test.each([
+    ['one that is tried may be taken back', 'isTried'],
+    ['one with another part is not that', 'hasOtherPart'],
+  ] as const)(
+    'waits until the hub has accepted the configuration that includes the files: %s',
+    async (_, state) => {
+      await byApi(2);
+      house.delivery = 'File';
+      house[state] = true;
+      await house.settle(20).catch(() => undefined);
+      expect(house.delivered).toContain('n-0');
+      expect(house.ownFiles.size).toBe(3);
+      // A hub without the includes reads nothing: it is not reloaded again and again.
+      expect(reloads(house, 'script')).toBe(0);
+      house[state] = false;
+      await allReady(3);
+      expectMoved('File', 3);
+    },
+  );
 
   test('also asks again after a removal that was cut: the hub may have started with a former configuration', async () => {
     await byApi(1);

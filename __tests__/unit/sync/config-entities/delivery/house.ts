@@ -100,6 +100,8 @@ export class House {
   readonly readAt: number[] = [];
   /** The hub has read a configuration that it has not accepted. */
   isTried = false;
+  /** The hub has read another file of the configuration than that of its marker. */
+  hasOtherPart = false;
   /** Part of a line of a delivered file that the hub's YAML loader refuses: then it reads no file at all. */
   unreadable: string | undefined;
   /** Name of a delivered object that the hub does not load. */
@@ -494,7 +496,12 @@ export class House {
         lastCutAt: -Infinity,
         running: living((entityId: string) =>
           entityId === `script.${MARKER_SCRIPT}`
-            ? { variables: { configuration: this.isTried ? 'another' : ACCEPTED } }
+            ? {
+                variables: {
+                  configuration: this.isTried ? 'another' : ACCEPTED,
+                  parts: [['digest', this.hasOtherPart ? 'other' : 'digest']],
+                },
+              }
             : this.loaded.get(keyBy(entityId)),
         ),
         read: living((kind: string, id: string) => this.ownFiles.get(`${kind} ${id}`)),
