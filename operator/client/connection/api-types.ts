@@ -161,7 +161,7 @@ const nearlyText = <T extends string | null>(): Shape<T> => scalar as Shape<neve
 /** An entry of the hub's entity registry. */
 export const registryEntity = object({
   entity_id: text,
-  unique_id: nearlyText<string>(),
+  unique_id: unchecked<string>(),
   /** The integration that provides the entity. */
   platform: text,
   /** `user`, `integration`, …: the entity is disabled and has no state. */
@@ -177,18 +177,21 @@ export type RegistryEntity = Of<typeof registryEntity>;
 
 const maybeText = optional(nullable(text));
 
+/** A value that an integration sets, and that the hub does not check: a number, or a list. One odd entry must not hide all others. */
+const ofIntegration = unchecked();
+
 /** An entry of the hub's entity registry with its settings (`config/entity_registry/get_entries`). */
 export const detailedEntity = object({
   entity_id: text,
   /** The entry keeps this id when the entity gets another entity id. */
   id: text,
-  unique_id: nearlyText<string>(),
+  unique_id: ofIntegration,
   platform: text,
   device_id: maybeText,
   config_entry_id: maybeText,
-  translation_key: maybeText,
-  original_name: maybeText,
-  original_device_class: maybeText,
+  translation_key: ofIntegration,
+  original_name: ofIntegration,
+  original_device_class: ofIntegration,
   name: maybeText,
   icon: maybeText,
   area_id: maybeText,
@@ -206,16 +209,16 @@ export type DetailedEntity = Of<typeof detailedEntity>;
 /** An entry of the hub's device registry. */
 export const registryDevice = object({
   id: text,
-  name: maybeText,
+  name: ofIntegration,
   name_by_user: maybeText,
   area_id: maybeText,
   labels: list(text),
   disabled_by: maybeText,
-  serial_number: maybeText,
+  serial_number: ofIntegration,
   /** Pairs of integration and id; those of some integrations have more parts, or numbers. */
-  identifiers: optional(list(list(scalar))),
+  identifiers: ofIntegration,
   /** Pairs of type and address. A device that is a part of another one has none. */
-  connections: optional(list(list(scalar))),
+  connections: ofIntegration,
   /** A hub of 2025 has several for one device, a later one has one. */
   config_entries: optional(list(text)),
   config_entry_id: maybeText,

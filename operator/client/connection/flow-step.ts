@@ -87,6 +87,8 @@ export const configEntry = object({
   reason: nullable(text),
   supports_options: flag,
   supports_reconfigure: flag,
+  /** False: only a start of the hub sets up an entity of it that was enabled. */
+  supports_unload: optional(flag),
   supported_subentry_types: optional(record(object({ supports_reconfigure: flag }))),
   error_reason_translation_key: optional(nullable(text)),
   /** Seconds since 1970. Absent in hubs before 2024.8. */

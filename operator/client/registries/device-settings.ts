@@ -5,11 +5,13 @@ import type { HubConnection } from '../connection/connection';
 import {
   byUser,
   type Configurable,
+  iterated,
   Listeners,
   type Setting,
   type Settings,
   type SettingsEntries,
   type SettingsRegistry,
+  textOf,
 } from './settings';
 
 /** A device with its settings, and what finds it. */
@@ -55,7 +57,7 @@ export class DeviceSettings implements SettingsRegistry<DeviceRecord> {
 
   async entries(): Promise<SettingsEntries<DeviceRecord>> {
     const devices = await this.devices.get();
-    return { get: (id) => devices.get(id), all: devices.values() };
+    return { get: (id) => devices.get(id), all: iterated(() => devices.values()) };
   }
 
   invalidate(): void {
@@ -85,8 +87,8 @@ function picked(device: RegistryDevice): DeviceRecord {
   const { config_entries: entries = [], config_entry_id: entry, serial_number: serialNumber } = device;
   return {
     id,
-    originalName: name ?? null,
-    serialNumber: serialNumber ?? null,
+    originalName: textOf(name),
+    serialNumber: textOf(serialNumber),
     identifiers: pairs(device.identifiers),
     connections: pairs(device.connections),
     configEntryIds: typeof entry === 'string' ? [entry] : entries,
@@ -101,6 +103,9 @@ function picked(device: RegistryDevice): DeviceRecord {
 }
 
 /** Some integrations make pairs of another form, which select nothing. */
-function pairs(lists: RegistryDevice['identifiers']): readonly (readonly [string, string])[] {
-  return (lists ?? []).filter(({ length }) => length === 2).map(([a, b]) => [String(a), String(b)] as const);
+function pairs(lists: unknown): readonly (readonly [string, string])[] {
+  const all: readonly unknown[] = Array.isArray(lists) ? lists : [];
+  return all
+    .filter((pair): pair is readonly unknown[] => Array.isArray(pair) && pair.length === 2)
+    .map(([a, b]) => [textOf(a) ?? '', textOf(b) ?? ''] as const);
 }

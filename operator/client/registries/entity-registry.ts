@@ -1,3 +1,4 @@
+import { textOf } from './settings';
 import { type Changes, FollowedCollection } from '../connection/collection';
 import { undefinedIf } from '../../base/undefined-if';
 import { isNotFound, isUnknownCommand, HubTooLarge } from '../connection/errors';
@@ -226,7 +227,7 @@ const isOfKind = (entityId: string): boolean =>
   Object.keys(PLATFORMS).some((kind) => entityId.startsWith(`${kind}.`));
 
 function uniqueKey({ entity_id: entityId, platform, unique_id: uniqueId }: RegistryEntity): string {
-  return key(entityId.slice(0, entityId.indexOf('.')), platform, uniqueId);
+  return key(entityId.slice(0, entityId.indexOf('.')), platform, textOf(uniqueId) ?? '');
 }
 
 /** A unique id is unique within one domain and one integration. */

@@ -7,11 +7,13 @@ import { checked, nullable, record } from '../connection/shape';
 import {
   byUser,
   type Configurable,
+  iterated,
   Listeners,
   type Setting,
   type Settings,
   type SettingsEntries,
   type SettingsRegistry,
+  textOf,
 } from './settings';
 
 /** An entity with its settings, and what finds it. */
@@ -67,6 +69,9 @@ const TO_HUB: Readonly<Record<string, (value: Setting, entity: EntityRecord) => 
 /** Entities that are read by one command. */
 const PER_COMMAND = 500;
 
+/** Ids of this form only: one other, such as `sensor.a__b` of an old registry, has the hub refuse the whole command. */
+const READABLE_ID = /^(?!.+__)(?!_)[\da-z_]+(?<!_)\.(?!_)[\da-z_]+(?<!_)$/;
+
 /** The entities of a hub by entity id, and by the ids of their registry entries. */
 class EntityRecords implements Entries<EntityRecord> {
   private readonly byEntityId = new Map<string, EntityRecord>();
@@ -85,7 +90,7 @@ class EntityRecords implements Entries<EntityRecord> {
   }
 
   get all(): Iterable<EntityRecord> {
-    return this.byEntityId.values();
+    return iterated(() => this.byEntityId.values());
   }
 
   set(entityId: string, entity: EntityRecord): void {
@@ -186,9 +191,7 @@ export class EntitySettings implements SettingsRegistry<EntityRecord> {
     const entityIds = await this.allIds();
     hold(entityIds);
     const records = new EntityRecords();
-    for (let start = 0; start < entityIds.length; start += PER_COMMAND)
-      for (const [entityId, entity] of await this.read(entityIds.slice(start, start + PER_COMMAND)))
-        if (entity) records.set(entityId, entity);
+    for (const [entityId, entity] of await this.read(entityIds)) if (entity) records.set(entityId, entity);
     return records;
   }
 
@@ -198,7 +201,19 @@ export class EntitySettings implements SettingsRegistry<EntityRecord> {
     return all.map(({ entity_id: entityId }) => entityId);
   }
 
+  /** In parts: an answer of any size would be refused, also after a storm of events. */
   private async read(entityIds: readonly string[]): Promise<Changes<EntityRecord>> {
+    const readable = entityIds.filter((entityId) => READABLE_ID.test(entityId));
+    const found = new Map<string, EntityRecord | undefined>(
+      entityIds.map((entityId) => [entityId, undefined]),
+    );
+    for (let start = 0; start < readable.length; start += PER_COMMAND)
+      for (const [entityId, entity] of await this.readPart(readable.slice(start, start + PER_COMMAND)))
+        found.set(entityId, entity);
+    return found;
+  }
+
+  private async readPart(entityIds: readonly string[]): Promise<Changes<EntityRecord>> {
     const command = 'config/entity_registry/get_entries';
     const answer = await this.connection.command(command, { entity_ids: entityIds });
     const entries = checked<Readonly<Record<string, DetailedEntity | null>>>(
@@ -244,12 +259,12 @@ function picked(entity: DetailedEntity): EntityRecord {
     id: entity.id,
     entityId,
     integration: entity.platform,
-    uniqueId: String(entity.unique_id),
+    uniqueId: textOf(entity.unique_id) ?? '',
     deviceId: entity.device_id ?? null,
     configEntryId: entity.config_entry_id ?? null,
-    translationKey: entity.translation_key ?? null,
-    originalName: entity.original_name ?? null,
-    originalDeviceClass: entity.original_device_class ?? null,
+    translationKey: textOf(entity.translation_key),
+    originalName: textOf(entity.original_name),
+    originalDeviceClass: textOf(entity.original_device_class),
     hasOwnAlias: aliases.includes(null),
     disabledBy,
     options,

@@ -37,8 +37,17 @@ export interface SettingsRegistry<R extends Configurable = Configurable> {
   update(record: R, changes: Settings): Promise<R | undefined>;
 }
 
+/** Entries that can be gone through several times, which one iterator cannot. */
+export const iterated = <R>(values: () => Iterator<R>): Iterable<R> => ({ [Symbol.iterator]: values });
+
 /** A flag as the hub keeps it: with who set it. */
 export const byUser = (value: Setting): 'user' | null => (value === true ? 'user' : null);
+
+/** A value that an integration sets, as a text: the hub takes any. */
+export function textOf(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
 
 /** The listeners of a registry. */
 export class Listeners {

@@ -23,6 +23,8 @@ export interface CachedEntry extends Corrected, Paced {
   seen?: object | undefined;
   /** The id of the entry that this process has created, until status has it. */
   created?: string | undefined;
+  /** Whether an entity has a state, as last asked, on the monotonic clock. */
+  state?: { readonly entityId: string; readonly at: number; readonly isThere: boolean } | undefined;
   /** The missing references, and since when they have not changed, on the monotonic clock. */
   waiting?: { readonly missing: string; readonly since: number } | undefined;
 }
@@ -153,13 +155,22 @@ export class RegistryWatch {
   }
 
   private async run(type: WatchedType['type']): Promise<void> {
+    if (this.isUsed(type)) await this.requeueChanged(type);
+    this.requeueDependents(type);
+  }
+
+  /** A registry without resources is not read: a hub may have many thousands of entities. */
+  private isUsed(type: WatchedType['type']): boolean {
+    return [...this.options.resources(type)].length > 0;
+  }
+
+  private async requeueChanged(type: WatchedType['type']): Promise<void> {
     const { client, resources } = this.options;
     const entries = await registryOf(client, type).entries();
     for (const { id, seen, isReady, requeue } of resources(type)) {
       const present = id === undefined ? undefined : entries.get(id);
       if (!isReady || !isDeepStrictEqual(seen, present)) requeue();
     }
-    this.requeueDependents(type);
   }
 
   /** Dependents refer to entries by name, also to those that people make. */

@@ -63,12 +63,12 @@ describe('previous settings', () => {
   test('items of a list that were there before stay, also when they leave the spec and come again', () => {
     const first = reconciled({ labels: ['a', 'x'] }, { labels: ['a', 'b'] }, {});
     expect(first).toEqual({
-      present: { labels: ['a', 'b', 'x'] },
+      present: { labels: ['a', 'x', 'b'] },
       previous: { labels: { was: ['a'], ours: ['a', 'b'] } },
     });
     const second = reconciled(first.present, { labels: ['b'] }, first.previous);
     expect(second).toEqual({
-      present: { labels: ['a', 'b', 'x'] },
+      present: { labels: ['a', 'x', 'b'] },
       previous: { labels: { was: [], ours: ['b'] } },
     });
     const third = reconciled(second.present, { labels: ['a'] }, second.previous);

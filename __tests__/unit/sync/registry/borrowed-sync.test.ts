@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../../operator/client/hub-client';
-import { HubRejected } from '../../../../operator/client/connection/errors';
+import { HubRejected, NotFound } from '../../../../operator/client/connection/errors';
 import type { EntityRecord } from '../../../../operator/client/registries/entity-settings';
 import type { Settings } from '../../../../operator/client/registries/settings';
 import { GROUP_VERSION } from '../../../../operator/kinds/group';
@@ -23,6 +23,9 @@ let requeued: string[];
 let reject: HubRejected | undefined;
 let volume: string;
 let version: string | undefined;
+let states: Set<string>;
+let asked: string[];
+let supportsUnload: boolean | undefined;
 let client: HubClient;
 let given: Services;
 let sync: BorrowedSync<EntityRecord>;
@@ -73,10 +76,21 @@ beforeEach(() => {
   reject = undefined;
   volume = 'v1';
   version = '2026.11.0';
+  states = new Set();
+  asked = [];
+  supportsUnload = true;
   client = {
     components: { isLoaded: async () => true },
     connection: { command: async () => ({ state: 'RUNNING', recovery_mode: false }) },
-    rest: { redact: (text: string) => text },
+    rest: {
+      redact: (text: string) => text,
+      get: async (path: string) => {
+        asked.push(path);
+        if (!states.has(path)) throw new NotFound('404', 'Entity not found');
+        return { state: 'on' };
+      },
+    },
+    configEntries: { all: async () => new Map([['e1', { supports_unload: supportsUnload }]]) },
     registries: Object.fromEntries(
       ['floor', 'label', 'area', 'zone'].map((type) => [
         type,
@@ -226,7 +240,7 @@ describe('BorrowedSync', () => {
     records = records.map((each) => ({ ...each, settings: { ...each.settings, areaName: 'kitchen' } }));
     const events = (await remove('a')) as readonly { reason: string; message: string }[];
     expect(events).toEqual([expect.objectContaining({ reason: 'CleanupSkipped' })]);
-    expect(events[0]!.message).toContain('The name of light.a stays in the hub');
+    expect(events[0]!.message).toMatch(/^The setting name of light.a stays in the hub: .*[^.]\.$/);
     expect(writes).toEqual([{ name: 'New' }]);
   });
 
@@ -306,6 +320,128 @@ describe('BorrowedSync', () => {
     resources = [aResource('a', { aliases })];
     expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
     expect(writes).toEqual([]);
+  });
+
+  test('more than can be remembered is refused also where the hub has all of it, and its removal is not', async () => {
+    const aliases = Array.from({ length: 20 }, (_, index) => `${'ü'.repeat(60)}${index}`);
+    records = [aRecord({ aliases })];
+    resources = [aResource('a', { aliases })];
+    expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
+    expect(statusOf('a')).not.toHaveProperty('previous');
+    await edit('a', { aliases: undefined });
+    expect(await settle('a')).toMatchObject({ type: 'Ready' });
+  });
+
+  test('a list of the largest size is exchanged for another one', async () => {
+    const list = (letter: string) =>
+      Array.from({ length: 20 }, (_, index) => `${letter.repeat(180)}${index}`);
+    resources = [aResource('a', { aliases: list('x') })];
+    expect(await settle('a')).toMatchObject({ type: 'Ready' });
+    await edit('a', { aliases: list('y') });
+    expect(await settle('a')).toMatchObject({ type: 'Ready' });
+    expect(records[0]!.settings['aliases']).toEqual(list('y'));
+    await edit('a', { aliases: undefined });
+    expect(await settle('a')).toMatchObject({ type: 'Ready' });
+    expect(records[0]!.settings['aliases']).toEqual([]);
+  });
+
+  test('an entity that was made again gets its settings, also with driftPolicy Warn', async () => {
+    resources = [aResource('a', { name: 'New', driftPolicy: 'Warn' })];
+    await settle('a');
+    records = [aRecord({}, { id: 'r2' })];
+    await clock.advance(60_000);
+    expect(await settle('a')).toMatchObject({ type: 'Ready' });
+    expect(writes).toEqual([{ name: 'New' }, { name: 'New' }]);
+  });
+
+  test('the hub refused it for the former id of the entity: that does not hold for the present one', async () => {
+    reject = new NotFound('not_found', 'Entity not found');
+    resources = [aResource('a', { name: 'New' })];
+    expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'RejectedByHub' });
+    reject = undefined;
+    records = [aRecord({ entityId: 'light.b' }, { entityId: 'light.b' })];
+    await clock.advance(60_000);
+    expect(await settle('a')).toMatchObject({ type: 'Ready' });
+  });
+
+  test.each([
+    ['there', 'kitchen', 'kitchen'],
+    ['gone', 'attic', null],
+  ])('a former area that is %s', async (_, former, after) => {
+    client.registries.area.entries = async () =>
+      new Map(['kitchen', 'hall'].map((id) => [id, { name: id }]));
+    records = [aRecord({ areaName: former })];
+    resources = [aResource('a', { areaName: 'Hall' }), aResource('b', {})];
+    await settle('a');
+    await edit('a', { areaName: undefined });
+    await settle('a');
+    expect(records[0]!.settings['areaName']).toBe(after);
+    await edit('a', { areaName: 'Hall' });
+    records = [aRecord({ areaName: former })];
+    await settle('a');
+    await remove('a');
+    expect(records[0]!.settings['areaName']).toBe(after);
+  });
+
+  test('a removal ends also where the former area is an empty text', async () => {
+    client.registries.area.entries = async () =>
+      new Map(['kitchen', ''].map((id) => [id, { name: id || 'None' }]));
+    version = '2026.5.0';
+    records = [aRecord({ areaName: '' }, { originalName: null })];
+    resources = [aResource('a', { areaName: 'Kitchen' })];
+    await settle('a');
+    version = '2026.11.0';
+    expect(await remove('a')).toEqual([expect.objectContaining({ reason: 'CleanupSkipped' })]);
+  });
+
+  test('former settings that the hub refuses at the removal are named', async () => {
+    records = [aRecord({ name: 'Old' })];
+    resources = [aResource('a', { name: 'New' })];
+    await settle('a');
+    reject = new HubRejected('invalid_info', 'No.');
+    const [event] = (await remove('a')) as readonly { reason: string; message: string }[];
+    expect(event).toMatchObject({
+      reason: 'CleanupSkipped',
+      message:
+        'The entity light.a with the settings of this resource (before: name: "Old") stays in the hub: the hub says “No”.',
+    });
+    reject = new NotFound('not_found', 'Entity not found');
+    expect(await remove('a')).toEqual([]);
+  });
+
+  test('a resource that waits for its entity asks for its state once in 30 s', async () => {
+    records = [];
+    states.add('/api/states/light.a');
+    resources = [aResource('a', { name: 'New' })];
+    for (let event = 0; event < 10; event++) {
+      const { message } = await reconcile('a');
+      expect(message).toContain('light.a has no unique id');
+    }
+    expect(asked).toHaveLength(1);
+    states.clear();
+    await clock.advance(30_000);
+    expect((await reconcile('a')).message).toContain('the hub has none that fits');
+  });
+
+  test.each([
+    ['of an entry that is loaded again', 'e1', true, 'Ready'],
+    ['of an entry of which the hub does not say that', 'e1', undefined, 'Ready'],
+    ['of an entry that cannot be unloaded', 'e1', false, 'Waiting'],
+    ['without an entry', null, true, 'Waiting'],
+  ])('an entity that is enabled, %s', async (_, configEntryId, unload, type) => {
+    supportsUnload = unload;
+    records = [aRecord({ disabled: true }, { configEntryId, disabledBy: 'user' })];
+    resources = [aResource('a', { disabled: false })];
+    await reconcile('a');
+    expect(await reconcile('a')).toMatchObject({ type });
+    states.add('/api/states/light.a');
+    expect(await reconcile('a')).toMatchObject({ type: 'Ready' });
+  });
+
+  test('a dry-run says what cannot be written', async () => {
+    records = [aRecord({}, { originalName: null })];
+    resources = [aResource('a', { areaName: 'Kitchen' })];
+    expect(await reconcile('a', { dryRun: true })).toMatchObject({ reason: 'AreaBelongsToDevice' });
   });
 
   test('a dry-run says what it would write', async () => {

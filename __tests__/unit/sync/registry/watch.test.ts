@@ -63,6 +63,14 @@ describe('RegistryWatch', () => {
     expect(reconciled).not.toContain('floor a change');
   });
 
+  test('a registry without resources is not read, and concerns those that refer to it', async () => {
+    resources.floor = [];
+    changed.floor();
+    await clock.advance(300);
+    expect(reads).toBe(0);
+    expect(reconciled).toEqual(['area r resync', 'area w change']);
+  });
+
   test('a resource whose entry was removed, and one that is not Ready, are reconciled', async () => {
     entries.delete('a');
     resources.floor = [watched('a'), watched('b', false)];

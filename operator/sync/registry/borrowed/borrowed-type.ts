@@ -16,6 +16,8 @@ export interface Lookup {
   readonly client: HubClient;
   /** The id of the config entry of a HubIntegration of the hub; undefined: it has none yet. */
   readonly configEntryOf: (integration: string) => string | undefined;
+  /** Whether there is a state of this id. The answer may be some seconds old. */
+  readonly hasState: (entityId: string) => Promise<boolean>;
   /** The version of the hub; undefined: not known. */
   readonly version: string | undefined;
 }

@@ -37,7 +37,7 @@ async function select(
   if (device) return ofDevice(device, all, lookup);
   if (entityId !== undefined) {
     const found = [...all].filter((each) => each.entityId === entityId);
-    const isUnregistered = found.length === 0 && (await stateOf(lookup.client.rest, entityId)) !== undefined;
+    const isUnregistered = found.length === 0 && (await lookup.hasState(entityId));
     return isUnregistered
       ? {
           missing: `${entityId} has no unique id, so the hub keeps no settings for it: give it a unique_id in its YAML`,
@@ -84,7 +84,7 @@ function areaBelongsToDevice(
   const { name, areaName } = { ...record.settings, ...changes };
   const hasOwnName = Boolean(name ?? record.originalName);
   if (record.deviceId === null || hasOwnName || areaName === null) return undefined;
-  const setting = changes['areaName'] ? 'areaName' : 'name';
+  const setting = changes['areaName'] === undefined ? 'name' : 'areaName';
   const message =
     `${record.entityId} has no name of its own, so it has the area of its device: ` +
     'set areaName in a HubDevice, or give the entity a name.';
@@ -123,10 +123,15 @@ function refusedId(
     : undefined;
 }
 
-/** An entity without config entry that was enabled: only a start of the hub sets it up. */
+/** An entity that was enabled, without config entry or of one that cannot be unloaded: only a start of the hub sets it up. */
 async function awaited({ spec, status }: Borrower, record: EntityRecord, { client }: Lookup) {
   const wasDisabled = (status?.['previous'] as Previous | undefined)?.['disabled']?.was === true;
-  if (spec['disabled'] !== false || !wasDisabled || record.configEntryId !== null) return undefined;
+  if (spec['disabled'] !== false || !wasDisabled) return undefined;
+  const { configEntryId } = record;
+  if (configEntryId !== null) {
+    const entries = await client.configEntries.all();
+    if (entries.get(configEntryId)?.supports_unload !== false) return undefined;
+  }
   if ((await stateOf(client.rest, record.entityId)) !== undefined) return undefined;
   const message = `${record.entityId} is enabled, and the hub sets it up at its next start: restart the hub.`;
   return waiting('RestartPending', message, RESYNC, { priority: 'resync' });

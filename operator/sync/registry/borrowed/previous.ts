@@ -86,7 +86,7 @@ function desiredValue(
   if (value === undefined) return recorded ? putBack(actual, recorded) : actual;
   if (!isList(value)) return value;
   const kept = recorded && isList(actual) ? (putBack(actual, recorded) as readonly string[]) : actual;
-  return union(isList(kept) ? kept : [], value);
+  return [...new Set([...(isList(kept) ? kept : []), ...value])];
 }
 
 function isSame(actual: Setting, desired: Setting): boolean {

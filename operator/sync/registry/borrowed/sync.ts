@@ -5,7 +5,8 @@ import {
   MIN_WRITE_INTERVAL,
   RESYNC,
 } from '../../../base/limits';
-import { HubRejected } from '../../../client/connection/errors';
+import { stateOf } from '../../../client/config-entities/states';
+import { HubRejected, isNotFound } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import type { Configurable, Setting, Settings, SettingsEntries } from '../../../client/registries/settings';
 import type { Hub, HubIntegration } from '../../../kinds';
@@ -84,14 +85,18 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     const hubName = resource.spec.hubRef.name;
     const hub = this.contexts.of(client, resource);
     const volume = hubVolume(this.services, namespace, hubName);
-    const lookup = this.lookup(resource, client);
     const cached = hub.cached.get(uid);
+    const lookup = this.lookup(resource, client, cached);
     return (
       (await untilLoaded(client, 'config')) ?? { resource, client, context, hub, cached, lookup, volume }
     );
   }
 
-  private lookup({ metadata: { namespace }, spec: { hubRef } }: Borrower, client: HubClient): Lookup {
+  private lookup(
+    { metadata: { namespace }, spec: { hubRef } }: Borrower,
+    client: HubClient,
+    cached: CachedEntry,
+  ): Lookup {
     const { cache } = this.services;
     return {
       client,
@@ -99,8 +104,17 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
         const integration = cache.get<HubIntegration>('HubIntegration', namespace, name);
         return integration?.spec.hubRef.name === hubRef.name ? integration.status?.entryID : undefined;
       },
+      hasState: (entityId) => this.hasState(client, cached, entityId),
       version: cache.get<Hub>('Hub', namespace, hubRef.name)?.status?.version,
     };
+  }
+
+  /** Each event of the registry reconciles all that wait for an entity: the hub is not asked for a state each time. */
+  private async hasState({ rest }: HubClient, cached: CachedEntry, entityId: string): Promise<boolean> {
+    const at = this.services.clock.monotonic();
+    const isKnown = cached.state?.entityId === entityId && at - cached.state.at < DEPENDENCY_REQUEUE;
+    if (!isKnown) cached.state = { entityId, at, isThere: (await stateOf(rest, entityId)) !== undefined };
+    return cached.state!.isThere;
   }
 
   /** The former settings are those of another hub: they are dropped. */
@@ -132,9 +146,22 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     if (owner) return heldBy(type, record, owner);
     this.requeueOthers(resource, record.id);
     const declared = this.declared(resource, references.ids);
-    const previous = recordedId(type, resource) === record.id ? previousOf(resource) : {};
+    const isRecorded = recordedId(type, resource) === record.id;
+    const previous = isRecorded ? await this.restorable(previousOf(resource), client) : {};
     const differences = settingsDiff(record.settings, declared, previous);
     return { record, all, declared, hash: payloadHash(declared), previous, differences };
+  }
+
+  /** A record with what can be put back. A former area that the hub does not have any more is none: the hub would take its id all the same. */
+  private async restorable(previous: Previous, client: HubClient): Promise<Previous> {
+    const all = Object.entries(previous).map(async ([name, setting]) => {
+      const { was, ...withoutFormer } = setting;
+      const entryType = this.type.fields[name]?.refersTo?.entryType;
+      if (!entryType || typeof was !== 'string') return [name, setting] as const;
+      const isThere = (await client.registries[entryType.type].entries()).has(was);
+      return [name, isThere ? setting : withoutFormer] as const;
+    });
+    return Object.fromEntries(await Promise.all(all));
   }
 
   /** The entry that status has, also after it was renamed, else the one that the selector fits. */
@@ -190,7 +217,11 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     );
   }
 
-  protected override dryRun({ client }: Work, { record, differences }: Seen<R>): Outcome {
+  protected override dryRun(work: Work, seen: Seen<R>): Outcome {
+    const { client } = work;
+    const { record, differences } = seen;
+    const obstacle = this.obstacle(work, seen);
+    if (obstacle) return obstacle;
     const name = this.type.nameOf(record);
     return differences.length === 0
       ? ready('DryRun', `Nothing would be sent: ${name} has all of these settings.`)
@@ -200,28 +231,35 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
         );
   }
 
+  /** Why the settings cannot be written; undefined: they can. */
+  private obstacle({ lookup }: Work, { record, all, declared, previous, differences }: Seen<R>) {
+    const kept = recordedAfter(declared, recordedBefore(record.settings, declared, previous));
+    if (Buffer.byteLength(JSON.stringify(kept)) > LARGEST_PREVIOUS)
+      return stalled(
+        'InvalidSpec',
+        `labels, aliases: what is to be remembered of ${this.type.nameOf(record)} exceeds ${LARGEST_PREVIOUS} bytes. Set fewer or shorter ones.`,
+      );
+    const refusal = this.type.refusal(record, changesOf(differences), all.all, lookup);
+    return refusal && refused(refusal);
+  }
+
   /** A difference that is left or refused is not recorded: it is not written either. */
   protected override acquire(work: Work, seen: Seen<R>): Outcome | undefined {
-    const { resource, cached, volume, lookup } = work;
-    const { record, all, declared, previous, differences } = seen;
+    const { resource, cached, volume } = work;
+    const { record, declared, previous, differences } = seen;
+    const { type } = this;
+    const difference = this.difference(work, seen);
+    const left = differences.length > 0 && this.drift.leave(resource, cached, difference);
+    if (left) return left;
+    const obstacle = this.obstacle(work, seen);
+    if (obstacle) return obstacle;
     if (differences.length === 0) {
       this.drift.clear(cached);
       return undefined;
     }
-    const { type } = this;
-    const difference = this.difference(work, seen);
-    const left = this.drift.leave(resource, cached, difference);
-    if (left) return left;
-    const refusal = type.refusal(record, changesOf(differences), all.all, lookup);
-    if (refusal) return refused(refusal);
     const rejection = this.pacing.rejectionOf(cached, difference.correction.key);
     if (rejection) return rejected(rejection);
     const recorded = recordedBefore(record.settings, declared, previous);
-    if (JSON.stringify(recorded).length > LARGEST_PREVIOUS)
-      return stalled(
-        'InvalidSpec',
-        `labels, aliases: what is to be remembered of ${type.nameOf(record)} exceeds ${LARGEST_PREVIOUS} bytes. Set fewer or shorter ones.`,
-      );
     const isRecorded =
       recordedId(type, resource) === record.id && payloadHash(recorded) === payloadHash(previous);
     if (isRecorded) return undefined;
@@ -260,12 +298,15 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
   }
 
   private difference({ resource, client }: Work, { record, hash, differences }: Seen<R>) {
+    const { type } = this;
     const text = formatDiff(differences, client.rest.redact);
     return {
-      change: `${capitalised(this.type.nameOf(record))} was changed in the hub (${text}).`,
-      drifted: hasAccepted(resource, hash),
+      change: `${capitalised(type.nameOf(record))} was changed in the hub (${text}).`,
+      // An entry that was made again, or another one, was never as specified.
+      drifted: recordedId(type, resource) === record.id && hasAccepted(resource, hash),
       left: 'it is not corrected',
-      correction: { key: `${hash} ${JSON.stringify(differences)}`, text },
+      // What the hub says of one entry, or of its former id, does not hold for another.
+      correction: { key: JSON.stringify([record.id, type.nameOf(record), hash, differences]), text },
     };
   }
 
@@ -323,18 +364,26 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
       return (await isComplete(client))
         ? []
         : [cleanupSkipped(object, 'the hub is starting or in recovery mode and does not show it')];
-    const lookup = this.lookup(resource, client);
+    const lookup = this.lookup(resource, client, {});
     const events: EventSpec[] = [];
     const owner = this.ownerOf(resource, id);
-    let changes = formerSettings(record, withoutThose(previousOf(resource), owner ? previousOf(owner) : {}));
+    const previous = withoutThose(previousOf(resource), owner ? previousOf(owner) : {});
+    let changes = formerSettings(record, await this.restorable(previous, client));
     for (;;) {
       const refusal = type.refusal(record, changes, all.all, lookup);
       if (!refusal) break;
-      events.push(cleanupSkipped(`${refusal.setting} of ${type.nameOf(record)}`, refusal.message));
+      const setting = `setting ${refusal.setting} of ${type.nameOf(record)}`;
+      events.push(cleanupSkipped(setting, withoutStop(refusal.message)));
       const { [refusal.setting]: _, ...others } = changes;
       changes = others;
     }
-    if (Object.keys(changes).length > 0) await registry.update(record, changes);
+    try {
+      if (Object.keys(changes).length > 0) await registry.update(record, changes);
+    } catch (error) {
+      if (!(error instanceof HubRejected)) throw error;
+      if (!isNotFound(error))
+        events.push(cleanupSkipped(object, `the hub says “${withoutStop(error.message)}”`));
+    }
     return events;
   }
 
@@ -376,6 +425,8 @@ function valueAt(spec: Readonly<Record<string, unknown>>, path: string): unknown
 
 const capitalised = (text: string): string =>
   text.startsWith('the ') ? `The ${text.slice('the '.length)}` : text;
+
+const withoutStop = (message: string): string => message.replace(/\.$/, '');
 
 const refused = ({ reason, message }: Refusal): Outcome => stalled(reason, message);
 
