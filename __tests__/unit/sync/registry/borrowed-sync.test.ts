@@ -368,8 +368,7 @@ describe('BorrowedSync', () => {
     ['there', 'kitchen', 'kitchen'],
     ['gone', 'attic', null],
   ])('a former area that is %s', async (_, former, after) => {
-    client.registries.area.entries = async () =>
-      new Map(['kitchen', 'hall'].map((id) => [id, { name: id }]));
+    client.registries.area.entries = async () => new Map(['kitchen', 'hall'].map((id) => [id, { name: id }]));
     records = [aRecord({ areaName: former })];
     resources = [aResource('a', { areaName: 'Hall' }), aResource('b', {})];
     await settle('a');

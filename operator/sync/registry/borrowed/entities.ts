@@ -45,9 +45,12 @@ async function select(
       : { found };
   }
   const { integration, domain, uniqueId } = unique!;
-  const isIt = (each: EntityRecord) =>
-    each.integration === integration && each.uniqueId === uniqueId && domainOf(each.entityId) === domain;
-  return { found: [...all].filter(isIt) };
+  const found: EntityRecord[] = [];
+  // Without a copy of all: each event of the registry repeats it for every resource that waits for its entity.
+  for (const each of all)
+    if (each.uniqueId === uniqueId && each.integration === integration && domainOf(each.entityId) === domain)
+      found.push(each);
+  return { found };
 }
 
 async function ofDevice(

@@ -139,6 +139,8 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     });
     if ('outcome' in references) return whileMissing(references, cached, services.clock, context);
     cached.waiting = undefined;
+    const recorded = await this.restorable(previousOf(resource), client);
+    // Read last: a list is replaced as a whole, and a person may have added to it meanwhile.
     const all = await type.registryOf(client).entries();
     const record = await this.find(work, all);
     if ('reason' in record) return record;
@@ -146,8 +148,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     if (owner) return heldBy(type, record, owner);
     this.requeueOthers(resource, record.id);
     const declared = this.declared(resource, references.ids);
-    const isRecorded = recordedId(type, resource) === record.id;
-    const previous = isRecorded ? await this.restorable(previousOf(resource), client) : {};
+    const previous = recordedId(type, resource) === record.id ? recorded : {};
     const differences = settingsDiff(record.settings, declared, previous);
     return { record, all, declared, hash: payloadHash(declared), previous, differences };
   }
@@ -305,7 +306,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
       // An entry that was made again, or another one, was never as specified.
       drifted: recordedId(type, resource) === record.id && hasAccepted(resource, hash),
       left: 'it is not corrected',
-      // What the hub says of one entry, or of its former id, does not hold for another.
+      // A rejection of one entry, or of its former id, does not hold for another.
       correction: { key: JSON.stringify([record.id, type.nameOf(record), hash, differences]), text },
     };
   }
@@ -357,6 +358,9 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     const object = this.objectOf(resource);
     const id = recordedId(type, resource);
     if (object === undefined || id === undefined) return [];
+    const owner = this.ownerOf(resource, id);
+    const ofOwner = owner ? previousOf(owner) : {};
+    const previous = await this.restorable(withoutThose(previousOf(resource), ofOwner), client);
     const registry = type.registryOf(client);
     const all = await registry.entries();
     const record = all.get(id);
@@ -366,9 +370,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
         : [cleanupSkipped(object, 'the hub is starting or in recovery mode and does not show it')];
     const lookup = this.lookup(resource, client, {});
     const events: EventSpec[] = [];
-    const owner = this.ownerOf(resource, id);
-    const previous = withoutThose(previousOf(resource), owner ? previousOf(owner) : {});
-    let changes = formerSettings(record, await this.restorable(previous, client));
+    let changes = formerSettings(record, previous);
     for (;;) {
       const refusal = type.refusal(record, changes, all.all, lookup);
       if (!refusal) break;
