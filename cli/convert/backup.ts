@@ -91,7 +91,7 @@ class ConfigOfBackup {
   }
 }
 
-/** Empty: it is at the top. */
+/** The folder of a path in an archive. The empty text is the top of the archive. */
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
 /** The entries of an archive, but for its folders. `isFile`: it is no link and no device. */

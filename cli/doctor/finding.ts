@@ -6,7 +6,7 @@ export interface Finding {
   readonly subject: string;
   /** `notice`: worth to know, and nothing is broken. `skipped`: the check could not be made. */
   readonly verdict: 'ok' | 'notice' | 'fault' | 'skipped';
-  /** A sentence. */
+  /** The fault or notice, as a sentence. */
   readonly message: string;
   /** The way out of a fault or notice, a sentence or a text to copy. */
   readonly remedy?: string;

@@ -18,7 +18,7 @@ export interface StoredEntity {
 export interface NotExpressed {
   /** `automation.porch` */
   readonly object: string;
-  /** A sentence. */
+  /** Why the object is not exported, as a sentence. */
   readonly reason: string;
 }
 

@@ -29,7 +29,7 @@ export interface ExportedFile {
 /** Something that a person should know of a file before it is published. */
 export interface Warning {
   readonly path: string;
-  /** A sentence. */
+  /** The message for the user, as a sentence. */
   readonly message: string;
 }
 

@@ -15,7 +15,7 @@ export interface Problem {
   readonly message?: string;
   /** From the resource to the cause; empty: the cause is its own. */
   readonly causes: readonly Cause[];
-  /** A sentence. */
+  /** The way out of the problem, as a sentence. */
   readonly wayOut?: string;
 }
 

@@ -138,7 +138,7 @@ export type Step = { readonly line: number } & (
   | { readonly set: Readonly<Record<string, Given>> }
   | { readonly fire: { readonly event_type: string; readonly event_data: Payload } }
   | { readonly call: { readonly action: string; readonly target: Payload; readonly data: Payload } }
-  /** Seconds. */
+  /** `advance`: seconds. */
   | { readonly advance: number }
   | { readonly at: Instant }
   /** `down`: seconds. */
@@ -178,7 +178,7 @@ export interface Expect {
   readonly only: boolean;
   readonly none: readonly ExpectedCall[];
   readonly states: Readonly<Record<string, ExpectedState>>;
-  /** Seconds. */
+  /** The time limit in seconds. */
   readonly within: number;
 }
 
@@ -239,7 +239,7 @@ export interface CaseAnswer extends OfCase {
   readonly type: 'case';
   readonly virtualSeconds: number;
   readonly realSeconds: number;
-  /** Empty: it has passed. */
+  /** The faults of a case. One that has passed has none. */
   readonly faults: readonly Fault[];
   /** All warnings and errors of automations, scripts and templates. Those that are not allowed are faults, too. */
   readonly warnings: readonly string[];

@@ -21,11 +21,11 @@ export interface CaseResult {
   readonly test: Case;
   readonly virtualSeconds: number;
   readonly realSeconds: number;
-  /** Empty: it has passed. */
+  /** The faults of a case. One that has passed has none. */
   readonly faults: readonly Fault[];
   readonly warnings: readonly string[];
   readonly withoutState: readonly string[];
-  /** Empty unless it was asked for. */
+  /** The timeline of a case; empty unless it was asked for. */
   readonly events: readonly TimelineEvent[];
 }
 

@@ -33,7 +33,7 @@ export interface ResourceMetadata {
   readonly resourceVersion: string;
   /** Moves with the spec, never with the status or an annotation. */
   readonly generation: number;
-  /** RFC 3339 */
+  /** The time of the creation, in RFC 3339. */
   readonly creationTimestamp: string;
   /** RFC 3339; there while the object waits for its finalizers. */
   readonly deletionTimestamp?: string;

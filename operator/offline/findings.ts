@@ -23,7 +23,7 @@ export interface Finding {
   readonly object: string;
   /** `spec.entities[0].state`; absent: the message names it. */
   readonly field?: string;
-  /** A sentence. */
+  /** The finding, as a sentence. */
   readonly message: string;
 }
 

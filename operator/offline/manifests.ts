@@ -20,7 +20,7 @@ export interface Manifest {
 export interface SyntaxProblem {
   readonly file: string;
   readonly line: number;
-  /** A sentence. */
+  /** The fault of a manifest, as a sentence. */
   readonly message: string;
 }
 

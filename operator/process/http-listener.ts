@@ -6,7 +6,7 @@ import type { Logger } from '../base/log';
 interface ListenOptions {
   /** 0: a free port. */
   readonly port: number;
-  /** Empty: all addresses. */
+  /** The address to listen at; the empty text: all addresses of the pod. */
   readonly address: string;
   /** The command line option of the port, such as `--http-port`. */
   readonly option: string;

@@ -252,7 +252,7 @@ function repositories(value: string): readonly string[] | undefined {
   throw new Error('owner/name or owner/ is accepted, several of them separated by commas, or none');
 }
 
-/** Without a slash at its end. */
+/** The address of a website, without a slash at its end. */
 function webAddress(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isPlain = url && !url.username && !url.password && !url.search && !url.hash;

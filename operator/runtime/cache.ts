@@ -19,7 +19,7 @@ interface CacheOptions {
   readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Empty: all namespaces. */
+  /** The watched namespaces; an empty list: all. */
   readonly namespaces: readonly string[];
   /** Label selector of namespaces, instead of their names. */
   readonly namespaceSelector?: string;

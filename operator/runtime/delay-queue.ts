@@ -4,7 +4,7 @@ import { type Priority, strongest } from './priority';
 
 interface Entry<Key> {
   readonly key: Key;
-  /** By the monotonic clock. */
+  /** When the entry is due, by the monotonic clock. */
   due: number;
   priority: Priority;
   /** Position in the heap. */

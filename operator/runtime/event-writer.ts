@@ -24,7 +24,7 @@ interface Series {
   readonly name: string;
   readonly firstTimestamp: string;
   count: number;
-  /** By the monotonic clock. */
+  /** The time of the last event, by the monotonic clock. */
   lastAt: number;
 }
 

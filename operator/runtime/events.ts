@@ -20,7 +20,7 @@ const RETRY = 10_000;
 
 interface Bucket {
   tokens: number;
-  /** By the monotonic clock. */
+  /** The time of the last refill, by the monotonic clock. */
   refilledAt: number;
 }
 

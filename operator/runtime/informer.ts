@@ -95,7 +95,7 @@ export class Informer<T extends ClusterObject> {
   private relistBy: ListPhase = { type: 'streaming-list' };
   private isSynced = false;
   private lastErrorText: string | undefined;
-  /** By the monotonic clock. */
+  /** The time of the last activity of the watch, by the monotonic clock. */
   private lastActivity: number;
   /** When the current attempt received its list or opened its watch, by the monotonic clock. */
   private goodSince: number | undefined;

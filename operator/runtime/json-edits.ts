@@ -1,6 +1,6 @@
 import { type JsonVisitor, MAX_DEPTH, type Range, tooDeep } from '../base/bounded-json';
 
-/** Bytes. A shorter number is at most 2^53, unless it has an exponent. */
+/** The least bytes of a number that may lose digits: a shorter one is at most 2^53, unless it has an exponent. */
 const SHORTEST_UNSAFE = 16;
 /** Bytes. The API server writes at most 24. */
 const LONGEST_UNSAFE = 400;

@@ -41,7 +41,7 @@ const MOST_WARNINGS = 10;
 /** The HTTP status of an object that is invalid. */
 const INVALID = 422;
 
-/** The brackets that are open in `request.object`. */
+/** The number of brackets that are open within `request.object` of a review, its own among them. */
 const OBJECT_DEPTH = 3;
 
 /** @throws NotAReview */

@@ -57,7 +57,7 @@ class Compiler {
     return typeof value === 'number' ? (sourceAt(this.lines, path) ?? String(value)) : String(value);
   }
 
-  /** Seconds. */
+  /** @returns the duration in seconds */
   duration(value: unknown, path: Path, least = Number.MIN_VALUE): number {
     const seconds = secondsOf(value as string | number) ?? 0;
     if (seconds < least) this.problem(path, `${shown(value)} is too short: write more than 0.`);

@@ -9,7 +9,7 @@ type Values = Readonly<Record<string, unknown>>;
 /** The compiler of the file, which collects problems. */
 interface FileCompiler {
   problem(path: Path, message: string): void;
-  /** Seconds. */
+  /** @returns the duration in seconds */
   duration(value: unknown, path: Path, least: number): number;
 }
 

@@ -48,9 +48,9 @@ type State = Of<typeof states>[number][number];
 
 interface HistoryRequest {
   readonly entities: readonly string[];
-  /** Milliseconds since 1970. */
+  /** The end of the history, in milliseconds since 1970. */
   readonly until: number;
-  /** Milliseconds. */
+  /** The length of the history in milliseconds. */
   readonly period: number;
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;

@@ -122,7 +122,7 @@ class Collector {
     return this.end !== undefined || this.unloaded !== undefined;
   }
 
-  /** Once {@link isComplete}. @throws CommandError the configuration is not loaded */
+  /** The result of a run that {@link isComplete}. @throws CommandError the configuration is not loaded */
   get result(): Played {
     const { calls, end } = this;
     const { versions, refused, unsimulated, silentTriggers } = this.hub;

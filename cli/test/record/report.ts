@@ -21,7 +21,7 @@ export interface RecordReport {
   readonly history: {
     readonly changes: number;
     readonly entities: readonly string[];
-    /** Without a state in the recorder, or left out. */
+    /** Entities that have no state in the recorder, or were left out. */
     readonly without: readonly string[];
     /** Entities that automations and scripts of the files name, and the hub does not have. */
     readonly unknown: readonly string[];
@@ -46,7 +46,7 @@ export interface RecordReport {
 
 /** Lines with calls that only one side has. */
 const FIRST = 12;
-/** Names in a line. */
+/** The most names in one line of the report. */
 const MOST_NAMED = 10;
 
 export function recordLines(report: RecordReport, paint: Terminal['paint']): string[] {

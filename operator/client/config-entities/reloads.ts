@@ -18,7 +18,7 @@ const MAX_WAIT_WHILE_WRITING = 60_000;
 interface Batch {
   readonly result: Promise<ReloadResult>;
   readonly resolve: (result: ReloadResult) => void;
-  /** By the monotonic clock. */
+  /** The latest start of the reload, by the monotonic clock. */
   readonly latestStart: number;
 }
 

@@ -372,7 +372,7 @@ export const logRecord = object({
   source: unchecked<readonly [string, number]>(),
   /** How often one of the texts was logged. */
   count: unchecked<number>(),
-  /** Seconds since 1970. */
+  /** When the record was logged first, in seconds since 1970. */
   first_occurred: unchecked<number>(),
   /** When it was logged last, in seconds since 1970. */
   timestamp: unchecked<number>(),

@@ -35,7 +35,7 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
   private staleKeys = new Set<string>();
   /** Changes that arrive during a fetch, applied to its result, which may be older. */
   private pendingChanges = new Map<string, V | undefined>();
-  /** Bytes. */
+  /** The memory of each part of the copy, in bytes. */
   private weights = { state: 0, held: 0, staleKeys: 0, pendingChanges: 0 };
   private scale = new Scale();
   private readonly kept: KeptList;

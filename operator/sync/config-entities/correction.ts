@@ -60,7 +60,7 @@ export class Corrections<R extends Child, S extends ConfigEntitySpec> {
     return inProgress(this.entityType, work, undefined, details);
   }
 
-  /** A sentence. */
+  /** A sentence that names the differences between the hub and the resource. */
   private changedInHub({ client }: PlacedWork<R, S>, differences: readonly FieldDiff[]): string {
     return `The ${this.entityType.type} was changed in the hub (${formatDiff(differences, client.rest.redact)}).`;
   }

@@ -53,7 +53,7 @@ export interface StateCorrection {
 export interface StateContext {
   /** False while the hub runs an earlier payload. */
   readonly inUse: boolean;
-  /** By the monotonic clock. */
+  /** The time of the reconcile, by the monotonic clock. */
   readonly now: number;
 }
 

@@ -30,7 +30,7 @@ interface SeenOccupation {
   readonly occupation: Occupation;
   /** The start of the container. */
   readonly startedAt: string;
-  /** By the monotonic clock. */
+  /** The time at which the occupation was seen, by the monotonic clock. */
   readonly at: number;
 }
 

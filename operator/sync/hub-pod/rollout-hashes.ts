@@ -7,9 +7,9 @@ import type { Services } from '../services';
 import type { StatefulSet } from './owned-objects';
 
 export interface PodHashes {
-  /** Copied from the generated ConfigMap. */
+  /** The hash of the configuration, copied from the generated ConfigMap. */
   readonly config: string;
-  /** Likewise; absent for a hub without secrets. */
+  /** The hash of the secrets, copied from the generated ConfigMap; absent for a hub without secrets. */
   readonly secrets?: string | undefined;
   /** Hash of the community integrations on the volume; absent: there are none. */
   readonly community?: string | undefined;

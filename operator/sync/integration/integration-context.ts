@@ -40,9 +40,9 @@ export interface Failure {
   readonly existing: Circumstances['existing'];
   readonly reason: 'ConfigFlowFailed' | 'AuthNeeded' | 'RecreateRequired';
   readonly message: string;
-  /** By the monotonic clock. */
+  /** The time of the failure, by the monotonic clock. */
   readonly failedAt: number;
-  /** By the monotonic clock; Infinity: not by time. */
+  /** The time of the next attempt, by the monotonic clock; Infinity: only a change makes one. */
   readonly retryAt: number;
   /** Failures of these answers in a row. */
   readonly count: number;

@@ -26,9 +26,9 @@ export type OperationResult =
       readonly type: 'failed';
       readonly flow: FlowName;
       readonly problem: FlowProblem;
-      /** Done before it failed. */
+      /** The part of the change that was carried out before the failure. */
       readonly applied: Applied;
-      /** Default: `ConfigFlowFailed`. */
+      /** The reason of the condition; absent: `ConfigFlowFailed`. */
       readonly reason?: 'RecreateRequired';
       /** Ids of the entries of the domain that were changed while the flow ran. */
       readonly changed?: readonly string[];

@@ -11,7 +11,7 @@ export type OperationEnd<T> = { readonly at: number } & (
  * operation in memory and returns; the end of the operation enqueues the resource, whose next reconcile takes the result.
  */
 export class Operation<T = void> {
-  /** By the monotonic clock. */
+  /** The start of the operation, by the monotonic clock. */
   readonly startedAt: number;
   /** Undefined: it runs. */
   end: OperationEnd<T> | undefined;

@@ -45,7 +45,7 @@ export class Certificates {
   private changedAgain = false;
   private served: ServingCertificate | undefined;
   private lastProblem: string | undefined;
-  /** By the monotonic clock. */
+  /** The earliest time of the next write, by the monotonic clock. */
   private nextWrite = -Infinity;
 
   constructor(private readonly options: CertificatesOptions) {

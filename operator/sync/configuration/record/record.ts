@@ -99,7 +99,7 @@ export type LoadMethod = 'hot-reload' | 'restart' | 'none';
 
 export interface LastLoad {
   readonly method: LoadMethod;
-  /** RFC 3339 */
+  /** The time of the load, in RFC 3339. */
   readonly time: string;
 }
 

@@ -127,7 +127,7 @@ export class RolloutDebounce {
 
 interface Turn {
   readonly hub: Hub;
-  /** By the monotonic clock. */
+  /** The beginning of the turn of the hub, by the monotonic clock. */
   readonly since: number;
 }
 

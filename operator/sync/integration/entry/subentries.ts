@@ -11,7 +11,7 @@ import type { Applied, FlowOperation } from '../operation';
 
 /** Makes, changes and removes the subentries of an entry, one after the other, up to the first one that it makes. */
 export class SubentryUpdate {
-  /** The first problem is that a subentry can only be replaced. */
+  /** The first problem is a subentry that can only be replaced, which `reconfigure` does not allow. */
   isRecreateRequired = false;
   private hasMade = false;
 

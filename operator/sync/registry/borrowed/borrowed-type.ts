@@ -26,7 +26,7 @@ export interface Lookup {
 export interface Refusal {
   readonly setting: string;
   readonly reason: ReadyReason;
-  /** A sentence. */
+  /** The message of the condition, as a sentence. */
   readonly message: string;
 }
 
