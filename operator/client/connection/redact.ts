@@ -44,7 +44,7 @@ export class RememberedSecrets {
   /** @param most bytes that two generations of values take each, beside those of now */
   constructor(private readonly most: number) {}
 
-  /** Bytes that are kept. */
+  /** The memory that the texts take, in bytes. */
   get size(): number {
     return this.forms.size + (this.former?.size ?? 0);
   }

@@ -43,7 +43,7 @@ export class SecretForms {
     for (const value of values) this.add(value);
   }
 
-  /** Bytes that are kept. */
+  /** The memory that the texts take, in bytes. */
   get size(): number {
     return this.whole.size + this.beginnings.size;
   }

@@ -52,7 +52,7 @@ export class HashSet {
   private slots = new Int32Array(32);
   private count = 0;
 
-  /** Bytes that are kept. */
+  /** The memory that the texts take, in bytes. */
   get size(): number {
     return this.slots.byteLength;
   }

@@ -11,10 +11,10 @@ import { isAccepted, ownsId, wasAccepted } from './ownership';
 
 /** How the live config compares with the desired payload. */
 type LiveState =
-  /** The hub shows all of it: it is equal, or it is not. */
+  /** The hub shows the whole live config, which is equal to the payload, or is not. */
   | 'equal'
   | 'unequal'
-  /** The hub shows a part, which matches, or does not. */
+  /** The hub shows a part of the live config, which matches the payload, or does not. */
   | 'matching'
   | 'mismatching'
   /** The hub has loaded the payload and disabled it as invalid. */

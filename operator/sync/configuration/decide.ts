@@ -205,7 +205,7 @@ function knownOfUsable(situation: Situation): Known {
 const isOfStart = ({ observed: { start }, record }: Pick<Situation, 'observed' | 'record'>): boolean =>
   record !== undefined && record.start.id === start?.id && record.start.version === start.version;
 
-/** A content that failed and has run since, after a person had asked for it, is none. */
+/** Whether the content has failed. One that has run since, after a person had asked for it, has not. */
 const isFailed = ({ content: { marker }, record }: Situation): boolean =>
   isSameContent(record?.failed?.marker, marker) && !isSameContent(record?.marker, marker);
 
