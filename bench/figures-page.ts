@@ -65,6 +65,16 @@ const benches: Readonly<Record<string, Bench>> = {
       'other changes in the hub': '0',
     },
   },
+  settings: {
+    about:
+      'Settings of the entities of a real hub that has as many automations, and what they cost at rest. `make bench NAME=settings`',
+    bars: {
+      'updates in the hub for each': '1',
+      'idle RSS, MB': '≤ 110',
+      'writes to the cluster in a minute at rest': '0',
+      'a change in the hub is reverted after, median, s': '< 2',
+    },
+  },
   configuration: {
     about:
       'Changes of a HubConfiguration on a real hub: from the request to the API server until the hub has the new entity, with check, proof and reload. Then a home of 120 packages in six ConfigMaps of a person, which comes to its hub in parts: a change of one package, and the resident memory of the operator half a minute later, beside that of before. `make bench NAME=configuration`',

@@ -17,6 +17,7 @@ import { benchHubs } from './hubs';
 import { benchRegistries } from './registries';
 import { benchRuntime, type Figures } from './runtime';
 import { writeFiguresPage } from './figures-page';
+import { benchSettings } from './settings';
 import { soak } from './soak';
 import { benchWebhook } from './webhook';
 
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   automations: () => benchAutomations(numberOf('N', 200), numberOf('MANY', 500), numberOf('ROUNDS', 3)),
   delivery: () => benchDelivery(numberOf('N', 500), numberOf('MANY', 2_000), numberOf('FLOOR', 200)),
   registries: () => benchRegistries(numberOf('N', 200)),
+  settings: () => benchSettings(numberOf('N', 500)),
   commands: () => benchCommands(numberOf('N', 2_000), numberOf('SHOWN', 500), numberOf('ROUNDS', 9)),
   configuration: () => benchConfiguration(numberOf('N', 5)),
   'hub-test': () => benchHubTest(numberOf('N', 20)),
