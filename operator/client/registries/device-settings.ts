@@ -43,9 +43,9 @@ export class DeviceSettings implements SettingsRegistry<DeviceRecord> {
     this.devices = new FollowedCollection<DeviceRecord>(connection, {
       name: 'devices',
       subscribe: () =>
-        connection.subscribeEvents('device_registry_updated', () => {
+        connection.subscribeEvents('device_registry_updated', ({ device_id: id }) => {
           this.invalidate();
-          this.listeners.call();
+          this.listeners.call(id);
         }),
       fetch: async () => {
         const all = await connection.command('config/device_registry/list');
@@ -73,12 +73,11 @@ export class DeviceSettings implements SettingsRegistry<DeviceRecord> {
       (all, [name, value]) => ({ ...all, ...TO_HUB[name]!(value) }),
       {},
     );
-    await this.connection.command('config/device_registry/update', {
-      device_id: id,
-      ...fields,
+    return this.listeners.whileChanging([id], async () => {
+      await this.connection.command('config/device_registry/update', { device_id: id, ...fields });
+      this.invalidate();
+      return (await this.entries()).get(id);
     });
-    this.invalidate();
-    return (await this.entries()).get(id);
   }
 }
 

@@ -137,15 +137,17 @@ export class EntitySettings implements SettingsRegistry<EntityRecord> {
 
   /** A crash in between leaves the rest to the next reconcile. The entity id is the last: the others go to the former one. */
   async update(entity: EntityRecord, changes: Settings): Promise<EntityRecord | undefined> {
-    const { entityId } = entity;
-    await this.updateFields(entity, changes);
-    await this.updateOptions(entity, changes);
-    await this.updateExposure(entity, changes);
+    const { id, entityId } = entity;
     const newId = changes['entityId'] as string | undefined;
-    if (newId !== undefined) await this.send(entityId, { new_entity_id: newId });
-    this.entities.invalidate(entityId);
-    if (newId !== undefined) this.entities.invalidate(newId);
-    return (await this.entities.get()).withId(entity.id);
+    const entityIds = newId === undefined ? [entityId] : [entityId, newId];
+    return this.listeners.whileChanging(entityIds, async () => {
+      await this.updateFields(entity, changes);
+      await this.updateOptions(entity, changes);
+      await this.updateExposure(entity, changes);
+      if (newId !== undefined) await this.send(entityId, { new_entity_id: newId });
+      for (const each of entityIds) this.entities.invalidate(each);
+      return (await this.entities.get()).withId(id);
+    });
   }
 
   private async updateFields(entity: EntityRecord, changes: Settings): Promise<void> {
@@ -231,7 +233,7 @@ export class EntitySettings implements SettingsRegistry<EntityRecord> {
     if (action === 'remove') this.entities.change(entityId, undefined);
     else this.entities.invalidate(entityId);
     if (formerId !== undefined) this.entities.invalidate(formerId);
-    this.listeners.call();
+    this.listeners.call(entityId);
   }
 }
 

@@ -27,7 +27,7 @@ export interface SettingsRegistry<R extends Configurable = Configurable> {
   entries(): Promise<SettingsEntries<R>>;
   /** Has the registry read again before its next use. */
   invalidate(): void;
-  /** Calls `listener` when an entry may have changed, also by the operator. */
+  /** Calls `listener` when another client may have changed an entry. */
   onChange(listener: () => void): () => void;
   /**
    * Sends these settings, and nothing else, and resolves with the entry as the hub has it afterwards; undefined: it is gone.
@@ -49,16 +49,30 @@ export function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The listeners of a registry. */
+/** The listeners of a registry. The hub reports a change before it answers the command that made it: those are not announced. */
 export class Listeners {
   private readonly listeners = new Set<() => void>();
+  /** Keys of entries to which a command of the operator is in flight. */
+  private readonly inFlight = new Set<string>();
 
   add(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
-  call(): void {
+  /** Runs commands that change these entries, and then reads them. */
+  async whileChanging<T>(keys: readonly string[], run: () => Promise<T>): Promise<T> {
+    for (const key of keys) this.inFlight.add(key);
+    try {
+      return await run();
+    } finally {
+      for (const key of keys) this.inFlight.delete(key);
+    }
+  }
+
+  /** @param key of the entry that has changed; absent: any may have */
+  call(key?: string): void {
+    if (key !== undefined && this.inFlight.has(key)) return;
     for (const listener of this.listeners) listener();
   }
 }

@@ -55,6 +55,36 @@ async function tell(all: readonly object[]): Promise<void> {
   await client.connection.command('get_config');
 }
 
+describe('own changes', () => {
+  test('are not announced, and those of another client are, also meanwhile', async () => {
+    entities = [anEntity('1'), anEntity('2')];
+    const { settings } = client;
+    let announced = 0;
+    settings.entity.onChange(() => (announced += 1));
+    const record = (await settings.entity.entries()).get('r1')!;
+    const answer = hub.onCommand;
+    hub.onCommand = (command) => {
+      if ((command.message as { type: string }).type !== 'config/entity_registry/update')
+        return answer(command);
+      entities[0] = anEntity('1', { name: 'New' });
+      void tell([{ action: 'update', entity_id: 'sensor.s1' }]).then(() => command.succeed());
+    };
+    expect(await settings.entity.update(record, { name: 'New' })).toMatchObject({
+      settings: { name: 'New' },
+    });
+    expect(announced).toBe(0);
+    await tell([{ action: 'update', entity_id: 'sensor.s1' }]);
+    expect(announced).toBe(1);
+    hub.onCommand = (command) => {
+      if ((command.message as { type: string }).type !== 'config/entity_registry/update')
+        return answer(command);
+      void tell([{ action: 'update', entity_id: 'sensor.s2' }]).then(() => command.succeed());
+    };
+    await settings.entity.update(record, { name: 'New' });
+    expect(announced).toBe(2);
+  });
+});
+
 describe('EntitySettings', () => {
   test('a storm of events is read in parts, and nothing else is', async () => {
     entities = Array.from({ length: 1_200 }, (_, n) => anEntity(String(n)));
