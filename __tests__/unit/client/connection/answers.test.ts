@@ -36,7 +36,7 @@ const flow = {
   handler: NAME,
   context: { source: NAME, entry_id: NAME, title_placeholders: { [NAME]: NAME } },
 };
-const entity = { entity_id: NAME, unique_id: NAME, platform: NAME, disabled_by: NAME, labels: [NAME] };
+const entity = { entity_id: NAME, platform: NAME, disabled_by: NAME, labels: [NAME] };
 const slot = { trusted_proxies: [NAME], ssl_profile: NAME, error: NAME, error_message: NAME };
 
 const run = {
@@ -93,16 +93,7 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
   },
   'config/entity_registry/list': [entity],
   'config/device_registry/list': [
-    {
-      id: NAME,
-      name: NAME,
-      labels: [NAME],
-      disabled_by: NAME,
-      identifiers: [[NAME, NAME]],
-      connections: [[NAME, NAME]],
-      config_entries: [NAME],
-      config_entry_id: NAME,
-    },
+    { id: NAME, labels: [NAME], disabled_by: NAME, config_entries: [NAME], config_entry_id: NAME },
   ],
   'config/entity_registry/get_entries': { [NAME]: entity },
   'config_entries/get': [configEntry],
