@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   doctor: async () => (await import('./doctor/command')).doctorCommand,
   export: async () => (await import('./export/command')).exportCommand,
   convert: async () => (await import('./convert/command')).convertCommand,
+  entities: async () => (await import('./entities/command')).entitiesCommand,
   diff: async () => (await import('./diff/command')).diffCommand,
   pull: async () => (await import('./pull/command')).pullCommand,
   logs: async () => (await import('./logs/command')).logsCommand,

@@ -29,6 +29,8 @@ import { configEntityChange, entityTypeOf } from './config-entity-change';
 import { type HubChange, isChange } from './hub-change';
 import { integrationChange } from './integration-change';
 import { entryTypeOf, registryChange } from './registry-change';
+import { borrowedTypeOf } from '../settings/borrowed';
+import { settingsChange } from './settings-change';
 import { StoredObjects } from './stored-objects';
 
 interface DiffOptions extends HubOptions, OutputOptions {
@@ -291,6 +293,8 @@ async function changeInHub(
   if (entityType) return configEntityChange(entityType, resource, stored);
   const entryType = entryTypeOf(resource.kind);
   if (entryType) return registryChange(entryType, resource, siblings, stored);
+  const borrowedType = borrowedTypeOf(resource.kind);
+  if (borrowedType) return settingsChange(borrowedType, resource, siblings, stored);
   if (resource.kind === integration.kind) return integrationChange(resource, before, siblings, stored);
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ConfigEntry } from '../../operator/client/connection/flow-step';
 import { integration as definition } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { defaulted } from '../../operator/kinds/schema';
@@ -23,16 +24,8 @@ export async function integrationChange(
   stored: StoredObjects,
 ): Promise<HubChange> {
   const resource = given as IntegrationResource;
-  const integrations = others.filter(({ kind }) => kind === definition.kind) as IntegrationResource[];
   const spec = defaulted(definition.spec, resource.spec);
-  const { client } = stored;
-  const entries = await client.configEntries.all();
-  const { name } = resource.metadata;
-  const ownerOf = (id: string) =>
-    integrations.find((each) => each.status?.entryID === id && each.metadata.name !== name);
-  const entry =
-    entries.get(resource.status?.entryID ?? '') ??
-    (await adoptable({ client, entries, resource, spec, hub: { ownerOf } }));
+  const entry = await entryOf(resource, others, stored);
   if (!entry)
     return { action: 'create', fields: [], notes: [`The hub’s forms of ${spec.domain} are answered.`] };
   const fields: FieldDiff[] = [
@@ -50,4 +43,22 @@ export async function integrationChange(
     : [];
   const notes = changed.map((name) => `The answers in ${name} change: the hub’s forms are answered again.`);
   return { action: fields.length + notes.length > 0 ? 'update' : 'none', fields, notes };
+}
+
+/** The config entry that a resource has, or would adopt. @param others all resources of the same hub */
+export async function entryOf(
+  resource: IntegrationResource,
+  others: readonly CustomResource[],
+  { client }: StoredObjects,
+): Promise<ConfigEntry | undefined> {
+  const integrations = others.filter(({ kind }) => kind === definition.kind) as IntegrationResource[];
+  const spec = defaulted(definition.spec, resource.spec);
+  const entries = await client.configEntries.all();
+  const { name } = resource.metadata;
+  const ownerOf = (id: string) =>
+    integrations.find((each) => each.status?.entryID === id && each.metadata.name !== name);
+  return (
+    entries.get(resource.status?.entryID ?? '') ??
+    (await adoptable({ client, entries, resource, spec, hub: { ownerOf } }))
+  );
 }

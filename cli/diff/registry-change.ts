@@ -2,7 +2,12 @@ import type { CustomResource } from '../../operator/kinds/resource';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
 import type { RegistryType } from '../../operator/client/connection/registry-types';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
-import { type EntryResource, type EntryType, entryTypes } from '../../operator/sync/registry/entry-types';
+import {
+  type EntryResource,
+  type EntryType,
+  entryTypes,
+  type ReferringField,
+} from '../../operator/sync/registry/entry-types';
 import { hasAccepted, recordedId } from '../../operator/sync/objects/ownership';
 import { idByName, locate, nameConflict, resolveReferences } from '../../operator/sync/registry/locate-entry';
 import { isDriftLeft } from '../../operator/sync/objects/drift-policy';
@@ -26,6 +31,28 @@ function withIds(
   });
 }
 
+/** The ids that a resource refers to, once the others have adopted their entries. `others`: all resources of the same hub. */
+export async function referencesOf(
+  type: { readonly fields: Readonly<Record<string, ReferringField>> },
+  resource: { readonly spec: Readonly<Record<string, unknown>> },
+  others: readonly CustomResource[],
+  stored: StoredObjects,
+): ReturnType<typeof resolveReferences> {
+  const adopting = new Map<RegistryType, readonly EntryResource[]>();
+  for (const other of entryTypes)
+    adopting.set(
+      other.type,
+      withIds(other, ofKind(others, other.definition.kind), await stored.entries(other.type)),
+    );
+  return resolveReferences(type, resource, {
+    entries: ({ type: registry }) => stored.entries(registry),
+    resources: (other) => adopting.get(other.type) ?? [],
+  });
+}
+
+const ofKind = (resources: readonly CustomResource[], kind: string): readonly EntryResource[] =>
+  resources.filter((each) => each.kind === kind) as unknown as readonly EntryResource[];
+
 /** The write that the operator would make for a floor, label, area or zone. `others`: all resources of the same hub. */
 export async function registryChange(
   entryType: EntryType,
@@ -34,20 +61,12 @@ export async function registryChange(
   stored: StoredObjects,
 ): Promise<HubChange> {
   const entry = resource as EntryResource;
-  const ofKind = (kind: string) =>
-    others.filter((each) => each.kind === kind) as unknown as readonly EntryResource[];
   const entries = await stored.entries(entryType.type);
-  const adopting = new Map<RegistryType, readonly EntryResource[]>();
-  for (const other of entryTypes)
-    adopting.set(other.type, withIds(other, ofKind(other.definition.kind), await stored.entries(other.type)));
-  const references = await resolveReferences(entryType, entry, {
-    entries: ({ type }) => stored.entries(type),
-    resources: (other) => adopting.get(other.type) ?? [],
-  });
+  const references = await referencesOf(entryType, entry, others, stored);
   if ('outcome' in references) return { action: 'waits', fields: [], notes: references.missing };
   const { client } = stored;
   const desired = desiredEntry(entryType, entry, references.ids);
-  const siblings = ofKind(resource.kind).filter((each) => each.metadata.name !== resource.metadata.name);
+  const siblings = ofKind(others, resource.kind).filter((each) => each.metadata.name !== resource.metadata.name);
   const located = locate(entryType, entry, entries, siblings);
   if (located.type === 'OfOther') return waitsFor(located.owner);
   const isLeft = isDriftLeft(entry, hasAccepted(entry, desired.hash));

@@ -12,6 +12,7 @@ const MOST_SINGLE_READS = 20;
 export class StoredObjects {
   private readonly all = new Map<ConfigEntityKind, Promise<ReadonlyMap<string, EntityPayload>>>();
   private reads = 0;
+  private readingVersion: Promise<string> | undefined;
 
   constructor(
     readonly client: HubClient,
@@ -28,6 +29,12 @@ export class StoredObjects {
 
   entries(type: RegistryType): Promise<RegistryEntries> {
     return this.client.registries[type].entries();
+  }
+
+  /** The version of the hub. */
+  version(): Promise<string> {
+    this.readingVersion ??= this.client.connection.command('get_config').then(({ version }) => version);
+    return this.readingVersion;
   }
 
   private async readOne(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {

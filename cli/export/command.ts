@@ -33,7 +33,7 @@ export function exportCommand(context: CommandContext): Command {
     .summary('write the content of a hub as files of resources')
     .description(
       `Reads automations, scenes, scripts, ${registryNames} and integrations of a hub, and writes a file for each ` +
-        'object. It changes nothing in the hub. Applied, the files describe what is there: nothing is written to the hub. ' +
+        'object; also for each device and entity whose settings a person has changed. It changes nothing in the hub. Applied, the files describe what is there: nothing is written to the hub. ' +
         `With --url alone the Hub in the files is ${DEFAULT_NAME}. ` +
         'The same content gives the same files. What cannot be expressed is listed with the reason; values that look like ' +
         'secrets are named and never written. A file that is there with another content stays. Exit code 3: an object is not ' +

@@ -50,13 +50,13 @@ export async function filesOf(described: readonly Described[]): Promise<CheckedF
   const notExpressed: NotExpressed[] = [];
   const warnings: Warning[] = [];
   const candidates: (ExportedFile & { readonly manifest: Manifest })[] = [];
-  for (const { object, definition, resource } of described) {
+  for (const { object, definition, resource, path: given, warning } of described) {
     const reason = unfit(resource);
     if (reason !== undefined) {
       notExpressed.push({ object, reason });
       continue;
     }
-    const path = join(folderOf(definition.plural), `${resource.metadata.name}.yaml`);
+    const path = given ?? join(folderOf(definition.plural), `${resource.metadata.name}.yaml`);
     const text = textOf(resource);
     if (typeof text !== 'string') {
       notExpressed.push({ object, reason: `It cannot be written as YAML: ${text.problem}.` });
@@ -65,6 +65,7 @@ export async function filesOf(described: readonly Described[]): Promise<CheckedF
     const [manifest] = readManifests(path, text) as [Manifest];
     const webhooks = webhookIds(resource.spec, ['spec']);
     if (webhooks.length > 0) warnings.push({ path, message: `${webhooks.join(' and ')}${WEBHOOK}` });
+    if (warning !== undefined) warnings.push({ path, message: warning });
     const { kind, metadata } = resource;
     candidates.push({ path, text, object, kind, name: metadata.name, manifest });
   }

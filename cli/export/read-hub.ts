@@ -3,9 +3,11 @@ import type { RegistryRecord } from '../../operator/client/connection/api-types'
 import { type RegistryType, registryTypes } from '../../operator/client/connection/registry-types';
 import { isUnknownCommand } from '../../operator/client/connection/errors';
 import type { HubClient } from '../../operator/client/hub-client';
+import { ASSISTANTS } from '../../operator/client/registries/entity-settings';
 import type { IdsInFiles } from './config-copy';
 import { type NotExpressed, readEntities } from './config-entities';
 import type { HubContent } from './resources';
+import type { HubSettings } from './settings';
 
 /** `floors, labels, …` */
 export const registryNames = registryTypes.map((type) => `${type}s`).join(', ');
@@ -28,7 +30,7 @@ export async function readHub(
   const automation = await read('automation');
   const scene = await read('scene');
   const script = await read('script');
-  progress(`Reading ${registryNames} and integrations`);
+  progress(`Reading ${registryNames}, integrations, and settings of entities and devices`);
   const entries = await Promise.all(
     registryTypes.map(async (type) => [type, await readRegistry(client, type)] as const),
   );
@@ -38,6 +40,7 @@ export async function readHub(
       entities: { automation: automation.stored, scene: scene.stored, script: script.stored },
       entries: Object.fromEntries(entries) as HubContent['entries'],
       integrations,
+      settings: await readSettings(client),
     },
     notExpressed: [automation, scene, script].flatMap(({ notExpressed }) => notExpressed),
   };
@@ -60,4 +63,20 @@ async function readRegistry(
     if (isUnknownCommand(error)) return []; // a hub of a version without this registry
     throw error;
   }
+}
+
+async function readSettings(client: HubClient): Promise<HubSettings> {
+  const { connection, settings } = client;
+  const facts = await connection.command('config/entity_registry/list');
+  const exposesNew: Record<string, boolean> = {};
+  for (const [name, assistant] of Object.entries(ASSISTANTS))
+    exposesNew[name] = (
+      await connection.command('homeassistant/expose_new_entities/get', { assistant })
+    ).expose_new;
+  return {
+    entities: [...(await settings.entity.entries()).all],
+    devices: [...(await settings.device.entries()).all],
+    facts: new Map(facts.map((entity) => [entity.entity_id, entity])),
+    exposesNew,
+  };
 }

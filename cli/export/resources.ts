@@ -10,6 +10,7 @@ import { type EntryType, entryTypes } from '../../operator/sync/registry/entry-t
 import { entrySpecOf } from '../../operator/sync/registry/desired';
 import type { NotExpressed, StoredEntity } from './config-entities';
 import { Names } from './names';
+import { describeSettings, type HubSettings } from './settings';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -18,6 +19,10 @@ export interface Described {
   /** The object in the words of the hub: `automation.porch`, `floor ground`. */
   readonly object: string;
   readonly definition: KindDefinition;
+  /** The file below the folder of the export. Absent: named after the resource, in the folder of its kind. */
+  readonly path?: string;
+  /** A sentence that a person should know before the file is published. */
+  readonly warning?: string;
   readonly resource: {
     readonly apiVersion: string;
     readonly kind: string;
@@ -31,6 +36,8 @@ export interface HubContent {
   readonly entities: Readonly<Record<ConfigEntityKind, readonly StoredEntity[]>>;
   readonly entries: Readonly<Record<RegistryType, readonly RegistryRecord[]>>;
   readonly integrations: readonly ConfigEntry[];
+  /** Absent: of files of the hub, which do not have them. */
+  readonly settings?: HubSettings;
 }
 
 /** Labels with which the operator marks objects: it makes them by itself. */
@@ -56,7 +63,7 @@ const OF_HUB_ITSELF: ReadonlySet<string> = new Set(['system', 'ignore']);
 /** The resources for the content of a hub, named after their aliases, in the order of kinds and ids. */
 export function describe(
   hub: string,
-  { entities, entries, integrations }: HubContent,
+  { entities, entries, integrations, settings }: HubContent,
 ): { readonly described: readonly Described[]; readonly notExpressed: readonly NotExpressed[] } {
   const described = [
     ...entryTypes.flatMap((entryType) => describeEntries(hub, entryType, entries)),
@@ -74,8 +81,29 @@ export function describe(
     }),
   ];
   const found = describeIntegrations(hub, integrations);
-  return { described: [...described, ...found.described], notExpressed: found.notExpressed };
+  const nameOf = (type: string, id: string) => nameOfEntry(entries, type as RegistryType, id);
+  const others = settings
+    ? describeSettings(settings, { integrations, names: found.names, nameOf })
+    : { described: [], notExpressed: [] };
+  return {
+    described: [
+      ...described,
+      ...found.described,
+      ...others.described.map(({ object, definition, name, spec, ...file }) => ({
+        ...resourceOf(hub, definition, object, name, spec),
+        ...file,
+      })),
+    ],
+    notExpressed: [...found.notExpressed, ...others.notExpressed],
+  };
 }
+
+const entryIdIn = (type: RegistryType, record: RegistryRecord) => record[`${type}_id`] as string;
+
+/** The name of an entry that files may refer to. */
+const nameOfEntry = (entries: HubContent['entries'], type: RegistryType, id: string): string | undefined =>
+  entries[type].find((record) => entryIdIn(type, record) === id && !isOwnLabel(type, record))?.name;
+
 
 function describeEntries(
   hub: string,
@@ -83,9 +111,7 @@ function describeEntries(
   entries: HubContent['entries'],
 ): readonly Described[] {
   const names = new Names();
-  const entryIdIn = (type: RegistryType, record: RegistryRecord) => record[`${type}_id`] as string;
-  const nameOf = (type: RegistryType, id: string) =>
-    entries[type].find((record) => entryIdIn(type, record) === id && !isOwnLabel(type, record))?.name;
+  const nameOf = (type: RegistryType, id: string) => nameOfEntry(entries, type, id);
   return entries[entryType.type]
     .filter((record) => !isOwnLabel(entryType.type, record))
     .sort((a, b) => (entryIdIn(entryType.type, a) < entryIdIn(entryType.type, b) ? -1 : 1))
@@ -108,8 +134,14 @@ const isOwnLabel = (type: RegistryType, { name }: RegistryRecord): boolean =>
 function describeIntegrations(
   hub: string,
   entries: readonly ConfigEntry[],
-): { readonly described: readonly Described[]; readonly notExpressed: readonly NotExpressed[] } {
+): {
+  readonly described: readonly Described[];
+  readonly notExpressed: readonly NotExpressed[];
+  /** The names of the resources, by the ids of the entries. */
+  readonly names: ReadonlyMap<string, string>;
+} {
   const names = new Names();
+  const nameOf = new Map<string, string>();
   const described: Described[] = [];
   const notExpressed: NotExpressed[] = [];
   const key = ({ domain, title }: ConfigEntry) => JSON.stringify([domain, title]);
@@ -124,16 +156,19 @@ function describeIntegrations(
         object,
         reason: 'Another entry of this integration has the same title: rename one of them in the hub.',
       });
-    else
+    else {
+      const name = names.take(`${domain} ${title}`, entry.entry_id);
+      nameOf.set(entry.entry_id, name);
       described.push(
-        resourceOf(hub, integration, object, names.take(`${domain} ${title}`, entry.entry_id), {
+        resourceOf(hub, integration, object, name, {
           domain,
           title,
           ...(disabledBy !== null && { enabled: false }),
         }),
       );
+    }
   }
-  return { described, notExpressed };
+  return { described, notExpressed, names: nameOf };
 }
 
 function resourceOf(

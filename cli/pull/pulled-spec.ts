@@ -13,6 +13,8 @@ import { configEntityChange, entityTypeOf } from '../diff/config-entity-change';
 import { integrationChange } from '../diff/integration-change';
 import { entryTypeOf } from '../diff/registry-change';
 import type { StoredObjects } from '../diff/stored-objects';
+import { borrowedTypeOf } from '../settings/borrowed';
+import { pulledSettings } from './pulled-settings';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -48,6 +50,8 @@ export async function pulledFields(
   }
   const entryType = entryTypeOf(resource.kind);
   if (entryType) return pulledEntry(entryType, resource as EntryResource, resources, stored);
+  const borrowedType = borrowedTypeOf(resource.kind);
+  if (borrowedType) return pulledSettings(borrowedType, resource, resources, stored);
   if (resource.kind === integration.kind) return pulledIntegration(resource, resources, stored);
   throw new CommandError(`a ${resource.kind} is not edited in the hub: there is nothing to pull`);
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { isObject } from '../../operator/base/is-object';
 import type { KindDefinition } from '../../operator/kinds/kind';
@@ -8,7 +9,7 @@ import { checkSchema } from '../../operator/offline/schema';
 import { CommandError } from '../command-error';
 
 /** Fields that say which object of which hub a resource is for. */
-const IDENTITY = ['hubRef', 'id', 'hubId'] as const;
+const IDENTITY = ['hubRef', 'id', 'hubId', 'select'] as const;
 
 /**
  * The resource with the spec that a file has, and the defaults of the API server.
@@ -46,8 +47,8 @@ export async function resourceInFile(
     );
   const spec = object['spec'] as CustomResource['spec'];
   for (const field of IDENTITY) {
-    const [inFile, inCluster] = [spec, resource.spec].map((each) => JSON.stringify((each as Fields)[field]));
-    if (inFile !== inCluster)
+    const [inFile, inCluster] = [spec, resource.spec].map((each) => (each as Fields)[field]);
+    if (!isDeepStrictEqual(inFile, inCluster))
       throw new CommandError(
         `${path} has the ${definition.kind} ${name} with another spec.${field} than the cluster: apply the file first`,
       );

@@ -29,6 +29,8 @@ const awaitedKinds: Partial<Record<ReadyReason, readonly string[]>> = {
   TokenRejected: ['Secret', hub.kind],
   FloorNotReady: ['HubFloor'],
   LabelNotReady: ['HubLabel'],
+  AreaNotFound: ['HubArea'],
+  LabelNotFound: ['HubLabel'],
   SecretNotFound: ['Secret'],
   KeyNotFound: ['HubSecrets', 'Secret'],
 };

@@ -64,9 +64,10 @@ const worst = (problems: readonly Problem[]): HubTree['state'] =>
   problems.some(({ state }) => state === 'Failed') ? 'Failed' : 'Progressing';
 
 /** `kitchen ← floor Attic is missing` */
-function chainOf({ name, reason, causes }: Problem): string {
-  if (causes.length === 0) return `${name}: ${reason ?? 'not reconciled yet'}`;
-  return [name, ...causes.map(linkOf)].join(' ← ');
+function chainOf({ name, subject, reason, causes }: Problem): string {
+  const own = subject === undefined ? name : `${name} (${oneLine(subject)})`;
+  if (causes.length === 0) return `${own}: ${reason ?? 'not reconciled yet'}`;
+  return [own, ...causes.map(linkOf)].join(' ← ');
 }
 
 function linkOf({ kind, name, state, reason }: Cause, index: number, all: readonly Cause[]): string {

@@ -10,6 +10,8 @@ import { type State, stateOf } from './state';
 export interface Problem {
   readonly kind: string;
   readonly name: string;
+  /** What it is about, where its kind does not say it. */
+  readonly subject?: string;
   readonly state: State;
   readonly reason?: string;
   readonly message?: string;
@@ -146,10 +148,12 @@ function kindStatus(kind: string, resources: readonly CustomResource[], objects:
 function problemOf(resource: CustomResource, objects: ClusterObjects): Problem {
   const { state, reason, message } = stateOf(resource);
   const causes = state === 'Suspended' ? [] : causesOf(resource, objects);
+  const subject = kindsByName.get(resource.kind)?.subject?.(resource as Resource<object, object>);
   const wayOut = (causes.length === 0 ? wayOutOfCase(resource) : undefined) ?? wayOutOf(causes, reason);
   return {
     kind: resource.kind,
     name: resource.metadata.name,
+    ...(subject !== undefined && { subject }),
     state,
     ...(reason !== undefined && { reason }),
     ...(message !== undefined && { message }),

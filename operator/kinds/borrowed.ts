@@ -175,3 +175,17 @@ export function identityOfSelect(select: object): string {
       : value;
   return JSON.stringify(sorted(select));
 }
+
+interface SelectedDevice {
+  readonly identifier?: { readonly integration: string; readonly id: string };
+  readonly connection?: { readonly type: string; readonly value: string };
+  readonly serialNumber?: string;
+  readonly name?: string;
+}
+
+/** A selected device for people. */
+export function deviceText({ identifier, connection, serialNumber, name }: SelectedDevice): string {
+  if (identifier) return `the device ${identifier.integration} ${identifier.id}`;
+  if (connection) return `the device ${connection.type} ${connection.value}`;
+  return serialNumber === undefined ? `the device “${name}”` : `the device ${serialNumber}`;
+}

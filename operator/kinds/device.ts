@@ -3,6 +3,7 @@ import {
   borrowedSpec,
   borrowedStatus,
   deviceSelector,
+  deviceText,
   identityOfSelect,
   keptOrPutBack,
   placeSettings,
@@ -58,6 +59,7 @@ export const device = defineChild({
   ],
   identity: ({ spec: { select } }) => identityOfSelect(select),
   identityField: 'spec.select',
+  subject: ({ spec: { select } }) => `settings of ${deviceText(select)}`,
   references: (resource) => borrowedReferences(resource, resource.spec.select.integrationRef),
 });
 

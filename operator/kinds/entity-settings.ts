@@ -3,6 +3,7 @@ import {
   borrowedSpec,
   borrowedStatus,
   deviceSelector,
+  deviceText,
   exactlyOneOf,
   identityOfSelect,
   keptOrPutBack,
@@ -126,6 +127,12 @@ const status = borrowedStatus({
   registryId: text('Id of its entry in the registry of the hub, which stays when it is renamed.'),
 });
 
+/** A selected entity for people. */
+function selectedText({ entityId, unique, device }: Infer<typeof spec>['select']): string {
+  if (unique) return `the ${unique.domain} ${unique.uniqueId} of ${unique.integration}`;
+  return device ? `the ${device.domain} of ${deviceText(device)}` : String(entityId);
+}
+
 export const entity = defineChild({
   kind: 'HubEntity',
   rank: 7,
@@ -143,6 +150,7 @@ export const entity = defineChild({
   ],
   identity: ({ spec: { select } }) => identityOfSelect(select),
   identityField: 'spec.select',
+  subject: ({ spec: { select }, status }) => `settings of ${status?.entityId ?? selectedText(select)}`,
   references: (resource) => borrowedReferences(resource, resource.spec.select.device?.integrationRef),
 });
 

@@ -39,6 +39,8 @@ export interface KindDefinition<
    * Undefined: none yet.
    */
   identity?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
+  /** What a resource is about, where its kind does not say it: `settings of light.kitchen`. */
+  subject?(resource: Resource<Infer<Spec>, Infer<Status>>): string;
   /** The field that makes it another object in the hub. Absent: none, or an id that a person chooses. */
   readonly identityField?: string;
   /** The id of an object that its resource keeps although an older one has the same identity. */

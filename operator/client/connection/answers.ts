@@ -159,6 +159,8 @@ export const results = {
   /** By entity id; null: no such entity. */
   'config/entity_registry/get_entries': record(nullable(registryEntity)),
   'config/device_registry/list': list(registryDevice),
+  /** Whether an assistant sees new entities of the kinds that are of use to it. */
+  'homeassistant/expose_new_entities/get': object({ expose_new: flag }),
   'config_entries/get': list(configEntry),
   'config_entries/flow/progress': list(flowInProgress),
   'config_entries/subentries/list': list(configSubentry),

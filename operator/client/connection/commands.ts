@@ -21,6 +21,7 @@ interface FieldsOfAnswered extends RegistryFieldsOf<'create' | 'update'> {
   /** `lifespan` in days. */
   'auth/long_lived_access_token': { readonly client_name: string; readonly lifespan: number };
   'config/entity_registry/get_entries': { readonly entity_ids: readonly string[] };
+  'homeassistant/expose_new_entities/get': { readonly assistant: string };
   'config_entries/subentries/list': { readonly entry_id: string };
   'frontend/get_translations': {
     readonly language: string;

@@ -37,7 +37,7 @@ export interface EntityRecord extends Configurable {
 type EntityFields = Omit<CommandFields<'config/entity_registry/update'>, 'entity_id'>;
 
 /** The hub's names of the assistants, by setting. */
-const ASSISTANTS = {
+export const ASSISTANTS = {
   'expose.conversation': 'conversation',
   'expose.alexa': 'cloud.alexa',
   'expose.googleAssistant': 'cloud.google_assistant',

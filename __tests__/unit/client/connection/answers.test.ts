@@ -96,6 +96,7 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
     { id: NAME, labels: [NAME], disabled_by: NAME, config_entries: [NAME], config_entry_id: NAME },
   ],
   'config/entity_registry/get_entries': { [NAME]: entity },
+  'homeassistant/expose_new_entities/get': { expose_new: true },
   'config_entries/get': [configEntry],
   'config_entries/flow/progress': [flow],
   'config_entries/subentries/list': [{ subentry_id: NAME, subentry_type: NAME, title: NAME }],

@@ -8,7 +8,7 @@ import {
 import { stateOf } from '../../../client/config-entities/states';
 import { HubRejected, isNotFound } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
-import type { Configurable, Setting, Settings, SettingsEntries } from '../../../client/registries/settings';
+import type { Configurable, Settings, SettingsEntries } from '../../../client/registries/settings';
 import type { Hub, HubIntegration } from '../../../kinds';
 import { byAge } from '../../../runtime/age';
 import { isReady } from '../../../runtime/conditions';
@@ -26,10 +26,11 @@ import { cleanupSkipped } from '../../objects/removal';
 import { WritePacing } from '../../objects/write-pacing';
 import type { CachedEntry, EntryContext, EntryContexts } from '../entry-contexts';
 import type { EntryResource } from '../entry-types';
-import { type References, resolveReferences } from '../locate-entry';
+import { resolveReferences } from '../locate-entry';
 import { whileMissing } from '../reference-grace';
 import type { Services } from '../../services';
 import type { Borrower, BorrowedType, Lookup, Refusal } from './borrowed-type';
+import { ambiguousText, changesOf, declaredSettings } from './declared';
 import { formatPrevious, type Previous, recordedAfter, recordedBefore, settingsDiff } from './previous';
 
 /** Bytes of `status.previous`, which is written with each status. */
@@ -147,7 +148,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     const owner = this.ownerOf(resource, record.id);
     if (owner) return heldBy(type, record, owner);
     this.requeueOthers(resource, record.id);
-    const declared = this.declared(resource, references.ids);
+    const declared = declaredSettings(type, resource.spec, references.ids);
     const previous = recordedId(type, resource) === record.id ? recorded : {};
     const differences = settingsDiff(record.settings, declared, previous);
     return { record, all, declared, hash: payloadHash(declared), previous, differences };
@@ -182,20 +183,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
   }
 
   private ambiguous(found: readonly R[]): Outcome {
-    const names = found.map((record) => this.type.nameOf(record)).sort();
-    const shown = names.slice(0, MOST_NAMES).join(', ');
-    const others = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-    return stalled('Ambiguous', `spec.select fits several: ${shown}${others}. Narrow it, in a new resource.`);
-  }
-
-  /** The settings of the spec with the ids of areas and labels. */
-  private declared({ spec }: Borrower, ids: References): Settings {
-    const all = Object.keys(this.type.fields).map(
-      (name) => [name, ids[name] ?? valueAt(spec, name)] as const,
-    );
-    return Object.fromEntries(
-      all.filter((each): each is readonly [string, Setting] => each[1] !== undefined),
-    );
+    return stalled('Ambiguous', ambiguousText(found.map((record) => this.type.nameOf(record))));
   }
 
   /** Another resource that has the entry. Of two that have it, the older one keeps it. */
@@ -403,26 +391,15 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
   }
 }
 
-const MOST_NAMES = 5;
-
 const previousOf = ({ status }: Borrower): Previous => (status?.['previous'] as Previous | undefined) ?? {};
 
 /** The settings that another resource does not have. */
 const withoutThose = (previous: Previous, others: Previous): Previous =>
   Object.fromEntries(Object.entries(previous).filter(([name]) => !(name in others)));
 
-const changesOf = (differences: readonly FieldDiff[]): Settings =>
-  Object.fromEntries(differences.map(({ field, desired }) => [field, desired as Setting]));
-
 /** The settings that a removal writes. */
 function formerSettings({ settings }: Configurable, previous: Previous): Settings {
   return changesOf(settingsDiff(settings, {}, previous));
-}
-
-function valueAt(spec: Readonly<Record<string, unknown>>, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], spec);
 }
 
 const capitalised = (text: string): string =>

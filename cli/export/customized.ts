@@ -1,0 +1,91 @@
+import type { RegistryEntity } from '../../operator/client/connection/api-types';
+import { domainOf, type EntityRecord } from '../../operator/client/registries/entity-settings';
+import type { DeviceRecord } from '../../operator/client/registries/device-settings';
+import type { Setting, Settings } from '../../operator/client/registries/settings';
+
+/** What the hub tells of an entity beside its settings. */
+export type EntityFacts = Pick<RegistryEntity, 'hidden_by' | 'entity_category'>;
+
+/** By setting, such as `expose.alexa`: whether this assistant sees new entities of the kinds that are of use to it. */
+export type ExposesNew = Readonly<Record<string, boolean>>;
+
+const isGiven = (value: Setting | undefined): value is NonNullable<Setting> =>
+  value !== undefined && value !== null && value !== '';
+
+/** The settings of a device that a person may have changed. */
+export function customizedDevice({ settings, disabledBy }: DeviceRecord): Settings {
+  return given({ ...settings, disabled: disabledBy === 'user' ? true : null });
+}
+
+/** The settings of an entity that a person may have changed. The hub does not tell which ids of entities a person has chosen. */
+export function customizedEntity(
+  entity: EntityRecord,
+  facts: EntityFacts | undefined,
+  exposesNew: ExposesNew,
+): Settings {
+  const { settings, disabledBy } = entity;
+  const exposed = Object.keys(exposesNew).map((name): [string, Setting] => {
+    const value = settings[name] ?? null;
+    const isOwn = typeof value === 'boolean' && !isByHub(value, entity, facts, exposesNew[name]!);
+    return [name, isOwn ? value : null];
+  });
+  return given({
+    ...settings,
+    hidden: facts?.hidden_by === 'user' ? true : null,
+    disabled: disabledBy === 'user' ? true : null,
+    entityId: null,
+    ...Object.fromEntries(exposed),
+  });
+}
+
+const given = (settings: Settings): Settings =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => isGiven(value)));
+
+// The hub decides when it is first asked, and stores that like the choice of a person. Source: `DEFAULT_EXPOSED_…` and
+// `_is_default_exposed` in `homeassistant/components/homeassistant/exposed_entities.py`.
+
+const EXPOSED_DOMAINS: ReadonlySet<string> = new Set([
+  'climate',
+  'cover',
+  'fan',
+  'humidifier',
+  'light',
+  'media_player',
+  'scene',
+  'switch',
+  'todo',
+  'vacuum',
+  'water_heater',
+]);
+
+const EXPOSED_DEVICE_CLASSES: Readonly<Record<string, ReadonlySet<string>>> = {
+  binary_sensor: new Set(['door', 'garage_door', 'lock', 'motion', 'opening', 'presence', 'window']),
+  sensor: new Set([
+    'aqi',
+    'carbon_monoxide',
+    'carbon_dioxide',
+    'humidity',
+    'pm10',
+    'pm25',
+    'temperature',
+    'volatile_organic_compounds',
+  ]),
+};
+
+/** Whether the hub may have stored this value by itself, also before the entity was hidden or got its device class. */
+function isByHub(
+  value: boolean,
+  { entityId, originalDeviceClass, settings }: EntityRecord,
+  facts: EntityFacts | undefined,
+  exposesNew: boolean,
+): boolean {
+  const domain = domainOf(entityId);
+  const classes = [originalDeviceClass, settings['deviceClass'] ?? originalDeviceClass].map(
+    (each) => typeof each === 'string' && EXPOSED_DEVICE_CLASSES[domain]?.has(each) === true,
+  );
+  const isSecondary = isGiven(facts?.entity_category);
+  const isOfUse = !isSecondary && (EXPOSED_DOMAINS.has(domain) || classes.includes(true));
+  if (value) return exposesNew && isOfUse;
+  const isOfNoUse = !EXPOSED_DOMAINS.has(domain) && classes.includes(false);
+  return !exposesNew || isSecondary || isOfNoUse || isGiven(facts?.hidden_by);
+}

@@ -1,0 +1,169 @@
+import type { ConfigEntry } from '../../operator/client/connection/flow-step';
+import type { DeviceRecord } from '../../operator/client/registries/device-settings';
+import { domainOf, type EntityRecord } from '../../operator/client/registries/entity-settings';
+import type { Settings } from '../../operator/client/registries/settings';
+import { isMarker } from '../../operator/kinds/ids';
+import type { KindDefinition } from '../../operator/kinds/kind';
+import type { BorrowedType } from '../../operator/sync/registry/borrowed/borrowed-type';
+import { specOfSettings } from '../../operator/sync/registry/borrowed/declared';
+import { devices as deviceType } from '../../operator/sync/registry/borrowed/devices';
+import { entities as entityType } from '../../operator/sync/registry/borrowed/entities';
+import { type Devices, isDrawn, selectOf } from '../settings/device-select';
+import type { NotExpressed } from './config-entities';
+import { customizedDevice, customizedEntity, type EntityFacts, type ExposesNew } from './customized';
+import { Names } from './names';
+
+/** The entities and devices of a hub with their settings. */
+export interface HubSettings {
+  readonly entities: readonly EntityRecord[];
+  readonly devices: readonly DeviceRecord[];
+  /** By entity id. */
+  readonly facts: ReadonlyMap<string, EntityFacts>;
+  readonly exposesNew: ExposesNew;
+}
+
+/** The parts of an export that settings refer to. */
+interface Surroundings {
+  readonly integrations: readonly ConfigEntry[];
+  /** Names of HubIntegrations by the ids of their config entries. */
+  readonly names: ReadonlyMap<string, string>;
+  /** The name of an area or a label; undefined: the operator makes it by itself, or it is gone. */
+  readonly nameOf: (type: string, id: string) => string | undefined;
+}
+
+interface DescribedSettings {
+  readonly object: string;
+  readonly definition: KindDefinition;
+  readonly name: string;
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly path?: string;
+  readonly warning?: string;
+}
+
+const NO_SELECTOR =
+  'Nothing tells it apart from other devices after a new set-up of the hub: it has no identifier, address or serial number of its own, ' +
+  'and no name within an integration that is exported. Set its settings in the hub.';
+const BY_ENTITY_ID =
+  'The entity is selected by its id, since its unique id is another one after a new set-up of the hub: look then whether the id is that of the same entity.';
+
+/**
+ * The settings that a person may have changed. The files of the entities of a device are beside the file of the device: `devices/lamp.yaml`,
+ * `devices/lamp.light-bed.yaml`.
+ */
+export function describeSettings(
+  { entities, devices, facts, exposesNew }: HubSettings,
+  { integrations, names, nameOf }: Surroundings,
+): { readonly described: readonly DescribedSettings[]; readonly notExpressed: readonly NotExpressed[] } {
+  const notExpressed: NotExpressed[] = [];
+  const described: DescribedSettings[] = [];
+  const known: Devices = {
+    all: devices,
+    drawnIds: [integrations.map((each) => each.entry_id), devices.map(({ id }) => id)].flat(),
+    integrations: names,
+  };
+  const specOf = (type: Pick<BorrowedType, 'fields'>, settings: Settings) =>
+    specOfSettings(type, settings, nameOf);
+  const customized = entities
+    .filter(({ uniqueId }) => !isMarker(uniqueId))
+    .sort((a, b) => (a.entityId < b.entityId ? -1 : 1))
+    .map((entity) => ({
+      entity,
+      spec: specOf(entityType, customizedEntity(entity, facts.get(entity.entityId), exposesNew)),
+    }))
+    .filter(({ spec }) => Object.keys(spec).length > 0);
+  const files = new DeviceFiles();
+  const shown = devices
+    .map((device) => ({ device, spec: specOf(deviceType, customizedDevice(device)) }))
+    .filter(
+      ({ device, spec }) =>
+        Object.keys(spec).length > 0 || customized.some(({ entity }) => entity.deviceId === device.id),
+    )
+    .map((each) => ({ ...each, select: selectOf(each.device, known) }))
+    .sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  for (const { device, spec, select } of shown) {
+    const name = files.name(device, select);
+    if (Object.keys(spec).length === 0) continue;
+    const object = `device “${nameOfDevice(device)}”`;
+    if (!select) notExpressed.push({ object, reason: NO_SELECTOR });
+    else
+      described.push({
+        object: `settings of the ${object}`,
+        definition: deviceType.definition,
+        name,
+        spec: { select, ...spec },
+      });
+  }
+  const entityNames = new Names();
+  for (const { entity, spec } of customized) {
+    const name = entityNames.take(undefined, entity.entityId);
+    const device = files.of(entity.deviceId);
+    const select = selectOfEntity(entity, entities, device?.select, known);
+    described.push({
+      object: `settings of ${entity.entityId}`,
+      definition: entityType.definition,
+      name,
+      spec: { select, ...spec },
+      ...(device && { path: `devices/${device.name}.${name}.yaml` }),
+      ...('entityId' in select && { warning: BY_ENTITY_ID }),
+    });
+  }
+  return { described, notExpressed };
+}
+
+const nameOfDevice = ({ settings, originalName, id }: DeviceRecord): string =>
+  String(settings['name'] ?? originalName ?? id);
+
+type Select = ReturnType<typeof selectOf>;
+
+/** Ids that the hub draws decide no order. */
+const sortKey = ({ device, select }: { readonly device: DeviceRecord; readonly select: Select }): string =>
+  JSON.stringify([device.originalName, select ?? null]);
+
+/** The names of the files of devices. */
+class DeviceFiles {
+  private readonly names = new Names();
+  private readonly byDevice = new Map<string, { readonly name: string; readonly select: Select }>();
+
+  name(device: DeviceRecord, select: Select): string {
+    const name = this.names.take(device.settings['name'] ?? device.originalName, JSON.stringify(select ?? 'device'));
+    this.byDevice.set(device.id, { name, select });
+    return name;
+  }
+
+  of(deviceId: string | null): { readonly name: string; readonly select: Select } | undefined {
+    return deviceId === null ? undefined : this.byDevice.get(deviceId);
+  }
+}
+
+/** Its unique id unless that has an id that the hub has drawn; else what tells it apart within its device; else its entity id. */
+function selectOfEntity(
+  entity: EntityRecord,
+  all: readonly EntityRecord[],
+  ofDevice: Select,
+  devices: Pick<Devices, 'drawnIds'>,
+): Readonly<Record<string, unknown>> {
+  const { entityId, integration, uniqueId, translationKey, originalDeviceClass } = entity;
+  const domain = domainOf(entityId);
+  const isLasting = uniqueId.trim() !== '' && uniqueId.length <= 255 && !isDrawn(devices, uniqueId);
+  if (isLasting) return { unique: { integration, domain, uniqueId } };
+  const others = all.filter(
+    (each) =>
+      each !== entity && each.deviceId === entity.deviceId && domainOf(each.entityId) === domain,
+  );
+  const ways = [
+    {},
+    ...(translationKey === null ? [] : [{ translationKey }]),
+    ...(originalDeviceClass === null ? [] : [{ deviceClass: originalDeviceClass }]),
+    ...(translationKey === null || originalDeviceClass === null
+      ? []
+      : [{ translationKey, deviceClass: originalDeviceClass }]),
+  ];
+  const isOnly = (way: { readonly translationKey?: string; readonly deviceClass?: string }) =>
+    !others.some(
+      (each) =>
+        (way.translationKey === undefined || each.translationKey === way.translationKey) &&
+        (way.deviceClass === undefined || each.originalDeviceClass === way.deviceClass),
+    );
+  const way = ofDevice && ways.find(isOnly);
+  return way ? { device: { ...ofDevice, domain, ...way } } : { entityId };
+}

@@ -1,0 +1,91 @@
+import type { HubIntegration } from '../../operator/kinds';
+import { integration } from '../../operator/kinds';
+import type { CustomResource } from '../../operator/kinds/resource';
+import { byAge } from '../../operator/runtime/age';
+import { recordedId } from '../../operator/sync/objects/ownership';
+import type { Configurable, SettingsEntries } from '../../operator/client/registries/settings';
+import type { Borrower, BorrowedType, Lookup } from '../../operator/sync/registry/borrowed/borrowed-type';
+import { ambiguousText } from '../../operator/sync/registry/borrowed/declared';
+import { devices } from '../../operator/sync/registry/borrowed/devices';
+import { entities } from '../../operator/sync/registry/borrowed/entities';
+import { entryOf } from '../diff/integration-change';
+import type { StoredObjects } from '../diff/stored-objects';
+
+export const borrowedTypes: readonly BorrowedType[] = [devices, entities];
+
+export const borrowedTypeOf = (kind: string): BorrowedType | undefined =>
+  borrowedTypes.find(({ definition }) => definition.kind === kind);
+
+/** The entity or device that a resource has settings for. */
+export interface FoundEntry {
+  readonly record: Configurable;
+  readonly all: SettingsEntries<Configurable>;
+  readonly lookup: Lookup;
+  /** Another resource that has it. */
+  readonly owner?: Borrower;
+}
+
+/** Why there is none, as a sentence. `isFinal`: only a change of the resource helps. */
+export interface NotFound {
+  readonly why: string;
+  readonly isFinal: boolean;
+}
+
+/** The entry that the operator would find for a resource. `others`: all resources of the same hub. */
+export async function findEntry(
+  type: BorrowedType,
+  resource: Borrower,
+  others: readonly CustomResource[],
+  stored: StoredObjects,
+): Promise<FoundEntry | NotFound> {
+  const all = await type.registryOf(stored.client).entries();
+  const lookup = await lookupOf(type, resource, others, stored);
+  const recorded = all.get(recordedId(type, resource) ?? '');
+  const selected = recorded ? { found: [recorded] } : await type.select(resource, all.all, lookup);
+  if ('missing' in selected)
+    return { why: `There is no such ${type.type} yet: ${selected.missing}.`, isFinal: false };
+  const [record, second] = selected.found;
+  if (!record)
+    return { why: `The hub has no ${type.type} that fits spec.select, or not yet.`, isFinal: false };
+  if (second)
+    return { why: ambiguousText(selected.found.map((each) => type.nameOf(each))), isFinal: true };
+  const owner = ownerOf(type, resource, others, record.id);
+  return { record, all, lookup, ...(owner && { owner }) };
+}
+
+async function lookupOf(
+  { definition }: BorrowedType,
+  resource: Borrower,
+  others: readonly CustomResource[],
+  stored: StoredObjects,
+): Promise<Lookup> {
+  const entryIds = new Map<string, string>();
+  for (const { kind, name } of definition.references(resource)) {
+    const found = others.find((each) => each.kind === kind && each.metadata.name === name);
+    if (kind !== integration.kind || !found) continue;
+    const entry = await entryOf(found as unknown as HubIntegration, others, stored);
+    if (entry) entryIds.set(name, entry.entry_id);
+  }
+  return {
+    client: stored.client,
+    configEntryOf: (name) => entryIds.get(name),
+    version: await stored.version(),
+  };
+}
+
+/** Of two resources that have an entry, the older one keeps it. */
+function ownerOf(
+  type: BorrowedType,
+  resource: Borrower,
+  others: readonly CustomResource[],
+  id: string,
+): Borrower | undefined {
+  const having = (others as readonly unknown[] as readonly Borrower[]).filter(
+    (each) =>
+      each.kind === resource.kind &&
+      each.metadata.name !== resource.metadata.name &&
+      recordedId(type, each) === id,
+  );
+  if (recordedId(type, resource) !== id) return having[0];
+  return having.find((each) => byAge(each.metadata, resource.metadata) < 0);
+}
