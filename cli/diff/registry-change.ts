@@ -66,7 +66,9 @@ export async function registryChange(
   if ('outcome' in references) return { action: 'waits', fields: [], notes: references.missing };
   const { client } = stored;
   const desired = desiredEntry(entryType, entry, references.ids);
-  const siblings = ofKind(others, resource.kind).filter((each) => each.metadata.name !== resource.metadata.name);
+  const siblings = ofKind(others, resource.kind).filter(
+    (each) => each.metadata.name !== resource.metadata.name,
+  );
   const located = locate(entryType, entry, entries, siblings);
   if (located.type === 'OfOther') return waitsFor(located.owner);
   const isLeft = isDriftLeft(entry, hasAccepted(entry, desired.hash));

@@ -9,8 +9,8 @@ export type EntityFacts = Pick<RegistryEntity, 'hidden_by' | 'entity_category'>;
 /** By setting, such as `expose.alexa`: whether this assistant sees new entities of the kinds that are of use to it. */
 export type ExposesNew = Readonly<Record<string, boolean>>;
 
-const isGiven = (value: Setting | undefined): value is NonNullable<Setting> =>
-  value !== undefined && value !== null && value !== '';
+const isGiven = (value: Setting | undefined): boolean =>
+  value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 
 /** The settings of a device that a person may have changed. */
 export function customizedDevice({ settings, disabledBy }: DeviceRecord): Settings {

@@ -104,7 +104,6 @@ const entryIdIn = (type: RegistryType, record: RegistryRecord) => record[`${type
 const nameOfEntry = (entries: HubContent['entries'], type: RegistryType, id: string): string | undefined =>
   entries[type].find((record) => entryIdIn(type, record) === id && !isOwnLabel(type, record))?.name;
 
-
 function describeEntries(
   hub: string,
   entryType: EntryType,

@@ -125,7 +125,10 @@ class DeviceFiles {
   private readonly byDevice = new Map<string, { readonly name: string; readonly select: Select }>();
 
   name(device: DeviceRecord, select: Select): string {
-    const name = this.names.take(device.settings['name'] ?? device.originalName, JSON.stringify(select ?? 'device'));
+    const name = this.names.take(
+      device.settings['name'] ?? device.originalName,
+      JSON.stringify(select ?? 'device'),
+    );
     this.byDevice.set(device.id, { name, select });
     return name;
   }
@@ -147,8 +150,7 @@ function selectOfEntity(
   const isLasting = uniqueId.trim() !== '' && uniqueId.length <= 255 && !isDrawn(devices, uniqueId);
   if (isLasting) return { unique: { integration, domain, uniqueId } };
   const others = all.filter(
-    (each) =>
-      each !== entity && each.deviceId === entity.deviceId && domainOf(each.entityId) === domain,
+    (each) => each !== entity && each.deviceId === entity.deviceId && domainOf(each.entityId) === domain,
   );
   const ways = [
     {},

@@ -32,10 +32,7 @@ export async function pulledSettings(
   const declared = declaredSettings(type, spec, ids);
   const changed = settingsDiff(settings, declared, {}).map(({ field }) => field);
   const values = Object.fromEntries(
-    Object.entries(declared).map(([name, value]): [string, Setting] => [
-      name,
-      inHub(settings, name, value),
-    ]),
+    Object.entries(declared).map(([name, value]): [string, Setting] => [name, inHub(settings, name, value)]),
   );
   const registries = new Map<RegistryType, RegistryEntries>();
   for (const each of registryTypes) registries.set(each, await stored.entries(each));
@@ -50,6 +47,8 @@ export async function pulledSettings(
 
 function inHub(settings: Settings, name: string, declared: Setting): Setting {
   const value = settings[name] ?? null;
-  if (!Array.isArray(value) || !Array.isArray(declared)) return value;
-  return declared.filter((item: string) => value.includes(item));
+  if (!isList(value) || !isList(declared)) return value;
+  return declared.filter((item) => value.includes(item));
 }
+
+const isList = (value: Setting): value is readonly string[] => Array.isArray(value);

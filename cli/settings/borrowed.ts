@@ -47,8 +47,7 @@ export async function findEntry(
   const [record, second] = selected.found;
   if (!record)
     return { why: `The hub has no ${type.type} that fits spec.select, or not yet.`, isFinal: false };
-  if (second)
-    return { why: ambiguousText(selected.found.map((each) => type.nameOf(each))), isFinal: true };
+  if (second) return { why: ambiguousText(selected.found.map((each) => type.nameOf(each))), isFinal: true };
   const owner = ownerOf(type, resource, others, record.id);
   return { record, all, lookup, ...(owner && { owner }) };
 }

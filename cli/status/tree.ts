@@ -148,7 +148,7 @@ function kindStatus(kind: string, resources: readonly CustomResource[], objects:
 function problemOf(resource: CustomResource, objects: ClusterObjects): Problem {
   const { state, reason, message } = stateOf(resource);
   const causes = state === 'Suspended' ? [] : causesOf(resource, objects);
-  const subject = kindsByName.get(resource.kind)?.subject?.(resource as Resource<object, object>);
+  const subject = kindsByName.get(resource.kind)?.subject?.(resource);
   const wayOut = (causes.length === 0 ? wayOutOfCase(resource) : undefined) ?? wayOutOf(causes, reason);
   return {
     kind: resource.kind,

@@ -201,6 +201,53 @@ test('entities: what selects an entity and its device, as a table and to be copi
   });
 });
 
+test('diff says what a resource waits for, and why it would be refused', async () => {
+  const entity = (name: string, spec: object) => ({
+    apiVersion: 'hub-operator.dev/v1',
+    kind: 'HubEntity',
+    metadata: { name },
+    spec: { hubRef: { name: 'villa' }, ...spec },
+  });
+  const light = (uniqueId: string) => ({ unique: { integration: 'demo', domain: 'light', uniqueId } });
+  const device = (fields: object) => ({
+    device: { identifier: { integration: 'demo', id: 'sensor_1' }, domain: 'sensor', ...fields },
+  });
+  const file = villa.path('more.json');
+  const items = [
+    entity('absent', { select: light('light_99'), icon: 'mdi:lamp' }),
+    entity('no-area', { select: light('light_1'), areaName: 'Attic' }),
+    entity('several', { select: device({}), icon: 'mdi:lamp' }),
+    entity('one', { select: device({ deviceClass: 'temperature' }), icon: 'mdi:lamp' }),
+    entity('of-sun', {
+      select: {
+        device: {
+          name: 'Sun',
+          integrationRef: { name: 'sun-sun' },
+          domain: 'sensor',
+          translationKey: 'next_dusk',
+        },
+      },
+      icon: 'mdi:lamp',
+    }),
+  ];
+  await writeFile(file, items.map((each) => JSON.stringify(each)).join('\n---\n'));
+  const { stdout } = await kubectlHub(home.namespace, ['diff', `--filename=${file}`, '--output=json']);
+  const diffs = JSON.parse(stdout) as { name: string; hub: { action: string; notes: string[] } }[];
+  const found = Object.fromEntries(
+    diffs.map(({ name, hub: { action, notes } }) => [name, [action, ...notes]]),
+  );
+  expect(found).toEqual({
+    absent: ['waits', 'The hub has no entity that fits spec.select, or not yet.'],
+    'no-area': ['waits', expect.stringContaining('the area “Attic” in areaName')],
+    several: [
+      'refused',
+      expect.stringContaining('sensor.outside_temperature, sensor.outside_temperature_battery'),
+    ],
+    one: ['waits', expect.stringContaining('HubEntity sensor-outside-temperature has the settings')],
+    'of-sun': ['update'],
+  });
+});
+
 test('diff says what the operator would write, and pull takes over what a person has changed', async () => {
   const file = villa.path('villa/devices/ceiling-lamp.light-kitchen-lights.yaml');
   const apply = () =>
