@@ -1,13 +1,17 @@
 import type { Command } from 'commander';
-import { domainOf } from '../../operator/client/registries/entity-settings';
 import type { HubClient } from '../../operator/client/hub-client';
 import { truncate } from '../../operator/base/truncate';
 import type { DeviceSelector } from '../../operator/sync/registry/borrowed/devices';
+import { integration, type HubIntegration } from '../../operator/kinds';
+import { isMarker } from '../../operator/kinds/ids';
+import { isForbidden } from '../../operator/runtime/api-errors';
+import { type Cluster, resourceType } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { exitCodes } from '../exit-codes';
 import { openHub } from '../hub/access';
 import { formatTable, oneLine, type OutputOptions, printResult, withOutput } from '../output';
 import { type Devices, selectOf } from '../settings/device-select';
+import { selectOfEntity } from '../settings/entity-select';
 
 /** An entity of a hub, with what a resource needs to name it. */
 export interface ListedEntity {
@@ -17,12 +21,12 @@ export interface ListedEntity {
   readonly device?: string;
   readonly integration: string;
   readonly uniqueId: string;
-  /** Its own, else that of its device. */
+  /** The area of the entity, else that of its device. */
   readonly area?: string;
   readonly disabled?: true;
   readonly hidden?: true;
-  /** For a HubEntity. */
-  readonly select: { readonly unique: object };
+  /** For a HubEntity: by the unique id, unless that is another one after each set-up of the hub. */
+  readonly select: object;
   /** For a HubDevice; absent: the entity has no device, or nothing tells it apart from others. */
   readonly deviceSelect?: DeviceSelector;
 }
@@ -45,7 +49,7 @@ export function entitiesCommand(context: CommandContext): Command {
       const { clock, terminal } = context.environment;
       const hub = await openHub(cluster, name, clock);
       try {
-        const listed = await listEntities(hub.client);
+        const listed = await listEntities(hub.client, await integrationsOf(cluster, name));
         await printResult(terminal, options, listed, () => table(listed));
         return exitCodes.success;
       } finally {
@@ -55,8 +59,25 @@ export function entitiesCommand(context: CommandContext): Command {
   );
 }
 
-/** In the order of their ids. @throws HubError */
-export async function listEntities(client: HubClient): Promise<readonly ListedEntity[]> {
+/** The HubIntegrations of a hub by the ids of their config entries; none where they may not be listed: they only narrow selectors. */
+async function integrationsOf(cluster: Cluster, hubName: string): Promise<ReadonlyMap<string, string>> {
+  const listed = await cluster.list(resourceType(integration)).catch((error: unknown) => {
+    if (isForbidden(error)) return [];
+    throw error;
+  });
+  const ofHub = (listed as unknown as readonly HubIntegration[]).filter(
+    ({ spec }) => spec.hubRef.name === hubName,
+  );
+  return new Map(
+    ofHub.flatMap(({ metadata, status }) => (status?.entryID ? [[status.entryID, metadata.name]] : [])),
+  );
+}
+
+/** In the order of their ids. @param integrations by the ids of their config entries @throws HubError */
+export async function listEntities(
+  client: HubClient,
+  integrations: Devices['integrations'],
+): Promise<readonly ListedEntity[]> {
   const { settings, registries, configEntries } = client;
   const [entities, devices, areas, entries] = await Promise.all([
     settings.entity.entries(),
@@ -68,10 +89,11 @@ export async function listEntities(client: HubClient): Promise<readonly ListedEn
   const known: Devices = {
     all,
     drawnIds: [...entries.keys(), ...all.map(({ id }) => id)],
-    integrations: new Map(),
+    integrations,
   };
   const deviceSelects = new Map(all.map((device) => [device.id, selectOf(device, known)]));
-  return [...entities.all]
+  const shown = [...entities.all].filter(({ uniqueId }) => !isMarker(uniqueId));
+  return shown
     .sort((a, b) => (a.entityId < b.entityId ? -1 : 1))
     .map((entity): ListedEntity => {
       const { entityId, integration, uniqueId, deviceId, originalName } = entity;
@@ -90,7 +112,7 @@ export async function listEntities(client: HubClient): Promise<readonly ListedEn
         ...(area !== undefined && { area }),
         ...(entity.settings['disabled'] === true && { disabled: true }),
         ...(entity.settings['hidden'] === true && { hidden: true }),
-        select: { unique: { integration, domain: domainOf(entityId), uniqueId } },
+        select: selectOfEntity(entity, shown, deviceSelect, known),
         ...(deviceSelect && { deviceSelect }),
       };
     });

@@ -3,7 +3,7 @@ import { domainOf, type EntityRecord } from '../../operator/client/registries/en
 import type { DeviceRecord } from '../../operator/client/registries/device-settings';
 import type { Setting, Settings } from '../../operator/client/registries/settings';
 
-/** What the hub tells of an entity beside its settings. */
+/** Facts of an entity beside its settings. */
 export type EntityFacts = Pick<RegistryEntity, 'hidden_by' | 'entity_category'>;
 
 /** By setting, such as `expose.alexa`: whether this assistant sees new entities of the kinds that are of use to it. */

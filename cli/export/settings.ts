@@ -1,14 +1,15 @@
 import type { ConfigEntry } from '../../operator/client/connection/flow-step';
 import type { DeviceRecord } from '../../operator/client/registries/device-settings';
-import { domainOf, type EntityRecord } from '../../operator/client/registries/entity-settings';
+import type { EntityRecord } from '../../operator/client/registries/entity-settings';
 import type { Settings } from '../../operator/client/registries/settings';
 import { isMarker } from '../../operator/kinds/ids';
 import type { KindDefinition } from '../../operator/kinds/kind';
 import type { BorrowedType } from '../../operator/sync/registry/borrowed/borrowed-type';
 import { specOfSettings } from '../../operator/sync/registry/borrowed/declared';
-import { devices as deviceType } from '../../operator/sync/registry/borrowed/devices';
+import { type DeviceSelector, devices as deviceType } from '../../operator/sync/registry/borrowed/devices';
 import { entities as entityType } from '../../operator/sync/registry/borrowed/entities';
-import { type Devices, isDrawn, selectOf } from '../settings/device-select';
+import { type Devices, selectOf } from '../settings/device-select';
+import { selectOfEntity } from '../settings/entity-select';
 import type { NotExpressed } from './config-entities';
 import { customizedDevice, customizedEntity, type EntityFacts, type ExposesNew } from './customized';
 import { Names } from './names';
@@ -113,7 +114,7 @@ export function describeSettings(
 const nameOfDevice = ({ settings, originalName, id }: DeviceRecord): string =>
   String(settings['name'] ?? originalName ?? id);
 
-type Select = ReturnType<typeof selectOf>;
+type Select = DeviceSelector | undefined;
 
 /** Ids that the hub draws decide no order. */
 const sortKey = ({ device, select }: { readonly device: DeviceRecord; readonly select: Select }): string =>
@@ -136,36 +137,4 @@ class DeviceFiles {
   of(deviceId: string | null): { readonly name: string; readonly select: Select } | undefined {
     return deviceId === null ? undefined : this.byDevice.get(deviceId);
   }
-}
-
-/** Its unique id unless that has an id that the hub has drawn; else what tells it apart within its device; else its entity id. */
-function selectOfEntity(
-  entity: EntityRecord,
-  all: readonly EntityRecord[],
-  ofDevice: Select,
-  devices: Pick<Devices, 'drawnIds'>,
-): Readonly<Record<string, unknown>> {
-  const { entityId, integration, uniqueId, translationKey, originalDeviceClass } = entity;
-  const domain = domainOf(entityId);
-  const isLasting = uniqueId.trim() !== '' && uniqueId.length <= 255 && !isDrawn(devices, uniqueId);
-  if (isLasting) return { unique: { integration, domain, uniqueId } };
-  const others = all.filter(
-    (each) => each !== entity && each.deviceId === entity.deviceId && domainOf(each.entityId) === domain,
-  );
-  const ways = [
-    {},
-    ...(translationKey === null ? [] : [{ translationKey }]),
-    ...(originalDeviceClass === null ? [] : [{ deviceClass: originalDeviceClass }]),
-    ...(translationKey === null || originalDeviceClass === null
-      ? []
-      : [{ translationKey, deviceClass: originalDeviceClass }]),
-  ];
-  const isOnly = (way: { readonly translationKey?: string; readonly deviceClass?: string }) =>
-    !others.some(
-      (each) =>
-        (way.translationKey === undefined || each.translationKey === way.translationKey) &&
-        (way.deviceClass === undefined || each.originalDeviceClass === way.deviceClass),
-    );
-  const way = ofDevice && ways.find(isOnly);
-  return way ? { device: { ...ofDevice, domain, ...way } } : { entityId };
 }

@@ -9,7 +9,6 @@ import { CommandError } from '../command-error';
 import { referencesOf } from '../diff/registry-change';
 import type { StoredObjects } from '../diff/stored-objects';
 import { findEntry } from '../settings/borrowed';
-import type { PulledFields } from './pulled-spec';
 
 /**
  * The settings of an entity or a device that the hub has otherwise. Of labels and aliases, which are merged, those that the hub has
@@ -20,7 +19,7 @@ export async function pulledSettings(
   given: CustomResource,
   others: readonly CustomResource[],
   stored: StoredObjects,
-): Promise<PulledFields> {
+): Promise<Readonly<Record<string, unknown>>> {
   const resource = given as unknown as Borrower;
   const { spec } = resource;
   const found = await findEntry(type, resource, others, stored);

@@ -72,7 +72,7 @@ async function lookupOf(
   };
 }
 
-/** Of two resources that have an entry, the older one keeps it. */
+/** The older one of two resources that have an entry keeps it. */
 function ownerOf(
   type: BorrowedType,
   resource: Borrower,

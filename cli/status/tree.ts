@@ -10,7 +10,7 @@ import { type State, stateOf } from './state';
 export interface Problem {
   readonly kind: string;
   readonly name: string;
-  /** What it is about, where its kind does not say it. */
+  /** The entity or device whose settings it has: `settings of light.kitchen`. */
   readonly subject?: string;
   readonly state: State;
   readonly reason?: string;

@@ -25,6 +25,7 @@ const groups = {
     'integrations',
     'popular-integrations',
     'floors-and-areas',
+    'name-and-place-your-entities',
     'secrets',
     'edit-in-the-browser',
     'community-repositories',

@@ -39,7 +39,7 @@ export interface KindDefinition<
    * Undefined: none yet.
    */
   identity?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
-  /** What a resource is about, where its kind does not say it: `settings of light.kitchen`. */
+  /** The object of a resource for people, where its kind and name do not say it: `settings of light.kitchen`. */
   subject?(resource: Resource<Infer<Spec>, Infer<Status>>): string;
   /** The field that makes it another object in the hub. Absent: none, or an id that a person chooses. */
   readonly identityField?: string;

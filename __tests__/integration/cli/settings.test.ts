@@ -74,11 +74,11 @@ async function customize(): Promise<void> {
     options_domain: 'sensor',
     options: { unit_of_measurement: '°F', display_precision: 2 },
   });
-  // The values that the hub has by itself: they are nobody’s.
+  // Values that the hub has by itself.
   await expose('conversation', 'light.bed_light', true);
   await expose('conversation', 'lawn_mower.mower_can_pause', false);
   await setEntity('light.bed_light', { labels: ['managed_by_hub_operator'] });
-  // Their unique ids and identifiers have the id of the config entry.
+  // Unique ids and identifiers with the id of the config entry.
   await setDevice('Sun', { area_id: 'garden' });
   await setEntity('sensor.sun_next_dawn', { icon: 'mdi:weather-sunset-up' });
   await setEntity('todo.shopping_list', { icon: 'mdi:cart' });
@@ -195,6 +195,18 @@ test('entities: what selects an entity and its device, as a table and to be copi
     area: 'Kitchen',
     select: { unique: { integration: 'demo', domain: 'light', uniqueId: 'light_3' } },
     deviceSelect: { identifier: { integration: 'demo', id: 'light_3' } },
+  });
+  // A unique id with the id of the config entry.
+  expect(listed.find(({ entity }) => entity === 'sensor.sun_next_dawn')).toMatchObject({
+    select: {
+      device: {
+        name: 'Sun',
+        integrationRef: { name: 'sun-sun' },
+        domain: 'sensor',
+        translationKey: 'next_dawn',
+      },
+    },
+    deviceSelect: { name: 'Sun', integrationRef: { name: 'sun-sun' } },
   });
   expect(listed.find(({ entity }) => entity === 'lawn_mower.mower_can_dock')).toMatchObject({
     disabled: true,

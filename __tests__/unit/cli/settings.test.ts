@@ -6,7 +6,7 @@ import { describeSettings, type HubSettings } from '../../../cli/export/settings
 import { filesOf } from '../../../cli/export/files';
 import { type Devices, selectOf } from '../../../cli/settings/device-select';
 import { FakeHub } from '../client/fake-hub';
-import { CommandLine, ofHub, resource } from './command-line';
+import { CommandLine, forbidden, ofHub, resource } from './command-line';
 
 const ENTRY = '01KB4MVJ1SZ7EXAMPLE0000000';
 
@@ -90,7 +90,7 @@ describe('the settings that a person may have changed', () => {
     ['conversation', 'a thermometer', WARM, {}, false, false],
     ['conversation', 'a power meter', POWER, {}, true, true],
     ['conversation', 'a power meter', POWER, {}, false, undefined],
-    // It may have got its class before or after the hub was asked.
+    // The class may have come before or after the hub was asked.
     ['conversation', 'one that a person made a thermometer', AS_WARM, {}, true, undefined],
     ['conversation', 'one that a person made a thermometer', AS_WARM, {}, false, undefined],
     // Hidden before or after the hub was asked.
@@ -316,9 +316,10 @@ describe('entities', () => {
 
   test('names are on one line without control characters, and the area is that of the device', async () => {
     const second = { ...listed, entity_id: 'fan.b', id: 'registry-b', device_id: null, hidden_by: null };
+    const own = { ...listed, entity_id: 'script.x', id: 'x', unique_id: 'hub_operator_configuration' };
     hub.onCommand = ({ message: { type }, succeed }) => {
-      if (type.endsWith('entity_registry/list')) succeed([listed, second]);
-      else if (type.endsWith('get_entries')) succeed({ 'light.a': listed, 'fan.b': second });
+      if (type.endsWith('entity_registry/list')) succeed([listed, second, own]);
+      else if (type.endsWith('get_entries')) succeed({ 'light.a': listed, 'fan.b': second, 'script.x': own });
       else if (type.endsWith('device_registry/list'))
         succeed([
           { id: 'device-a', name: 'Lamp\nof hall', area_id: 'bath', labels: [], identifiers: [['hue', 7]] },
@@ -331,10 +332,12 @@ describe('entities', () => {
         external: { url: hub.url, tokenSecretRef: { name: 'token', key: 'token' } },
       }),
     );
-    line.intercept = ({ path }) =>
-      path.endsWith('/secrets/token')
+    line.intercept = ({ path }) => {
+      if (path.endsWith('/hubintegrations')) throw forbidden();
+      return path.endsWith('/secrets/token')
         ? { data: { token: Buffer.from('good-token').toString('base64') } }
         : undefined;
+    };
     const { code, stdout, stderr } = await line.run('entities villa');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [head, ...rows] = stdout
