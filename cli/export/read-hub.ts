@@ -70,13 +70,21 @@ async function readSettings(client: HubClient): Promise<HubSettings> {
   const facts = await connection.command('config/entity_registry/list');
   const exposesNew: Record<string, boolean> = {};
   for (const [name, assistant] of Object.entries(ASSISTANTS))
-    exposesNew[name] = (
-      await connection.command('homeassistant/expose_new_entities/get', { assistant })
-    ).expose_new;
+    exposesNew[name] = await exposesNewTo(connection, assistant);
   return {
     entities: [...(await settings.entity.entries()).all],
     devices: [...(await settings.device.entries()).all],
     facts: new Map(facts.map((entity) => [entity.entity_id, entity])),
     exposesNew,
   };
+}
+
+async function exposesNewTo(connection: HubClient['connection'], assistant: string): Promise<boolean> {
+  const command = 'homeassistant/expose_new_entities/get';
+  try {
+    return (await connection.command(command, { assistant })).expose_new;
+  } catch (error) {
+    if (isUnknownCommand(error)) return false; // a hub of a version without this setting
+    throw error;
+  }
 }

@@ -65,6 +65,7 @@ async function startHub(isBusy: boolean): Promise<FakeHub> {
   hub.onCommand = ({ message: { type }, succeed }) => {
     if (type in answers) succeed(answers[type]);
     else if (/registry\/list$|^zone\/list$|config_entries\/get$/.test(type)) succeed([]);
+    else if (type === 'homeassistant/expose_new_entities/get') succeed({ expose_new: true });
     else succeed();
   };
   const noId = isBusy ? '[["automation.porch"], []]' : '[[], []]';
@@ -299,6 +300,7 @@ const exits: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   validate: { 0: 'same.yaml', 1: 'invalid.yaml', 2: 'absent.yaml' },
   export: { 0: '--hub villa', 2: '--hub nothing', 3: '--hub busy' },
   convert: { 0: 'configuration.yaml', 2: 'absent', 3: 'broken.yaml' },
+  entities: { 0: 'villa', 2: 'nothing' },
 };
 
 const formats = [...outputFormats];

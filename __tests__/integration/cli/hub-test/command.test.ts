@@ -446,6 +446,7 @@ describe('the samples', () => {
       '21-scenes-and-scripts.yaml',
       '30-floors-and-areas.yaml',
       '35-zones.yaml',
+      '36-settings.yaml',
     ];
     const { code, stdout } = await tested(...files.map((name) => join(samples, name)), 'g.hubtest.yaml');
     expect(stdout).toContain('Hub home/my-home (Europe/Berlin): 3 automations, 1 script, 1 scene');
