@@ -2,6 +2,7 @@ import type { HubIntegration } from '../../operator/kinds';
 import { integration } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { byAge } from '../../operator/runtime/age';
+import { stateOf } from '../../operator/client/config-entities/states';
 import { recordedId } from '../../operator/sync/objects/ownership';
 import type { Configurable, SettingsEntries } from '../../operator/client/registries/settings';
 import type { Borrower, BorrowedType, Lookup } from '../../operator/sync/registry/borrowed/borrowed-type';
@@ -68,6 +69,7 @@ async function lookupOf(
   return {
     client: stored.client,
     configEntryOf: (name) => entryIds.get(name),
+    hasState: async (entityId) => (await stateOf(stored.client.rest, entityId)) !== undefined,
     version: await stored.version(),
   };
 }

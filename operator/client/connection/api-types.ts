@@ -158,8 +158,6 @@ export type TokenRecord = Of<typeof tokenRecord>;
 /** Entities of other integrations may have a number or nothing there, which can stand in a text all the same. */
 const nearlyText = <T extends string | null>(): Shape<T> => scalar as Shape<never>;
 
-const maybeText = optional(nullable(text));
-
 /** An entry of the hub's entity registry. */
 export const registryEntity = object({
   entity_id: text,
@@ -175,11 +173,13 @@ export const registryEntity = object({
   labels: optional(list(text)),
   config_entry_id: unchecked<string | null | undefined>(),
   /** `user`, `integration`, …: dashboards do not show it by themselves. */
-  hidden_by: maybeText,
+  hidden_by: unchecked<string | null | undefined>(),
   /** `config` or `diagnostic`: no main entity of its device. */
-  entity_category: maybeText,
+  entity_category: unchecked<string | null | undefined>(),
 });
 export type RegistryEntity = Of<typeof registryEntity>;
+
+const maybeText = optional(nullable(text));
 
 /** A value that an integration sets, and that the hub does not check: a number, or a list. One odd entry must not hide all others. */
 const ofIntegration = unchecked();
