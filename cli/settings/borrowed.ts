@@ -12,13 +12,13 @@ import { entities } from '../../operator/sync/registry/borrowed/entities';
 import { entryOf } from '../diff/integration-change';
 import type { StoredObjects } from '../diff/stored-objects';
 
-export const borrowedTypes: readonly BorrowedType[] = [devices, entities];
+const borrowedTypes: readonly BorrowedType[] = [devices, entities];
 
 export const borrowedTypeOf = (kind: string): BorrowedType | undefined =>
   borrowedTypes.find(({ definition }) => definition.kind === kind);
 
 /** The entity or device that a resource has settings for. */
-export interface FoundEntry {
+interface FoundEntry {
   readonly record: Configurable;
   readonly all: SettingsEntries<Configurable>;
   readonly lookup: Lookup;
@@ -27,7 +27,7 @@ export interface FoundEntry {
 }
 
 /** Why there is none, as a sentence. `isFinal`: only a change of the resource helps. */
-export interface NotFound {
+interface NotFound {
   readonly why: string;
   readonly isFinal: boolean;
 }
