@@ -9,7 +9,7 @@ import { type ProgramName, runProgram } from './program';
 const MOST_CALLS = 5;
 
 /** Runs a command in this process. @returns its exit code */
-async function main(name: ProgramName, args: readonly string[]): Promise<number> {
+export async function main(name: ProgramName, args: readonly string[]): Promise<number> {
   const interrupt = new AbortController();
   process.once('SIGINT', () => interrupt.abort(new Error('interrupted')));
   // The reader of a pipe, such as head, has gone: that is no fault, and the rest is of no use.
