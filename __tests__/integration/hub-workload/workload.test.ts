@@ -468,6 +468,8 @@ test('the steps stand in the log in the order of the specification', async () =>
   expect(complete.length).toBeGreaterThan(0);
   for (const steps of complete)
     expect(steps).toEqual([
+      // A start of the pod that a later step causes reads them.
+      'configuration',
       'PersistentVolumeClaim',
       'StatefulSet',
       'Service',

@@ -86,7 +86,11 @@ export function hubModule(
   };
 }
 
-/** @param configuration undefined in a dry-run */
+/**
+ * The parts of the configuration that the next start of the pod reads, before a step that may cause one.
+ *
+ * @param configuration undefined in a dry-run
+ */
 const keepConfiguration = (configuration: ConfigurationOfHub | undefined): WorkloadStep => ({
   name: 'configuration',
   async run({ hub }) {
