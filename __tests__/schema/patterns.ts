@@ -27,6 +27,10 @@ export const patterns: Readonly<
     good: ['light.kitchen', 'input_boolean.a_2'],
     bad: ['light', 'Light.a', 'light.a.b', 'light.'],
   },
+  // The domain of an entity
+  '^[a-z_]+$': { good: ['light', 'binary_sensor'], bad: ['', 'Light', 'light.', '3d', 'a b', 'a\n'] },
+  // An alias of an entity, which the hub strips of outer space
+  '^\\S(.*\\S)?$': { good: ['a', 'Next copy', '光', 'a  b'], bad: ['', ' a', 'a ', '\t'] },
   // An icon
   '^[a-z][a-z0-9_-]*:[A-Za-z0-9_-]+$': {
     good: ['mdi:sofa', 'fa-solid:house_1'],
