@@ -45,8 +45,17 @@ export async function formerVersion(repositoryOfImage: string): Promise<FormerVe
   return { folder: source, version, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** What an operator is bundled, described and installed from. */
-const SOURCES = ['cli', 'operator', 'dist', 'Dockerfile', 'LICENSE', 'package.json', 'tsconfig.json'];
+/** The folders and files that an operator is bundled, described, installed and tried from. */
+const SOURCES = [
+  'cli',
+  'operator',
+  'dist',
+  'samples',
+  'Dockerfile',
+  'LICENSE',
+  'package.json',
+  'tsconfig.json',
+];
 
 /** The one before the last commit that has changed the installation. */
 async function formerCommit(): Promise<string | undefined> {
