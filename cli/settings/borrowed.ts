@@ -1,12 +1,11 @@
 import type { HubIntegration } from '../../operator/kinds';
 import { integration } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
-import { byAge } from '../../operator/runtime/age';
 import { stateOf } from '../../operator/client/config-entities/states';
 import { recordedId } from '../../operator/sync/objects/ownership';
 import type { Configurable, SettingsEntries } from '../../operator/client/registries/settings';
 import type { Borrower, BorrowedType, Lookup } from '../../operator/sync/registry/borrowed/borrowed-type';
-import { ambiguousText } from '../../operator/sync/registry/borrowed/declared';
+import { ambiguousText, ownerAmong } from '../../operator/sync/registry/borrowed/declared';
 import { devices } from '../../operator/sync/registry/borrowed/devices';
 import { entities } from '../../operator/sync/registry/borrowed/entities';
 import { entryOf } from '../diff/integration-change';
@@ -74,7 +73,7 @@ async function lookupOf(
   };
 }
 
-/** The older one of two resources that have an entry keeps it. */
+/** Another resource that has the entry. */
 function ownerOf(
   type: BorrowedType,
   resource: Borrower,
@@ -87,6 +86,5 @@ function ownerOf(
       each.metadata.name !== resource.metadata.name &&
       recordedId(type, each) === id,
   );
-  if (recordedId(type, resource) !== id) return having[0];
-  return having.find((each) => byAge(each.metadata, resource.metadata) < 0);
+  return ownerAmong(having, type, resource, id);
 }

@@ -1,7 +1,10 @@
+import { fewNames } from '../../../base/few-names';
 import type { Setting, Settings } from '../../../client/registries/settings';
 import type { FieldDiff } from '../../objects/field-diff';
 import type { References } from '../locate-entry';
-import type { BorrowedType } from './borrowed-type';
+import { byAge } from '../../../runtime/age';
+import { recordedId } from '../../objects/ownership';
+import type { Borrower, BorrowedType } from './borrowed-type';
 
 /** The settings of a spec, with the ids of areas and labels. */
 export function declaredSettings(
@@ -43,6 +46,19 @@ export function specOfSettings(
   return spec;
 }
 
+/**
+ * The one of other resources with this entry that has it rather than this resource. Of two that have recorded it, the older one keeps it.
+ */
+export function ownerAmong(
+  others: readonly Borrower[],
+  type: Pick<BorrowedType, 'idField'>,
+  resource: Borrower,
+  id: string,
+): Borrower | undefined {
+  if (recordedId(type, resource) !== id) return others[0];
+  return others.find((other) => byAge(other.metadata, resource.metadata) < 0);
+}
+
 export const changesOf = (differences: readonly FieldDiff[]): Settings =>
   Object.fromEntries(differences.map(({ field, desired }) => [field, desired as Setting]));
 
@@ -50,7 +66,5 @@ const MOST_NAMES = 5;
 
 /** A sentence of a selector that fits several entries. @param names of these */
 export function ambiguousText(names: readonly string[]): string {
-  const shown = names.toSorted().slice(0, MOST_NAMES).join(', ');
-  const others = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-  return `spec.select fits several: ${shown}${others}. Narrow it, in a new resource.`;
+  return `spec.select fits several: ${fewNames(names.toSorted(), MOST_NAMES)}. Narrow it, in a new resource.`;
 }

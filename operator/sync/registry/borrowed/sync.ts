@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { timestamp } from '../../../base/clock';
 import {
   AREA_DEPENDENCY_REQUEUE,
@@ -10,12 +11,11 @@ import { HubRejected, isNotFound } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import type { Configurable, Settings, SettingsEntries } from '../../../client/registries/settings';
 import type { Hub, HubIntegration } from '../../../kinds';
-import { byAge } from '../../../runtime/age';
 import { isReady } from '../../../runtime/conditions';
 import type { EventSpec } from '../../../runtime/event-spec';
 import { type Outcome, ready, stalled, type Waiting, waiting } from '../../../runtime/outcome';
 import type { ReconcileContext } from '../../../runtime/sync-module';
-import { hubErrorOutcome } from '../../hub-connection/hub-errors';
+import { hubErrorOutcome, rejectedMessage } from '../../hub-connection/hub-errors';
 import { hubVolume, volumeStatus } from '../../hub-pod/hub-volume';
 import { DriftPolicy } from '../../objects/drift-policy';
 import { type FieldDiff, formatDiff } from '../../objects/field-diff';
@@ -30,7 +30,7 @@ import { resolveReferences } from '../locate-entry';
 import { whileMissing } from '../reference-grace';
 import type { Services } from '../../services';
 import type { Borrower, BorrowedType, Lookup, Refusal } from './borrowed-type';
-import { ambiguousText, changesOf, declaredSettings } from './declared';
+import { ambiguousText, changesOf, declaredSettings, ownerAmong } from './declared';
 import { formatPrevious, type Previous, recordedAfter, recordedBefore, settingsDiff } from './previous';
 
 /** Bytes of `status.previous`, which is written with each status. */
@@ -53,6 +53,8 @@ interface Seen<R extends Configurable> {
   readonly hash: string;
   /** The record in status of this entry. */
   readonly previous: Previous;
+  /** That record with all declared settings, as it stands in status before a write. */
+  readonly recorded: Previous;
   readonly differences: readonly FieldDiff[];
 }
 
@@ -140,7 +142,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     });
     if ('outcome' in references) return whileMissing(references, cached, services.clock, context);
     cached.waiting = undefined;
-    const recorded = await this.restorable(previousOf(resource), client);
+    const restorable = await this.restorable(previousOf(resource), client);
     // Read last: a list is replaced as a whole, and a person may have added to it meanwhile.
     const all = await type.registryOf(client).entries();
     const record = await this.find(work, all);
@@ -149,9 +151,10 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     if (owner) return heldBy(type, record, owner);
     this.requeueOthers(resource, record.id);
     const declared = declaredSettings(type, resource.spec, references.ids);
-    const previous = recordedId(type, resource) === record.id ? recorded : {};
+    const previous = recordedId(type, resource) === record.id ? restorable : {};
+    const recorded = recordedBefore(record.settings, declared, previous);
     const differences = settingsDiff(record.settings, declared, previous);
-    return { record, all, declared, hash: payloadHash(declared), previous, differences };
+    return { record, all, declared, hash: payloadHash(declared), previous, recorded, differences };
   }
 
   /** A record with what can be put back. A former area that the hub does not have any more is none: the hub would take its id all the same. */
@@ -186,11 +189,9 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     return stalled('Ambiguous', ambiguousText(found.map((record) => this.type.nameOf(record))));
   }
 
-  /** Another resource that has the entry. Of two that have it, the older one keeps it. */
+  /** Another resource that has the entry. */
   private ownerOf(resource: Borrower, id: string): Borrower | undefined {
-    const others = this.othersWith(resource, id);
-    if (recordedId(this.type, resource) !== id) return others[0];
-    return others.find((other) => byAge(other.metadata, resource.metadata) < 0);
+    return ownerAmong(this.othersWith(resource, id), this.type, resource, id);
   }
 
   /** Two resources that were applied together may both have recorded an entry, and the younger one may be Ready. */
@@ -221,8 +222,8 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
   }
 
   /** Why the settings cannot be written; undefined: they can. */
-  private obstacle({ lookup }: Work, { record, all, declared, previous, differences }: Seen<R>) {
-    const kept = recordedAfter(declared, recordedBefore(record.settings, declared, previous));
+  private obstacle({ lookup }: Work, { record, all, declared, recorded, differences }: Seen<R>) {
+    const kept = recordedAfter(declared, recorded);
     if (Buffer.byteLength(JSON.stringify(kept)) > LARGEST_PREVIOUS)
       return stalled(
         'InvalidSpec',
@@ -235,24 +236,20 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
   /** A difference that is left or refused is not recorded: it is not written either. */
   protected override acquire(work: Work, seen: Seen<R>): Outcome | undefined {
     const { resource, cached, volume } = work;
-    const { record, declared, previous, differences } = seen;
+    const { record, previous, recorded, differences } = seen;
     const { type } = this;
-    const difference = this.difference(work, seen);
-    const left = differences.length > 0 && this.drift.leave(resource, cached, difference);
-    if (left) return left;
-    const obstacle = this.obstacle(work, seen);
-    if (obstacle) return obstacle;
     if (differences.length === 0) {
-      this.drift.clear(cached);
-      return undefined;
+      const obstacle = this.obstacle(work, seen);
+      if (!obstacle) this.drift.clear(cached);
+      return obstacle;
     }
+    const difference = this.difference(work, seen);
+    const obstacle = this.drift.leave(resource, cached, difference) ?? this.obstacle(work, seen);
+    if (obstacle) return obstacle;
     const rejection = this.pacing.rejectionOf(cached, difference.correction.key);
     if (rejection) return rejected(rejection);
-    const recorded = recordedBefore(record.settings, declared, previous);
-    const isRecorded =
-      recordedId(type, resource) === record.id && payloadHash(recorded) === payloadHash(previous);
-    if (isRecorded) return undefined;
     const isOther = recordedId(type, resource) !== record.id;
+    if (!isOther && isDeepStrictEqual(recorded, previous)) return undefined;
     return this.inProgress(record, 0, {
       [type.idField]: record.id,
       ...type.statusOf(record),
@@ -290,7 +287,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     const { type } = this;
     const text = formatDiff(differences, client.rest.redact);
     return {
-      change: `${capitalised(type.nameOf(record))} was changed in the hub (${text}).`,
+      change: `${type.nameOf(record)} was changed in the hub (${text}).`,
       // An entry that was made again, or another one, was never as specified.
       drifted: recordedId(type, resource) === record.id && hasAccepted(resource, hash),
       left: 'it is not corrected',
@@ -304,9 +301,8 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     const { type } = this;
     const status = { lastAppliedTime: timestamp(this.services.clock.now()) };
     if (!updated) return this.inProgress(seen.record, MIN_WRITE_INTERVAL, status);
-    const previous = recordedBefore(seen.record.settings, seen.declared, seen.previous);
-    const left = settingsDiff(updated.settings, seen.declared, previous);
-    if (left.length === 0) return this.asDesired(work, { ...seen, previous }, updated, status);
+    const left = settingsDiff(updated.settings, seen.declared, seen.recorded);
+    if (left.length === 0) return this.asDesired(work, seen, updated, status);
     const refusal = type.refusal(updated, changesOf(left), seen.all.all, work.lookup);
     if (refusal) return { ...refused(refusal), status };
     const message = `The hub did not take over all of it (${formatDiff(left, work.client.rest.redact)}).`;
@@ -315,24 +311,24 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
 
   private async asDesired(
     { resource, cached, volume, lookup }: Work,
-    { declared, hash, previous }: Seen<R>,
+    { declared, hash, recorded }: Seen<R>,
     record: R,
     status: Readonly<Record<string, unknown>> = {},
   ): Promise<Outcome> {
     const { type } = this;
     cached.seen = record;
-    const recorded = recordedAfter(declared, recordedBefore(record.settings, declared, previous));
+    const kept = recordedAfter(declared, recorded);
     const all = {
       ...status,
       [type.idField]: record.id,
       ...type.statusOf(record),
-      previous: Object.keys(recorded).length > 0 ? recorded : null,
+      previous: Object.keys(kept).length > 0 ? kept : null,
       appliedHash: hash,
       ...volumeStatus(volume),
     };
     const awaited = await type.awaited?.(resource, record, lookup);
     if (awaited) return { ...awaited, status: all };
-    return ready(type.reason, `${capitalised(type.nameOf(record))} has these settings.`, { status: all });
+    return ready(type.reason, `${type.nameOf(record)} has these settings.`, { status: all });
   }
 
   private inProgress(record: R, after: number, status: Readonly<Record<string, unknown>> = {}): Waiting {
@@ -402,16 +398,13 @@ function formerSettings({ settings }: Configurable, previous: Previous): Setting
   return changesOf(settingsDiff(settings, {}, previous));
 }
 
-const capitalised = (text: string): string =>
-  text.startsWith('the ') ? `The ${text.slice('the '.length)}` : text;
-
 const withoutStop = (message: string): string => message.replace(/\.$/, '');
 
 const refused = ({ reason, message }: Refusal): Outcome => stalled(reason, message);
 
 function rejected(error: HubRejected): Outcome {
   if (error.message.includes(OWN_AREA_REFUSED))
-    return stalled('AreaBelongsToDevice', `The hub rejected it: ${error.message}.`);
+    return stalled('AreaBelongsToDevice', rejectedMessage(`${error.message}.`));
   return hubErrorOutcome(error, 'object');
 }
 
