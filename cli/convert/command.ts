@@ -1,3 +1,4 @@
+import { fewNames } from '../../operator/base/few-names';
 import { Command } from 'commander';
 import type { CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
@@ -83,7 +84,7 @@ function summary(
     ...kept.map(({ path, reason }) => oneLine(`not written: ${path}: ${reason}`)),
     ...(secret
       ? [
-          `create the Secret ${secret.name} with ${count(secret.keys.length, 'key')} of secrets.yaml: ${few(secret.keys)}`,
+          `create the Secret ${secret.name} with ${count(secret.keys.length, 'key')} of secrets.yaml: ${fewNames(secret.keys, MOST_KEYS)}`,
         ]
       : []),
     `${count(written.length, 'file')} in ${output}: kubectl apply -k ${output}`,
@@ -95,8 +96,3 @@ const MOST_LINES = 50;
 
 /** Keys in a message; hub-secrets.yaml has all. */
 const MOST_KEYS = 10;
-
-const few = (keys: readonly string[]): string =>
-  keys.length > MOST_KEYS
-    ? `${keys.slice(0, MOST_KEYS).join(', ')} and ${keys.length - MOST_KEYS} more`
-    : keys.join(', ');

@@ -1,5 +1,6 @@
 import type { RegistryEntity } from '../../operator/client/connection/api-types';
-import { domainOf, type EntityRecord } from '../../operator/client/registries/entity-settings';
+import { domainOf } from '../../operator/client/connection/entity-id';
+import type { EntityRecord } from '../../operator/client/registries/entity-settings';
 import type { DeviceRecord } from '../../operator/client/registries/device-settings';
 import type { Setting, Settings } from '../../operator/client/registries/settings';
 

@@ -1,6 +1,6 @@
 import { type RegistryType, registryTypes } from '../../operator/client/connection/registry-types';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
-import type { Setting, Settings } from '../../operator/client/registries/settings';
+import { isList, type Setting, type Settings } from '../../operator/client/registries/settings';
 import type { CustomResource } from '../../operator/kinds/resource';
 import type { Borrower, BorrowedType } from '../../operator/sync/registry/borrowed/borrowed-type';
 import { declaredSettings, specOfSettings } from '../../operator/sync/registry/borrowed/declared';
@@ -49,5 +49,3 @@ function inHub(settings: Settings, name: string, declared: Setting): Setting {
   if (!isList(value) || !isList(declared)) return value;
   return declared.filter((item) => value.includes(item));
 }
-
-const isList = (value: Setting): value is readonly string[] => Array.isArray(value);

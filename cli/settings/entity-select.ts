@@ -1,4 +1,5 @@
-import { domainOf, type EntityRecord } from '../../operator/client/registries/entity-settings';
+import { domainOf } from '../../operator/client/connection/entity-id';
+import type { EntityRecord } from '../../operator/client/registries/entity-settings';
 import type { DeviceSelector } from '../../operator/sync/registry/borrowed/devices';
 import { type Devices, isDrawn } from './device-select';
 

@@ -1,3 +1,4 @@
+import { fewNames } from '../../../operator/base/few-names';
 import { count, oneLine } from '../../output';
 import type { Terminal } from '../../terminal';
 import type { SeenCall, SilentTrigger } from '../protocol';
@@ -107,8 +108,7 @@ function notes(report: RecordReport): string[] {
 }
 
 function named(names: readonly string[]): string {
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  return `${oneLine(names.slice(0, MOST_NAMED).join(', '))}${more}`;
+  return oneLine(fewNames(names, MOST_NAMED));
 }
 
 /** `automation.hall_off, light.turn_off, light.hall: 343 -> 390 (+47), 12 at another time` */

@@ -1,3 +1,4 @@
+import { domainOf } from '../connection/entity-id';
 import type { Clock } from '../../base/clock';
 import { undefinedIf } from '../../base/undefined-if';
 import { entityPayload } from '../connection/answers';
@@ -152,7 +153,7 @@ export class ConfigEntities {
    * undefined: no such entity, or a disabled one. The hub offers no such command for scenes.
    */
   async running(entityId: string): Promise<EntityPayload | undefined> {
-    const kind = entityId.slice(0, entityId.indexOf('.')) as 'automation' | 'script';
+    const kind = domainOf(entityId) as 'automation' | 'script';
     const command = this.connection.command(`${kind}/config`, { entity_id: entityId });
     return (await unlessUnknown(command))?.config;
   }

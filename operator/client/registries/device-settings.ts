@@ -4,6 +4,7 @@ import type { CommandFields } from '../connection/commands';
 import type { HubConnection } from '../connection/connection';
 import {
   byUser,
+  commandFields,
   type Configurable,
   iterated,
   Listeners,
@@ -68,11 +69,9 @@ export class DeviceSettings implements SettingsRegistry<DeviceRecord> {
     return this.listeners.add(listener);
   }
 
-  async update({ id }: DeviceRecord, changes: Settings): Promise<DeviceRecord | undefined> {
-    const fields = Object.entries(changes).reduce<DeviceFields>(
-      (all, [name, value]) => ({ ...all, ...TO_HUB[name]!(value) }),
-      {},
-    );
+  async update(device: DeviceRecord, changes: Settings): Promise<DeviceRecord | undefined> {
+    const { id } = device;
+    const fields = commandFields(TO_HUB, changes, device);
     return this.listeners.whileChanging([id], async () => {
       await this.connection.command('config/device_registry/update', { device_id: id, ...fields });
       this.invalidate();

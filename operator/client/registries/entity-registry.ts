@@ -1,4 +1,3 @@
-import { textOf } from './settings';
 import { type Changes, FollowedCollection } from '../connection/collection';
 import { undefinedIf } from '../../base/undefined-if';
 import { isNotFound, isUnknownCommand, HubTooLarge } from '../connection/errors';
@@ -6,7 +5,9 @@ import type { CommandFields, CommandResult } from '../connection/commands';
 import type { HubConnection } from '../connection/connection';
 import { type ConfigEntityKind, isConfigEntityKind } from '../connection/config-entity';
 import type { EntityRegistryUpdated, RegistryEntity } from '../connection/api-types';
+import { domainOf } from '../connection/entity-id';
 import { type CollectionType, collectionTypes } from '../connection/registry-types';
+import { textOf } from './settings';
 
 /** Called with the kind and the unique id of an entity. */
 export type EntityListener = (kind: ConfigEntityKind, uniqueId: string) => void;
@@ -227,7 +228,7 @@ const isOfKind = (entityId: string): boolean =>
   Object.keys(PLATFORMS).some((kind) => entityId.startsWith(`${kind}.`));
 
 function uniqueKey({ entity_id: entityId, platform, unique_id: uniqueId }: RegistryEntity): string {
-  return key(entityId.slice(0, entityId.indexOf('.')), platform, textOf(uniqueId) ?? '');
+  return key(domainOf(entityId), platform, textOf(uniqueId) ?? '');
 }
 
 /** A unique id is unique within one domain and one integration. */

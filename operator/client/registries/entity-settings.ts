@@ -3,9 +3,11 @@ import { type DetailedEntity, detailedEntity, type EntityRegistryUpdated } from 
 import { type Changes, type Entries, FollowedCollection } from '../connection/collection';
 import type { CommandFields } from '../connection/commands';
 import type { HubConnection } from '../connection/connection';
+import { domainOf } from '../connection/entity-id';
 import { checked, nullable, record } from '../connection/shape';
 import {
   byUser,
+  commandFields,
   type Configurable,
   iterated,
   Listeners,
@@ -151,10 +153,7 @@ export class EntitySettings implements SettingsRegistry<EntityRecord> {
   }
 
   private async updateFields(entity: EntityRecord, changes: Settings): Promise<void> {
-    const fields = Object.entries(changes).reduce<EntityFields>(
-      (all, [name, value]) => ({ ...all, ...TO_HUB[name]?.(value, entity) }),
-      {},
-    );
+    const fields = commandFields(TO_HUB, changes, entity);
     if (Object.keys(fields).length > 0) await this.send(entity.entityId, fields);
   }
 
@@ -236,8 +235,6 @@ export class EntitySettings implements SettingsRegistry<EntityRecord> {
     this.listeners.call(entityId);
   }
 }
-
-export const domainOf = (entityId: string): string => entityId.slice(0, entityId.indexOf('.'));
 
 /** The options with changed ones; null removes one. Without any, they are removed as a whole. */
 function merged(

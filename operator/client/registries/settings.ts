@@ -1,6 +1,8 @@
 /** The value of a setting: null is none. A list has no order. */
 export type Setting = string | number | boolean | readonly string[] | null;
 
+export const isList = (value: unknown): value is readonly string[] => Array.isArray(value);
+
 /** Settings by the names of the fields in a spec; a dot leads into an object: `expose.alexa`. */
 export type Settings = Readonly<Record<string, Setting>>;
 
@@ -42,6 +44,18 @@ export const iterated = <R>(values: () => Iterator<R>): Iterable<R> => ({ [Symbo
 
 /** A flag as the hub keeps it: with who set it. */
 export const byUser = (value: Setting): 'user' | null => (value === true ? 'user' : null);
+
+/** The fields of one command for these settings. A setting that `toHub` lacks goes another way. */
+export function commandFields<Fields extends object, R>(
+  toHub: Readonly<Record<string, (value: Setting, record: R) => Fields>>,
+  changes: Settings,
+  record: R,
+): Partial<Fields> {
+  return Object.entries(changes).reduce<Partial<Fields>>(
+    (all, [name, value]) => ({ ...all, ...toHub[name]?.(value, record) }),
+    {},
+  );
+}
 
 /** A value that an integration sets, as a text: the hub takes any. */
 export function textOf(value: unknown): string | null {

@@ -1,3 +1,4 @@
+import { fewNames } from '../../base/few-names';
 import {
   createDashboardModule,
   customIntegration,
@@ -128,6 +129,5 @@ const pathOf = (url: string): string => url.split(/[?#]/)[0]!;
 
 /** `theme A`, `themes A, B and 3 more` */
 function list(noun: string, names: readonly string[]): string {
-  const [shown, rest] = [names.slice(0, 5), names.length - 5];
-  return `${noun}${names.length === 1 ? '' : 's'} ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return `${noun}${names.length === 1 ? '' : 's'} ${fewNames(names, 5)}`;
 }

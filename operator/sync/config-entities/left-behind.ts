@@ -1,3 +1,4 @@
+import { fewNames } from '../../base/few-names';
 import type { ConfigEntityKind } from '../../client/connection/config-entity';
 import type { LabelledEntity } from '../../client/registries/entity-registry';
 import type { HubClient } from '../../client/hub-client';
@@ -144,9 +145,8 @@ function eventOf(all: readonly LabelledEntity[]): EventSpec {
 
 function noticeOf(all: readonly LabelledEntity[]): string {
   const ids = all.map(({ entityId }) => entityId).sort();
-  const more = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : '';
   return (
-    `The hub has objects of the operator that no resource describes: ${ids.slice(0, MOST_NAMED).join(', ')}${more}. ` +
+    `The hub has objects of the operator that no resource describes: ${fewNames(ids, MOST_NAMED)}. ` +
     `Apply their resources again, or have them removed by the annotation ${userAnnotations.removeLeftBehind} of the Hub, ` +
     'whose value lists these entity ids.'
   );

@@ -1,3 +1,4 @@
+import { fewNames } from '../../base/few-names';
 import type { HubConfiguration } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
@@ -277,10 +278,7 @@ const MOST_IDS = 10;
 
 /** Empty: it has none. */
 function ownSentence(definitions: OwnDefinitions): string {
-  const kinds = Object.entries(definitions).map(([kind, ids]) => {
-    const rest = ids.length > MOST_IDS ? ` and ${ids.length - MOST_IDS} more` : '';
-    return `${kind} ${list(ids.slice(0, MOST_IDS))}${rest}`;
-  });
+  const kinds = Object.entries(definitions).map(([kind, ids]) => `${kind} ${fewNames(ids, MOST_IDS)}`);
   return kinds.length > 0 ? `Its own automations, scenes and scripts stay in it: ${kinds.join('; ')}.` : '';
 }
 

@@ -1,3 +1,4 @@
+import { fewNames } from '../../../base/few-names';
 import { posix } from 'node:path';
 import { isMap, isScalar, visit } from 'yaml';
 import { truncate } from '../../../base/truncate';
@@ -50,8 +51,7 @@ function namesOf(files: ConfigFiles, place: Place): ReadonlyMap<string, readonly
 
 /** Which one it is, the order of the folders on the volume decides: the hub does not sort them. */
 function sentence(place: string, tag: string | undefined, key: string, files: readonly string[]): string {
-  const rest = files.length > MOST_FILES ? ` and ${files.length - MOST_FILES} more` : '';
-  const all = `the files ${files.slice(0, MOST_FILES).join(', ')}${rest}`;
+  const all = `the files ${fewNames(files, MOST_FILES)}`;
   const name = truncate(key, LONGEST_NAME);
   return tag === '!include_dir_named'
     ? `${place}: ${all} have one name, ${name}, and the hub loads only one of them. Rename the others.`

@@ -1,3 +1,4 @@
+import { domainOf } from '../../../client/connection/entity-id';
 import type { ConfigEntry } from '../../../client/connection/flow-step';
 import type { HubIntegrationSpec } from '../../../kinds/integration';
 import { SUCCESS } from '../flow/run';
@@ -30,7 +31,7 @@ export function chosenOptions({ steps = [] }: HubIntegrationSpec): readonly stri
  * the option that was chosen for it is their domain. An entry without entities may be of any type.
  */
 export function isOfChosenType(entityIds: readonly string[], options: readonly string[]): boolean {
-  const domains = entityIds.map((id) => id.slice(0, id.indexOf('.')));
+  const domains = entityIds.map(domainOf);
   return domains.length === 0 || domains.some((domain) => options.includes(domain));
 }
 

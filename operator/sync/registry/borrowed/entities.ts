@@ -1,5 +1,6 @@
 import { stateOf } from '../../../client/config-entities/states';
-import { domainOf, type EntityRecord } from '../../../client/registries/entity-settings';
+import { domainOf } from '../../../client/connection/entity-id';
+import type { EntityRecord } from '../../../client/registries/entity-settings';
 import type { Settings } from '../../../client/registries/settings';
 import { entity } from '../../../kinds';
 import { RESYNC } from '../../../base/limits';

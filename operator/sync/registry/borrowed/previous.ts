@@ -1,4 +1,4 @@
-import type { Setting, Settings } from '../../../client/registries/settings';
+import { isList, type Setting, type Settings } from '../../../client/registries/settings';
 import type { FieldDiff } from '../../objects/field-diff';
 
 // The settings of a hub from before a resource changed them. They are written to status before the first write, so that they are known after a
@@ -14,8 +14,6 @@ interface PreviousSetting {
 
 /** By setting. */
 export type Previous = Readonly<Record<string, PreviousSetting>>;
-
-const isList = (value: unknown): value is readonly string[] => Array.isArray(value);
 
 const without = (list: readonly string[], removed: readonly unknown[]): readonly string[] =>
   list.filter((item) => !removed.includes(item));
