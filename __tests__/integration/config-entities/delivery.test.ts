@@ -77,7 +77,7 @@ test('what is there moves into files: entities, areas and the state stay, nothin
     entity_id: 'automation.the_automation_porch',
     area_id: String(areaId),
     name: 'My porch',
-  } as never);
+  });
   const before = await seen('automation.the_automation_porch');
   const { uid } = (await home.get('pod', 'villa-0')).metadata;
   await home.change('hub', 'villa', { delivery: 'File' });
