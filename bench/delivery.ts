@@ -8,7 +8,7 @@ import type { Figures } from './runtime';
 
 /**
  * What automations cost that are delivered as files, on the shipped bundle against a real API server and real hubs, beside the
- * plain floor of the API (automations.ts) in the same run.
+ * plain floor of the API (automations.ts) and that of the cluster in the same run.
  */
 
 const progress = progressOf('delivery');
@@ -30,12 +30,16 @@ export async function benchDelivery(count: number, many: number, floorCount: num
 }
 
 async function asFiles(bench: HubBench, count: number, floorForEach: number): Promise<Figures> {
+  progress(`the floor of the cluster, ${count} resources`);
+  const clusterFloor = await bench.clusterFloor('HubAutomation', count, automation);
   progress(`a hub for ${count}`);
   const hub = await bench.hub(undefined, { delivery: 'File' });
   const seen = await traffic(hub);
   const cpu = async () => [await cpuSeconds(bench.operator.process.pid), await cpuSeconds(hub.pid)] as const;
   const before = await cpu();
+  const writesBefore = await bench.writes();
   progress(`${count} are created`);
+  const first = Date.now();
   await bench.createMany(hub.namespace, 'HubAutomation', count, automation);
   const began = Date.now();
   progress('all are accepted by the API server');
@@ -43,6 +47,7 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
   progress('all are Ready');
   await bench.untilQuiet();
   const after = await cpu();
+  const clusterWrites = (await bench.writes()) - writesBefore;
   const [ofOperator, ofHub] = [after[0] - before[0], after[1] - before[1]];
   const { writes, reloads, scriptReloads } = seen;
   const posts = writes.length;
@@ -56,6 +61,9 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
   const name = (what: string) => `${count}: ${what}`;
   return {
     [name('all Ready after the last was accepted, s')]: seconds(took),
+    [name('created and written twice by a plain client, s')]: seconds(clusterFloor),
+    [name('all Ready after the first was created, ratio to that')]: ratio(took + began - first, clusterFloor),
+    [name('writes to the cluster for each')]: Math.round((10 * clusterWrites) / count) / 10,
     [name('times faster than the floor')]: Math.round((floorForEach * count * 10) / took) / 10,
     [name('POSTs')]: posts,
     [name('reloads of automations')]: reloads,
@@ -68,5 +76,7 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
 
 /** Milliseconds. */
 const share = (total: number, count: number): number => Math.round((total / count) * 10_000) / 10;
+
+const ratio = (value: number, floorValue: number): number => Math.round((100 * value) / floorValue) / 100;
 
 const seconds = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;

@@ -27,6 +27,8 @@ import { typeOf } from './resource-type';
 const READY_TIMEOUT = 10 * 60_000;
 const POLL = 50;
 const CREATES_AT_ONCE = 20;
+/** As the operator has by default. */
+const WORKERS_PER_HUB = 4;
 const SETTLE_DURATION = 3_000; // milliseconds
 /** At most so many writes in that time are no burst any more. */
 const FEW_WRITES = 5;
@@ -78,8 +80,15 @@ export class HubBench {
   }
 
   async restartOperator(): Promise<void> {
+    await this.withoutOperator(() => Promise.resolve());
+  }
+
+  /** Stops the operator for the time of some work. */
+  async withoutOperator<T>(work: () => Promise<T>): Promise<T> {
     await this.operator.process.stop();
+    const result = await work();
     await this.startOperator();
+    return result;
   }
 
   async startOperator(): Promise<void> {
@@ -153,6 +162,10 @@ export class HubBench {
   /** Ends a hub and all that is in it, so that it does not disturb the next. */
   async remove({ namespace, client }: BenchHub): Promise<void> {
     client.close();
+    await this.removeNamespace(namespace);
+  }
+
+  private async removeNamespace(namespace: string): Promise<void> {
     const path = `/api/v1/namespaces/${namespace}`;
     await this.cluster.request({ method: 'DELETE', path });
     const isThere = () =>
@@ -190,13 +203,45 @@ export class HubBench {
     count: number,
     spec: (index: number) => object,
   ): Promise<void> {
-    let next = 0;
-    const create = async () => {
-      for (let index = next++; index < count; index = next++) {
-        await this.create(namespace, kind, `n-${index}`, spec(index));
-      }
+    await atOnce(CREATES_AT_ONCE, count, (index) => this.create(namespace, kind, `n-${index}`, spec(index)));
+  }
+
+  /**
+   * Milliseconds in which resources are created and get the two writes that each costs at least, its finalizer and its status, by a
+   * plain client with as many requests at the same time as the operator has for a hub.
+   */
+  async clusterFloor(kind: string, count: number, spec: (index: number) => object): Promise<number> {
+    const namespace = `floor-${count}`;
+    return this.withoutOperator(async () => {
+      await this.createNamespace(namespace);
+      const began = Date.now();
+      await this.createMany(namespace, kind, count, spec);
+      await atOnce(WORKERS_PER_HUB, count, (index) => this.applyBare(namespace, kind, `n-${index}`));
+      const took = Date.now() - began;
+      await this.removeNamespace(namespace);
+      return took;
+    });
+  }
+
+  /** An annotation stands for the finalizer: the namespace has to go without an operator. */
+  private async applyBare(namespace: string, kind: string, name: string): Promise<void> {
+    const write = async (subresource: string | undefined, content: object) => {
+      await this.cluster.request({
+        method: 'PATCH',
+        path: pathOf(typeOf(kind), namespace, name, subresource),
+        query: { fieldManager: 'bench', force: true },
+        contentType: 'application/apply-patch+yaml',
+        body: { apiVersion: GROUP_VERSION, kind, ...content },
+      });
     };
-    await Promise.all(Array.from({ length: CREATES_AT_ONCE }, create));
+    const metadata = { name, namespace };
+    await write(undefined, { metadata: { ...metadata, annotations: { floor: 'finalizer' } } });
+    const lastTransitionTime = new Date().toISOString();
+    const ready = { type: 'Ready', status: 'True', reason: 'Bench', message: 'Written once.' };
+    await write('status', {
+      metadata,
+      status: { conditions: [{ ...ready, lastTransitionTime, observedGeneration: 1 }] },
+    });
   }
 
   async patch(namespace: string, kind: string, name: string, spec: object): Promise<void> {
@@ -251,6 +296,15 @@ export async function traffic({ client }: BenchHub): Promise<Traffic> {
     else seen.writes.push({ id, at: Date.now() });
   });
   return seen;
+}
+
+/** Work for each index below `count`, so many at the same time. */
+async function atOnce(limit: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const one = async () => {
+    for (let index = next++; index < count; index = next++) await work(index);
+  };
+  await Promise.all(Array.from({ length: limit }, one));
 }
 
 async function isLeading(operator: OperatorProcess): Promise<boolean> {

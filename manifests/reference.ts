@@ -188,7 +188,8 @@ function settingsPage(): string {
   );
   return [
     `${generated}# Settings of the operator`,
-    'Each is a flag or an environment variable of the operator’s container; the flag wins. A setting that is not known, or a value that is not accepted, is refused by name at the start.',
+    'Each is a flag or an environment variable of the operator’s container; the flag wins.',
+    'A setting that is not known, or a value that is not accepted, is refused by name at the start.',
     ['| Flag | Environment | Default | |', '|---|---|---|---|', ...rows, ''].join('\n'),
   ].join('\n\n');
 }
@@ -196,14 +197,21 @@ function settingsPage(): string {
 function helmValuesPage(): string {
   return [
     `${generated}# Values of the Helm chart`,
-    'The chart is [dist/chart](../../dist/chart). With its default values `helm template` makes the objects of `dist/install.yaml`, but for the namespace, which Helm expects to exist: `--create-namespace` makes it, without the labels of Pod Security. A value that is misspelled or of another type is refused by its name.',
+    'The chart is [dist/chart](../../dist/chart). With its default values `helm template` makes the objects of `dist/install.yaml`, except for the namespace.',
+    'Helm expects the namespace to exist. `--create-namespace` makes it, without the labels of Pod Security.',
+    'A value that is misspelled or of another type is refused by its name.',
     valuesTable(),
     '## CRDs',
-    'The CRDs are templates of the chart, not files in `crds/`, which Helm installs once and never upgrades: `helm upgrade` upgrades them. Their annotation `helm.sh/resource-policy: keep` has `helm uninstall` keep them, since all resources of a kind go with its CRD, and the volumes of hubs with them. A new release of the same name in the same namespace takes them over; for another name or namespace, add `--take-ownership`.',
+    'The CRDs are templates of the chart, not files in `crds/`, which Helm installs once and never upgrades: `helm upgrade` upgrades them.',
+    'Their annotation `helm.sh/resource-policy: keep` has `helm uninstall` keep them: all resources of a kind go with its CRD, and the volumes of hubs with them.',
+    'A new release of the same name in the same namespace takes them over; for another name or namespace, add `--take-ownership`.',
     '## Several releases',
-    'Two operators of one cluster work side by side when each has namespaces of its own: two releases in two namespaces, each with its `watchNamespaces`, and all but one with `crds.install: false`. The objects are named after the release, so that those of the cluster do not collide. One namespace has one release: its pods are found by a label that is the same for all, by which hubs admit their operator as well.',
+    'Two operators of one cluster work side by side when each has namespaces of its own: two releases in two namespaces, each with its `watchNamespaces`, and all but one with `crds.install: false`.',
+    'The objects are named after the release, so that those of the cluster do not collide.',
+    'One namespace has one release: hubs admit the pods of their operator by a label, which is the same for all releases.',
     '## OpenShift',
-    'The chart sets no user, so that the default `restricted-v2` admits the operator. The image of Home Assistant starts as root: the ServiceAccount of the hubs, `default` of their namespace, needs `anyuid`.',
+    'The chart sets no user, so that the default `restricted-v2` admits the operator.',
+    'The image of Home Assistant starts as root: the ServiceAccount of the hubs, `default` of their namespace, needs `anyuid`.',
     '',
   ].join('\n\n');
 }
@@ -221,7 +229,8 @@ async function metricsPage(): Promise<string> {
     .sort();
   return [
     `${generated}# Metrics of the operator`,
-    '`/metrics` on port 8080, in Prometheus’ format. Names and labels are those of controller-runtime where it has one, so that its dashboards and alerts work; the operator’s own begin with `hub_operator_`. A reconcile that waits for something counts as `requeue_after`, never as an error. There are also the usual `process_*` and `nodejs_*`.',
+    '`/metrics` on port 8080, in Prometheus’ format. Names and labels are those of controller-runtime where it has one, so that its dashboards and alerts work. The operator’s own begin with `hub_operator_`.',
+    'A reconcile that waits for something counts as `requeue_after`, never as an error. There are also the usual `process_*` and `nodejs_*`.',
     ['| Metric | Type | |', '|---|---|---|', ...rows, ''].join('\n'),
   ].join('\n\n');
 }
