@@ -3,8 +3,9 @@ import { PerResource } from './hub-connection/per-hub';
 import type { Services } from './services';
 
 /**
- * For how long this process has seen resources being deleted. By the monotonic clock: `deletionTimestamp` is of the API
- * server's clock, which may differ from that of the operator. Time in which no operator ran does not count.
+ * The time for which this process has seen a resource being deleted. It is measured by the monotonic clock,
+ * since `deletionTimestamp` comes from the clock of the API server, which may differ from that of the
+ * operator. Time in which no operator ran does not count.
  */
 export class DeletionAge {
   private readonly firstSeen: PerResource<CustomResource, number>;
@@ -13,7 +14,7 @@ export class DeletionAge {
     this.firstSeen = new PerResource(services.cache);
   }
 
-  /** In milliseconds, since the first call for this resource. */
+  /** Milliseconds since the first call for this resource. */
   of(resource: CustomResource): number {
     const now = this.services.clock.monotonic();
     const since = this.firstSeen.get(resource);

@@ -7,8 +7,9 @@ import type { Services } from './services';
 type DryRunServices = Pick<Services, 'cluster' | 'cache'>;
 
 /**
- * The outcome of a reconcile with the annotation `dry-run`: its writes to the cluster, which the API server works out
- * without doing them (rules.md, "Suspend and dry-run"). An outcome that is not Ready stays the same.
+ * The outcome of a reconcile of a resource with the annotation `dry-run`: the writes to the cluster that it
+ * would make, as the API server computes them (rules.md, "Suspend and dry-run"). If the reconcile stops
+ * before its first difference, the outcome has its reason and message.
  */
 export async function dryRunOutcome(
   services: DryRunServices,
@@ -21,11 +22,15 @@ export async function dryRunOutcome(
     : stalled(reason, message);
 }
 
-/** An applier for one reconcile, which records the writes and makes none. */
+/** An applier for one reconcile: each write is sent as a dry run, and its difference is recorded. */
 export const dryRunApplier = ({ cluster, cache }: DryRunServices): DryRunApplier =>
   new DryRunApplier(cluster, cache, API_GROUP);
 
-/** The outcome of a dry run that has compared everything. */
+/**
+ * The outcome of a dry run that has compared everything.
+ *
+ * @param unchanged the message when there is no difference
+ */
 export function comparedOutcome(
   { differences }: Pick<DryRunApplier, 'differences'>,
   unchanged = 'Nothing in the cluster would change.',

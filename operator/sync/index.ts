@@ -14,24 +14,25 @@ import { secretsModule } from './secrets';
 import type { Services } from './services';
 
 export interface SyncModules {
-  /** @throws Error the kind has none: it is missing in this file */
+  /** @throws Error the kind has no sync module in this file */
   of(kind: string): SyncModule<CustomResource>;
   /**
-   * Starts no further write to a hub. Resolves when those in progress have ended and their reconciles know the result, or
-   * a hub does not answer. The caller sets a deadline: a busy hub may take long.
+   * Starts no further write to a hub. Resolves when the writes in progress have ended, or failed because
+   * their hub does not respond, and their reconciles know the result. The caller sets a deadline: a busy hub
+   * may take long.
    */
   drain(): Promise<void>;
   /** Closes the connections to all hubs. */
   close(): void;
 }
 
-/** The modules of one folder, for one kind or for several that are alike. */
+/** The sync modules of one folder: of a single kind, or of several similar kinds. */
 interface KindModules {
-  /** By kind. */
+  /** Sync modules by kind. */
   readonly modules: Readonly<Record<string, SyncModule<CustomResource>>>;
-  /** As {@link SyncModules.drain}, for its own writes. */
+  /** Like {@link SyncModules.drain}, for the writes of this folder. */
   drain?(): Promise<void>;
-  /** Aborts what runs besides reconciles, before the connections are closed. */
+  /** Aborts background work of the folder. Called before the connections to the hubs are closed. */
   close?(): void;
 }
 

@@ -19,10 +19,16 @@ export interface Services {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly settings: Settings;
-  /** Reads foreign texts. */
+  /** Parses texts that come from users and hubs. */
   readonly texts: BoundedTasks;
-  /** Throws when this process may no longer write to the cluster or to a hub, since another may hold the lease. */
+  /**
+   * @throws when this process may no longer write to the cluster or to a hub, since another may hold the
+   * lease
+   */
   readonly assertLeader: () => void;
-  /** Enqueues a resource because of an event between reconciles. A `resync` comes after all changes. */
+  /**
+   * Enqueues a resource because of an event between reconciles. Resources with the priority `resync` are
+   * reconciled after all changed ones.
+   */
   readonly requeue: (kind: string, namespace: string, name: string, priority?: Priority) => void;
 }

@@ -3,11 +3,15 @@ import { userAnnotations } from '../kinds/annotations';
 import type { CustomResource } from '../kinds/resource';
 import type { Services } from './services';
 
-/** Suspended or in dry-run: nothing is sent for it. */
+/** Reports whether a resource is suspended or in dry-run: no write is sent for it. */
 export const isHeld = ({ metadata, spec }: CustomResource): boolean =>
   spec['suspend'] === true || metadata.annotations?.[userAnnotations.dryRun] === 'true';
 
-/** The present version of a resource. Undefined: it was deleted, and another resource may have taken over. */
+/**
+ * The latest version of a resource.
+ *
+ * @returns undefined when it was deleted; a new resource of the same name does not count
+ */
 function latestOf<R extends CustomResource>(
   { cache }: Pick<Services, 'cache'>,
   { kind, metadata: { namespace, name, uid } }: R,
@@ -17,8 +21,10 @@ function latestOf<R extends CustomResource>(
 }
 
 /**
- * The present version of a resource, for a request that comes some time after its reconcile began. Undefined: it was
- * deleted or is held meanwhile, so it changes nothing any more.
+ * The latest version of a resource, for a request that is sent some time after its reconcile began.
+ *
+ * @returns undefined when the resource was deleted or suspended since then, or is in dry-run: nothing may be
+ * changed for it
  */
 export function stillDesired<R extends CustomResource>(
   services: Pick<Services, 'cache'>,
@@ -29,9 +35,10 @@ export function stillDesired<R extends CustomResource>(
 }
 
 /**
- * For writes to the cluster, which a dry-run does not send by itself.
+ * Checks before a write to the cluster that its resource still asks for it. A dry run needs no check here:
+ * its applier sends no writes.
  *
- * @throws Stopping the resource was deleted or suspended meanwhile
+ * @throws Stopping the resource was deleted or suspended since its reconcile began
  */
 export function assertStillDesired(services: Pick<Services, 'cache'>, resource: CustomResource): void {
   const { kind, metadata } = resource;

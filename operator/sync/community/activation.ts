@@ -18,33 +18,36 @@ import type { HubClient } from '../../client/hub-client';
 import type { HubCommunityRepository } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
 
-/** Whether the hub shows an installed repository; else the message names the missing part of the hub, or the hub's error. */
+/**
+ * The state of an installed repository in the hub. If the hub does not show it, the message names the missing
+ * part of the hub, or the hub's error.
+ */
 interface Activation {
   readonly type: 'active' | 'inactive';
   readonly message: string;
 }
 
 interface Activated {
-  /** `status.provides` */
+  /** Value of `status.provides`. */
   readonly provides: readonly string[];
-  /** `status.digest` */
+  /** Value of `status.digest`. */
   readonly digest: string;
-  /** The hub has not been told of these files yet. */
+  /** True if the hub has not been told to load these files yet. */
   readonly isNew: boolean;
 }
 
 type Category = HubCommunityRepository['spec']['category'];
 
 interface Activator {
-  /** Has the hub load the files if it has not, and checks that it shows them. */
+  /** Makes the hub load the files if it has not yet, and checks that it shows them. */
   activate(client: HubClient, installed: Activated): Promise<Activation>;
-  /** Has the hub forget files that were removed. */
+  /** Makes the hub forget files that were removed. */
   deactivate(client: HubClient, provides: readonly string[]): Promise<void>;
 }
 
 /**
- * How a hub loads the files on its volume, with the least disturbance (rules.md, "Community repositories"). An
- * integration is loaded by the restart that the Hub makes.
+ * How a hub loads the files on its volume, with the least disturbance (rules.md, "Community repositories").
+ * An integration is loaded by a restart, which the reconcile of the Hub causes.
  */
 export const activators: Readonly<Record<Category, Activator>> = {
   integration: {
@@ -60,7 +63,7 @@ export const activators: Readonly<Record<Category, Activator>> = {
       const use = isLoaded ? 'has loaded it' : 'loads it when it is configured';
       return active(`The hub has the integration ${domain} ${known.version} and ${use}.`);
     },
-    deactivate: () => Promise.resolve(), // by the restart
+    deactivate: () => Promise.resolve(), // the restart removes it
   },
   theme: {
     async activate(client, { provides, isNew }) {
@@ -99,7 +102,7 @@ export const activators: Readonly<Record<Category, Activator>> = {
   },
   plugin: {
     async activate(client, { provides: [path = ''], digest }) {
-      // Browsers keep what they have loaded from a URL.
+      // Browsers cache a script by its URL, so the URL changes with the digest.
       const url = `${path}?digest=${digest.slice('sha256:'.length, 'sha256:'.length + 12)}`;
       const present = (await dashboardResources(client)).find((each) => pathOf(each.url) === path);
       if (present?.url === url || (present && present.id === undefined))
@@ -127,7 +130,7 @@ const inactive = (message: string): Activation => ({ type: 'inactive', message }
 
 const pathOf = (url: string): string => url.split(/[?#]/)[0]!;
 
-/** `theme A`, `themes A, B and 3 more` */
+/** A list of names in words: `theme A`, `themes A, B and 3 more`. */
 function list(noun: string, names: readonly string[]): string {
   return `${noun}${names.length === 1 ? '' : 's'} ${fewNames(names, 5)}`;
 }

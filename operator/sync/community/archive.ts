@@ -11,41 +11,45 @@ import {
 import { RepositoryRefused } from './errors';
 import { truncate } from '../../base/truncate';
 
-/** What an entry of an archive is; `other`: a device, a socket, a named pipe. */
+/** The type of an archive's entry. `other` is a device, a socket or a named pipe. */
 type EntryType = 'file' | 'folder' | 'link' | 'other';
 
 interface ArchiveEntry {
-  /** Without the folder of the archive that contains everything, such as `custom_components/name/manifest.json`. */
+  /**
+   * Path without the root folder that contains the whole repository, such as
+   * `custom_components/name/manifest.json`.
+   */
   readonly path: string;
   readonly type: EntryType;
-  /** Bytes, as the archive claims; reading more or fewer fails. */
+  /** Size in bytes according to the archive. Reading more or fewer bytes fails. */
   readonly size: number;
 }
 
 /** An archive whose list of entries has been checked. Nothing has been unpacked. */
 export interface Archive {
   readonly entries: readonly ArchiveEntry[];
-  /** @throws RepositoryRefused the entry is damaged, or larger than it claims */
+  /** @throws RepositoryRefused the entry is damaged, or larger than the archive says */
   read(entry: ArchiveEntry): Promise<Buffer>;
 }
 
-/** Longest path in an archive, and longest part of one, in bytes: what file systems take. */
+/** Longest path in an archive, and longest part of one, in bytes: the limits of file systems. */
 const LONGEST_PATH = 1_024;
 const LONGEST_NAME = 255;
 
-/** Below this size the ratio says nothing: a file of zeros is no bomb yet. */
+/** Below this size the compression ratio does not matter: even a file of zeros cannot be a zip bomb. */
 const SMALL_FILE = 1024 * 1024;
 
 /**
- * Reads the list of entries of a zip archive. Archives are hostile: all limits are checked before anything is unpacked
- * (rules.md, "Community repositories").
+ * Reads the list of entries of a zip archive. An archive may be malicious, so all limits are checked before
+ * anything is unpacked (rules.md, "Community repositories").
  *
- * @param hasRoot one folder at its root contains everything, as code hosts pack a repository
- * @throws RepositoryRefused it is no such archive, exceeds a limit, or has an entry that no repository has
+ * @param hasRoot whether a single folder at the root contains everything, as code hosts pack a repository
+ * @throws RepositoryRefused the content is no such archive, exceeds a limit, or has an entry that no
+ * repository has
  */
 export async function readArchive(content: Buffer, hasRoot = true): Promise<Archive> {
   const zip = await unreadable('The archive cannot be read', () =>
-    // A name with a backslash is refused instead of being taken for a path.
+    // A name with a backslash is rejected, not interpreted as a path.
     fromBufferPromise(content, { strictFileNames: true, validateEntrySizes: true, autoClose: false }),
   );
   if (zip.entryCount > ARCHIVE_ENTRIES)
@@ -94,7 +98,12 @@ async function list(zip: ZipFile): Promise<readonly Entry[]> {
   return entries;
 }
 
-/** yauzl has refused absolute paths, drive letters, backslashes and `..` already. */
+/**
+ * Checks a path in addition to yauzl, which already rejects absolute paths, drive letters, backslashes and
+ * `..`.
+ *
+ * @throws RepositoryRefused
+ */
 function assertPath(path: string): void {
   const parts = path.replace(/\/$/, '').split('/');
   const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..');
@@ -105,7 +114,11 @@ function assertPath(path: string): void {
     throw new RepositoryRefused(`The archive has the path ${shown(path)}, which is not accepted.`);
 }
 
-/** The folder that contains everything, with a slash at its end. */
+/**
+ * The root folder that contains everything, with a slash at its end.
+ *
+ * @throws RepositoryRefused
+ */
 function rootOf(entries: readonly Entry[]): string {
   const roots = new Set(entries.map(({ fileName }) => fileName.slice(0, fileName.indexOf('/') + 1)));
   const [root = ''] = roots;
@@ -119,7 +132,10 @@ const UNIX = 3;
 const FILE_TYPE = 0o170000;
 const TYPES: Readonly<Record<number, EntryType>> = { 0o100000: 'file', 0o040000: 'folder', 0o120000: 'link' };
 
-/** By the mode that a Unix program has stored. An archive of another system has files and folders only. */
+/**
+ * The type of an entry, from the mode that a Unix program stores. An archive from another system has only
+ * files and folders.
+ */
 function typeOf({ externalFileAttributes, fileName, versionMadeBy }: Entry): EntryType {
   const mode = versionMadeBy >>> 8 === UNIX ? (externalFileAttributes >>> 16) & FILE_TYPE : 0;
   const named = fileName.endsWith('/') ? 'folder' : 'file';
@@ -136,24 +152,24 @@ async function unreadable<T>(what: string, read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A path of an archive in a message: in one line, and not for ever. */
+/** A path of an archive in a message: escaped and truncated. */
 export function shown(path: string): string {
   return JSON.stringify(truncate(path, 120));
 }
 
-/** Files of an archive by the path that they get below the target. */
+/** Files of an archive, by their path below the target. */
 type Selection = ReadonlyMap<string, ArchiveEntry>;
 
 /**
  * The files below a folder of an archive. `folder` is empty for the root, or ends with a slash.
  *
- * @param accepts whether a file is installed, by its path below the folder
- * @throws RepositoryRefused a link, or paths that a file system could take for each other
+ * @param accepts decides whether a file is installed, by its path below the folder
+ * @throws RepositoryRefused a link, or two paths that some file systems treat as the same
  */
 export function select(archive: Archive, folder: string, accepts: (path: string) => boolean): Selection {
   const selected = new Map<string, ArchiveEntry>();
   for (const entry of archive.entries) {
-    // A link above the folder would stand for the folder itself.
+    // A link above the folder could replace the folder itself.
     const isAbove = folder.startsWith(`${entry.path}/`);
     const path = entry.path.slice(folder.length);
     const isBelow = entry.path.startsWith(folder) && accepts(path);
@@ -171,14 +187,23 @@ export function select(archive: Archive, folder: string, accepts: (path: string)
   return selected;
 }
 
-/** Unpacks the selected files. @throws RepositoryRefused one is damaged */
+/**
+ * Unpacks the selected files.
+ *
+ * @throws RepositoryRefused a file is damaged
+ */
 export async function readSelected(archive: Archive, selection: Selection) {
   const files = new Map<string, Buffer>();
   for (const [path, entry] of selection) files.set(path, await archive.read(entry));
   return files;
 }
 
-/** Names that differ only in case or in their Unicode form are one file on some volumes. */
+/**
+ * Checks for names that differ only in case or in their Unicode form, which are the same file on some
+ * volumes.
+ *
+ * @throws RepositoryRefused
+ */
 function assertDistinct(paths: readonly string[]): void {
   const files = new Map(paths.map((path) => [fold(path), path]));
   const known = new Map<string, string>();
@@ -210,7 +235,7 @@ function assertSize(selected: Selection): void {
 
 const fold = (path: string): string => path.normalize('NFKC').toLowerCase().normalize('NFKC');
 
-/** `a/b/c.py`: `a` and `a/b` */
+/** The folders of a path: `a` and `a/b` for `a/b/c.py`. */
 function foldersOf(path: string): string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));

@@ -15,7 +15,7 @@ import type { Preparation } from './preparation';
 
 // The outcomes of a community repository, each with its phase.
 
-/** Milliseconds until the next step, after a status that has to be written first. */
+/** Milliseconds until the next step, when status has to be written first. */
 const NEXT_STEP = 50;
 
 export const noHub = (name: string): Outcome => hubNotFound(name, pending);
@@ -25,7 +25,7 @@ export function noPod(name: string): Outcome {
   return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE, pending);
 }
 
-/** @param key that the Secret does not have; undefined: there is no Secret */
+/** @param key the key that the Secret does not have; undefined if there is no Secret */
 export function noToken(secret: string, key: string | undefined): Outcome {
   const problem = key === undefined ? 'does not exist: create it.' : `has no key ${key}: add it.`;
   const message = `The Secret ${secret} in tokenSecretRef ${problem}`;
@@ -52,20 +52,23 @@ export function preparationFailed({ error, retryAfter }: Preparation & { type: '
   return stalled('DownloadFailed', error.message, { ...failedPhase, ...after });
 }
 
-/** Nothing is downloaded. The installed version stays: without its files the hub might not start. */
+/**
+ * The outcome of a repository that the administrator does not allow. Nothing is downloaded. An installed
+ * version stays, since the hub might not start without its files.
+ */
 export function notAllowed(repository: string): Outcome {
   const message = `The operator may not install spec.repository ${repository}: its setting COMMUNITY_REPOSITORIES does not list it. Ask who administers the operator.`;
   return stalled('RepositoryNotAllowed', message, failedPhase);
 }
 
-/** @param detail why the pod waits */
+/** @param detail the reason why the pod waits, if any */
 export function installing(target: string, detail?: string): Outcome {
   const waits = detail === undefined ? '' : ` It waits: ${detail}`;
   const message = `A pod on the node of the hub writes the files to /config/${target}.${waits}`;
   return waiting('Installing', message, INSTALLER_POLL, installingPhase);
 }
 
-/** The pod has put the files there; the hub has not loaded them yet. */
+/** The outcome when the pod has written the files and the hub has not loaded them yet. */
 export const installed = (
   { repository, ref, target, digest, provides }: Installed,
   claimUID: string,
@@ -103,14 +106,14 @@ export function restartPending(target: string): Outcome {
 export const notLoaded = (message: string): Outcome =>
   stalled('NotLoaded', message, { after: DOWNLOAD_REJECTED_RETRY, ...failedPhase });
 
-/** @param rejection why there is no such pod, as a sentence */
+/** @param rejection a sentence with the reason why the pod cannot be created, if so */
 export function removing(target: string, rejection?: string): Waiting {
   const problem = rejection === undefined ? '' : ` It cannot be created: ${rejection}`;
   const message = `A pod on the node of the hub removes the files from /config/${target}.${problem}`;
   return waiting('Removing', message, INSTALLER_POLL, { status: { phase: 'Removing' } });
 }
 
-/** The pod has removed the files. Status must say so before the Hub reads it. */
+/** The result when the pod has removed the files. Status must record this before the Hub reads it. */
 export const removed = (): Waiting =>
   waiting('Removing', 'The files are removed.', NEXT_STEP, {
     status: {
@@ -125,7 +128,9 @@ export const removed = (): Waiting =>
     },
   });
 
-/** An installation that ended after the deletion: its files are removed as well. */
+/**
+ * The result when an installation ended after the deletion of the resource: its files have to be removed too.
+ */
 export const installedMeanwhile = (target: string): Waiting =>
   waiting('Removing', 'The files of the last installation are removed.', NEXT_STEP, {
     status: { phase: 'Removing', target },

@@ -8,13 +8,13 @@ import { withDeadline } from '../../base/deadline';
 import { messageOf, OperationalError } from '../../base/errors';
 import { ARCHIVE_SIZE, DOWNLOAD_REDIRECTS, DOWNLOAD_TIMEOUT } from '../../base/limits';
 
-/** The code host gave no such file. The message is a sentence for a condition. */
+/** The code host did not deliver a file. The message is a sentence for a condition. */
 export class DownloadFailed extends OperationalError {
   override readonly name = 'DownloadFailed';
 
   /**
    * @param isTransient the same request can succeed later
-   * @param status of HTTP, if that is what failed
+   * @param status status code of HTTP, if the failure is a response
    */
   constructor(
     message: string,
@@ -26,18 +26,18 @@ export class DownloadFailed extends OperationalError {
 }
 
 export interface Download {
-  /** Setting `codeHostUrl`. */
+  /** The setting `codeHostUrl`. */
   readonly codeHost: string;
-  /** `owner/name` */
+  /** Repository as `owner/name`. */
   readonly repository: string;
   readonly ref: string;
-  /** Sent to the code host only, never to where it redirects. */
+  /** The token is sent only to the code host, never to the target of a redirect. */
   readonly token?: string | undefined;
 }
 
 interface RequestedFile extends Pick<Download, 'token'> {
   readonly url: URL;
-  /** `archive` */
+  /** The requested file in words, such as `archive`. */
   readonly what: string;
 }
 
@@ -48,7 +48,8 @@ export function downloadArchive(clock: Clock, source: Download, signal?: AbortSi
 
 /**
  * Downloads a file that is attached to the release of the tag `ref`, as GitHub, Gitea and Forgejo serve it.
- * Undefined: there is no such release, or no such file.
+ *
+ * @returns undefined when there is no such release or file
  */
 export async function downloadAttachment(clock: Clock, source: Download, name: string, signal?: AbortSignal) {
   const { codeHost, ref, repository, token } = source;
@@ -88,7 +89,7 @@ async function follow(file: RequestedFile, signal: AbortSignal): Promise<Buffer>
   let url = first;
   for (let redirects = 0; redirects <= DOWNLOAD_REDIRECTS; redirects++) {
     const isCodeHost = url.origin === first.origin;
-    // A redirect must not lead to the operator's own machine, unless the code host is there itself.
+    // A redirect must not lead to the operator's own machine, unless the code host itself is there.
     const refuseLocal = !isCodeHost && !hasLocalHost(first);
     const sent = isCodeHost ? token : undefined;
     const { status, headers, data: body } = await request(url, refuseLocal, sent, signal);

@@ -1,14 +1,19 @@
 import { OperationalError } from '../../base/errors';
 
-/** A repository that is not installed. The message is a sentence for its condition, with the file or the limit. */
+/**
+ * A repository that is not installed. The message is a sentence for its condition and names the file or the
+ * limit.
+ */
 export class RepositoryRefused extends OperationalError {
   override readonly name = 'RepositoryRefused';
 }
 
-/** The API server does not accept the pod that installs, or the Secrets with its files: such as for a quota. */
+/**
+ * The API server rejects the installer's pod, or the Secrets with its files, for example because of a quota.
+ */
 export class InstallRejected extends RepositoryRefused {}
 
-/** The files are not those of `spec.digest`. */
+/** The digest of the files differs from `spec.digest`. */
 export class DigestMismatch extends RepositoryRefused {
   constructor(expected: string, found: string) {
     super(
@@ -17,7 +22,7 @@ export class DigestMismatch extends RepositoryRefused {
   }
 }
 
-/** Another resource has the same target on the volume. */
+/** Another resource already has this target on the volume. */
 export class TargetTaken extends RepositoryRefused {
   constructor(
     readonly target: string,

@@ -1,13 +1,13 @@
 /**
- * Runs tasks one at a time. Of several namespaces each has a turn after the other, however many tasks it has: one with fifty
- * repositories does not keep those of others waiting.
+ * Runs tasks one at a time. The namespaces take turns, regardless of their numbers of tasks: a namespace with
+ * fifty repositories does not delay the repositories of others.
  */
 export class FairQueue {
-  /** Waiting tasks by namespace; the first namespace is next. */
+  /** Waiting tasks by namespace. The first namespace is next. */
   private readonly waiting = new Map<string, readonly (() => Promise<void>)[]>();
   private running = false;
 
-  /** Settles as the task does, once it had its turn. */
+  /** Settles with the result of the task. */
   run<T>(namespace: string, task: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const next = () => task().then(resolve, reject);
@@ -27,7 +27,7 @@ export class FairQueue {
     if (!next) return undefined;
     const [namespace, [task, ...others]] = next;
     this.waiting.delete(namespace);
-    // Behind all other namespaces.
+    // The namespace goes behind all others.
     if (others.length > 0) this.waiting.set(namespace, others);
     return task;
   }

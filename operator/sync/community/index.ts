@@ -19,7 +19,7 @@ export function communityModule(services: Services, hubs: HubClients) {
     sync: (resource, context) => sync.sync(resource, context),
     remove: (resource, context) => removal.remove(resource, context),
   };
-  /** Aborts downloads. */
+  /** Aborts all downloads. */
   const close = () => preparations.close();
   return { module, close };
 }

@@ -13,14 +13,16 @@ const TERMINATION_LOG = '/dev/termination-log';
 /** The container that runs {@link INSTALL}. */
 const INSTALLER_CONTAINER = 'install';
 
-/** Seconds. The pod ends by itself also while no operator runs. */
+/** Seconds after which Kubernetes ends the pod, also while no operator runs. */
 const DEADLINE_SECONDS = 300;
 
-/** The task of a pod, recorded in its annotation: it survives a crash of the operator. */
+/**
+ * The task of a pod. It is recorded in an annotation of the pod, so that it survives a crash of the operator.
+ */
 export interface Installation {
-  /** Null: the targets in `remove` are removed, and nothing is installed. */
+  /** The version to install. Null if targets are only removed. */
   readonly install: Installed | null;
-  /** Targets of earlier versions. */
+  /** Targets to remove, which earlier versions had. */
   readonly remove: readonly string[];
   /** UID of the volume claim. */
   readonly claimUID: string;
@@ -37,15 +39,15 @@ export interface Installed {
   readonly provides: readonly string[];
 }
 
-/** The hub's workload, to which the installer's pod is adapted. */
+/** The hub's workload, from which the installer's pod is derived. */
 export interface HubWorkload {
   readonly set: StatefulSet;
   readonly claimName: string;
-  /** Where the hub's pod runs: a volume with ReadWriteOnce can be mounted there only. */
+  /** The node of the hub's pod: a ReadWriteOnce volume can only be mounted there. */
   readonly nodeName: string;
 }
 
-/** Fields of the pod of the hub that decide whether a pod is admitted, and as which user it writes. */
+/** Fields of the hub's pod that determine whether a pod is admitted, and as which user it writes. */
 const POD_FIELDS = [
   'imagePullSecrets',
   'priorityClassName',
@@ -57,8 +59,8 @@ const POD_FIELDS = [
 const CONTAINER_FIELDS = ['image', 'imagePullPolicy', 'securityContext'];
 
 /**
- * The pod that runs the installer's script once, beside the hub: with the hub's image, which the node has already, and on
- * its volume.
+ * The pod that runs the installer's script once, beside the hub. It mounts the hub's volume and uses the
+ * hub's image, which the node already has.
  */
 export function installerPod(
   metadata: { readonly name: string; readonly namespace: string },
@@ -129,20 +131,20 @@ export const PART_KEY = 'part';
 
 export const partName = (pod: string, index: number): string => `${pod}-${index}`;
 
-/** Whether an object of the resource has files for this pod. */
+/** Reports whether an object of the resource is a Secret with files for this pod. */
 export const isPartOf = (pod: string, { metadata }: ClusterObject): boolean =>
   metadata.name.startsWith(`${pod}-`);
 
-/** The result of the pod. */
+/** The result of the installer's pod. */
 type Verdict =
   | { readonly result: 'running'; readonly message: string | undefined }
-  /** `installationID`: another one than before if files of the target were written; absent: none were asked for. */
+  /** `installationID` changes when files of the target are written. It is absent if the task had no files. */
   | { readonly result: 'done'; readonly message: string; readonly installationID: string | undefined }
   | { readonly result: 'conflict' | 'failed'; readonly message: string };
 
 const STARTING: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
 
-/** @param pod of the installer, in any state */
+/** @param pod pod of the installer, in any state */
 export function verdictOf({ status }: Pod): Verdict {
   const own = status?.containerStatuses?.find(({ name }) => name === INSTALLER_CONTAINER)?.state;
   if (own?.terminated) {
@@ -152,13 +154,17 @@ export function verdictOf({ status }: Pod): Verdict {
   if (status?.phase === 'Failed')
     return { result: 'failed', message: status.message ?? status.reason ?? 'the pod was evicted' };
   const { message, reason = '' } = own?.waiting ?? {};
-  // A pod that starts needs no message.
+  // A pod that is starting needs no message.
   const waits = message ?? (STARTING.has(reason) ? undefined : reason);
   const blocked = status?.conditions?.find((each) => each.type === 'PodScheduled' && each.status === 'False');
   return { result: 'running', message: waits ?? blocked?.message };
 }
 
-/** @returns undefined: nothing that the script has written */
+/**
+ * The result that the script has written.
+ *
+ * @returns undefined when the text is not a result of the script
+ */
 function written(text: string): Verdict | undefined {
   const { id, result, message } = parseObject(text) ?? {};
   const words = typeof message === 'string' ? message : '';
@@ -167,13 +173,20 @@ function written(text: string): Verdict | undefined {
   return result === 'conflict' || result === 'failed' ? { result, message: words } : undefined;
 }
 
-/** The task of the pod; undefined: it has no such annotation, or someone has changed that. */
+/**
+ * The task of the pod.
+ *
+ * @returns undefined when the annotation is missing, or was changed to another format
+ */
 export function installationOf({ metadata }: ClusterObject): Installation | undefined {
   const json = metadata.annotations?.[operatorAnnotations.installation] ?? '';
   return parseObject(json) as Installation | undefined;
 }
 
-/** One argument of a command has at most 128 KiB, which the names that a repository provides may exceed. */
+/**
+ * The part of a task that is passed to the script. An argument of a command has at most 128 KiB, which the
+ * list of provided names may exceed.
+ */
 const task = (install: Installed | null) => install && pick({ ...install }, ['target', 'isFile', 'digest']);
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -16,7 +16,7 @@ import {
   partName,
 } from './installer-pod';
 
-/** Runs pods that put files onto the volumes of hubs: one for a resource at a time. */
+/** Runs pods that write files to the volumes of hubs, one at a time for each resource. */
 export class Installer {
   constructor(private readonly services: Pick<Services, 'applier' | 'cache' | 'clock'>) {}
 
@@ -30,7 +30,11 @@ export class Installer {
     return this.services.clock.now() - Date.parse(creationTimestamp ?? '');
   }
 
-  /** The workload beside which a pod can run; undefined: the hub has no pod on a node. */
+  /**
+   * The workload beside which a pod can run.
+   *
+   * @returns undefined when the hub has no pod on a node
+   */
   workloadOf(hub: Hub): HubWorkload | undefined {
     const { namespace, name } = hub.metadata;
     const names = objectNames(name);
@@ -47,10 +51,12 @@ export class Installer {
   }
 
   /**
-   * Writes the parts of the files into Secrets, then starts the pod that reads them. All belong to the resource.
+   * Writes the parts of the files into Secrets, then starts the pod that reads them. All objects are owned by
+   * the resource.
    *
    * @throws NameConflict
-   * @throws InstallRejected by the API server: none of them is left
+   * @throws InstallRejected the API server rejected an object; the objects created before it are deleted
+   * again
    */
   async start(
     resource: HubCommunityRepository,
@@ -63,7 +69,7 @@ export class Installer {
     const name = podName(resource);
     const pod = installerPod({ name, namespace }, { ...installation, parts: parts.length }, workload);
     try {
-      // A pod that is not admitted is the most frequent reason: then no Secret has to be written.
+      // The pod is tried first, since it is rejected most often, and then no Secret has to be written.
       await applier.dryRun(builtin.Pod, pod, { owner: resource });
       for (const [index, part] of parts.entries()) {
         const metadata = { name: partName(name, index), namespace };
@@ -79,7 +85,7 @@ export class Installer {
     }
   }
 
-  /** Deletes the pod, and the Secrets with files: also those for which no pod was created. */
+  /** Deletes the pod and the Secrets with files, even if no pod was created for them. */
   async clean(resource: HubCommunityRepository): Promise<void> {
     const { applier, cache } = this.services;
     const name = podName(resource);
@@ -92,7 +98,10 @@ export class Installer {
   }
 }
 
-/** By the uid: a resource that is created again does not meet the pod of the former one. */
+/**
+ * Name of the pod. It depends on the uid, so that a resource that is created again does not find the pod of
+ * the former one.
+ */
 function podName({ metadata: { uid }, spec }: HubCommunityRepository): string {
   const id = createHash('sha256').update(uid).digest('hex').slice(0, 10);
   return objectNames(spec.hubRef.name).installer(id);

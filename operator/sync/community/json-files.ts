@@ -3,10 +3,10 @@ import { isObject } from '../../base/is-object';
 import { type Archive, shown } from './archive';
 import { RepositoryRefused } from './errors';
 
-/** Bytes of a file that is parsed: objects take many times its size in memory. */
+/** Limit for the bytes of a file that is parsed, since parsed objects take many times its size in memory. */
 const LARGEST_JSON = 256 * 1024;
 
-/** @throws RepositoryRefused it is no JSON object, or too large */
+/** @throws RepositoryRefused the content is not a JSON object, or is too large */
 export function parseObject(content: Buffer, path: string): Readonly<Record<string, unknown>> {
   assertSize(path, content.length, LARGEST_JSON);
   try {
@@ -26,7 +26,7 @@ export function assertSize(path: string, size: number, limit: number): void {
     );
 }
 
-/** The fields of `hacs.json` that say where a repository keeps its files. */
+/** The fields of `hacs.json` that say where a repository has its files. */
 export interface Hints {
   readonly contentInRoot: boolean;
   readonly filename: string | undefined;

@@ -16,22 +16,26 @@ type Layout = (
 
 /** A repository whose files are attached to its releases. */
 interface Attached {
-  /** Names that the attachment may have: the first one that the release has counts. */
+  /** Possible names of the attachment. The first that the release has is used. */
   readonly attachments: readonly string[];
-  /** Unpacks the files that are in the repository itself as well, for a version that is no release. Absent: it has none. */
+  /**
+   * Unpacks the files in the repository itself, for a version that is not a release. Absent if the repository
+   * has none.
+   */
   readonly unpackRepository?: (archive: Archive) => Promise<RepositoryPackage | Attached>;
-  /** Why an attachment is looked for, as the first half of a sentence. */
+  /** The reason for using an attachment, as the first half of a sentence. */
   readonly why: string;
   /** @throws RepositoryRefused */
   unpack(attachment: string, content: Buffer): Promise<RepositoryPackage>;
 }
 
 /**
- * Finds the files that a repository of a category installs, as the community's conventions place them, and unpacks them.
+ * Finds and unpacks the files that a repository of a category installs, at the places that the community's
+ * conventions define.
  *
- * @param name of the repository, without its owner
- * @param texts reads its YAML
- * @throws RepositoryRefused it has no such layout
+ * @param name name of the repository without its owner
+ * @param texts reads its YAML files
+ * @throws RepositoryRefused the repository does not have such a layout
  */
 export async function unpack(
   archive: Archive,
@@ -46,7 +50,10 @@ export async function unpack(
   return { ...attachedIntegration(hints), ...(hasFiles && { unpackRepository: inRepository }) };
 }
 
-/** The archive that is attached has the content of `custom_components/<domain>`. */
+/**
+ * An integration whose release has an archive with the content of `custom_components/<domain>` as an
+ * attachment.
+ */
 function attachedIntegration({ filename }: Hints): Attached {
   if (!filename?.endsWith('.zip'))
     throw new RepositoryRefused(
@@ -60,7 +67,7 @@ function attachedIntegration({ filename }: Hints): Attached {
   };
 }
 
-/** @param where begins a sentence */
+/** @param where the beginning of a sentence that says where the files are */
 async function integrationIn(archive: Archive, folder: string, where: string): Promise<RepositoryPackage> {
   const files = await readSelected(archive, select(archive, folder, isUseful));
   const text = files.get('manifest.json');
@@ -86,7 +93,7 @@ function integrationFolder(archive: Archive): string {
     .map(({ path }) => /^custom_components\/([^/]+)\/manifest\.json$/.exec(path)?.[1])
     .filter((folder) => folder !== undefined);
   if (folders.length === 1) return `custom_components/${folders[0]}/`;
-  // A link in its place is named.
+  // If there is a link instead of the folder, this call reports it.
   select(archive, 'custom_components/', () => true);
   throw new RepositoryRefused(
     folders.length === 0
@@ -113,7 +120,7 @@ async function plugin(archive: Archive, hints: Hints, name: string): Promise<Rep
   const missing = `The repository has no ${names.join(' or ')} ${hints.contentInRoot ? 'at its root' : 'in dist/ or at its root'}`;
   const scripts = names.filter((each) => each.endsWith('.js'));
   if (scripts.length === 0) throw new RepositoryRefused(`${missing}, which a plugin needs.`);
-  // Repositories that build their plugin attach the script alone.
+  // Repositories that build their plugin attach only the script to a release.
   return {
     attachments: scripts,
     why: missing,
@@ -149,15 +156,18 @@ const template = singleFile({
 interface SingleFile {
   /** Folder below `/config`. */
   readonly target: string;
-  /** Folders of a repository: the first one that has such a file counts. */
+  /** Folders of a repository. The first that has a matching file is used. */
   readonly folders: readonly string[];
   readonly pattern: RegExp;
   readonly what: string;
-  /** The name by which the hub knows the file. */
+  /** Returns the name by which the hub knows the file. */
   readonly nameOf: (file: string) => string;
 }
 
-/** The file that `hacs.json` names, or else the only one in the first folder that has any. */
+/**
+ * A layout with one file: the file that `hacs.json` names, or else the only one in the first folder that has
+ * any.
+ */
 function singleFile({ target, folders, pattern, what, nameOf }: SingleFile): Layout {
   return async (archive, { contentInRoot, filename }) => {
     const searched = contentInRoot ? [''] : folders;
@@ -188,7 +198,7 @@ const layouts: Readonly<Record<Category, Layout>> = {
   template,
 };
 
-/** Files that only the repository itself needs are not installed. */
+/** Reports whether a file is installed. Files that only the repository itself needs are left out. */
 const isUseful = (path: string): boolean =>
   !/(^|\/)(__pycache__|\.git[^/]*|\.DS_Store)(\/|$)/.test(path) && !path.endsWith('.pyc');
 

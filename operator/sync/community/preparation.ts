@@ -15,8 +15,8 @@ export interface Source extends Download {
 }
 
 /**
- * Downloads a repository, or the asset of its release, checks it and unpacks the files to install. At most one archive
- * is in memory at a time.
+ * Downloads a repository, or the asset of its release, checks it and unpacks the files to install. At most
+ * one archive is in memory at a time.
  *
  * @throws DownloadFailed, RepositoryRefused, or the reason of `signal`
  */
@@ -42,7 +42,7 @@ export async function fetchPackage(
   );
 }
 
-/** The state of a download with its checks. */
+/** The state of a download and its checks. */
 export type Preparation =
   | { readonly type: 'running' }
   | { readonly type: 'ready'; readonly package: RepositoryPackage }
@@ -55,13 +55,14 @@ interface Entry {
   readonly key: string;
   readonly operation: Operation<RepositoryPackage>;
   state: Preparation;
-  /** By the monotonic clock: a failure is remembered until then. */
+  /** Monotonic time until which a failure is remembered. */
   until: number;
 }
 
 /**
- * Downloads and checks repositories beside the reconciles, one at a time, with a turn for each namespace: an archive and its
- * files are in memory meanwhile. A refusal is remembered, so that a resync downloads nothing.
+ * Downloads and checks repositories in the background. Since an archive and its files are in memory during
+ * this, only one is handled at a time, and the namespaces take turns. A refusal is remembered, so that a
+ * resync downloads nothing.
  */
 export class Preparations {
   private readonly entries = new Map<string, Entry>();
@@ -70,7 +71,10 @@ export class Preparations {
 
   constructor(private readonly services: Pick<Services, 'clock' | 'texts'>) {}
 
-  /** The state of the preparation for a resource. Without one, or with one of another `key`, a download starts. */
+  /**
+   * The state of the preparation for a resource. If there is none, or one with another `key`, a download
+   * starts.
+   */
   prepare(
     { uid, namespace }: Pick<ResourceMetadata, 'uid' | 'namespace'>,
     key: string,
@@ -98,7 +102,7 @@ export class Preparations {
     return entry.state;
   }
 
-  /** Remembers that a download cannot be installed, without its files. */
+  /** Records that a downloaded repository cannot be installed, and drops its files. */
   refuse(uid: string, error: RepositoryRefused): Preparation & { readonly type: 'failed' } {
     const entry = this.entries.get(uid);
     return entry ? this.fail(entry, error) : { type: 'failed', error };
@@ -110,7 +114,7 @@ export class Preparations {
     this.entries.delete(uid);
   }
 
-  /** Forgets files that nothing can be done with now. A failure stays remembered. */
+  /** Drops files that cannot be installed now. A failure stays recorded. */
   forgetFiles(uid: string): void {
     if (this.entries.get(uid)?.state.type === 'ready') this.forget(uid);
   }
@@ -126,7 +130,7 @@ export class Preparations {
     if (end?.type === 'completed') entry.state = { type: 'ready', package: end.result };
     if (!error || signal.aborted) return;
     const known = error instanceof RepositoryRefused || error instanceof DownloadFailed;
-    // A bug in the reading of an archive must not end the operator, nor be repeated for ever.
+    // A bug in reading an archive must neither end the operator nor be repeated endlessly.
     if (known) this.fail(entry, error);
     else if (error instanceof OperationalError)
       this.fail(entry, new DownloadFailed(`The archive cannot be read now: ${error.message}.`, true));
@@ -142,7 +146,10 @@ export class Preparations {
   }
 }
 
-/** The content of an archive does not change. An answer of the code host or a quota may. */
+/**
+ * Milliseconds until another attempt. None for a faulty archive, whose content does not change. Responses of
+ * the code host and quotas may change.
+ */
 function retryOf(error: Failure): number | undefined {
   if (error instanceof InstallRejected) return DOWNLOAD_REJECTED_RETRY;
   if (error instanceof RepositoryRefused) return undefined;

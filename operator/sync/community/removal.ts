@@ -18,7 +18,7 @@ import * as conditions from './conditions';
 import type { Preparations } from './preparation';
 import type { Targets } from './targets';
 
-/** Removes an installation: by a pod from the volume, then in the running hub. */
+/** Removes an installation: a pod removes it from the volume, then the running hub is told. */
 export class CommunityRemoval {
   private readonly age: DeletionAge;
 
@@ -43,7 +43,7 @@ export class CommunityRemoval {
     const left = (why: string) => (target === undefined ? [] : [skipped(target, why)]);
     if (!hub) return left(`The Hub ${spec.hubRef.name} does not exist.`);
     if (hub.spec.external) return [];
-    // Otherwise the volume is deleted with the Hub.
+    // If the volume is not kept, it is deleted with the Hub, including the files.
     if (hub.metadata.deletionTimestamp)
       return keepsVolume(this.services, hub) ? left('The Hub is being deleted.') : [];
     if (dryRun && target !== undefined)
@@ -64,7 +64,7 @@ export class CommunityRemoval {
       await this.installer.start(resource, removal, [], workload);
       return conditions.removing(target);
     } catch (error) {
-      // A quota may let it in before the time is over.
+      // The quota may admit the pod before the time limit.
       if (!(error instanceof InstallRejected)) throw error;
       return conditions.removing(target, error.message);
     }
@@ -78,7 +78,7 @@ export class CommunityRemoval {
     if (pod.metadata.deletionTimestamp || verdict.result === 'running') return conditions.removing(shown);
     const install = installation?.install;
     if (install) {
-      // An installation was in progress: its files have to be removed as well.
+      // An installation was in progress, so its files have to be removed too.
       if (verdict.result === 'done' && target !== install.target)
         return conditions.installedMeanwhile(install.target);
     } else {
@@ -89,13 +89,19 @@ export class CommunityRemoval {
     return conditions.removing(shown);
   }
 
-  /** Without a target there are no files to report. */
+  /**
+   * Gives up the removal of files that a pod could not remove. Without a target in status there are no files
+   * to report.
+   */
   private giveUp(resource: HubCommunityRepository, why: string): Promise<readonly EventSpec[]> {
     const target = resource.status?.target;
     return target === undefined ? this.finish(resource) : this.finish(resource, failed(target, why));
   }
 
-  /** A hub that does not answer forgets the files when it starts again. */
+  /**
+   * Tells a running hub that its files were removed. A hub that does not respond forgets them when it
+   * restarts.
+   */
   private async deactivate({ kind, metadata, spec, status }: HubCommunityRepository): Promise<void> {
     const { clock, log } = this.services;
     const { namespace, name } = metadata;
@@ -114,7 +120,10 @@ export class CommunityRemoval {
     }
   }
 
-  /** The Hub restarts without a removed integration, and the target is free for others. */
+  /**
+   * Ends the removal. The Hub is requeued, since it restarts without a removed integration, and the target
+   * becomes free for others.
+   */
   private async finish(resource: HubCommunityRepository, ...events: EventSpec[]) {
     const { namespace } = resource.metadata;
     await this.installer.clean(resource);

@@ -3,21 +3,22 @@ import { gzipSync } from 'node:zlib';
 import { INSTALLED_PACKED_SIZE } from '../../base/limits';
 import { RepositoryRefused } from './errors';
 
-/** The files of a repository that are installed, checked and unpacked in memory. */
+/** The files that a repository installs, checked and unpacked in memory. */
 export interface RepositoryPackage {
   /** Folder or file below `/config`, such as `custom_components/name`. */
   readonly target: string;
-  /** The target is the one file; else it is a folder. */
+  /** True if the target is a single file, false if it is a folder. */
   readonly isFile: boolean;
-  /** By path below the target; of a single file by its name. */
+  /** Contents by the path below the target. For a single file, the key is its name. */
   readonly files: ReadonlyMap<string, Buffer>;
-  /** The names that the hub knows it by: a domain, names of themes, a URL, a name. */
+  /** The names by which the hub knows the files: a domain, names of themes, a URL, or the name of a file. */
   readonly provides: readonly string[];
 }
 
 /**
- * `sha256:<hex>` of the files: of the lines `<sha256>  <path>` that `sha256sum` prints, sorted by the bytes of the path. It does
- * not depend on how the code host packs an archive, which changes.
+ * Digest of the files, as `sha256:<hex>`: the hash of the lines `<sha256>  <path>` that `sha256sum` prints,
+ * sorted by the bytes of the path. In contrast to a hash of the archive, it does not change when the code
+ * host packs archives differently.
  */
 export function digestOf(files: ReadonlyMap<string, Buffer>): string {
   const lines = [...files]
@@ -29,14 +30,14 @@ export function digestOf(files: ReadonlyMap<string, Buffer>): string {
 
 const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
 
-/** Bytes of a part: a Secret holds 1 MiB. */
+/** Bytes of a part: a Secret holds at most 1 MiB. */
 const PART_SIZE = 900 * 1024;
 
 /**
- * The files as the installer's script reads them: a line of JSON with paths and sizes, then the contents, compressed and cut
- * into parts.
+ * The files in the format of the installer's script: a line of JSON with paths and sizes, then the contents,
+ * compressed and split into parts.
  *
- * @throws RepositoryRefused they are too large to be sent through the API server
+ * @throws RepositoryRefused the files are too large to be sent through the API server
  */
 export function bundleOf({ files }: RepositoryPackage): readonly Buffer[] {
   const listed = [...files].map(([path, content]) => [path, content.length]);

@@ -38,11 +38,12 @@ interface Reconcile {
 }
 
 /**
- * Installs a community repository: downloads and checks it, has a pod put its files onto the volume, and has the hub load them
- * (rules.md, "Community repositories"). Each reconcile does one step, which status or the pod records.
+ * Installs a community repository: downloads and checks it, starts a pod that writes its files to the volume,
+ * and makes the hub load them (rules.md, "Community repositories"). Each reconcile does one step, and records
+ * it in status or the pod.
  */
 export class CommunitySync {
-  /** Resources whose files are to be put there again, by a forced reconcile. */
+  /** Resources whose files have to be written again, after a forced reconcile. */
   private readonly verifying = new Set<string>();
 
   constructor(
@@ -59,7 +60,7 @@ export class CommunitySync {
     const hub = this.hubs.find(namespace, spec.hubRef.name);
     if (!hub || hub.metadata.deletionTimestamp) {
       this.preparations.forget(uid);
-      // A pod that is kept would keep the claim from being deleted.
+      // A leftover pod would prevent the deletion of the claim.
       if (!context.dryRun) await this.installer.clean(resource);
       return hub ? conditions.noPod(spec.hubRef.name) : conditions.noHub(spec.hubRef.name);
     }
@@ -93,7 +94,7 @@ export class CommunitySync {
     const { resource, spec, hub, context } = reconcile;
     const { uid, namespace, name, generation } = resource.metadata;
     const workload = this.installer.workloadOf(hub);
-    // Files are in memory from here on until they are on their way.
+    // From here on the files stay in memory until the pod has started, so it must be possible to start one.
     if (!workload) {
       this.preparations.forgetFiles(uid);
       return conditions.noPod(hub.metadata.name);
@@ -114,7 +115,7 @@ export class CommunitySync {
     }
     if (preparation.type === 'running') return conditions.downloading(spec);
     if (preparation.type === 'failed') {
-      // Removes the files of an installation that an earlier process of the operator had begun.
+      // Deletes the pod and Secrets of an installation that an earlier process of the operator began.
       await this.installer.clean(resource);
       return conditions.preparationFailed(preparation);
     }
@@ -163,7 +164,7 @@ export class CommunitySync {
     const age = this.installer.ageOf(pod);
     if (verdict.result === 'done' && installation && install) {
       const isVerified = this.verifying.delete(resource.metadata.uid);
-      // Also of an earlier spec: it is on the volume.
+      // The installation is recorded even if it was for an earlier spec, since its files are on the volume.
       if (isVerified || isUnrecorded(resource, pod))
         return conditions.installed(install, installation.claimUID, verdict.installationID);
       await this.installer.clean(resource);
@@ -182,7 +183,7 @@ export class CommunitySync {
     return conditions.installFailed(message, DEPENDENCY_REQUEUE);
   }
 
-  /** Has the hub load the files on its volume, and checks that it has loaded them. */
+  /** Makes the hub load the files on its volume, and checks that it has loaded them. */
   private async activate({ resource, spec, hub, context }: Reconcile): Promise<Outcome> {
     const { activeDigest, digest = '', target = '', provides = [] } = resource.status ?? {};
     const isNew = activeDigest !== digest;
@@ -214,7 +215,7 @@ export class CommunitySync {
     }
   }
 
-  /** Whether the hub's pod was started for the integrations that are on the volume now. */
+  /** Reports whether the hub's pod was started for the integrations that are on the volume now. */
   private isRestarted(hub: Hub): boolean {
     const { namespace, name } = hub.metadata;
     const pod = this.services.cache.get(builtin.Pod.kind, namespace, objectNames(name).pod);
@@ -223,13 +224,17 @@ export class CommunitySync {
     );
   }
 
-  /** Undefined: there is no volume yet. */
+  /**
+   * The uid of the hub's volume claim.
+   *
+   * @returns undefined when there is no claim yet
+   */
   private async claimUID(hub: Hub): Promise<string | undefined> {
     const { namespace } = hub.metadata;
     const { cache, applier } = this.services;
     const type = builtin.PersistentVolumeClaim;
     const claim = claimName(hub);
-    // Only our own claims are watched.
+    // Only claims of the operator are watched.
     const found = cache.get(type.kind, namespace, claim) ?? (await applier.find(type, namespace, claim));
     return found?.metadata.uid;
   }
@@ -245,9 +250,9 @@ export class CommunitySync {
   }
 }
 
-/** @param patterns of the administrator; undefined: there is no limit */
+/** @param patterns repositories that the administrator allows; undefined if all are allowed */
 function isAllowed(patterns: readonly string[] | undefined, repository: string): boolean {
-  // The code host compares without case.
+  // The code host ignores the case of names.
   const name = repository.toLowerCase();
   return (
     patterns === undefined ||
@@ -255,14 +260,14 @@ function isAllowed(patterns: readonly string[] | undefined, repository: string):
   );
 }
 
-/** Whether the volume has the version in the spec, by status. */
+/** Reports whether the volume has the version in the spec, according to status. */
 function isInstalled(reconcile: Reconcile): boolean {
   const { installedRepository, installedVersion, digest, claimUID } = reconcile.resource.status ?? {};
   const present = { repository: installedRepository, ref: installedVersion, digest };
   return digest !== undefined && matchesSpec(reconcile, present, claimUID);
 }
 
-/** Whether a version that a pod installs, or has installed, is that in the spec. */
+/** Reports whether the version that a pod installs or has installed is the version in the spec. */
 function matchesSpec(
   { spec, claimUID }: Reconcile,
   version: { readonly [field in 'repository' | 'ref' | 'digest']?: string | undefined },
@@ -272,7 +277,7 @@ function matchesSpec(
   return version.repository === spec.repository && version.ref === spec.ref && of === claimUID && isDigest;
 }
 
-/** Whether a pod installs, or has installed, files that status does not have yet. */
+/** Reports whether a pod installs, or has installed, files that status does not show yet. */
 function isUnrecorded({ status }: HubCommunityRepository, pod: Pod): boolean {
   const { install, claimUID } = installationOf(pod) ?? {};
   if (!install || pod.metadata.deletionTimestamp) return false;

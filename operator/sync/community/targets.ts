@@ -4,8 +4,9 @@ import { othersOf } from '../objects/ownership';
 import type { Services } from '../services';
 
 /**
- * The resources that own the targets on the volumes of hubs: the first one keeps it until it is removed
- * (rules.md, "Ownership of objects in the hub"). The target is known only after a download, so it is no identity of the kind.
+ * The resources that own the targets on the volumes of hubs. The first one keeps a target until it is removed
+ * (rules.md, "Ownership of objects in the hub"). The target is only known after a download, so it cannot be
+ * an identity of the kind.
  */
 export class Targets {
   /** Targets that are being installed and are not in status yet, by the uid of their resource. */
@@ -27,12 +28,12 @@ export class Targets {
     return owner;
   }
 
-  /** The target is in status now, or was not installed. */
+  /** Ends a reservation, since the target is in status now or was not installed. */
   clearReservation({ metadata }: HubCommunityRepository): void {
     this.reserved.delete(metadata.uid);
   }
 
-  /** The targets of a resource are free: those that wait for one are reconciled. */
+  /** Frees the targets of a resource, and requeues the resources that may wait for one. */
   release(resource: HubCommunityRepository): void {
     this.clearReservation(resource);
     for (const { kind, metadata } of this.others(resource))
@@ -44,5 +45,5 @@ export class Targets {
   }
 }
 
-/** Volumes may ignore case. */
+/** Compares targets without case, since some volumes ignore it. */
 const same = (one: string | undefined, other: string): boolean => one?.toLowerCase() === other.toLowerCase();

@@ -5,13 +5,13 @@ import { RepositoryRefused } from './errors';
 import type { RepositoryPackage } from './repository-package';
 import { themeTask } from './theme-names';
 
-/** Bytes of a file that is parsed. */
+/** The most bytes of a file that is parsed. */
 const LARGEST_THEME = 512 * 1024;
 
-/** Themes of a repository: they are in the status. */
+/** The most themes of a repository, since their names are in the status. */
 const MOST_THEMES = 500;
 
-/** @throws RepositoryRefused it has no themes */
+/** @throws RepositoryRefused the repository has no themes */
 export async function theme(
   archive: Archive,
   hints: Hints,

@@ -2,12 +2,12 @@ import { load, YAMLException } from 'js-yaml';
 import type { BoundedTask } from '../../base/bounded-task';
 import { isObject } from '../../base/is-object';
 
-/** Characters of the name of a theme: names are in the status. */
+/** The most characters in the name of a theme, since the names are in the status. */
 const LONGEST_THEME_NAME = 200;
 
 type ThemeNames =
   | { readonly names: readonly string[] }
-  /** `The file x` and this are a sentence. */
+  /** The rest of a sentence that begins with `The file x`. */
   | { readonly problem: string };
 
 /** The names of the themes in a file. */
@@ -30,5 +30,5 @@ function themeNames(text: string): ThemeNames {
       };
 }
 
-/** Reads a file, whose length the caller bounds. */
+/** Reads a file. The caller limits its length. */
 export const themeTask: BoundedTask<string, ThemeNames> = { name: 'themeNames', run: themeNames };

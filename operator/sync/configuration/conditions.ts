@@ -18,9 +18,12 @@ import { isInParts, isPartFile } from './generate/parts';
 import type { HttpResult } from './load/http-settings';
 import { changedParts, type ReloadPolicy } from './load/reload-decision';
 
-/** The outcomes of one reconcile of a HubConfiguration: the texts of its conditions, and the fields of its status. */
+/**
+ * The outcomes of one reconcile of a HubConfiguration: the messages of its conditions and the fields of its
+ * status.
+ */
 export class Outcomes {
-  /** @param record the record of the hub; undefined: there is none */
+  /** @param record the record of the hub, undefined if there is none */
   constructor(
     private readonly resource: HubConfiguration,
     private readonly content: Content,
@@ -28,9 +31,10 @@ export class Outcomes {
   ) {}
 
   /**
-   * The hub has loaded all of it, but the items that it says to have left out.
+   * The outcome of a configuration that the hub has loaded completely, except items that the hub reports to
+   * have left out.
    *
-   * @param empty folders of the volume without a file
+   * @param empty included folders on the volume that have no file
    */
   loaded(empty: readonly ForeignTarget[] = []): Outcome {
     const status = { ...this.generated, appliedHash: this.content.marker.configuration, changedSections: [] };
@@ -46,19 +50,25 @@ export class Outcomes {
     return ready('ConfigurationLoaded', sentences.join(' '), { status });
   }
 
-  /** The hub takes a folder that is not there for an empty one. */
+  /** The outcome of a configuration that includes missing folders: the hub treats them like empty ones. */
   foldersMissing(folders: readonly ForeignTarget[]): Outcome {
     const message = `The configuration includes folders that spec.files and the hub's volume do not have, so the hub loads nothing of them: ${places(folders)}. ${wayOut('folder')} Then delete the pod ${this.pod}, if it is not replaced by itself.`;
     return stalled('NotLoaded', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
   }
 
-  /** Nothing is known of the folders without a start of the pod, which spec.reloadStrategy does not allow. */
+  /**
+   * The outcome when it is unknown whether the included folders exist. The start of a pod would show it, but
+   * spec.reloadStrategy does not allow one.
+   */
   foldersUnknown(folders: readonly ForeignTarget[]): Outcome {
     const message = `The configuration includes folders that spec.files does not have: ${places(folders)}. Only the start of a pod shows whether the hub's volume has them, and spec.reloadStrategy is hot-reload: delete the pod ${this.pod}, or set it to auto.`;
     return stalled('RestartPending', message, { status: this.generated });
   }
 
-  /** The hub starts with no missing file, so these were made when its pod started, and they are empty. */
+  /**
+   * The outcome of a configuration that includes missing files. The hub does not start without them, so they
+   * were created as empty files when its pod started.
+   */
   includesNothing(names: readonly string[]): Outcome {
     const { targets } = this.content;
     const named = names.map((name) => {
@@ -70,7 +80,7 @@ export class Outcomes {
     );
   }
 
-  /** The hub has read it, and could not set up these sections. */
+  /** The outcome of a configuration that the hub has read, but some sections of which it could not set up. */
   notLoaded(sections: readonly string[], words: string): Outcome {
     const status = { ...this.generated, changedSections: sections };
     const cause = words ? `: ${words}` : '.';
@@ -82,7 +92,10 @@ export class Outcomes {
     return this.applying('ConfigurationGenerated', 'The hub checks and loads the configuration.');
   }
 
-  /** The first line of the problem is all that a column shows. */
+  /**
+   * The outcome of a configuration that the hub's check rejects. The first line of the message is all that a
+   * column of kubectl shows.
+   */
   checkFailed(problem: string): Outcome {
     const { files, targets } = this.content;
     const cause = missingVariable(problem, files) ?? missingFiles(problem, targets) ?? problem;
@@ -90,11 +103,12 @@ export class Outcomes {
   }
 
   /**
-   * The check accepts it, and the hub cannot start with it.
+   * The outcome of a configuration that the check accepts, but that the hub cannot start with.
    *
-   * @param observed.running hash of the configuration that the hub runs with instead; undefined: it is not back. A changed Hub
-   *   requeues no HubConfiguration, so that outcome has a delay.
-   * @param observed.heldBy why the Hub does not begin with the restart that loads the last good one
+   * @param observed.running hash of the configuration that the hub runs with instead, undefined if the hub is
+   * not back yet. In that case the outcome has a delay, since a changed Hub requeues no HubConfiguration.
+   * @param observed.heldBy the reason why the Hub does not begin the restart that loads the last good
+   * configuration
    */
   reverted({
     running,
@@ -118,7 +132,10 @@ export class Outcomes {
       : stalled('CheckFailed', message, { status: { ...this.generated, appliedHash: running } });
   }
 
-  /** The conditions of the Hub may have another cause. */
+  /**
+   * The outcome of an unchecked configuration with which the hub came up in recovery mode. The message gives
+   * no cause, since the conditions of the Hub may describe another one.
+   */
   revertedUnchecked(): Outcome {
     return this.failed(
       'The hub came up in its recovery mode with this configuration, which it had not checked. The previous one is loaded again, and the hub then checks this one.',
@@ -126,7 +143,10 @@ export class Outcomes {
     );
   }
 
-  /** The hub has run with no other files: the secrets of before have no copy. */
+  /**
+   * The outcome when the hub cannot start, and there are no other files with which it has run. Former secrets
+   * are not kept, so only a correction helps.
+   */
   noOther({ autoRestart }: ReloadPolicy, ends?: ProcessEnds): Outcome {
     const { pod } = this;
     const cause = ends?.words ?? this.record?.failed?.cause;
@@ -141,10 +161,11 @@ export class Outcomes {
   }
 
   /**
-   * The hub is in recovery mode with a configuration that it has run with: its pod is replaced, once.
+   * The outcome when the hub is in recovery mode with a configuration that it has run with before. Its pod is
+   * replaced once.
    *
-   * @param rejection why it does not run with this one
-   * @param heldBy why its pod is not replaced
+   * @param rejection the reason why the hub does not run with the desired configuration
+   * @param heldBy the reason why the pod is not replaced
    */
   healing(isReplaced: boolean, rejection: string | undefined, heldBy?: string): Outcome {
     const what = 'The hub came up in its recovery mode with a configuration that it has run with';
@@ -169,8 +190,10 @@ export class Outcomes {
   }
 
   /**
-   * @param heldBy why the Hub does not begin with the restart
-   * @param sections absent: all that differ
+   * The outcome while a restart of the hub is pending.
+   *
+   * @param heldBy the reason why the Hub does not begin the restart
+   * @param sections the sections that the restart loads; by default all that differ
    */
   restarting(heldBy: string | undefined, sections: readonly string[] = this.changed): Outcome {
     const loaded = sections.length > 0 ? list(sections) : 'the configuration';
@@ -181,7 +204,7 @@ export class Outcomes {
     return this.applying('RestartPending', message, sections);
   }
 
-  /** The restart that would load them is not allowed. */
+  /** The outcome when a restart is needed to load sections, but not allowed. */
   restartNeeded(sections: readonly string[], { strategy }: ReloadPolicy): Outcome {
     const why =
       strategy === 'hot-reload'
@@ -191,13 +214,19 @@ export class Outcomes {
     return stalled('RestartPending', message, { status: { ...this.generated, changedSections: sections } });
   }
 
-  /** A restart of the hub alone has no effect: its files are linked when its pod starts. */
+  /**
+   * The outcome when the hub does not read the mounted files. A restart of the hub's process has no effect,
+   * since its files are linked when its pod starts.
+   */
   newPodNeeded(): Outcome {
     const message = `The hub does not read the files that its pod mounts. A new pod reads them, and spec.reloadStrategy is hot-reload: delete the pod ${this.pod}, or set spec.reloadStrategy to auto.`;
     return stalled('RestartPending', message, { status: this.generated });
   }
 
-  /** The change is not written: a hub that runs could not read these files. */
+  /**
+   * The outcome of a change that adds or removes files under the strategy hot-reload. The change is not
+   * written, since a running hub could not read these files.
+   */
   newFiles(names: readonly string[]): Outcome {
     const { files } = this.content;
     if (names.some(isPartFile)) {
@@ -228,7 +257,7 @@ export class Outcomes {
     return stalled('CheckFailed', message, after === undefined ? { status } : { status, after });
   }
 
-  /** A change that is being applied is no warning. */
+  /** The outcome while a change is being applied. Its event is Normal, not a warning. */
   private applying(reason: ReadyReason, message: string, changedSections?: readonly string[]): Outcome {
     const isNew = conditionOf(this.resource, 'Ready')?.reason !== reason;
     const events: EventSpec[] = isNew ? [{ type: 'Normal', reason, message }] : [];
@@ -255,7 +284,7 @@ export class Outcomes {
     return objectNames(this.hub).pod;
   }
 
-  /** The sections that the hub has not loaded as they are now. */
+  /** The sections whose present content the hub has not loaded. */
   private get changed(): string[] {
     return this.record ? changedParts(this.record.loaded, this.content.sections) : [];
   }
@@ -264,7 +293,7 @@ export class Outcomes {
 const UNWRITTEN =
   'Nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change';
 
-/** How the hub failed to start with this configuration. */
+/** Describes how the hub failed to start with this configuration. */
 function failure(ends: ProcessEnds | undefined): string {
   return ends
     ? `The hub’s process ended ${ends.times} times with this configuration (last: ${ends.last})`
@@ -273,16 +302,19 @@ function failure(ends: ProcessEnds | undefined): string {
 
 const list = (sections: readonly string[]): string => sections.join(', ');
 
-/** Ids in a message. */
+/** The most ids in a message. */
 const MOST_IDS = 10;
 
-/** Empty: it has none. */
+/**
+ * A sentence about the automations, scenes and scripts that the configuration itself defines. Empty if there
+ * are none.
+ */
 function ownSentence(definitions: OwnDefinitions): string {
   const kinds = Object.entries(definitions).map(([kind, ids]) => `${kind} ${fewNames(ids, MOST_IDS)}`);
   return kinds.length > 0 ? `Its own automations, scenes and scripts stay in it: ${kinds.join('; ')}.` : '';
 }
 
-/** Remarks in a message. */
+/** The most remarks in a message. */
 const MOST_REMARKS = 5;
 
 function few(remarks: readonly string[]): readonly string[] {
@@ -291,7 +323,7 @@ function few(remarks: readonly string[]): readonly string[] {
   return [...remarks.slice(0, MOST_REMARKS), ...more];
 }
 
-/** Targets in a message. */
+/** The most targets in a message. */
 const MOST_PLACES = 10;
 
 function places(targets: readonly ForeignTarget[]): string {
@@ -300,10 +332,13 @@ function places(targets: readonly ForeignTarget[]): string {
   return [...named, ...rest].join('; ');
 }
 
-/** Interval of the checks of settings that are on trial, in milliseconds. */
+/** Milliseconds between checks of HTTP settings that are on trial. */
 const HTTP_POLL = 5_000;
 
-/** A configuration is in use with its section `http:` only. */
+/**
+ * Adds the state of the section `http:` to an outcome: a configuration is Ready only if this section is in
+ * use too.
+ */
 export function withHttp(outcome: Outcome, { source, condition, inProgress }: HttpResult): Outcome {
   const details = {
     status: { ...outcome.status, httpSource: source },
@@ -316,7 +351,10 @@ export function withHttp(outcome: Outcome, { source, condition, inProgress }: Ht
   return stalled(reason === 'RestartPending' ? reason : 'InvalidConfiguration', message, details);
 }
 
-/** The hub's words for `!env_var` without a value are the bare name of the variable. */
+/**
+ * Finds the use of `!env_var` in the files. For a variable without a value, the hub's error is just the name
+ * of the variable.
+ */
 function missingVariable(words: string, files: Files): string | undefined {
   const name = words.trim();
   if (!/^\w+$/.test(name)) return undefined;
@@ -329,7 +367,10 @@ function missingVariable(words: string, files: Files): string | undefined {
   return undefined;
 }
 
-/** The hub's words for an included file that it cannot read have its path, and no way out. */
+/**
+ * Adds sentences about missing included files to an error of the hub, which only has their paths and no
+ * remedy.
+ */
 function missingFiles(words: string, targets: readonly ForeignTarget[]): string | undefined {
   const paths = [...words.matchAll(/Unable to read file (.+)$/gm)].map(([, path]) => path!.trim());
   const missing = targets.filter(

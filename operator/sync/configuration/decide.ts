@@ -6,34 +6,40 @@ import { changedParts, decideReload, type ReloadPolicy } from './load/reload-dec
 import type { HubMode, Observed } from './record/observe';
 import type { ConfigurationRecord } from './record/record';
 
-/** All that a decision depends on. */
+/** All inputs of a decision. */
 export interface Situation {
   readonly content: Content;
   readonly policy: ReloadPolicy;
   readonly observed: Observed;
-  /** Undefined: no content is known to have run in this hub. */
+  /** Undefined if no content is known to have run in this hub. */
   readonly record: ConfigurationRecord | undefined;
-  /** The result of the last load, if it was of this content, policy and start of the hub. */
+  /**
+   * The result of the last load, if it was a load of this content, with this policy, in this start of the
+   * hub.
+   */
   readonly last?: LoadResult | undefined;
-  /** A person asks for a full reconcile: earlier answers do not count. */
+  /** A full reconcile was requested, so earlier answers do not count. */
   readonly forced: boolean;
 }
 
 /** The operator's knowledge of the desired content in the present start of the hub. */
 export type Known =
-  /** The hub has it, as far as can be seen; nothing of it waits for a restart. */
+  /** The hub has loaded the content, as far as the operator can see, and no section waits for a restart. */
   | 'InUse'
-  /** The hub has it, and sections wait for a restart. */
+  /** The hub has loaded the content, and some sections wait for a restart. */
   | 'Pending'
-  /** The hub has begun with it, and this start is not in the record. */
+  /** The hub has started with the content, but this start is not in the record yet. */
   | 'Begun'
-  /** The check of the hub, or of its pod, rejected it. */
+  /** The check by the hub, or at the start of its pod, rejected the content. */
   | 'Rejected'
-  /** The hub came up in recovery mode with it, or its process ended. */
+  /** The hub came up in recovery mode with the content, or its process ended. */
   | 'Failed'
-  /** A restart for it is published, which has not begun. */
+  /** A restart for the content is published but has not begun. */
   | 'Restarting'
-  /** The content is published, and nothing is known of it: a crash came between a write and its check. */
+  /**
+   * The content is published, but its check has no result, since the operator crashed between the write and
+   * the check.
+   */
   | 'Unchecked'
   | 'New';
 
@@ -43,25 +49,36 @@ export type Step =
   | 'ReportFailed'
   | 'ReportLoad'
   | 'ReportNewFiles'
-  /** Nothing is published that needs a restart, since the Hub cannot begin with one. */
+  /** Report that the Hub cannot begin a restart. Content that needs one is not published. */
   | 'ReportHeld'
-  /** Have the running hub check and load it. */
+  /** Make the running hub check and load the content. */
   | 'Load'
   | 'AwaitRestart'
-  /** Wait for the hub: it starts with the content. */
+  /** Wait for the hub, which starts with the content. */
   | 'Await'
-  /** Wait for the hub, which can load the content without a restart once it is back. */
+  /** Wait for the hub: once it is back, it can load the content without a restart. */
   | 'Hold'
-  /** Publish it with a restart, and wait. A pod that was started for it before is replaced, if its hub could not start. */
+  /**
+   * Publish the content with a restart, and wait. If a pod that was already started for the content failed,
+   * it is replaced.
+   */
   | 'Publish'
-  /** Publish the content of before, with a restart of the pod that failed, and remember that this one failed. */
+  /**
+   * Publish the former content, restart the pod that failed, and record the failure of the present content.
+   */
   | 'GoBack'
-  /** Publish the content of before, and replace the pod that has got an unchecked one. */
+  /** Publish the former content, and replace the pod that was started with unchecked content. */
   | 'GoBackUnchecked'
-  /** Publish the content that the hub has run with, and replace the pod once: it is in recovery mode with that content. */
+  /**
+   * The hub is in recovery mode with content that it has run with. Publish that content and replace the pod,
+   * once.
+   */
   | 'Heal';
 
-/** A hub that cannot be used is waited for; how long a change waits for it depends on why ({@link HOLD_LIMITS}). */
+/**
+ * Steps for a hub that cannot be used. The operator waits for it. The time limit for a change depends on the
+ * mode ({@link HOLD_LIMITS}).
+ */
 // prettier-ignore
 const UNUSABLE: Readonly<Record<Known, Step>> =
   { InUse: 'Await', Pending: 'Await', Begun: 'Await', Rejected: 'ReportRejected', Failed: 'ReportFailed', Restarting: 'Await', Unchecked: 'Hold', New: 'Hold' };
@@ -77,10 +94,12 @@ const STEPS: Readonly<Record<HubMode, Readonly<Record<Known, Step>>>> = {
   away: UNUSABLE,
 };
 
-/** The hub could not start. */
+/** Modes of a hub that could not start. */
 export const FAILED_MODES: ReadonlySet<HubMode> = new Set(['recovery', 'crashing']);
 
-/** Milliseconds that a change waits for a hub: one that runs may load it without a restart. */
+/**
+ * Milliseconds that a change waits for a hub in each mode, since a running hub may load it without a restart.
+ */
 const HOLD_LIMITS: Readonly<Record<HubMode, number>> = {
   usable: 0,
   recovery: 0,
@@ -90,12 +109,15 @@ const HOLD_LIMITS: Readonly<Record<HubMode, number>> = {
   away: HUB_RETURN_LIMIT,
 };
 
-/** Decides the next step: a pure function, so that a process that is killed anywhere is followed by one that goes on. */
+/**
+ * Decides on the next step. The decision is a pure function of observed state, so that another process can
+ * continue if this one is killed at any point.
+ */
 export function decide(situation: Situation): Step {
   const { observed, record, last, forced } = situation;
   const { mode } = observed;
   const known = knownOf(situation);
-  // A pod that fell back says the same until another one starts.
+  // A pod that fell back to former content reports the rejection until another pod starts.
   if (forced && known === 'Rejected') {
     if (mode === 'usable') return 'Load';
     if (!isRestarted(situation)) return publishIfAllowed(situation);
@@ -113,7 +135,7 @@ export function decide(situation: Situation): Step {
     case 'AwaitRestart':
       return mode === 'recovery' && observed.heldBy !== undefined ? 'GoBackUnchecked' : step;
     case 'ReportFailed':
-      // A crash came between the record and the publication.
+      // A crash came between the write of the record and the publication.
       return mode !== 'usable' && isPublished(situation) ? 'GoBack' : step;
     case 'GoBack':
       if (mode === 'crashing' && !isWorkloadOfRecord(situation)) return 'Await';
@@ -125,7 +147,10 @@ export function decide(situation: Situation): Step {
   }
 }
 
-/** The loaded content is not there any more, or a restart is not published because the Hub could not begin with it. */
+/**
+ * Reports whether a load has to be repeated: the loaded content is gone from the hub, or a restart was not
+ * published because the Hub could not begin it.
+ */
 function isToBeRepeated({ content, observed }: Situation, last: LoadResult): boolean {
   if (last.type === 'loaded') return last.pending.length === 0;
   if (last.type !== 'restart' || observed.heldBy !== undefined) return false;
@@ -138,29 +163,34 @@ function isHeldLongEnough(situation: Situation): boolean {
   return observed.mode === 'locked' && changesLogin(situation, record);
 }
 
-/** Parts of the configuration that decide who may log in, and from where. */
+/** Parts of the configuration that determine who may log in, and from where. */
 const LOGIN_PARTS: ReadonlySet<string> = new Set([
   'homeassistant.auth_providers',
   'homeassistant.auth_mfa_modules',
   'http',
 ]);
 
-/** A hub may refuse the operator because of its configuration: only another one, with a restart, frees it then. */
+/**
+ * Reports whether the change affects logins. If a hub refuses the operator because of its configuration, only
+ * another configuration, with a restart, helps.
+ */
 const changesLogin = ({ content }: Situation, { loaded }: ConfigurationRecord): boolean =>
   changedParts(loaded, content.sections).some((part) => LOGIN_PARTS.has(part));
 
 function publishIfAllowed(situation: Situation): Step {
   const { content, policy, observed, record } = situation;
-  // Nothing is left to be published. A hub that cannot start needs another pod all the same.
+  // The restart is already published, and the pod was started for it. Only a hub that cannot start needs yet
+  // another pod.
   if (isRestarted(situation) && !FAILED_MODES.has(observed.mode)) return 'Await';
   if (record && observed.heldBy !== undefined) return 'ReportHeld';
-  // With hot-reload no pod is started that could read new files, and a hub that restarts by itself could not.
+  // With hot-reload no pod is started that could read new files, and a hub that restarts for another reason
+  // could not read them either.
   const isKept = policy.strategy === 'hot-reload' && !FAILED_MODES.has(observed.mode);
   if (record && isKept && filesOfNextPod(record.files, content.files).length > 0) return 'ReportNewFiles';
   return 'Publish';
 }
 
-/** The operator's knowledge of the desired content. The first that applies counts. */
+/** The operator's knowledge of the desired content. The first case that applies is returned. */
 export function knownOf(situation: Situation): Known {
   const { content, observed, record } = situation;
   const { marker } = content;
@@ -168,7 +198,7 @@ export function knownOf(situation: Situation): Known {
   if (isFailed(situation) && !isSameContent(shown, marker)) return 'Failed';
   if (isRejected(situation)) return 'Rejected';
   if (mode === 'usable') return knownOfUsable(situation);
-  // A start with all of it went well before, unless sections of it were still waiting for one.
+  // The content of the record started completely before, unless some of its sections were still pending.
   const hasFailed = FAILED_MODES.has(mode);
   if (hasFailed && record && isSameContent(record.marker, marker))
     return record.pending.length === 0 ? 'InUse' : 'Begun';
@@ -196,23 +226,29 @@ function knownOfUsable(situation: Situation): Known {
       return record!.pending.length > 0 ? 'Pending' : 'InUse';
     }
   }
-  // With hot-reload, a restart that was decided under another strategy is withdrawn.
+  // With hot-reload, a restart that was published under another strategy is withdrawn.
   const isAhead = situation.policy.strategy !== 'hot-reload' && isRestartAhead(situation);
   return isAhead ? 'Restarting' : 'New';
 }
 
-/** Whether the record is of the present start of the hub. */
+/** Reports whether the record was made in the present start of the hub. */
 const isOfStart = ({ observed: { start }, record }: Pick<Situation, 'observed' | 'record'>): boolean =>
   record !== undefined && record.start.id === start?.id && record.start.version === start.version;
 
-/** Whether the content has failed. One that has run since, after a person had asked for it, has not. */
+/**
+ * Reports whether the content has failed. Content that has run successfully since, after a forced reconcile,
+ * counts as not failed.
+ */
 const isFailed = ({ content: { marker }, record }: Situation): boolean =>
   isSameContent(record?.failed?.marker, marker) && !isSameContent(record?.marker, marker);
 
 const isPublished = ({ content, observed }: Situation): boolean =>
   observed.published?.hash === content.marker.configuration;
 
-/** By the pod that fell back, or by the check of the hub: that verdict falls with the start, and stays while the hub is away. */
+/**
+ * Reports whether the content was rejected, either by the pod, which fell back to former content, or by the
+ * hub's check. A rejection by the check is valid for one start of the hub, and while the hub cannot be used.
+ */
 function isRejected(situation: Situation): boolean {
   const { content, observed, record } = situation;
   if (isSameContent(observed.pod?.rejected?.marker, content.marker)) return true;
@@ -223,7 +259,7 @@ function isRejected(situation: Situation): boolean {
 const isRestartPublished = (situation: Situation): boolean =>
   isPublished(situation) && isSameContent(situation.observed.published?.restart, situation.content.restart);
 
-/** Whether a restart for the content is published, and the present pod was started for it. */
+/** Reports whether a restart for the content is published and the present pod was started for it. */
 const isRestarted = (situation: Situation): boolean =>
   isRestartPublished(situation) &&
   isSameContent(situation.observed.template, situation.content.restart) &&
@@ -232,7 +268,7 @@ const isRestarted = (situation: Situation): boolean =>
 const isRestartAhead = (situation: Situation): boolean =>
   isRestartPublished(situation) && !isRestarted(situation);
 
-/** Whether the present run of the hub in its pod began with the content. */
+/** Reports whether the present run of the hub in its pod began with the content. */
 function hasBegun(situation: Situation): boolean {
   const { content, observed } = situation;
   const { begunWith, preparedWith } = observed.pod ?? {};
@@ -240,24 +276,33 @@ function hasBegun(situation: Situation): boolean {
   return isSameContent(preparedWith, content.marker) && isPublished(situation);
 }
 
-/** Whether the hub has begun with another content in its pod, although that was started for this one. */
+/**
+ * Reports whether the hub has started with other content in its pod, although the pod was started for this
+ * content.
+ */
 function isOfAnother({ content: { marker }, observed: { pod }, record }: Situation): boolean {
   const configuration = pod?.preparedWith?.configuration;
   const isPrepared = configuration === undefined || configuration === marker.configuration;
   return !isPrepared || pod?.uid === record?.start.pod;
 }
 
-/** Whether the content of before is published, and the pod that failed is gone. */
+/** Reports whether the former content is published and the pod that failed is gone. */
 function isBack({ observed: { pod, published }, record }: Situation): boolean {
   return published?.hash === record?.marker.configuration && pod?.uid !== record?.failed?.pod;
 }
 
-/** Whether nothing but the configuration differs from the pod in which the content of the record ran. */
+/**
+ * Reports whether the pod differs only in its configuration from the pod in which the content of the record
+ * ran.
+ */
 function isWorkloadOfRecord({ observed: { pod }, record }: Situation): boolean {
   return pod?.workload !== undefined && pod.workload === record?.start.workload;
 }
 
-/** Whether the pod was started for the content. With `autoRestart: false`, pods are not started for the secrets of now. */
+/**
+ * Reports whether the pod was started for the content. With `autoRestart: false`, changed secrets start no
+ * pod.
+ */
 function isPodOf({ content: { marker, restart }, observed: { pod } }: Situation): boolean {
   return (
     isSameContent(pod?.restart, restart) &&
@@ -265,7 +310,9 @@ function isPodOf({ content: { marker, restart }, observed: { pod } }: Situation)
   );
 }
 
-/** Whether the published files hold what only a restart loads, as changed secrets do. */
+/**
+ * Reports whether the published files contain changes that only a restart loads, for example changed secrets.
+ */
 function wouldRestart({ content, policy, record }: Situation): boolean {
   const nothing = { services: new Set<string>(), httpByApi: true, notSetUp: new Set<string>() };
   return decideReload(policy, record!.loaded, content.sections, nothing).type === 'restart';

@@ -33,7 +33,10 @@ import { ensureRecorderSecret } from './record/recorder-secret';
 import { textsOfHub } from './generate/texts';
 import { GeneratedConfigurationCache } from './generate/generated-configuration-cache';
 
-/** Generates the hub's configuration into a ConfigMap, which needs no running hub, and loads it into one that runs. */
+/**
+ * Generates the hub's configuration into a ConfigMap, which needs no running hub, and makes a running hub
+ * load it.
+ */
 export function configurationModule(services: Services, hubs: HubClients, restarts: PodRestarts) {
   const records = new ConfigurationRecords(services);
   const loads = new LoadJobs(services, records);
@@ -80,9 +83,14 @@ export function configurationModule(services: Services, hubs: HubClients, restar
   };
   return {
     module,
-    /** Whether a configuration is being loaded into the hub. A restart waits for the end of it. */
+    /**
+     * Reports whether a configuration is being loaded into the hub. A restart waits until the load has ended.
+     */
     isLoading: (hub: Hub) => loads.isLoading(hub),
-    /** Keeps the parts of the last content of a hub whose HubConfiguration is gone: a pod may start at any time. */
+    /**
+     * Keeps the ConfigMaps with the parts of the last content, for a hub whose HubConfiguration was deleted:
+     * its pod may start at any time.
+     */
     keepPartsOfLast: async (hub: Hub) => {
       const { namespace, name } = hub.metadata;
       if (!configurationOfHub(services, namespace, name)) await keepParts(services, records, hub);
@@ -96,10 +104,10 @@ type PrepareServices = Pick<Services, 'applier' | 'cache' | 'secrets' | 'setting
 
 type Prepared =
   | { readonly content: Content; readonly events: readonly EventSpec[] }
-  /** The problem; the hub keeps the last configuration. */
+  /** The problem that prevents the generation. The hub keeps its last configuration. */
   | { readonly outcome: Outcome };
 
-/** Generates the files and the Secret that they need besides. */
+/** Generates the files, and the Secret with the database URL that they may refer to. */
 async function prepare(
   services: PrepareServices,
   generation: GeneratedConfigurationCache,
@@ -133,9 +141,10 @@ async function prepare(
   const waits = await ensureRecorderSecret(services, resource, url?.url);
   if (waits !== undefined) return { outcome: wait('KeyNotFound', waits) };
   const secrets = await readGeneratedSecrets(services, namespace, name);
-  // The Secret came while the texts were read, so that the marker does not show its hash yet.
+  // The Secret was created while the files were generated, so the marker does not have its hash yet.
   if (secrets !== undefined && !hasSecrets) return prepare(services, generation, resource, spec);
-  // The file outlives its HubSecrets, for the configuration that is in use.
+  // The Secret outlives its HubSecrets, for the configuration that is in use. New content may only use
+  // secrets of an existing HubSecrets.
   const inUse = secretsOfHub(services, namespace, name) && secrets;
   const missing = missingSecrets(generated.secrets, inUse, name);
   if (missing !== undefined) return { outcome: wait('KeyNotFound', missing) };
@@ -154,7 +163,7 @@ const invalid = (problem: string): Outcome =>
 const wait = (reason: ReadyReason, problem: string): Outcome =>
   waiting(reason, kept(problem), DEPENDENCY_REQUEUE);
 
-/** Writes the objects only, for a dry run. The hub is not contacted. */
+/** Writes the objects in the cluster only, for a dry run. The hub is not contacted. */
 async function publishOnly(
   services: PrepareServices,
   generation: GeneratedConfigurationCache,
@@ -166,7 +175,10 @@ async function publishOnly(
   return ready('ConfigurationGenerated', 'The configuration is generated.');
 }
 
-/** The parts that have no effect, and those that lock the operator out, reported once for each version of the spec. */
+/**
+ * Warnings about parts of the spec that have no effect, and about parts that lock the operator out. They are
+ * reported once per version of the spec.
+ */
 function warningsOf(
   { metadata, status }: HubConfiguration,
   { recorder }: HubConfigurationSpec,

@@ -7,10 +7,13 @@ import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { type GivenFiles, givenFiles, type NamedConfigMap } from './generate/given-files';
 
-/** The entries of a ConfigMap by its version: they are read again only when it has changed. */
+/**
+ * The contents of ConfigMaps by their version in the cache: they are read again only when the ConfigMap has
+ * changed.
+ */
 const entries = new WeakMap<ClusterObject, Promise<NamedConfigMap | undefined>>();
 
-/** The files of a spec, with those of the ConfigMaps that it names. */
+/** The files of a spec, including those of the ConfigMaps that it names. */
 export async function readGivenFiles(
   services: Pick<Services, 'applier' | 'cache'>,
   { metadata: { namespace } }: HubConfiguration,
@@ -25,7 +28,7 @@ const ownership = new ObjectOwnership(API_GROUP);
 
 const isOfOperator = (object: ClusterObject): boolean => ownership.ownerIn(object) !== undefined;
 
-/** The cache has the metadata alone. */
+/** Reads a ConfigMap from the API server, since the cache has only its metadata. */
 function readConfigMap(
   services: Pick<Services, 'applier' | 'cache'>,
   namespace: string,

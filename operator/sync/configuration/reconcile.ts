@@ -28,7 +28,7 @@ import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './
 
 interface UnusableHub {
   readonly hub: Hub | undefined;
-  /** Why it cannot be used, with its fields of status. */
+  /** The outcome that says why the hub cannot be used, with its status fields. */
   readonly unusable: Outcome;
 }
 
@@ -40,10 +40,10 @@ interface Work extends Situation, DesiredContent {
 type UsableWork = Work & RunningHub;
 type UnusableWork = Work & UnusableHub;
 
-/** The part of them that needs no answer of the hub. */
+/** The inputs of a step that need no answer of the hub. */
 type Prepared = Omit<Work, 'observed' | 'last'>;
 
-/** Interval of the check whether a hub has had its time to return, or its process ends, in milliseconds. */
+/** Milliseconds between checks whether a hub has used up its time to return, or its process has ended. */
 const RETURN_POLL = 5_000;
 
 const START_HINT = `The hub is starting, and the change waits for up to ${HUB_START_LIMIT / 60_000} minutes. Annotate this resource with ${userAnnotations.reconcileAt} to restart the hub with it now.`;
@@ -51,11 +51,11 @@ const START_HINT = `The hub is starting, and the change waits for up to ${HUB_ST
 const TASKS: Readonly<Partial<Record<Known, LoadTask>>> = { Begun: 'adopt', InUse: 'check' };
 
 /**
- * Brings a configuration into its hub: reads the record, observes the hub, decides on one step and takes it (rules.md, "Reload or
- * restart"). Only steps write.
+ * Brings a configuration into its hub: reads the record, observes the hub, decides on one step and takes it
+ * (rules.md, "Reload or restart"). Only steps write.
  */
 export class ConfigurationReconciler {
-  /** The resource that is reconciled when a client is connected again. */
+  /** For each client, the resource that is requeued when the client reconnects. */
   private readonly followed = new WeakMap<HubClient, string>();
 
   constructor(
@@ -80,7 +80,7 @@ export class ConfigurationReconciler {
     const { resource, outcomes, record } = prepared;
     const observed = await observeUnusable(this.services, this.hubs, resource, hub, record?.start);
     const status = { ...unusable.status, ...outcomes.generated };
-    // The hub may not have answered when it was asked for its mode.
+    // The hub may not have answered the question for its mode, so it is asked again later.
     const after = observed.mode === 'recovery' ? { after: DEPENDENCY_REQUEUE } : {};
     const work = { ...prepared, observed, hub, unusable: { ...unusable, ...after, status } };
     return this.takeUnusable(decide(work), work);
@@ -95,12 +95,14 @@ export class ConfigurationReconciler {
     const last = this.loads.result(prepared, hub, observed.start);
     const work = { ...prepared, ...access, observed, last };
     const outcome = await this.takeUsable(decide(work), work);
-    // One restart at a time.
+    // A restart for the section `http:` has to wait for one that is already pending.
     const mayRestart = outcome.reason !== 'RestartPending' || outcome.type === 'Stalled';
     return this.syncHttp(resource, outcome, access, { ...policy, forced, mayRestart }, prepared.content);
   }
 
-  /** @param forced without the verdicts on other contents, so that they are tried again */
+  /**
+   * @param forced drops earlier verdicts on contents from the record, so that the contents are tried again
+   */
   private async record(hub: Hub, forced: boolean): Promise<ConfigurationRecord | undefined> {
     const record = await this.records.get(hub);
     if (!record || !forced) return record;
@@ -111,9 +113,10 @@ export class ConfigurationReconciler {
   }
 
   /**
-   * Also beside a configuration that cannot be generated: a trial of the settings has to be ended within minutes.
+   * Reconciles the settings of the section `http:`. This is done even if the configuration cannot be
+   * generated, since a trial of settings has to be ended within minutes.
    *
-   * @param content absent: it cannot be generated
+   * @param content undefined if the configuration cannot be generated
    */
   async syncHttp(
     resource: HubConfiguration,
@@ -132,7 +135,8 @@ export class ConfigurationReconciler {
         this.records.set(hub, { ...record, sentSettings }),
     };
     const { namespace, name } = hub.metadata;
-    // To parse a large home once more takes a second.
+    // The section of the loaded content is reused, since parsing the files of a large home again takes a
+    // second.
     const section =
       content?.marker.configuration === record.marker.configuration
         ? content.http
@@ -140,7 +144,10 @@ export class ConfigurationReconciler {
     return withHttp(outcome, await syncHttpSettings(client, section, { ...policy, ...memory }));
   }
 
-  /** A hub that reconnects may have been restarted, with other files or with pending sections. */
+  /**
+   * Requeues the resource when the hub reconnects, since it may have restarted, with other files or with
+   * pending sections.
+   */
   private followReconnects({ kind, metadata: { namespace, name } }: HubConfiguration, client: HubClient) {
     if (this.followed.get(client) === name) return;
     this.followed.set(client, name);
@@ -197,7 +204,10 @@ export class ConfigurationReconciler {
     }
   }
 
-  /** The hub runs with another content, and verdicts on that in the start before fall. */
+  /**
+   * Reports a failed content while the hub runs with another one. If the hub has restarted with that one, the
+   * record is updated, which drops verdicts from the start before.
+   */
   private async reportFailedInUsable(work: UsableWork): Promise<Outcome> {
     const { resource, hub } = work;
     const record = (await new RunningContents(this.services, this.records).find(work)) ?? work.record!;
@@ -205,12 +215,16 @@ export class ConfigurationReconciler {
     return this.reportFailed({ ...work, record }, hub, record.marker.configuration);
   }
 
-  /** Ready is proven by its effect: the integration of each section is set up. */
+  /**
+   * Reports a content that the hub has loaded. It is Ready only when the integration of each section is set
+   * up in the hub.
+   */
   private async reportInUse(work: UsableWork): Promise<Outcome> {
     const { resource, content, outcomes, hub, client, record, observed } = work;
     const { files, sections, definitions } = content;
     await publishLoaded(this.services, resource, hub, content);
-    // A record of an older operator, without a digest of the pod, or without the ids in the content.
+    // The record was written by an earlier version of the operator, without a digest of the pod or without
+    // the ids of definitions.
     const isOlder = record?.start.workload === undefined && observed.start.workload !== undefined;
     if (record && (isOlder || !isDeepStrictEqual(record.definitions ?? {}, definitions)))
       await this.records.set(hub, { ...record, definitions, start: isOlder ? observed.start : record.start });
@@ -251,7 +265,10 @@ export class ConfigurationReconciler {
     }
   }
 
-  /** A pod that was started for this content before has the same template: nothing but its deletion restarts it. */
+  /**
+   * Waits for the restart that loads the content. If the pod was already started for this content, its
+   * template does not change, so the pod is deleted.
+   */
   private async awaitRestart(work: UsableWork, sections?: readonly string[]): Promise<Outcome> {
     const { resource, content, observed, record, outcomes, hub } = work;
     const { pod, template, published, heldBy } = observed;
@@ -269,27 +286,32 @@ export class ConfigurationReconciler {
     return outcomes.restarting(isBegun ? undefined : heldBy, sections);
   }
 
-  /** @param running hash of the configuration that the hub runs with; undefined: it is not back */
+  /** @param running hash of the configuration that the hub runs with, undefined if it is not back yet */
   private async reportFailed(work: Work, hub: Hub, running?: string): Promise<Outcome> {
     const { resource, content, observed } = work;
     const record = work.record!;
     const { failed } = record;
     const words = observed.pod?.errorsBefore.join('\n');
-    // The log of the failed start is beside that of the next one, and gone after it.
+    // The log of the failed start is kept during the next start and lost after it.
     const isNew = failed?.cause === undefined && words && observed.pod?.uid !== failed?.pod;
     const known = isNew ? { ...record, failed: { ...failed!, cause: words } } : record;
     if (isNew) await this.records.set(hub, known);
     return new Outcomes(resource, content, known).reverted({ ...observed, running });
   }
 
-  /** The next start of the pod reads it; with hot-reload nothing causes one. */
+  /**
+   * Publishes the content, which the next start of the pod reads. Under hot-reload no restart is requested.
+   */
   private async publish({ resource, content, policy, observed }: UnusableWork): Promise<void> {
     const isFirst = observed.published === undefined;
     const mayRestart = isFirst || FAILED_MODES.has(observed.mode) || policy.strategy !== 'hot-reload';
     await publishConfiguration(this.services, resource, content, mayRestart ? content.restart : undefined);
   }
 
-  /** The pod of a hub that could not start may have been started for the content before: then its template stays the same. */
+  /**
+   * Deletes the pod of a hub that could not start, if the pod was already started for this content: its
+   * template does not change then.
+   */
   private async replaceFailed({ content, observed }: UnusableWork, hub: Hub): Promise<void> {
     const { mode, pod, template } = observed;
     const isOfPod = [template, pod?.restart].every((each) => isSameContent(each, content.restart));
@@ -298,8 +320,8 @@ export class ConfigurationReconciler {
   }
 
   /**
-   * One restart into recovery mode, or into a process that ends, and one out of it. What failed is in the record before
-   * anything is written, so that no crash repeats it.
+   * Goes back to the last good content after a restart into recovery mode, or into a process that ends. The
+   * failure is recorded before anything is written, so that a crash cannot repeat the failed restart.
    */
   private async goBack(work: UnusableWork, hub: Hub): Promise<Outcome> {
     const { resource, content, policy, observed, record, outcomes } = work;
@@ -326,7 +348,7 @@ export class ConfigurationReconciler {
       };
       await this.records.set(hub, former);
     }
-    // Another pod, and the next one, read the published files: they need no restart.
+    // If another pod has replaced the failed one, it reads the published files without a restart.
     const isSamePod = pod !== undefined && pod.uid === former.failed?.pod;
     const restart = {
       configuration: former.marker.configuration,
@@ -349,7 +371,10 @@ export class ConfigurationReconciler {
     return result === 'held' ? outcomes.restarting(observed.heldBy) : outcomes.revertedUnchecked();
   }
 
-  /** A passing cause, such as a full disk, or a volume that was not there. The record says that it was tried. */
+  /**
+   * Replaces the pod once, since the cause may be temporary, such as a full disk or a missing volume. The
+   * record says that this was tried.
+   */
   private async heal(work: UnusableWork, hub: Hub): Promise<Outcome> {
     const { resource, content, observed, outcomes } = work;
     const record = work.record!;
@@ -361,7 +386,7 @@ export class ConfigurationReconciler {
     const isReplaced = record.replacedPod !== undefined && record.replacedPod !== pod.uid;
     if (isReplaced) return outcomes.healing(true, rejection);
     if (record.replacedPod === undefined) {
-      // The next pod says nothing of what this one has rejected.
+      // The next pod does not know that this one rejected the desired content.
       const rejected =
         rejection === undefined ? record.rejected : { marker: content.marker, problem: rejection };
       await this.records.set(hub, { ...record, replacedPod: pod.uid, rejected });
@@ -374,7 +399,7 @@ export class ConfigurationReconciler {
   }
 }
 
-/** The end of a process enqueues nothing: a start with a new content is looked at. */
+/** Polls a start with new content, since the end of the hub's process enqueues no reconcile. */
 function awaitedStart(work: UnusableWork): { readonly after?: number } {
   const known = work.hub && knownOf(work);
   if (known === 'Restarting') return { after: DEPENDENCY_REQUEUE };
@@ -383,7 +408,11 @@ function awaitedStart(work: UnusableWork): { readonly after?: number } {
 
 const reportRejected = (work: Work): Outcome => work.outcomes.checkFailed(rejectionOf(work) ?? '');
 
-/** Why the desired content was rejected, in the words of the pod or the hub. Undefined: it was not. */
+/**
+ * The reason why the desired content was rejected, as reported by the pod or the hub.
+ *
+ * @returns undefined when it was not rejected
+ */
 function rejectionOf({ content, observed, record }: Work): string | undefined {
   return [observed.pod?.rejected, record?.rejected].find((each) =>
     isSameContent(each?.marker, content.marker),

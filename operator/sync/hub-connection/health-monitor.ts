@@ -16,17 +16,20 @@ interface Watch {
 }
 
 /**
- * Polls hubs between reconciles: asks each for its configuration with the operator's token, and requeues the Hub when
- * the answer changes. So a ban, a revoked token, a hang and the recovery mode are reported in time (rules.md, "Health
- * of a hub"), although an open WebSocket survives all of them.
+ * Polls hubs between reconciles: requests the configuration of each with the operator's token, and requeues
+ * the Hub when the answer changes. Bans, revoked tokens, hangs and recovery mode are reported in time this
+ * way (rules.md, "Health of a hub"), although an open WebSocket survives all of them.
  */
 export class HealthMonitor {
-  /** By uid: the watch of a deleted Hub ends by itself, also when one of its name was created again. */
+  /**
+   * Watches by the uid of their Hub. The watch of a deleted Hub ends even if another Hub of its name was
+   * created.
+   */
   private readonly watches = new Map<string, Watch>();
 
   constructor(private readonly services: Pick<Services, 'clock' | 'cache' | 'log' | 'requeue'>) {}
 
-  /** Watches a hub from now on, in place of an earlier watch of the same Hub. */
+  /** Watches a hub from now on. An earlier watch of the same Hub ends. */
   watch(hub: Hub, client: HubClient, fingerprint: string): void {
     const { uid } = hub.metadata;
     this.watches.get(uid)?.timer.clear();
@@ -60,14 +63,19 @@ export class HealthMonitor {
     const options = { timeout: HEALTH_CHECK_TIMEOUT };
     const fingerprint = await getConfig(client.rest, options).then(stateFingerprint, stateFingerprint);
     if (this.watches.get(uid) !== watch) return;
-    // The reconcile starts a new watch. Where it ends before that, this one still has to notice a deleted Hub.
+    // The reconcile starts a new watch. If it ends before it does so, this watch still has to notice that the
+    // Hub is deleted.
     if (fingerprint !== watch.fingerprint) this.services.requeue('Hub', namespace, name);
     watch.fingerprint = fingerprint;
     this.schedule(watch);
   }
 }
 
-/** The parts of an answer of the hub, or of its error, that the status of a Hub depends on. */
+/**
+ * The parts of the hub's answer, or of its error, that the status of a Hub depends on.
+ *
+ * @throws the error, if it does not come from the hub
+ */
 export function stateFingerprint(answer: unknown): string {
   if (answer instanceof HubError) return answer.name;
   if (answer instanceof Error) throw answer;

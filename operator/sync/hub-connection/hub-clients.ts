@@ -14,7 +14,10 @@ import type { Services } from '../services';
 import { Timer } from '../../base/timer';
 
 const { bootstrap, external } = definition.spec.properties;
-/** The fields of a Hub that its access depends on. Each reconcile of each child reads them; a whole spec has a hundred others. */
+/**
+ * The fields of a Hub that its access depends on. Every reconcile of a child fills in their defaults, and the
+ * whole spec has a hundred more fields.
+ */
 const accessSchema = { type: 'object', properties: { bootstrap, external } } as const;
 
 /** The client of a hub, or a sentence about the missing prerequisite. */
@@ -25,10 +28,13 @@ export interface Usable {
   readonly client: HubClient;
 }
 
-/** A usable hub, or the outcome of a child that waits for it. */
+/** A usable hub, or the outcome of a child that waits for the hub. */
 type Reached = Usable | { readonly outcome: Outcome };
 
-/** The clients of hubs for their children: by the name in `hubRef`, with the token of the Hub's Secret. */
+/**
+ * The clients with which children reach their hub: by the name in `hubRef`, with the token in the Hub's
+ * Secret.
+ */
 export class HubClients {
   /** Requeues the Hub when the answer of its hub changes. */
   readonly healthMonitor: HealthMonitor;
@@ -37,7 +43,9 @@ export class HubClients {
   private readonly known: PerHub<string>;
   private readonly check: Timer;
   private isHeldBy: (hub: Hub) => boolean = () => false;
-  /** The Secret content that each client masks; a changed Secret has a new content object. */
+  /**
+   * The content of the Secret whose values each client redacts. A changed Secret has a new content object.
+   */
   private readonly redacted = new WeakMap<HubClient, ReadonlyMap<string, string>>();
 
   constructor(private readonly services: Services) {
@@ -49,14 +57,14 @@ export class HubClients {
     this.check = new Timer(clock);
   }
 
-  /** The client of a hub; the same one while address and token stay the same. */
+  /** The client of a hub. It is reused while address and token are unchanged. */
   client(hub: Hub, access: HubAccess): HubClient {
     if (this.known.get(hub) === undefined) this.known.set(hub, clientKey(hub));
     if (!this.check.pending) this.scheduleCheck();
     return this.hubs.get(clientKey(hub), access);
   }
 
-  /** Closes the clients of deleted Hubs: without it their connections would be tried again for ever. */
+  /** Closes the clients of deleted Hubs at intervals: otherwise they would try to reconnect forever. */
   private scheduleCheck(): void {
     this.check.set(DELETED_HUBS_CHECK, () => {
       this.known.removeGone();
@@ -81,12 +89,12 @@ export class HubClients {
     this.hubs.close();
   }
 
-  /** Hubs for which `isHeld` is true are given nothing new. */
+  /** Sets the condition under which a hub is given nothing new. */
   holdWhile(isHeld: (hub: Hub) => boolean): void {
     this.isHeldBy = isHeld;
   }
 
-  /** Whether the hub is to be given nothing new, since it is about to be restarted. */
+  /** Reports whether the hub should be given nothing new, since it is about to be restarted. */
   isHeld(hub: Hub): boolean {
     return this.isHeldBy(hub);
   }
@@ -108,11 +116,12 @@ export class HubClients {
     return { hub, client: await this.withRedaction(hub, found.access) };
   }
 
-  /** The client of a hub in any state: its last known address may respond. */
+  /** The client of a hub in any state, since its last known address may respond. */
   async contact(hub: Hub): Promise<Contacted> {
     const found = await this.access(hub);
     if ('missing' in found) {
-      // `kubectl delete -f` removes the Secret of the token at once, and the objects in the hub later.
+      // `kubectl delete -f` removes the Secret with the token immediately, but the objects in the hub later.
+      // The existing client still has the token.
       const client = hub.metadata.deletionTimestamp ? this.hubs.existing(clientKey(hub)) : undefined;
       return client ? { client } : found;
     }
@@ -124,7 +133,10 @@ export class HubClients {
     return resolveAccess(this.services, hub, defaulted(accessSchema, hub.spec), hub.status?.url ?? '');
   }
 
-  /** The values to mask: the hub resolves `!secret` in live configs and quotes the values in its errors. */
+  /**
+   * The client of a hub, which redacts the hub's secrets: the hub resolves `!secret` in live configs and
+   * quotes the values in its errors.
+   */
   private async withRedaction(hub: Hub, access: HubAccess): Promise<HubClient> {
     const { namespace, name } = hub.metadata;
     const secret = await this.services.secrets.get(namespace, objectNames(name).secrets);
@@ -137,15 +149,16 @@ export class HubClients {
   }
 }
 
-/** The Hub of `hubRef` does not exist yet. */
+/** The outcome when the Hub of `hubRef` does not exist yet. */
 export function hubNotFound(name: string, details?: Parameters<typeof waiting>[3]): Outcome {
   const message = `Waiting for the Hub ${name}: it does not exist.`;
   return waiting('HubNotFound', message, DEPENDENCY_REQUEUE, details);
 }
 
 /**
- * The message is constant: otherwise each step of a restart of the hub would be written to all its children. A change
- * of the Hub enqueues them; the requeue is a fallback.
+ * The outcome of a child whose hub is not ready. Its message is constant, since otherwise each step of a
+ * hub's restart would cause a write of every child. A change of the Hub enqueues the children, and the
+ * requeue is a fallback.
  */
 function hubNotReady(name: string): Outcome {
   const [shortest, longest] = HUB_NOT_READY_POLL;
@@ -154,5 +167,8 @@ function hubNotReady(name: string): Outcome {
   return waiting('HubNotReady', message, after, { priority: 'resync', requestPending: true });
 }
 
-/** With the uid: a Hub that is created again under the name of a deleted one has another client. */
+/**
+ * Key of a Hub's client. It has the uid, so that a Hub that is created again under the name of a deleted one
+ * gets a new client.
+ */
 const clientKey = ({ metadata: { namespace, name, uid } }: Hub): string => `${namespace}/${name}/${uid}`;

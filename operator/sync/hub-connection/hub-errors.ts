@@ -20,22 +20,28 @@ export type HubRequest = 'object' | 'state';
 
 interface Row {
   readonly error: abstract new (...args: never[]) => HubError;
-  /** Only for a request of this type about an object, or for one about the state; absent: for all. */
+  /**
+   * Limits the row to one type of request about an object, or to requests about the state. If absent, the row
+   * is for all requests.
+   */
   readonly request?: RequestType | 'state';
   readonly reason: ReadyReason;
-  /** Milliseconds until the next attempt (Waiting); `never`: the resource itself has to change (Stalled). */
+  /**
+   * Milliseconds until the next attempt, which makes the outcome Waiting. `never`: the resource itself has to
+   * change, so the outcome is Stalled.
+   */
   readonly retryAfter: number | 'never';
-  /** Before the words of the hub. */
+  /** Text before the message of the hub. */
   readonly prefix?: string;
 }
 
 const REJECTED = 'The hub rejected it: ';
 
-/** @param words of the hub */
+/** @param words the message of the hub */
 export const rejectedMessage = (words: string): string => `${REJECTED}${words}`;
 
 /**
- * One row per error class of the hub's client; the first row that matches decides (rules.md, "Waiting is not an
+ * One row per error class of the hub's client. The first matching row decides (rules.md, "Waiting is not an
  * error").
  */
 const TABLE: readonly Row[] = [
@@ -44,8 +50,8 @@ const TABLE: readonly Row[] = [
   { error: HubUnreachable, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
   { error: HubNotRunning, reason: 'HubNotReady', retryAfter: POD_NOT_READY_REQUEUE },
   { error: NotHomeAssistant, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
-  // An unreadable part of the hub says nothing about the object: a part of its API is not loaded, or a proxy refuses
-  // it.
+  // A failed read says nothing about the object: a part of the hub's API is not loaded, or a proxy refuses
+  // the request.
   {
     error: HubRejected,
     request: 'read',
@@ -70,8 +76,8 @@ const TABLE: readonly Row[] = [
 /**
  * The outcome of a resource whose hub failed with `error`.
  *
- * @param details of the outcome; `message` replaces that of the table
- * @throws error itself when the table does not have it: it is retried with backoff
+ * @param details details of the outcome; `message` replaces the message of the table
+ * @throws error itself when the table has no row for it; the reconcile is retried with backoff
  */
 export function hubErrorOutcome(
   error: unknown,

@@ -6,10 +6,13 @@ import { readFormerValues } from '../secrets-yaml/values-in-use';
 import { SECRETS_HASH_KEY } from '../secrets-yaml/secrets-yaml';
 import type { Services } from '../services';
 
-/** The part of a Hub that says where its secrets are. */
+/** The part of a Hub that tells where its secrets are. */
 type NamedHub = { readonly metadata: Pick<Hub['metadata'], 'namespace' | 'name'> };
 
-/** Masks the secrets of the hub in a text. The hub and its check quote files, secrets included. */
+/**
+ * Returns a function that masks the hub's secrets in a text. Errors of the hub and of its configuration check
+ * quote files, including secrets.
+ */
 export async function hubRedactor(
   { secrets }: Pick<Services, 'secrets'>,
   { metadata: { namespace, name } }: NamedHub,
@@ -21,21 +24,25 @@ export async function hubRedactor(
   return redact;
 }
 
-/** By the content of a Secret; one that is changed has another content object. */
+/** Redactors by the content of the Secret. A changed Secret has another content object. */
 const redactors = new WeakMap<ReadonlyMap<string, string>, Redact>();
 
-/** The values that the hub may quote, by the content of the Secret `<hub>-secrets`: those of now and of before. */
+/**
+ * The values that the hub may quote, from the content of the Secret `<hub>-secrets`: the present values and
+ * the former ones.
+ */
 export function valuesIn(content: ReadonlyMap<string, string> | undefined): string[] {
   return [...secretValues(content?.get('secrets.yaml') ?? ''), ...readFormerValues(content)];
 }
 
-/** The values of a `secrets.yaml`, without the hash of its content, which is no secret. */
+/** The values of a `secrets.yaml`. The hash of its content is left out, since it is not secret. */
 function secretValues(yaml: string): string[] {
   try {
     const [values] = loadAll(yaml); // an empty file is no document
     return (
       Object.entries(values ?? {})
-        // The text of a list that aliases repeat has no bound, and no secret is a list.
+        // Lists are skipped: with YAML aliases the text of a list can grow without bound, and no secret is a
+        // list.
         .filter(([key, value]) => key !== SECRETS_HASH_KEY && typeof value !== 'object')
         .map(([, value]) => String(value))
     );

@@ -7,7 +7,10 @@ import type { HubClients } from './hub-clients';
 type Child = CustomResource &
   Resource<{ readonly hubRef: { readonly name: string }; readonly suspend?: boolean }>;
 
-/** For a kind that needs files in the hub's pod, which an external hub does not have (rules.md, "External hubs"). */
+/**
+ * Wraps the module of a kind that needs files in the hub's pod, which an external hub does not have
+ * (rules.md, "External hubs").
+ */
 export function notForExternalHubs<R extends Child>(hubs: HubClients, module: SyncModule<R>): SyncModule<R> {
   return {
     ...module,

@@ -4,7 +4,9 @@ import type { Cache } from '../../runtime/cache';
 
 type Identity = Pick<CustomResource['metadata'], 'namespace' | 'name' | 'uid'> & Pick<CustomResource, 'kind'>;
 
-/** State of resources between reconciles, by their uid. Each new entry removes those of deleted resources. */
+/**
+ * State of resources between reconciles, by their uid. Each new entry removes the state of deleted resources.
+ */
 export class PerResource<R extends CustomResource, T> {
   private readonly entries = new Map<string, { readonly of: Identity; readonly value: T }>();
 
@@ -45,5 +47,5 @@ export class PerResource<R extends CustomResource, T> {
   }
 }
 
-/** State of Hubs. */
+/** State of Hubs between reconciles, see {@link PerResource}. */
 export class PerHub<T> extends PerResource<Hub, T> {}

@@ -3,7 +3,10 @@ import { type HubUse, readNamedSecret, SecretRefused } from '../../runtime/named
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
-/** A value of a Secret, or a sentence that names the missing part. `isRefused`: no resource may name that Secret. */
+/**
+ * A value of a Secret, or a sentence that names the missing part. `isRefused`: the policy of the operator
+ * allows no resource to name that Secret.
+ */
 type SecretValue = { readonly value: string } | MissingValue;
 
 export interface MissingValue {
@@ -12,8 +15,8 @@ export interface MissingValue {
 }
 
 /**
- * `field`: the one of the spec that names the Secret; undefined: its name follows from that of the Hub. `byBootstrap`: the
- * operator creates the Secret itself.
+ * A reference to a key of a Secret. `field` is the field of the spec that names the Secret, undefined if its
+ * name is derived from the name of the Hub. `byBootstrap`: the operator creates the Secret.
  */
 interface SecretReference {
   readonly name: string;
@@ -23,7 +26,9 @@ interface SecretReference {
   readonly use?: HubUse;
 }
 
-/** Reads a value of a Secret that a Hub names, or of the one that the operator has generated for it. */
+/**
+ * Reads a value from a Secret that a Hub names, or from the Secret that the operator generated for the Hub.
+ */
 export async function secretValue(
   services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings'>,
   hub: Hub,

@@ -20,22 +20,28 @@ interface Pod extends ClusterObject {
   readonly status?: { readonly podIP?: string };
 }
 
-/** `spec.clusterIP` of a Service without an address of its own. */
+/** `spec.clusterIP` of a Service that has no cluster IP. */
 const HEADLESS = 'None';
 
-/** How connections to a hub of the operator are made: to the addresses of its Service, not of what a name server answers. */
+/**
+ * Connection options for a hub that the operator runs. Connections go to the addresses of its Service from
+ * the cache, not to addresses that a DNS server returns.
+ */
 export function hubConnection(
   services: ConnectionServices,
   hub: Hub,
 ): Pick<HubAddress, 'localAddress' | 'lookup'> {
   const { settings } = services;
   const localAddress = settings.hubSourceAddress || undefined;
-  // A sandbox says with the annotation where its hubs are.
+  // In a sandbox the annotation has the address of the hub.
   if (settings.hubUrlAnnotation) return { localAddress };
   return { localAddress, lookup: lookupAs(() => addressesOf(services, hub)) };
 }
 
-/** None: there is no Service that leads to the pod of this Hub alone, and nothing is sent. */
+/**
+ * The addresses of the Hub's Service. The list is empty if no Service leads only to the pod of this Hub, and
+ * then nothing is sent.
+ */
 function addressesOf({ cache, applier }: ConnectionServices, hub: Hub): readonly string[] {
   const { namespace, name } = hub.metadata;
   const names = objectNames(name);
@@ -46,6 +52,9 @@ function addressesOf({ cache, applier }: ConnectionServices, hub: Hub): readonly
   return (clusterIP === HEADLESS ? [podIP()] : clusterIPs).filter((address) => address !== '');
 }
 
-/** False: someone has changed the Service, which stays so while the Hub is suspended or its Service cannot be applied. */
+/**
+ * Reports whether the Service selects the pod of the Hub. If someone has changed the selector, it stays so
+ * while the Hub is suspended or its Service cannot be applied.
+ */
 const selectsPodOf = (hub: Hub, { spec }: Service): boolean =>
   Object.entries(selectorOf(hub)).every(([key, value]) => spec?.selector?.[key] === value);

@@ -21,10 +21,10 @@ export function tokenSecretName(hub: Hub, { bootstrap }: Pick<HubSpec, 'bootstra
 
 export type TokenServices = Pick<Services, 'applier' | 'cache' | 'clock'>;
 
-/** The address and the token of a hub, or the one that is missing. */
+/** The address and the token of a hub, or a sentence about the missing part. */
 type Access = { readonly access: HubAccess } | MissingValue;
 
-/** @param url of a hub that the operator runs; that of an external hub is in its spec */
+/** @param url address of a hub that the operator runs; an external hub has its URL in the spec */
 export async function resolveAccess(
   services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings'>,
   hub: Hub,
@@ -53,7 +53,7 @@ export async function resolveAccess(
     external.caSecretRef &&
     (await secretValue(services, hub, { ...external.caSecretRef, field: 'spec.external.caSecretRef' }));
   if (ca && 'missing' in ca) return ca;
-  // `http://hub/` is the same hub as `http://hub`.
+  // Only the origin is used: `http://hub/` is the same hub as `http://hub`.
   return {
     access: {
       ...access,
@@ -66,19 +66,21 @@ export async function resolveAccess(
   };
 }
 
-/** The owner of a long-lived token of the operator: a part of its name, which people see in their profile. */
+/**
+ * The owner in the name of a long-lived token of the operator, which users see in their profile in the hub.
+ */
 const TOKEN_OWNER = /^Hub Operator [^ /]+\/[^ /]+$/;
 
 /**
- * Revokes all tokens of the operator but `keep`, which is stored: those that a crash kept out of the Secret, and those of
- * earlier Hubs on this volume, also of other names. A volume serves one Hub.
+ * Revokes all tokens of the operator except the stored token `keep`: tokens that a crash kept from being
+ * stored, and tokens of earlier Hubs on this volume, also under other names. A volume serves one Hub.
  */
 export function revokeOtherTokens(connection: HubConnection, keep: string): Promise<number> {
   return revokeOldTokens(connection, (owner) => TOKEN_OWNER.test(owner), keep);
 }
 
 /**
- * Creates a token of the connection's user and stores it. Earlier tokens stay valid.
+ * Creates a token for the user of the connection and stores it. Earlier tokens stay valid.
  *
  * @throws NameConflict the Secret for it belongs to another owner
  */
@@ -90,7 +92,8 @@ export async function issueToken(
 ): Promise<string> {
   const { applier, clock } = services;
   const { namespace, name } = hub.metadata;
-  // Checked first: otherwise every reconcile would leave a token in the hub that cannot be stored.
+  // The Secret is checked first, since otherwise every reconcile would leave a token in the hub that cannot
+  // be stored.
   await applier.dryRun(builtin.Secret, tokenSecret(hub, spec, ''), { owner: hub });
   const { tokenLifespanDays: lifespanDays } = spec.bootstrap;
   const owner = `Hub Operator ${namespace}/${name}`;
@@ -108,7 +111,7 @@ function tokenSecret(hub: Hub, spec: HubSpec, token: string): Manifest {
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
 }
 
-/** The Secrets that have a token under an earlier name. */
+/** The operator's Secrets with a token of this Hub under an earlier name. */
 function supersededSecrets({ cache, applier }: TokenServices, hub: Hub, current: string): string[] {
   const labels = Object.entries({ ...API_TOKEN_LABELS, ...applier.labels(hub) });
   return [...cache.list(builtin.Secret.kind, hub.metadata.namespace)]
@@ -120,11 +123,12 @@ function supersededSecrets({ cache, applier }: TokenServices, hub: Hub, current:
 }
 
 /**
- * Replaces the token before it expires, while it can still create its successor: this needs no password of the owner.
- * The old token is revoked when the new one has been used, since others use it until they see the Secret change.
+ * Replaces the token before it expires, while it can still create its successor without the owner's password.
+ * The old token is revoked once the new one has been used, since other components use the old token until
+ * they see the changed Secret.
  */
 export class TokenRenewal {
-  /** The token that the one in the Secret replaces. */
+  /** The former token of each Hub, which the token in the Secret replaces. */
   private readonly superseded: PerHub<string>;
 
   constructor(private readonly services: TokenServices) {
@@ -153,7 +157,10 @@ export class TokenRenewal {
   }
 }
 
-/** Whether a token is in the last tenth of its lifetime, at most 30 days before its end. False: it does not say when it ends. */
+/**
+ * Reports whether a token is in the last tenth of its lifetime and at most 30 days before its end. False if
+ * the token has no end.
+ */
 export function renewalDue(token: string, now: number): boolean {
   const life = tokenValidity(token);
   if (!life) return false;

@@ -3,35 +3,44 @@ import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../base/clock';
 import { FINALIZER_SKIP, FINALIZER_TRY } from '../../base/limits';
 
-/** Milliseconds from an answer of the hub to the next question. */
+/** Milliseconds between an answer of the hub and the next request. */
 const PAUSE = 1_000;
-/** A removal that is not continued within this time (milliseconds) has ended. */
+/** Milliseconds after which a removal that is not continued counts as ended. */
 const PENDING = 2 * FINALIZER_TRY;
 
 /**
- * Asks a hub whether it answers, as long as resources of it are being removed: all of them share the question and its time
- * limit, which begins with the deletion (rules.md, "Finalizers"). Times are of the monotonic clock.
+ * Polls a hub while resources of it are being removed. All removals share the request and its time limit,
+ * which begins with the deletion (rules.md, "Finalizers"). Times are of the monotonic clock.
  */
 export class AnswerWatch {
-  /** Removals that are due or have begun: until when each counts, by the uid of the resource. */
+  /**
+   * Removals that are due or have begun, by the uid of the resource. The value is the time until which a
+   * removal counts.
+   */
   private readonly pending = new Map<string, number>();
   private skippedUntil = -Infinity;
-  /** Resolves with whether the hub has answered; undefined: it is not being asked. */
+  /** Resolves with true when the hub answers the current request. Undefined while there is no request. */
   private question: Promise<boolean> | undefined;
   private isRunning = false;
 
-  /** @param onSilence called with the resources whose removal is due or has begun, when the hub does not answer */
+  /**
+   * @param onSilence called when the hub does not answer, with the resources whose removal is due or has
+   * begun
+   */
   constructor(
     private readonly clock: Clock,
     private readonly onSilence: (uids: readonly string[]) => void,
   ) {}
 
-  /** The hub has not answered a moment ago: nothing is tried. */
+  /**
+   * True while the hub counts as not responding, because it did not answer a moment ago. Requests are skipped
+   * then.
+   */
   get isSkipped(): boolean {
     return this.skippedUntil > this.clock.monotonic();
   }
 
-  /** The removal of a resource is due, or goes on. */
+  /** Records that the removal of a resource is due, or goes on. */
   begin(uid: string, client: Pick<HubClient, 'rest'>): void {
     if (this.isSkipped) return this.onSilence([uid]);
     this.pending.set(uid, this.clock.monotonic() + PENDING);
@@ -42,7 +51,7 @@ export class AnswerWatch {
     this.pending.delete(uid);
   }
 
-  /** Whether the hub answers: by the question that it is being asked, or by another one. */
+  /** Reports whether the hub answers the current request. If there is none, a request is sent. */
   answers(client: Pick<HubClient, 'rest'>): Promise<boolean> {
     return this.isSkipped ? Promise.resolve(false) : this.ask(client);
   }

@@ -3,18 +3,21 @@ import type { HubClient } from '../../client/hub-client';
 import { MARKER_SCRIPT } from '../../kinds/ids';
 
 /**
- * A content by its hashes. The marker {@link MARKER_SCRIPT} shows the one that the hub has read last, in variables, which the hub
- * answers to `script/config` once it has reloaded its scripts. The Hub copies the one to restart the hub for to the pod template.
+ * The hashes that identify a content of the hub. The marker script {@link MARKER_SCRIPT} has the hashes of
+ * the last content that the hub has read, as variables: the hub returns them for `script/config` after it has
+ * reloaded its scripts. The Hub copies the hashes of a content that needs a restart to the pod template.
  */
 export interface ContentHashes {
   readonly configuration: string;
-  /** Absent for a hub without secrets. */
+  /** Hash of the secrets. Absent for a hub without secrets. */
   readonly secrets?: string | undefined;
 }
 
 /**
- * The marker that the hub has read last; undefined: it has read a configuration without one. Of a configuration with other
- * parts than its own, it is the marker of no content.
+ * The hashes in the marker that the hub has read last. If the hub has read parts of another content, the hash
+ * of the configuration is changed, so that it equals that of no content.
+ *
+ * @returns undefined when the configuration that the hub has read has no marker
  */
 export async function readMarker(client: HubClient): Promise<ContentHashes | undefined> {
   const { configuration, secrets, parts = [] } = (await scriptVariables(client, MARKER_SCRIPT)) ?? {};
@@ -26,7 +29,7 @@ export async function readMarker(client: HubClient): Promise<ContentHashes | und
   };
 }
 
-/** The digest of a part as the marker names it, and as the hub has read it. */
+/** Reports whether the digest of a part in the marker equals the digest of the part that the hub has read. */
 const isPair = (part: unknown): boolean => Array.isArray(part) && part.length === 2 && part[0] === part[1];
 
 export function isSameContent(a: ContentHashes | undefined, b: ContentHashes): boolean {

@@ -10,7 +10,10 @@ import { DELIVERIES, deliveryMetadata } from './delivery';
 import { volumeOf } from './hub-volume';
 import { keepsVolume } from './retain';
 
-/** Delivered definitions belong to the volume of a hub, as those in its own files do (rules.md, "Another volume"). */
+/**
+ * Delivered definitions belong to the volume of a hub, like the definitions in its own files (rules.md,
+ * "Another volume").
+ */
 
 type VolumeServices = Pick<Services, 'applier' | 'cache'>;
 
@@ -19,10 +22,12 @@ interface MountedConfigMap extends ClusterObject {
 }
 
 /**
- * Takes the definitions of other volumes out of the ConfigMaps that the pod mounts, and puts them into others, which nothing uses. Those
- * of this volume come back from there. Each is in both rather than in neither.
+ * Moves definitions of other volumes out of the ConfigMaps that the pod mounts into ConfigMaps that are not
+ * mounted, and moves definitions of this volume back. Each move creates the copy first, so a crash leaves
+ * definitions in both places, never in neither.
  *
- * @param volume the uid of the claim; undefined: there is none, so that the next one is another volume than any before
+ * @param volume uid of the claim, undefined if there is none: the next claim is then another volume than any
+ * before
  */
 export async function separateDelivered(
   services: VolumeServices,
@@ -39,7 +44,11 @@ export async function separateDelivered(
     if (volumeOf(kept.object) === volume) await bringBack(services, hub, kept);
 }
 
-/** A sentence that names the ConfigMaps with definitions of other volumes; undefined: there are none. */
+/**
+ * A sentence that names the ConfigMaps with definitions of other volumes.
+ *
+ * @returns undefined when there are none
+ */
 export function keptNotice(services: VolumeServices, hub: Hub): string | undefined {
   const names = keptDelivered(services, hub).map(({ object }) => object.metadata.name);
   if (names.length === 0) return undefined;
@@ -49,7 +58,7 @@ export function keptNotice(services: VolumeServices, hub: Hub): string | undefin
   );
 }
 
-/** End of the name of a ConfigMap that is kept aside: a hash of its content. */
+/** The end of the name of a ConfigMap that is kept aside: a hash of its content. */
 const HASH = /^[0-9a-f]{8}$/;
 
 interface Kept {
@@ -85,7 +94,8 @@ async function keepAside(
     .update(JSON.stringify([former, found.data]))
     .digest('hex');
   if (hasDefinitions(found))
-    // Not owned: these may be definitions of people, whose volume is kept elsewhere.
+    // The copy gets no owner reference: it may have definitions that users made, and their volume may outlive
+    // the Hub.
     await applier.apply(
       builtin.ConfigMap,
       copyOf(found, { namespace, name: names.keptDelivery(index, content.slice(0, 8)) }),
@@ -102,7 +112,7 @@ async function bringBack(services: VolumeServices, hub: Hub, { object, index }: 
   const { namespace, name } = hub.metadata;
   const target = objectNames(name).delivery(index);
   const found = await applier.find<MountedConfigMap>(builtin.ConfigMap, namespace, object.metadata.name);
-  // The hub may have been given others meanwhile: then they stay aside.
+  // If the hub has got other delivered definitions since, these stay aside.
   if (!found || (await applier.find(builtin.ConfigMap, namespace, target))) return;
   await applier.apply(builtin.ConfigMap, copyOf(found, { namespace, name: target }), {
     owner: hub,
@@ -121,7 +131,10 @@ function copyOf(
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
 }
 
-/** A ConfigMap without definitions has lines with brackets and with marker scripts. */
+/**
+ * Reports whether a ConfigMap has definitions. Without any it has only lines with brackets and with marker
+ * scripts.
+ */
 const hasDefinitions = ({ data = {} }: MountedConfigMap): boolean =>
   Object.values(data).some((text) => text.split('\n').some(isDefinition));
 

@@ -6,19 +6,28 @@ import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { isForOtherVolume } from './hub-volume';
 
-/** The numbers of the ConfigMaps, from 0. */
+/** The indices of the delivery ConfigMaps, from 0. */
 export const DELIVERIES: readonly number[] = Array.from({ length: MOST_DELIVERIES }, (_, index) => index);
 
-/** Key of a ConfigMap, and name of the file that it becomes: that of the hub's own file of the kind. */
+/**
+ * Key in a delivery ConfigMap, and name of the file that it becomes: the name of the hub's own file of the
+ * kind.
+ */
 export const deliveredFile = (kind: ConfigEntityKind): string => OWN_FILES[kind];
 
 /** Directory of the files of a kind in the mounted volume. */
 export const deliveredDirectory = (kind: ConfigEntityKind): string => `${kind}s`;
 
-/** The file in the hub's directory that includes the directory of a kind; `prepare-config` writes it. */
+/**
+ * The file in the hub's configuration directory that includes the directory of a kind. The script
+ * `prepare-config` writes it.
+ */
 export const deliveryInclude = (kind: ConfigEntityKind): string => `hub-operator/${deliveredFile(kind)}`;
 
-/** The volume of a pod: a directory for each kind, with a directory for each ConfigMap in it. */
+/**
+ * The volume of the pod with the delivered files: a directory for each kind, which has a directory for each
+ * ConfigMap.
+ */
 export function deliveryVolume(hub: string) {
   const names = objectNames(hub);
   const sources = DELIVERIES.map((index) => ({
@@ -34,7 +43,11 @@ export function deliveryVolume(hub: string) {
   return { name: 'delivery', projected: { sources } };
 }
 
-/** The metadata of a ConfigMap; undefined: there is none. */
+/**
+ * The metadata of a delivery ConfigMap.
+ *
+ * @returns undefined when it does not exist
+ */
 export const deliveryMetadata = (
   { cache }: Pick<Services, 'cache'>,
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -42,7 +55,10 @@ export const deliveryMetadata = (
 ): ClusterObject | undefined =>
   cache.get<ClusterObject>(builtin.ConfigMap.kind, namespace, objectNames(name).delivery(index));
 
-/** Whether the hub has to read delivered files: `spec.delivery` says so, or some are left from before. */
+/**
+ * Reports whether the hub has to read delivered files, because `spec.delivery` says so or because delivered
+ * files are left from before.
+ */
 export function readsDelivery(
   services: Pick<Services, 'applier' | 'cache'>,
   namespace: string,

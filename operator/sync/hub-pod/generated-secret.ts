@@ -5,11 +5,12 @@ import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
 /**
- * Creates a Secret with values that the operator generated for a Hub. They are made once, so an existing Secret is never
- * changed.
+ * Creates a Secret with values that the operator generated for a Hub. The values are generated once, so an
+ * existing Secret is never changed.
  *
- * @param owned it goes with the Hub
- * @throws ApiError of the server; a conflict: it exists, though it may not be in the cache yet
+ * @param owned whether the Secret is deleted with the Hub
+ * @throws ApiError from the API server; a conflict if the Secret exists, though it may not be in the cache
+ * yet
  */
 export async function createGeneratedSecret(
   services: Pick<Services, 'applier' | 'cache' | 'cluster'>,

@@ -12,25 +12,26 @@ import { keepsVolume } from './retain';
 import { PerHub } from '../hub-connection/per-hub';
 import type { Services } from '../services';
 
-/** What a deleted resource has in its hub. */
+/** The removal of a deleted resource's object from its hub. */
 interface Removal {
   /** The uid of the resource. */
   readonly uid: string;
-  /** As far as status says, such as `automation porch`; undefined: nothing. */
+  /** The object according to status, such as `automation porch`. Undefined if status names none. */
   readonly object: string | undefined;
-  /** Removes it. Resolves with events to emit, or with Waiting while it is in progress. */
+  /** Removes the object. Resolves with events to emit, or with Waiting while the removal is in progress. */
   run(client: HubClient): Promise<readonly EventSpec[] | Waiting>;
-  /** Forgets the resource: it goes although its object may still be in the hub. */
+  /** Forgets the resource: its finalizer is released although its object may still be in the hub. */
   forget(client: HubClient): void;
 }
 
 /**
- * The cleanup before a finalizer is released: repeated while the hub answers. A deleted resource never waits for a hub that
- * does not: after 5 s an event names the object (rules.md, "Finalizers").
+ * The cleanup before a finalizer is released. It is repeated while the hub answers. A deleted resource never
+ * waits for a hub that does not answer: after 5 s its finalizer is released, and an event names the object
+ * (rules.md, "Finalizers").
  */
 export class HubCleanup {
   private readonly watches: PerHub<AnswerWatch>;
-  /** Reconciles and removals that run, by the uid of the resource. */
+  /** Reconciles and removals in progress, by the uid of the resource. */
   private readonly running = new Map<string, CombinedSignal>();
 
   constructor(
@@ -40,7 +41,10 @@ export class HubCleanup {
     this.watches = new PerHub(services.cache);
   }
 
-  /** A resource is deleted. From now on the hub has 5 s to answer, also if a reconcile of the resource waits for it. */
+  /**
+   * Records that a resource is deleted. From now on the hub has 5 s to answer, even if a reconcile of the
+   * resource is waiting for it.
+   */
   announce(uid: string, namespace: string, name: string): void {
     const hub = this.hubs.find(namespace, name);
     const client = this.hubs.existing(namespace, name);
@@ -48,10 +52,10 @@ export class HubCleanup {
   }
 
   /**
-   * Runs a reconcile or a removal of a resource. One that waits for the hub is given up, with its signal aborted, when the
-   * resource is deleted and the hub is found not to answer.
+   * Runs a reconcile or a removal of a resource. If the resource is deleted and the hub does not answer, the
+   * work is abandoned and its signal aborted.
    *
-   * @throws HubUnreachable it was given up
+   * @throws HubUnreachable the work was abandoned
    */
   async whileAnswering<T>(
     uid: string,
@@ -68,7 +72,11 @@ export class HubCleanup {
     }
   }
 
-  /** @throws what `removal` throws, but for a hub that does not respond */
+  /**
+   * Removes the object of a deleted resource from its hub, or skips that with an event.
+   *
+   * @throws errors of `removal`, except of a hub that does not respond
+   */
   async remove(namespace: string, name: string, removal: Removal): Promise<readonly EventSpec[] | Waiting> {
     const { object, uid } = removal;
     const cleanupSkipped = (why: string): EventSpec => ({
@@ -108,7 +116,10 @@ export class HubCleanup {
     }
   }
 
-  /** One request of a removal may take longer than the others, while the hub answers. */
+  /**
+   * Runs one attempt of a removal. It has a longer time limit than the polls, since one request may take long
+   * while the hub answers others.
+   */
   private attempt(signal: AbortSignal, removal: Removal, client: HubClient) {
     return withDeadline({ clock: this.services.clock, delay: FINALIZER_TRY, signal, error: tooLate }, () =>
       removal.run(client),

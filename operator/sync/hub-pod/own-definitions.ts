@@ -5,16 +5,16 @@ import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
-/** The ids of the automations, scenes and scripts that the configuration of a hub has itself, by kind. */
+/** The ids of the automations, scenes and scripts that the hub's own configuration defines, by kind. */
 export type OwnDefinitions = Readonly<Partial<Record<ConfigEntityKind, readonly string[]>>>;
 
-/** The annotation of the accepted configuration that tells of them; empty: there are none. */
+/** The annotation with these ids on the ConfigMap of the accepted configuration. Empty if there are none. */
 export const definitionsAnnotation = (definitions: OwnDefinitions = {}): Readonly<Record<string, string>> =>
   Object.keys(definitions).length === 0
     ? {}
     : { [operatorAnnotations.definitions]: JSON.stringify(definitions) };
 
-/** Whether the configuration that the hub has loaded has an object of this id itself. */
+/** Reports whether the configuration that the hub has loaded defines an object of this id. */
 export function isInConfiguration(
   { cache }: { readonly cache: Pick<Services['cache'], 'get'> },
   { namespace, hub }: { readonly namespace: string; readonly hub: string },
@@ -26,7 +26,7 @@ export function isInConfiguration(
   return (accepted && idsIn(accepted, kind).has(id)) ?? false;
 }
 
-/** Hundreds of resources ask for those of one hub. */
+/** A cache of parsed annotations, since hundreds of resources read the ids of one hub. */
 const parsed = new WeakMap<ClusterObject, Map<string, ReadonlySet<string>>>();
 
 function idsIn(accepted: ClusterObject, kind: ConfigEntityKind): ReadonlySet<string> {
@@ -37,7 +37,7 @@ function idsIn(accepted: ClusterObject, kind: ConfigEntityKind): ReadonlySet<str
   return ids;
 }
 
-/** The ids in the annotation of {@link definitionsAnnotation}; empty where a person has changed it. */
+/** The ids in the annotation of {@link definitionsAnnotation}. Empty if a user has broken the annotation. */
 export function definitionsIn({ metadata: { annotations } }: ClusterObject): OwnDefinitions {
   try {
     return (JSON.parse(annotations?.[operatorAnnotations.definitions] ?? '{}') ?? {}) as OwnDefinitions;

@@ -22,13 +22,16 @@ import {
 } from '../../runtime/objects';
 import { isConflict, isNotFound } from '../../runtime/api-errors';
 
-/** The objects of a Hub in the cluster, as far as we read them, and the names by which they refer to each other. */
+/**
+ * The objects of a Hub in the cluster, with the fields that the operator reads, and the names by which they
+ * refer to each other.
+ */
 
-/** Port of the hub in its pod; the Service may offer another. */
+/** Port of the hub in its pod. The Service may have another port. */
 export const HUB_PORT = 8123;
 /** Name of the Service's port. */
 export const SERVICE_PORT = 'http';
-/** The volume with `/config`. */
+/** Name of the volume with `/config`. */
 export const CONFIG_VOLUME = 'config';
 /** The hub's container, to be named in `spec.podTemplate`. */
 export const HUB_CONTAINER = 'hub';
@@ -50,7 +53,7 @@ export function workloadManifest(
   };
 }
 
-/** The claim of a Hub: its own, or the one that it names. */
+/** The claim of a Hub: its own, or the claim in `existingClaim`. */
 export function claimName({ metadata, spec }: Hub): string {
   return spec.storage?.existingClaim ?? objectNames(metadata.name).volumeClaim;
 }
@@ -83,16 +86,16 @@ export const statefulSetOf = (
 ): StatefulSet | undefined =>
   cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, objectNames(name).workload);
 
-/** In any volume. */
+/** Reports whether any volume of the pod is this claim. */
 export function mountsClaim(spec: PodSpec | undefined, claim: string): boolean {
   return spec?.volumes?.some((volume) => volume.persistentVolumeClaim?.claimName === claim) ?? false;
 }
 
-/** The claim with `/config` of a pod of a hub, or of its template. It may mount others beside. */
+/** The claim with `/config` of a pod or pod template. The pod may mount other claims besides. */
 export const configClaimOf = (spec: PodSpec | undefined): string | undefined =>
   spec?.volumes?.find(({ name }) => name === CONFIG_VOLUME)?.persistentVolumeClaim?.claimName;
 
-/** The image of the hub in its pod, or in its template. */
+/** The image of the hub's container in a pod or pod template. */
 export const hubImageOf = (spec: PodSpec | undefined): string | undefined =>
   spec?.containers?.find(({ name }) => name === HUB_CONTAINER)?.image;
 
@@ -101,7 +104,11 @@ export const podOf = (
   { metadata: { namespace, name } }: Pick<Hub, 'metadata'>,
 ): Pod | undefined => cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
 
-/** Deletes the pod of a hub. False: it is gone already. */
+/**
+ * Deletes the pod of a hub.
+ *
+ * @returns false when the pod is already gone or has been replaced
+ */
 export async function deletePod(
   { cluster }: Pick<Services, 'cluster'>,
   hub: Hub,
@@ -120,7 +127,11 @@ export async function deletePod(
   }
 }
 
-/** Undefined: the container has not been created. */
+/**
+ * The status of the hub's container.
+ *
+ * @returns undefined when the container has not been created
+ */
 export const hubContainer = (pod: Pod | undefined): ContainerStatus | undefined =>
   pod?.status?.containerStatuses?.find(({ name }) => name === HUB_CONTAINER);
 
@@ -129,7 +140,7 @@ export function isReadyPod({ metadata, status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 }
 
-/** Whether the template of the StatefulSet is another one than that of the pod, which is to be replaced. */
+/** Reports whether the pod is about to be replaced, because the template of the StatefulSet has changed. */
 export function isOutdatedPod(pod: Pod, set: StatefulSet | undefined): boolean {
   const { generation } = set?.metadata ?? {};
   const { observedGeneration, updateRevision } = set?.status ?? {};

@@ -5,10 +5,10 @@ import { type ClusterObject, pathOf, type ResourceType } from '../../runtime/obj
 import type { Services } from '../services';
 
 /**
- * Removes the owner reference of an object to a Hub, and leaves those of others. A reference is added only by the creation
- * of an object (rules.md, "Storage").
+ * Removes the owner reference to a Hub from an object. References to other owners stay. A reference is only
+ * ever added when an object is created (rules.md, "Storage").
  *
- * @throws ApiError a conflict, when the object was changed since it was read
+ * @throws ApiError a conflict, if the object was changed since it was read
  */
 export async function removeOwnerReference(
   { cluster }: Pick<Services, 'cluster'>,
@@ -24,7 +24,7 @@ export async function removeOwnerReference(
       method: 'PATCH',
       path: pathOf(type, namespace, name),
       contentType: 'application/merge-patch+json',
-      // The list is replaced as a whole, so only if the object is unchanged.
+      // The list is replaced as a whole, so the object must be unchanged since it was read.
       body: { metadata: { uid, resourceVersion, ownerReferences: others } },
     });
   } catch (error) {

@@ -20,44 +20,53 @@ import {
   statefulSetOf,
 } from './owned-objects';
 
-/** Whether the applied pod template is the desired one. `held`: it cannot be applied now. */
+/**
+ * The state of the pod template in comparison with the desired one. `pending`: a change is about to be
+ * applied. `held`: the change cannot be applied now.
+ */
 type TemplateState = 'current' | 'pending' | 'held';
 
-/** What a restart would interrupt. `start`: also the migration of the database, and a restore that has ended the hub. */
+/**
+ * An activity that a restart would interrupt. `start` includes a migration of the database, and a restore of
+ * a backup for which the hub has stopped.
+ */
 export type Occupation = 'start' | 'backup';
 
 interface SeenOccupation {
   readonly occupation: Occupation;
-  /** The start of the container. */
+  /** Start of the container. */
   readonly startedAt: string;
-  /** The time at which the occupation was seen, by the monotonic clock. */
+  /** Time of the observation, by the monotonic clock. */
   readonly at: number;
 }
 
 /**
- * - `deleted`: the pod goes, and its successor starts.
+ * The result of a request to restart a hub:
+ *
+ * - `deleted`: the pod is being deleted, and its successor starts.
  * - `rollout`: a changed pod template is about to replace the pod.
  * - `busy`: the hub starts, migrates its database, or makes or restores a backup.
  * - `unknown`: this process has not compared the pod template yet.
- * - `held`: the Hub is suspended or in dry-run, so nothing of it is changed.
+ * - `held`: the Hub is suspended or in dry-run, so its pod is not touched.
  */
 type RestartResult = 'deleted' | 'rollout' | 'busy' | 'unknown' | 'held';
 
 /**
- * Restarts hubs by the deletion of their pods. It knows of rollouts, so that one cause does not restart a hub twice: after an
- * update of the operator, both the pod template and the configuration may ask for a restart.
+ * Restarts hubs by deleting their pods. Pending rollouts are taken into account, so that one cause does not
+ * restart a hub twice: after an update of the operator, both the pod template and the configuration may need
+ * a restart.
  */
 export class PodRestarts {
   private readonly templates: PerHub<TemplateState>;
-  /** Hubs whose pending template people have asked for. */
+  /** True for Hubs whose pending template was requested by a user's change. */
   private readonly requested: PerHub<boolean>;
-  /** Since when a restart is due, by the monotonic clock. */
+  /** Times since which a restart is due, by the monotonic clock. */
   private readonly dueSince: PerHub<number>;
-  /** When a backup was first seen in progress, by the monotonic clock. */
+  /** Times at which a backup was first seen in progress, by the monotonic clock. */
   private readonly backups: PerHub<number>;
-  /** What a hub was at when it was last asked with success. */
+  /** The activity of each hub at its last answer. */
   private readonly seen: PerHub<SeenOccupation>;
-  /** Why the pod was deleted, until the Hub has an event of it. */
+  /** The reason why the pod was deleted, kept until the Hub has an event about it. */
   private readonly reasons: PerHub<string>;
 
   constructor(
@@ -73,9 +82,10 @@ export class PodRestarts {
   }
 
   /**
-   * The Hub has compared its pod template. Its HubConfiguration may wait for that.
+   * Records that the Hub has compared its pod template, and requeues its HubConfiguration, which may wait for
+   * that.
    *
-   * @param isRequested people have asked for the pending one, so that it waits for no other hub
+   * @param isRequested a user's change caused the pending template, so its rollout waits for no other hub
    */
   recordTemplate(hub: Hub, state: TemplateState, isRequested = false): void {
     this.requested.set(hub, isRequested);
@@ -87,8 +97,8 @@ export class PodRestarts {
   }
 
   /**
-   * Whether the hub is about to be restarted, or its pod is being replaced, since at most {@link RESTART_HOLD}: a request
-   * now would be cut.
+   * Reports whether the hub is about to be restarted, or its pod is being replaced: a request now would be
+   * interrupted. Counts for at most {@link RESTART_HOLD}.
    */
   isDue(hub: Hub): boolean {
     const pod = podOf(this.services, hub);
@@ -115,7 +125,7 @@ export class PodRestarts {
     const { namespace, name } = hub.metadata;
     const fields = { kind: hub.kind, namespace, name, pod: pod.metadata.name, reason };
     this.services.log.warn(fields, 'deleting pod of hub');
-    this.reasons.set(hub, reason); // before the request: its effect requeues the Hub
+    this.reasons.set(hub, reason); // recorded before the request, since its effect requeues the Hub
     let isDeleted = false;
     try {
       isDeleted = await deletePod(this.services, hub, pod);
@@ -125,7 +135,7 @@ export class PodRestarts {
     return 'deleted';
   }
 
-  /** Why a pod was deleted since the last call. */
+  /** The reason for which the pod was deleted since the last call. */
   takeReason(hub: Hub): string | undefined {
     const reason = this.reasons.get(hub);
     this.reasons.delete(hub);
@@ -133,9 +143,10 @@ export class PodRestarts {
   }
 
   /**
-   * What must not be interrupted now. A start is not waited for longer than {@link LONGEST_START}, since the restart may be
-   * what mends it, and a backup not longer than {@link LONGEST_BACKUP}. Where the hub cannot be asked, as with a token that it
-   * rejects, its last answer counts for {@link LONGEST_START}.
+   * The activity of the hub that a restart must not interrupt. A start counts for at most {@link
+   * LONGEST_START}, since a restart may be its remedy, and a backup for at most {@link LONGEST_BACKUP}. If
+   * the hub cannot be asked, for example because it rejects the token, its last answer counts for {@link
+   * LONGEST_START}.
    */
   async occupation(hub: Hub): Promise<Occupation | undefined> {
     const pod = podOf(this.services, hub);
@@ -151,7 +162,8 @@ export class PodRestarts {
       return occupation;
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      // The hub is down in a container that stays: its process starts again there, perhaps to restore a backup.
+      // The hub does not listen, but its container runs: the process starts again inside it, perhaps to
+      // restore a backup.
       const isDown = error instanceof HubUnreachable && error.isDown && container?.started === true;
       const change = pod?.status?.conditions?.find(
         ({ type, status }) => type === 'Ready' && status !== 'True',
@@ -172,7 +184,7 @@ export class PodRestarts {
     return (await this.isInBackup(hub, connection)) ? 'backup' : undefined;
   }
 
-  /** The last answer of a hub that cannot be asked now, in this run of its container. */
+  /** The last answer of a hub that cannot be asked now, if it came from the present run of its container. */
   private lastSeen(hub: Hub, startedAt: string): Occupation | undefined {
     const seen = this.seen.get(hub);
     const counts = seen?.startedAt === startedAt && this.services.clock.monotonic() - seen.at < LONGEST_START;
@@ -184,7 +196,7 @@ export class PodRestarts {
   }
 
   private async isInBackup(hub: Hub, connection: HubConnection): Promise<boolean> {
-    // Unknown to a hub without backups.
+    // A hub without the backup integration does not know this command.
     if (!(await undefinedIf(isUnknownCommand, isBackupRunning(connection)))) {
       this.backups.delete(hub);
       return false;
@@ -195,20 +207,26 @@ export class PodRestarts {
     return now - since < LONGEST_BACKUP;
   }
 
-  /** Whether the pod is being replaced anyway, or there is none: its successor gets the present template. */
+  /**
+   * Reports whether the pod is being replaced anyway, or does not exist: the next pod gets the present
+   * template.
+   */
   isGoing(hub: Hub): boolean {
     const pod = podOf(this.services, hub);
     return !pod || pod.metadata.deletionTimestamp !== undefined;
   }
 
-  /** Whether the pod has the applied template, and its hub has started. False while another template is to be applied. */
+  /**
+   * Reports whether the hub has started in a pod with the applied template. False while another template is
+   * pending.
+   */
   async hasStartedWithTemplate(hub: Hub): Promise<boolean> {
     const pod = podOf(this.services, hub);
     if (!pod || this.templates.get(hub) === 'pending' || this.isOutdated(hub, pod)) return false;
     return isReadyPod(pod) && (await this.occupation(hub)) !== 'start';
   }
 
-  /** Whether the pod is being replaced, or is a new one whose hub has not started. */
+  /** Reports whether the pod is being replaced, or is a new pod whose hub has not started. */
   async isRestarting(hub: Hub): Promise<boolean> {
     const pod = podOf(this.services, hub);
     if (!pod) return false;
@@ -217,7 +235,7 @@ export class PodRestarts {
     return isNew && (!isReadyPod(pod) || (await this.occupation(hub)) === 'start');
   }
 
-  /** The template was applied, and the StatefulSet controller has not replaced the pod yet. */
+  /** Reports whether a template was applied and the StatefulSet controller has not replaced the pod yet. */
   private isOutdated(hub: Hub, pod: Pod): boolean {
     return isOutdatedPod(pod, statefulSetOf(this.services, hub));
   }

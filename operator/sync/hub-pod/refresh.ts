@@ -7,9 +7,9 @@ import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
 /**
- * Has the kubelet refresh the mounted volumes of the hub's pod within about a second, by a new value of an annotation;
- * by itself it takes up to a minute and more. One that arrives before the kubelet knows of the changed ConfigMap has no
- * effect, so it is repeated.
+ * Makes the kubelet refresh the mounted volumes of the hub's pod within about a second, by a changed
+ * annotation on the pod. Without it a refresh takes a minute or more. A change that arrives before the
+ * kubelet knows of the changed ConfigMap has no effect, so callers repeat it.
  */
 async function refreshVolumes(
   { cluster, clock }: Pick<Services, 'cluster' | 'clock'>,
@@ -33,10 +33,11 @@ const POLL_INTERVAL = 300;
 const LEAST_ROUNDS = 5;
 
 /**
- * Repeats rounds while the kubelet refreshes the mounted volumes of the hub's pod, until one resolves with a result. Undefined: the
- * time is up.
+ * Repeats rounds while the kubelet refreshes the mounted volumes of the hub's pod, until a round resolves
+ * with a result.
  *
- * @param round gets the milliseconds that have passed since the first one began
+ * @param round receives a function that returns the milliseconds since the first round began
+ * @returns undefined when the time limit is reached
  */
 export async function whileRefreshing<T>(
   services: Pick<Services, 'cluster' | 'clock'>,
@@ -47,7 +48,7 @@ export async function whileRefreshing<T>(
   const { clock } = services;
   const began = clock.monotonic();
   let refreshedAt = -Infinity;
-  // A round in a large hub on a small machine takes long: some there are in any case.
+  // A round takes long for a large hub on a small machine, so there is a minimum number of rounds.
   for (let rounds = 0; rounds < LEAST_ROUNDS || clock.monotonic() - began < CONTENT_SEEN_LIMIT; rounds++) {
     signal?.throwIfAborted();
     const roundBegan = clock.monotonic();

@@ -11,9 +11,10 @@ import { removeOwnerReference } from './owner-reference';
 type RetainServices = Pick<Services, 'applier' | 'cache' | 'cluster'>;
 
 /**
- * The cleanup of a deleted Hub: removes its owner references from the volume, the credentials and the delivered files that its last spec retains
- * or another Hub names, or the garbage collector would delete them. `storage.retain` may have been set while the Hub was
- * suspended, or while no operator ran (rules.md, "Storage"). An event names what stays although the spec does not retain it.
+ * The cleanup of a deleted Hub. Removes its owner references from the volume, the credentials and the
+ * delivered files that its last spec retains or another Hub names: otherwise the garbage collector would
+ * delete them. `storage.retain` may have been set while the Hub was suspended, or while no operator ran
+ * (rules.md, "Storage"). An event names the objects that stay although the spec does not retain them.
  */
 export async function releaseRetained(services: RetainServices, hub: Hub): Promise<readonly EventSpec[]> {
   const { storage, external } = defaulted(definition.spec, hub.spec);
@@ -35,8 +36,9 @@ function claimKept({ metadata: { namespace } }: Hub, objects: readonly string[])
 }
 
 /**
- * Releases the volume, the login and the delivered files of another Hub whose claim this one names. Before this one is told that the claim serves
- * that Hub: a deletion in the foreground, as by Argo CD, deletes what a Hub owns without asking its finalizer.
+ * Releases the volume, the login and the delivered files of another Hub whose claim this Hub names. This is
+ * done even while that claim still serves the other Hub: a foreground deletion, as by Argo CD, deletes the
+ * objects that a Hub owns without waiting for its finalizer.
  */
 export async function releaseNamedClaim(services: RetainServices, hub: Hub): Promise<void> {
   const claim = hub.spec.storage?.existingClaim;
@@ -48,7 +50,10 @@ export async function releaseNamedClaim(services: RetainServices, hub: Hub): Pro
   }
 }
 
-/** Whether the volume of a Hub outlives it: the objects in the hub come back with it, and the login must not be lost. */
+/**
+ * Reports whether the volume of a Hub outlives it. If so, objects in the hub come back with the volume, and
+ * the login must not be lost.
+ */
 export function keepsVolume(services: Pick<Services, 'cache'>, hub: Hub): boolean {
   if (hub.spec.storage?.existingClaim !== undefined || retainsOwnClaim(services, hub)) return true;
   const { namespace, name } = hub.metadata;
@@ -58,7 +63,10 @@ export function keepsVolume(services: Pick<Services, 'cache'>, hub: Hub): boolea
   return claim !== undefined && isLeft(claim);
 }
 
-/** Whether the claim that the operator creates for a Hub has to outlive it: by its spec, or as the volume of another Hub. */
+/**
+ * Reports whether the claim that the operator creates for a Hub has to outlive the Hub, because its spec says
+ * so or because another Hub names the claim.
+ */
 export function retainsOwnClaim({ cache }: Pick<Services, 'cache'>, { spec, metadata }: Hub): boolean {
   if (spec.storage?.retain) return true;
   const { volumeClaim } = objectNames(metadata.name);
@@ -67,7 +75,7 @@ export function retainsOwnClaim({ cache }: Pick<Services, 'cache'>, { spec, meta
   );
 }
 
-/** Whether there is a claim of the Hub that is {@link isLeft}. */
+/** Reports whether the Hub has a claim that was retained before, see {@link isLeft}. */
 async function hasLeftClaim({ applier }: RetainServices, hub: Hub): Promise<boolean> {
   const { namespace, name } = hub.metadata;
   const { volumeClaim } = objectNames(name);
@@ -75,7 +83,10 @@ async function hasLeftClaim({ applier }: RetainServices, hub: Hub): Promise<bool
   return claim !== undefined && isLeft(claim) && applier.isOurs(claim, hub);
 }
 
-/** Whether a claim was retained before, by this Hub or a former one of its name: it has no owner, and gets none any more. */
+/**
+ * Reports whether a claim was retained before, by this Hub or by a former Hub of its name. Such a claim has
+ * no owner reference and gets none again.
+ */
 const isLeft = ({ metadata: { deletionTimestamp, ownerReferences = [] } }: ClusterObject): boolean =>
   !deletionTimestamp && ownerReferences.length === 0;
 
@@ -83,8 +94,10 @@ const releaseClaim = (services: RetainServices, hub: Hub): Promise<unknown> =>
   release(services, hub, builtin.PersistentVolumeClaim, objectNames(hub.metadata.name).volumeClaim);
 
 /**
- * Delivered definitions are kept as those on the volume are: some were made by people, and adopted. Resolves with the objects
- * of the operator that stay, as kubectl names them.
+ * Releases the login and the delivered definitions. Like definitions on the volume, delivered ones are kept,
+ * since some were made by users and adopted.
+ *
+ * @returns the operator's objects that stay, as kubectl names them
  */
 async function releaseLoginAndDelivered(services: RetainServices, hub: Hub): Promise<readonly string[]> {
   const { namespace, name } = hub.metadata;
@@ -100,7 +113,11 @@ async function releaseLoginAndDelivered(services: RetainServices, hub: Hub): Pro
   return released;
 }
 
-/** Resolves with whether there is such an object of the operator. */
+/**
+ * Releases an object from its Hub.
+ *
+ * @returns false when there is no such object of the operator
+ */
 async function release(
   services: RetainServices,
   hub: Hub,

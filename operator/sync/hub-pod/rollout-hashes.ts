@@ -9,15 +9,17 @@ import type { StatefulSet } from './owned-objects';
 export interface PodHashes {
   /** The hash of the configuration, copied from the generated ConfigMap. */
   readonly config: string;
-  /** The hash of the secrets, copied from the generated ConfigMap; absent for a hub without secrets. */
+  /** The hash of the secrets, copied from the generated ConfigMap. Absent for a hub without secrets. */
   readonly secrets?: string | undefined;
-  /** Hash of the community integrations on the volume; absent: there are none. */
+  /** Hash of the community integrations on the volume. Absent if there are none. */
   readonly community?: string | undefined;
 }
 
 /**
- * The hashes of configuration and secrets that need a restart. They are copied from the generated ConfigMap to annotations
- * of the pod template. Undefined: there is no configuration to start a pod with.
+ * The hashes of the configuration and secrets that need a restart. They are copied from the generated
+ * ConfigMap to annotations of the pod template.
+ *
+ * @returns undefined when there is no configuration to start a pod with
  */
 export async function rolloutHashes(
   { applier }: Pick<Services, 'applier'>,
@@ -29,11 +31,11 @@ export async function rolloutHashes(
   const annotations = configMap?.metadata.annotations;
   const config = annotations?.[operatorAnnotations.restartHash];
   if (config !== undefined) return { config, secrets: annotations?.[operatorAnnotations.restartSecretsHash] };
-  // A HubConfiguration was deleted while the hub runs: the workload keeps its last content.
+  // If a HubConfiguration was deleted while the hub runs, the workload keeps its last content.
   return present && hashesOf(present);
 }
 
-/** The hashes that the pod template carries now. */
+/** The hashes in the pod template of the StatefulSet. */
 export function hashesOf({ spec }: StatefulSet): PodHashes | undefined {
   const annotations = spec.template.metadata?.annotations;
   const config = annotations?.[operatorAnnotations.configHash];
@@ -43,10 +45,12 @@ export function hashesOf({ spec }: StatefulSet): PodHashes | undefined {
 }
 
 /**
- * `sha256:<hex>` of the community integrations on the hub's volume, by the status of their resources: the hub loads an
- * integration only when it starts, so another hash is a rolling restart. Equal files may be put onto the volume again,
- * or onto another one, after the hub has started: so the claim counts, and the id of the installation. Undefined: there
- * are none.
+ * The hash of the community integrations on the hub's volume, as `sha256:<hex>`, from the status of their
+ * resources. The hub loads an integration only when it starts, so a changed hash means a rolling restart. The
+ * hash includes the claim and the id of the installation, since equal files may be installed again, or on
+ * another volume, after the hub has started.
+ *
+ * @returns undefined when there are no community integrations
  */
 export function communityHash({ cache }: Pick<Services, 'cache'>, { metadata }: Pick<Hub, 'metadata'>) {
   const installed = [
@@ -59,6 +63,6 @@ export function communityHash({ cache }: Pick<Services, 'cache'>, { metadata }: 
   return `sha256:${createHash('sha256').update(installed.join('')).digest('hex')}`;
 }
 
-/** Status of an earlier version has no `installationID`. */
+/** One installation for the hash. Status of an earlier version has no `installationID`. */
 const lineOf = ({ target, digest, claimUID, installationID }: HubCommunityRepositoryStatus): string =>
   `${[target, digest, claimUID, installationID].filter((part) => part !== undefined).join(' ')}\n`;

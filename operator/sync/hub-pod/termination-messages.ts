@@ -1,17 +1,20 @@
 import { isObject } from '../../base/is-object';
 import type { Pod } from './owned-objects';
 
-/** The init containers of the hub's pod, and what their termination messages say: lines of JSON (operator/sync/hub-pod/scripts). */
+/**
+ * The init containers of the hub's pod, and the contents of their termination messages: lines of JSON
+ * (operator/sync/hub-pod/scripts).
+ */
 
-/** Runs the program PREPARE_CONFIG. */
+/** Name of the init container that runs the program PREPARE_CONFIG. */
 export const PREPARE_CONTAINER = 'prepare-config';
 
-/** Runs the program UNBAN_OPERATOR_IP. */
+/** Name of the init container that runs the program UNBAN_OPERATOR_IP. */
 export const UNBAN_CONTAINER = 'unban-operator-ip';
 
 /**
- * A problem that the hub's own check reports. `error`: the hub would not start; `warning`: it would start without a
- * part.
+ * A problem that the hub's configuration check reports. `error`: the hub would not start. `warning`: the hub
+ * would start without a part of its configuration.
  */
 interface Problem {
   readonly kind: 'error' | 'warning';
@@ -19,9 +22,9 @@ interface Problem {
 }
 
 const PREPARE_RESULTS = [
-  /** The hub starts with the mounted content, which was checked in this start. */
+  /** The hub starts with the mounted content, which was checked at this start. */
   'loaded',
-  /** An equal content was checked before with this image. The problems are those of that check. */
+  /** An equal content was checked before with this image. The problems come from that check. */
   'unchanged',
   /** The content was rejected. The hub starts with the last good content. */
   'replaced',
@@ -31,17 +34,17 @@ const PREPARE_RESULTS = [
   'kept',
   /** Nothing is mounted, and the volume has no configuration: the pod does not start. */
   'missing',
-  /** The image is older than what has run on the volume: the pod does not start. */
+  /** The image is older than the version that has run on the volume: the pod does not start. */
   'downgrade',
 ] as const;
 
-/** Folders of the volume that the configuration includes, and of which it has no file itself. */
+/** Folders on the volume that the configuration includes, but that it has no file in itself. */
 export interface FoldersReport {
   readonly missing: readonly string[];
   /** Folders without a file that the hub reads. */
   readonly empty: readonly string[];
   readonly present: readonly string[];
-  /** False: there are more, which the message has no room for. */
+  /** False if there are more folders than the message has room for. */
   readonly isComplete: boolean;
 }
 
@@ -49,36 +52,47 @@ export interface PrepareReport {
   readonly result: (typeof PREPARE_RESULTS)[number];
   /** Version of the hub in the image. */
   readonly version: string;
-  /** The hashes of the mounted content; undefined: nothing with a hash is mounted. */
+  /** The hashes of the mounted content. Undefined if no content with a hash is mounted. */
   readonly content?: { readonly configuration: string; readonly secrets?: string } | undefined;
-  /** Included files that no person has written, and that are empty. Not those that the hub's own API writes. */
+  /**
+   * Included files that no user has written and that are empty. Files that the hub's own API writes are not
+   * listed.
+   */
   readonly created: readonly string[];
-  /** Files that are generated no more, and stay since a person has written them. */
+  /** Files that are no longer generated, but stay because a user has changed them. */
   readonly kept: readonly string[];
-  /** Undefined: an earlier version, which did not look for them. */
+  /** Undefined if the init container is of an earlier version, which did not check folders. */
   readonly folders?: FoldersReport | undefined;
-  /** Errors in the log of the hub's last start, if it has ended in recovery mode. */
+  /** Errors in the log of the hub's last start, if it ended in recovery mode. */
   readonly lastStart: readonly string[];
-  /** With `downgrade`: the version that has run on the volume. */
+  /** The version that has run on the volume, if the result is `downgrade`. */
   readonly ran?: string | undefined;
   readonly problems: readonly Problem[];
 }
 
 interface UnbanReport {
-  /** `removed`: the operator's address was banned. `unknown`: the operator does not know its address. */
+  /**
+   * Result of the init container. `removed`: the operator's address was banned. `absent`: it was not.
+   * `unknown`: the operator does not know its address.
+   */
   readonly result: 'removed' | 'absent' | 'unknown';
-  /** The operator's. */
+  /** The operator's address. */
   readonly address?: string | undefined;
-  /** The addresses whose bans stay. */
+  /** The addresses that stay banned. */
   readonly banned: readonly string[];
 }
 
-/** Undefined: the container has not ended, or it is one of an earlier version, whose messages were sentences. */
+/**
+ * The report of the init container `prepare-config`.
+ *
+ * @returns undefined when the container has not ended, or is of an earlier version, whose messages were
+ * sentences
+ */
 export function prepareReport(pod: Pod | undefined): PrepareReport | undefined {
   return parsePrepareReport(messageOf(pod, PREPARE_CONTAINER) ?? '');
 }
 
-/** As {@link prepareReport}. */
+/** The report of the init container `unban-operator-ip`, as {@link prepareReport}. */
 export function unbanReport(pod: Pod | undefined): UnbanReport | undefined {
   const fields = parse(messageOf(pod, UNBAN_CONTAINER) ?? '');
   const result = (['removed', 'absent', 'unknown'] as const).find((each) => each === fields?.['result']);
@@ -103,7 +117,10 @@ export function parsePrepareReport(message: string): PrepareReport | undefined {
   };
 }
 
-/** The message of the present run of the container or, while it waits for its next one, of the last. */
+/**
+ * The termination message of the present run of the container. While the container waits for its next run,
+ * the message of the last run.
+ */
 function messageOf(pod: Pod | undefined, container: string): string | undefined {
   const { state, lastState } =
     pod?.status?.initContainerStatuses?.find(({ name }) => name === container) ?? {};
@@ -115,15 +132,19 @@ function parse(message: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 /**
- * A kubelet keeps less than 4096 bytes of each message in a pod with more than three containers. The problems are the
- * last key.
+ * Cuts the problems, the last key, off a truncated message. In a pod with more than three containers, a
+ * kubelet keeps less than 4096 bytes of each message.
  */
 function withoutProblems(message: string): string {
   const at = message.indexOf(', "problems": ');
   return at < 0 ? '' : `${message.slice(0, at)}}`;
 }
 
-/** Undefined: the text is no JSON object. */
+/**
+ * Parses a JSON object.
+ *
+ * @returns undefined when the text is not a JSON object
+ */
 export function parseObject(json: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(json);

@@ -7,8 +7,10 @@ import type { Services } from '../services';
 import { DeletionAge } from '../deletion-age';
 
 /**
- * A deleted Hub waits for its children that are deleted as well, since they find their hub only through it: `kubectl delete`
- * of a directory deletes the Hub a moment before them. Undefined: there is nothing to wait for.
+ * Delays the removal of a deleted Hub until its deleted children are removed, since they reach their hub only
+ * through it. `kubectl delete` of a directory may delete the Hub a moment before its children.
+ *
+ * @returns undefined when there is nothing to wait for
  */
 export function awaitChildren(
   services: Pick<Services, 'cache' | 'clock'>,
@@ -24,7 +26,7 @@ export function awaitChildren(
       .filter(({ kind, metadata }) => metadata.finalizers?.includes(finalizerOf(kind)));
     if (children.length === 0) return undefined;
     const isGoing = children.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
-    // The time runs also while children are being removed.
+    // The grace period does not start again while children are being removed.
     const isFresh = age.of(hub) < HUB_DELETION_GRACE;
     if (!isFresh && !isGoing) return undefined;
     const message = 'The children that are deleted with the Hub are removed first.';

@@ -4,23 +4,27 @@ import type { Services } from '../services';
 
 export type BackupSpec = NonNullable<HubSpec['backup']>;
 
-/** Ids of destinations, or a sentence that says which one is missing. */
+/** Ids of backup agents, or a sentence that says which one is missing. */
 type Agents = { readonly ids: readonly string[] } | { readonly missing: string };
 
-/** Ids of the hub's own volume: of a hub in a container, and of one with the Supervisor. */
+/** Ids of the agent for the hub's own volume: on a hub in a container, and on one with the Supervisor. */
 const CONTAINER_AGENT = 'backup.local';
 const LOCAL_AGENTS = [CONTAINER_AGENT, 'hassio.local'];
 
-/** Whether the hub runs in a container, without the Supervisor: only such a hub has that destination. */
+/**
+ * Reports whether the hub runs in a container, without the Supervisor: only such a hub has the agent
+ * `backup.local`.
+ */
 export const isInContainer = (present: readonly string[]): boolean => present.includes(CONTAINER_AGENT);
 
 /**
- * The destinations to set. The hub accepts ones that do not exist, and each backup fails then: they are refused here.
- * Destinations that the hub has chosen stay while one of them is there: an integration may be loaded again. The destinations of the
- * Supervisor, which the restored settings of another installation name, never come back in a container.
+ * The backup agents to set. The hub also accepts agents that do not exist, and then each backup fails, so
+ * they are refused here. Agents that were chosen in the hub stay as long as one of them exists, since the
+ * integration of another may be loaded later. Agents of the Supervisor are dropped in a container: they come
+ * from restored settings of another installation and never become available.
  *
- * @param ofIntegrations the destinations of `agents`
- * @param present ids of the destinations that the hub has
+ * @param ofIntegrations the agents of the integrations in `spec.backup.agents`
+ * @param present ids of the agents that the hub has
  */
 export function chooseAgents(
   { agentIDs, recurrence }: BackupSpec,
@@ -50,9 +54,9 @@ export function chooseAgents(
 }
 
 /**
- * The destinations that the integrations of `agents` provide. Most have the id of the entry in their own, as `aws_s3.<entry>`.
- * Others, such as Google Drive and Synology, have the id of the account or device there, and the title of the entry as
- * their name.
+ * The backup agents that the integrations in `spec.backup.agents` provide. The id of most agents contains the
+ * id of the config entry, as in `aws_s3.<entry>`. Others, such as Google Drive and Synology, use the id of
+ * the account or device instead, and the title of the entry as their name.
  */
 export function agentsOfIntegrations(
   { agents = [] }: BackupSpec,

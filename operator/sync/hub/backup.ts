@@ -29,8 +29,8 @@ import { secretValue } from '../hub-connection/secret-value';
 import { type Authenticated, type HubContext, type HubStep, requeueAfter } from './steps';
 
 /**
- * Ensures the schedule of the hub's automatic backups that `spec.backup` asks for; without that block it is left alone.
- * Leaves `status.backup` and the condition `BackupConfigured` (rules.md, "Backup").
+ * Ensures the schedule of automatic backups in `spec.backup`. Without that block the hub's schedule is left
+ * alone. Sets `status.backup` and the condition `BackupConfigured` (rules.md, "Backup").
  */
 export function ensureBackupSchedule(
   services: Pick<Services, 'applier' | 'requeue' | 'secrets' | 'settings' | 'cache'>,
@@ -63,7 +63,8 @@ export function ensureBackupSchedule(
         reference &&
         (await secretValue(services, hub, { ...reference, field: 'spec.backup.passwordSecretRef' }));
       if (password && 'missing' in password) {
-        // Never without the password: a backup that should be encrypted must not be created unencrypted.
+        // Without the password nothing is set: a backup that should be encrypted must not be created
+        // unencrypted.
         conditions['BackupConfigured'] = failed(`passwordSecretRef: ${password.missing}`);
         return {};
       }
@@ -80,7 +81,11 @@ export function ensureBackupSchedule(
   };
 }
 
-/** @param secrets gets the password that the hub has, which its errors may quote */
+/**
+ * Sends the settings that differ from `spec.backup`.
+ *
+ * @param secrets receives the password that is set in the hub, which errors of the hub may quote
+ */
 async function applySchedule(
   cache: Services['cache'],
   context: HubContext & Authenticated,
@@ -123,10 +128,10 @@ async function applySchedule(
 }
 
 /**
- * The condition after an attempt that has not succeeded. While it runs, the result of the one before is still the last
- * one. A hub that was started since does not know the cause any more.
+ * The condition after an attempt that has not succeeded. While a backup is being made, the last known result
+ * is that of the attempt before. A hub that was restarted since the attempt no longer knows why it failed.
  *
- * @param began milliseconds since 1970
+ * @param began start of the attempt, in milliseconds since 1970
  */
 async function afterOpenAttempt(
   { hub, spec, client: { connection } }: HubContext & Authenticated,
@@ -146,10 +151,17 @@ async function afterOpenAttempt(
 
 const backupFailed = (message: string) => condition('False', 'LastBackupFailed', message);
 
-/** What a hub without the Supervisor refuses at each backup. The restored settings of another installation may ask for it. */
+/**
+ * Values for settings that a hub without the Supervisor rejects at each backup. Settings that were restored
+ * from another installation may have them.
+ */
 const NO_SUPERVISOR = { include_addons: null, include_all_addons: false, include_folders: null };
 
-/** The event of settings of another installation that were taken back; undefined: there were none. */
+/**
+ * The event about removed settings that came from another installation.
+ *
+ * @returns undefined when none were removed
+ */
 function clearedEvent(before: BackupContents, now: BackupContents): EventSpec | undefined {
   const isCleared = 'include_addons' in now;
   const agents = before.agent_ids.filter((id) => !now.agent_ids.includes(id) && id.startsWith('hassio.'));
@@ -178,7 +190,8 @@ const lastFailed = (began: number, failure: string | undefined): ConditionValue 
   );
 
 function reportError(context: HubContext, error: HubError, secrets: readonly string[]): void {
-  // The hub went away after it answered, or rejects our token: that says nothing of its backups.
+  // The hub stopped responding after an answer, or rejects our token: neither says anything about its
+  // backups.
   if (!(error instanceof HubRejected || error instanceof HubFailed)) {
     const isOurs = error instanceof HubBanned || error instanceof TokenRejected;
     requeueAfter(context, isOurs ? 0 : API_NOT_LOADED_REQUEUE);
@@ -187,13 +200,14 @@ function reportError(context: HubContext, error: HubError, secrets: readonly str
   context.conditions['BackupConfigured'] = failed(
     `The hub rejects the backup settings: ${redactor(secrets)(error.message)}`,
   );
-  // The integration may be loaded later.
+  // The backup integration may be loaded later.
   requeueAfter(context, DEPENDENCY_REQUEUE);
 }
 
 /**
- * The update to send; undefined: the hub has the desired schedule. Each part is complete, since the hub resets what a
- * part omits.
+ * The update to send. Each part of it is complete, since the hub resets the fields that a part omits.
+ *
+ * @returns undefined when the hub has the desired schedule
  */
 export function backupDifference(
   desired: BackupSpec,
@@ -212,7 +226,7 @@ export function backupDifference(
       contents.include_database !== made.include_database ||
       contents.password !== made.password ||
       asksForSupervisor(contents, made)) && { create_backup: contents }),
-    // Without it the hub's own backup page asks for a first set-up.
+    // Without this flag the hub's own backup page asks the user to set up backups.
     ...(desired.recurrence !== 'never' &&
       !present.automatic_backups_configured && { automatic_backups_configured: true }),
   };
@@ -237,7 +251,11 @@ function sameSet(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((item) => b.includes(item));
 }
 
-/** The fields of `status.backup`. `running`: a backup is being made right now. */
+/**
+ * The fields of `status.backup`.
+ *
+ * @param running a backup is being made right now
+ */
 export function backupStatus(config: BackupConfig, running: boolean) {
   const { last_attempted_automatic_backup: last, next_automatic_backup: next } = config;
   const lastResult = !attemptIsOpen(config) ? 'Completed' : running ? 'InProgress' : 'Failed';
@@ -247,7 +265,7 @@ export function backupStatus(config: BackupConfig, running: boolean) {
   };
 }
 
-/** The last attempt failed or is still running. */
+/** Reports whether the last attempt failed or is still running. */
 function attemptIsOpen({
   last_attempted_automatic_backup: attempted,
   last_completed_automatic_backup: completed,

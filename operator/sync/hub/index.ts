@@ -30,20 +30,23 @@ import { checkRunningVersion } from './workload/running-version';
 import { ensureStatefulSet } from './workload/statefulset';
 import { ensureStorage } from './workload/storage';
 
-/** The part of a hub's configuration that its Hub takes care of. */
+/** The functions of HubConfiguration's sync module that the reconcile of a Hub needs. */
 interface ConfigurationOfHub {
-  /** Whether a configuration is being loaded into the hub. */
+  /** Reports whether a configuration is being loaded into the hub. */
   readonly isLoading: (hub: Hub) => boolean;
-  /** Keeps the parts of the last content, where the HubConfiguration is gone. */
+  /**
+   * Copies the content that the hub was loaded with last to where the next pod reads it, if the
+   * HubConfiguration was deleted.
+   */
   readonly keepPartsOfLast: (hub: Hub) => Promise<void>;
 }
 
 /**
- * Reconciles a Hub: the steps below, in their order (rules.md, "Order of a Hub's reconciliation").
+ * Reconciles a Hub: runs the steps below, in their order (rules.md, "Order of a Hub's reconciliation").
  *
- * @param restarts of pods that no changed template replaces
- * @param findLeftBehind objects in the hub that no resource describes
- * @param deliveryOf how its automations, scenes and scripts are delivered
+ * @param restarts restarts of pods without a change of their template
+ * @param findLeftBehind reports objects in the hub that no resource describes
+ * @param deliveryOf reports how automations, scenes and scripts are delivered to the hub
  */
 export function hubModule(
   services: Services,
@@ -87,7 +90,8 @@ export function hubModule(
 }
 
 /**
- * The parts of the configuration that the next start of the pod reads, before a step that may cause one.
+ * Keeps the configuration that the next start of the pod reads. It runs before every step that may start a
+ * pod.
  *
  * @param configuration undefined in a dry-run
  */
@@ -100,7 +104,7 @@ const keepConfiguration = (configuration: ConfigurationOfHub | undefined): Workl
   present: () => ({}),
 });
 
-/** Ensures the objects in the cluster that the hub runs on and is reached by. */
+/** Ensures the objects in the cluster that run the hub and make it reachable. */
 function workloadSteps(
   services: Services,
   rollouts: Rollouts | undefined,
@@ -113,7 +117,10 @@ function workloadSteps(
   return addExposure(steps, services);
 }
 
-/** The annotation `dry-run`: the API server computes each change without doing it, and the hub is not contacted. */
+/**
+ * Reconciles a Hub with the annotation `dry-run`: the API server computes each change without storing it, and
+ * the hub is not contacted.
+ */
 async function dryRun(services: Services, context: HubContext): Promise<Outcome> {
   if (context.spec.external)
     return Steps.none().run(context, () =>
@@ -123,8 +130,9 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
   const outcome = await workloadSteps({ ...services, applier }, undefined).run(context, () =>
     comparedOutcome(applier, 'Nothing in the cluster would change. The hub is not contacted.'),
   );
-  // Status, conditions and events come from objects that are only in the answers to the dry-run. Nothing that the steps
-  // wait for happens in it either, such as the end of a debounce.
+  // The other parts of the outcome are dropped. Status, conditions and events describe objects that exist
+  // only in the responses to the dry run. A requeue would wait for changes that a dry run does not make, such
+  // as the end of a debounce.
   const { type, reason, message } = outcome;
   if (type === 'Waiting') return waiting(reason, message, outcome.after);
   return type === 'Ready' ? ready(reason, message) : stalled(reason, message);

@@ -5,29 +5,38 @@ import { PerHub } from '../hub-connection/per-hub';
 import type { Services } from '../services';
 import { type HubContext, requeueAfter } from './steps';
 
-/** Milliseconds between two removals. An operator that still works on a Hub names itself again within a resync. */
+/**
+ * Milliseconds between two removals of other operators from the list. An operator that still works on a Hub
+ * adds itself again within a resync.
+ */
 const REMOVAL_INTERVAL = 15 * 60_000;
-/** Leases in the message, which is bounded. */
+/** The most leases that the list holds, since the message of a condition is bounded. */
 const MOST = 4;
 const SEPARATOR = ', ';
 
 type OperatorServices = Pick<Services, 'cache' | 'clock' | 'log' | 'settings'>;
 
 /**
- * Names the operators that work on a Hub, each by its lease, in the condition `OnlyOperator` (rules.md, "Leader election"). Two with different
- * leases undo each other's work without an error. Each adds itself, and removes the others now and then: one that is gone does not
- * come back. All write the same list and the same sentence, so that they do not fight about these as well. The message of the
- * condition is the list: a field of its own would be refused by the definitions of an older version.
+ * Lists the operators that work on a Hub, each by its lease, in the condition `OnlyOperator` (rules.md,
+ * "Leader election"). Two operators with different leases undo each other's work without an error. Each adds
+ * itself, and at intervals removes the others: an operator that no longer runs is not added again. All write
+ * the same list and the same sentence, so that they do not overwrite each other there too. The list is stored
+ * as the message of a condition, since a CRD of an older version would prune a new status field.
  */
 export class OtherOperators {
-  /** When the others were removed last, by the monotonic clock. */
+  /** Monotonic times at which the other operators were last removed from the list. */
   private readonly removals: PerHub<number>;
 
   constructor(private readonly services: OperatorServices) {
     this.removals = new PerHub(services.cache);
   }
 
-  /** The sentence that `Ready` adds, of a hub that is not ready as well: that may be the work of the others. Undefined: there are none. */
+  /**
+   * The sentence about other operators for the message of `Ready`. It is also added when the Hub is not
+   * ready, since the other operators may be the cause.
+   *
+   * @returns undefined when no other operator works on this Hub
+   */
   report(context: HubContext): string | undefined {
     const { clock, log, settings } = this.services;
     const { hub, conditions } = context;
@@ -39,7 +48,8 @@ export class OtherOperators {
     const isRemoval = isFirst || clock.monotonic() - removedAt >= REMOVAL_INTERVAL;
     if (isRemoval) this.removals.set(hub, clock.monotonic());
     conditions['OnlyOperator'] = listOf(isRemoval ? [own] : [...others, own]);
-    // At the first look the list may be that of an operator that was here before.
+    // In the first reconcile of this process the list may still name an operator that has since been
+    // replaced.
     if (others.length === 0 || isFirst) return undefined;
     requeueAfter(context, REMOVAL_INTERVAL);
     const names = [...others, own].sort().join(' and ');

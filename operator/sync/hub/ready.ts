@@ -3,7 +3,10 @@ import { conditionOf } from '../../runtime/conditions';
 import { type Outcome, ready } from '../../runtime/outcome';
 import type { Authenticated, HubContext } from './steps';
 
-/** Conditions that keep no hub from running, with the reason that says that a part of the spec has no effect. */
+/**
+ * Conditions that do not stop a hub from running. Each is listed with the reason that says that a part of the
+ * spec has no effect.
+ */
 const PARTS = [
   {
     type: 'BackupConfigured',
@@ -20,7 +23,10 @@ const PARTS = [
   { type: 'StorageReady', reason: 'Mismatch', text: 'The volume needs help', event: 'StorageMismatch' },
 ] as const;
 
-/** A hub that runs. The message also names the parts of the spec that are not set up, each with one event. */
+/**
+ * The outcome of a hub that runs. Its message also names the parts of the spec that are not set up. Each of
+ * these gets one event.
+ */
 export function readyOutcome(context: HubContext & Authenticated): Outcome {
   const { hub, core, url, conditions, events, notices } = context;
   const missing = PARTS.flatMap(({ type, reason, text, event }) => {

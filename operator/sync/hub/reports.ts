@@ -6,7 +6,10 @@ import { type Authenticated, type HubContext, type HubStep, requeueAfter } from 
 
 /** A report on the automations, scenes and scripts of a hub, for the status of its Hub. */
 interface Report {
-  /** How they are delivered (rules.md, "Delivery"): fields of status. */
+  /**
+   * The field `status.delivery`: how the automations, scenes and scripts are delivered (rules.md,
+   * "Delivery").
+   */
   readonly status?: object | null;
   /** A sentence for the message of the Hub. */
   readonly notice?: string;
@@ -17,7 +20,10 @@ interface Report {
 
 export type ReportOf = (hub: Hub, client: HubClient) => Promise<Report>;
 
-/** Adds a report to the status of the Hub. A hub that fails at it is reported by other steps. */
+/**
+ * Adds a report to the status of the Hub. If the hub fails during the report, nothing is added: other steps
+ * report the failure.
+ */
 export function addReport(name: string, reportOf: ReportOf): HubStep<HubContext & Authenticated> {
   return {
     name,
@@ -38,7 +44,7 @@ export function addReport(name: string, reportOf: ReportOf): HubStep<HubContext 
   };
 }
 
-/** The Hub with the volume that this reconcile has found. */
+/** The Hub with the volume id that this reconcile has found. */
 function withVolume(hub: Hub, volumeID: unknown): Hub {
   return typeof volumeID === 'string' ? { ...hub, status: { ...hub.status, volumeID } } : hub;
 }

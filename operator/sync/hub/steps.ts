@@ -12,11 +12,12 @@ import { errorOutcome } from '../../runtime/error-outcome';
 import type { Services } from '../services';
 
 /**
- * The context of one reconcile of one Hub: its steps add status, conditions and events. Stages, below, add more fields.
+ * The context of one reconcile of one Hub. The steps add status, conditions and events to it. The stages
+ * below add more fields.
  */
 export interface HubContext {
   readonly hub: Hub;
-  /** With the default of every absent field. */
+  /** The spec with the default of every absent field. */
   readonly spec: HubSpec;
   readonly reconcile: ReconcileContext;
   /** Fields of the status to set; `null` removes one. */
@@ -24,19 +25,22 @@ export interface HubContext {
   /** Conditions except `Ready`, by type; `null` removes one. */
   readonly conditions: Partial<Record<ConditionType, ConditionValue | null>>;
   readonly events: EventSpec[];
-  /** Sentences that `Ready` of a hub that runs adds to its message. */
+  /** Sentences that are added to the message of `Ready` when the hub runs. */
   readonly notices: string[];
   /** A fault of the Hub that does not stop the reconcile, since the hub runs. `Ready` reports it at the end. */
   problem?: Outcome | undefined;
-  /** The StatefulSet with the desired pod template; undefined: the template cannot be applied, or not yet. */
+  /**
+   * The StatefulSet with the desired pod template. Undefined while the template has not been applied or
+   * cannot be.
+   */
   workload?: StatefulSet | undefined;
-  /** The addresses that a controller has reported of the Ingress; undefined: none. */
+  /** The address that the ingress controller has reported, if any. */
   ingressAddress?: string | undefined;
-  /** Latest time of the next reconcile in milliseconds, for any outcome. Set by {@link requeueAfter}. */
+  /** Milliseconds until the next reconcile at the latest, for any outcome. Set by {@link requeueAfter}. */
   requeueAfter?: number | undefined;
 }
 
-/** Stage: the storage has been checked. */
+/** Stage of a reconcile: the storage has been checked. */
 export type WithClaim = Found &
   (
     | {
@@ -50,41 +54,48 @@ export type WithClaim = Found &
 interface ClaimProblem {
   readonly outcome: Outcome;
   /**
-   * True: the claim does not exist, or another pod uses it, so that no pod may start on it. False: that is not known, so a
-   * hub may go on as it runs, and neither another claim nor another image comes to run.
+   * True when the check has found a fault: the claim does not exist, or another pod uses it, so that no pod
+   * may start on it. False when the claim could not be checked: the hub goes on as it runs, with neither
+   * another claim nor another image.
    */
   readonly isChecked: boolean;
 }
 
-/** Stage: the Service has been checked. */
+/** Stage of a reconcile: the Service has been checked. */
 export interface WithAddress extends Found {
-  /** The address of the hub, without a path; undefined while it is not known. */
+  /** The address of the hub, without a path. Undefined while it is not known. */
   readonly url: string | undefined;
 }
 
-/** Stage: the hub has accepted our token. */
+/** Stage of a reconcile: the hub has accepted our token. */
 export interface Authenticated extends Found {
   readonly url: string;
   readonly client: HubClient;
   readonly core: CoreConfig;
 }
 
-/** The fields that a step adds to the context for later steps. Unlike an outcome it has no `type`. */
+/**
+ * The fields that a step adds to the context for later steps. In contrast to an outcome, they include no
+ * `type`.
+ */
 export interface Found {
   readonly type?: never;
 }
 
-/** An outcome ends the reconcile there. */
+/** The result of a step: an outcome, which ends the reconcile, or fields for later steps. */
 export type StepResult<Adds extends Found = Found> = Outcome | Adds;
 
-/** A step of the reconcile. `Needs`: the required stage; `Adds`: the fields for later steps. */
+/**
+ * A step of the reconcile. `Needs` is the stage that it requires, `Adds` the fields that it adds for later
+ * steps.
+ */
 export interface HubStep<Needs extends HubContext = HubContext, Adds extends Found = Found> {
-  /** For the log: the object that the step ensures. */
+  /** Name of the object that the step ensures, for the log. */
   readonly name: string;
   readonly run: (context: Needs) => Promise<StepResult<Adds>>;
 }
 
-/** Steps in the order in which they run. Each can be added only after the steps that it needs. */
+/** Steps in the order in which they run. The types allow adding a step only after the steps that it needs. */
 export class Steps<Stage extends HubContext> {
   private constructor(private readonly steps: readonly HubStep<never>[]) {}
 
@@ -97,8 +108,8 @@ export class Steps<Stage extends HubContext> {
   }
 
   /**
-   * Runs the steps until one returns an outcome, otherwise `end`, and merges status, conditions and events of all
-   * steps.
+   * Runs the steps until one returns an outcome. If none does, `end` makes the outcome. Status, conditions
+   * and events of all steps are merged into it.
    */
   async run(context: HubContext, end: (context: Stage) => Outcome): Promise<Outcome> {
     for (const { name, run } of this.steps) {
@@ -136,9 +147,10 @@ function merged(context: HubContext, end: Outcome): Outcome {
 }
 
 /**
- * The user can correct the problem, so it comes first, and the state of the hub follows it. The recovery mode comes
- * before the problem: the HubConfiguration reads this reason and brings back content that the hub can start with.
- * `Stalled` tells it that the problem prevents that.
+ * Combines the problem of the Hub with the outcome of the last step. The problem comes first, since the user
+ * can correct it, and the state of the hub follows. Only `RecoveryMode` comes before the problem, because the
+ * HubConfiguration acts on this reason and brings back content that the hub can start with. The condition
+ * `Stalled` tells the HubConfiguration that the problem prevents that.
  */
 function withProblem(problem: Outcome, end: Outcome): Outcome {
   const texts = end.type === 'Ready' ? [problem] : [problem, end];
@@ -164,14 +176,14 @@ export interface WorkloadStep<
   Needs extends HubContext = HubContext,
   Adds extends Found = Found,
 > extends HubStep<Needs, Adds> {
-  /** The input of the steps after a failed one: the object as it is. */
+  /** The fields for later steps after this one failed: the object as it exists in the cluster. */
   readonly present: (context: Needs, failure: Outcome) => Adds;
 }
 
 /**
- * A step whose failure does not stop the reconcile of a hub that runs: its bans, its token and its backups need care
- * also when `spec.version` is one that it may not get. The failure becomes the problem of the context. Without a hub
- * that runs the reconcile ends.
+ * A step whose failure does not stop the reconcile of a hub that runs. The failure becomes the problem of the
+ * context, and later steps go on: for example, bans, token and backups of the hub need care also when
+ * `spec.version` is refused. If no hub runs, the failure ends the reconcile.
  */
 export function continueOnFailure<Needs extends HubContext, Adds extends Found>(
   services: Pick<Services, 'cache' | 'applier'>,
@@ -198,8 +210,8 @@ export function continueOnFailure<Needs extends HubContext, Adds extends Found>(
 }
 
 /**
- * The outcome of a failed step. While the hub runs, errors that say nothing about the Hub count as well: those of a
- * webhook that does not respond.
+ * The outcome of a failed step. While the hub runs, failures of the API server become an outcome too, such as
+ * a webhook that does not respond: without a hub they are thrown.
  */
 function failureOutcome(error: unknown, hubRuns: boolean): Outcome {
   const outcome = errorOutcome(error);

@@ -9,7 +9,7 @@ export interface Event {
   readonly lastTimestamp?: string | null;
   readonly eventTime?: string | null;
   readonly series?: { readonly lastObservedTime?: string };
-  /** `Warning` or `Normal`. */
+  /** Either `Warning` or `Normal`. */
   readonly type: string;
   readonly reason?: string;
   readonly message?: string;
@@ -18,7 +18,7 @@ export interface Event {
 const PAGE_SIZE = 500;
 const MAX_EVENTS = 5_000;
 
-/** Reasons of events that report a completed step: earlier warnings are outdated. */
+/** Reasons of events that report a completed step: warnings before it are outdated. */
 const COMPLETED_REASONS = new Set([
   'Scheduled',
   'SuccessfulAttachVolume',
@@ -27,12 +27,17 @@ const COMPLETED_REASONS = new Set([
   'Started',
   'SuccessfulCreate',
 ]);
-/** Reasons of events of the type Normal that say what an object waits for: a claim for its volume, a pod for its image. */
+/**
+ * Reasons of events of the type Normal that say what an object waits for: a claim for its volume, a pod for
+ * its image.
+ */
 const WAITING_REASONS = new Set(['FailedBinding', 'WaitForFirstConsumer', 'ExternalProvisioning', 'BackOff']);
 
 /**
- * The latest warning about an object, or the cause of its wait: a volume that cannot be mounted, a probe that fails, a pod that
- * may not be created is reported in events alone. Undefined: there is none.
+ * The latest warning about an object, or the cause of its wait. Some faults are reported only in events: a
+ * volume that cannot be mounted, a probe that fails, a pod that may not be created.
+ *
+ * @returns undefined when there is no such event
  */
 export async function latestWarning(
   { cluster }: Pick<Services, 'cluster'>,
@@ -40,7 +45,7 @@ export async function latestWarning(
 ): Promise<string | undefined> {
   const events: Event[] = [];
   const query = { fieldSelector: `involvedObject.uid=${metadata.uid}` };
-  // The server lists the oldest first.
+  // The API server lists the oldest event first.
   const all = listPages<Event>(cluster, builtin.Event, metadata.namespace, { pageSize: PAGE_SIZE, query });
   for await (const event of all) if (events.push(event) === MAX_EVENTS) break;
   return newestWarning(events);

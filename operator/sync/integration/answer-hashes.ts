@@ -3,21 +3,25 @@ import type { Answer } from '../../client/entries/forms/answer';
 import type { Answers, SubentryAnswers } from './answers';
 import { placeOfStep } from './flow/navigator';
 
-/** Hash by the id of an answer, or of the choice in a menu. */
+/** Hashes of answers by their ids. The choice in a menu counts as an answer. */
 export type AnswerHashes = Readonly<Record<string, string>>;
 
-/** A part of a hash that guesses nothing: 48 bits are compared, and only with the former value of the same answer. */
+/**
+ * Number of hexadecimal digits of a hash. 48 bits do not allow guessing the value, and suffice, since a hash
+ * is only compared with the former hash of the same answer.
+ */
 const LENGTH = 12;
 
 const PREFIX = 'hmac-sha256';
 
 /**
- * Hashes the answers with a random key, so that a reader of the status cannot test guessed values. Answers that are
- * equal have equal hashes as long as the key stays.
+ * Hashes the answers with a random key, so that a reader of the status cannot test guessed values. Equal
+ * answers have equal hashes as long as the key stays the same.
  */
 export function hashAnswers(answers: Answers, key: string): AnswerHashes {
   const hashes: Record<string, string> = {};
-  // Without the place of the answer: one that moves to a step, or to another index, is the same answer.
+  // The hash does not include the place of the answer: an answer that moves to another step or index is the
+  // same answer.
   const add = (id: string, name: string, content: string) => (hashes[id] = hashOf(name, content, key));
   const { configuration, steps, options = [], subentries = [] } = answers;
   const all = [configuration, options, ...steps.map((step) => step.answers)].flat();
@@ -38,27 +42,27 @@ function hashOf(name: string, content: string, key: string): string {
   return hash.digest('hex').slice(0, LENGTH);
 }
 
-/** The status fields of the answers that the entry has. */
+/** The status fields with the answers that the entry has. */
 export function recorded(hashes: AnswerHashes, key: string) {
   const sorted = Object.entries(hashes).sort(([a], [b]) => (a < b ? -1 : 1));
   const answerHashes: AnswerHashes = Object.fromEntries(sorted);
   return { configHash: keyedHash(sorted, key), answerHashes };
 }
 
-/** `hmac-sha256:<key id>:<hex>` over a JSON value. */
+/** Hash of a JSON value, as `hmac-sha256:<key id>:<hex>`. */
 export function keyedHash(content: unknown, key: string): string {
   const digest = createHmac('sha256', key).update(JSON.stringify(content)).digest('hex');
   return `${PREFIX}:${keyId(key)}:${digest}`;
 }
 
-/** Whether a recorded hash can be compared: it was made with this key. */
+/** Reports whether a recorded hash was made with this key, so that it can be compared. */
 export function isComparable(configHash: string | undefined, key: string): boolean {
   return configHash?.split(':')[1] === keyId(key);
 }
 
 /**
- * The recorded hashes with the present ids of answers that only moved in the spec: an answer is the same if its field and
- * its value are.
+ * The recorded hashes, in which answers that moved in the spec have their present ids. An answer has moved if
+ * field and value are equal.
  */
 export function withMoves(before: AnswerHashes, now: AnswerHashes): AnswerHashes {
   const added = Object.keys(now).filter((id) => before[id] === undefined);
@@ -69,7 +73,10 @@ export function withMoves(before: AnswerHashes, now: AnswerHashes): AnswerHashes
   return Object.fromEntries(moved) as AnswerHashes;
 }
 
-/** The hashes that take the place of the recorded ones when their key was lost: of the answers that were applied before. */
+/**
+ * The hashes that replace recorded ones whose key was lost. Answers that were recorded before count as
+ * applied with their present values.
+ */
 export function withNewKey(before: AnswerHashes, now: AnswerHashes): AnswerHashes {
   const known = Object.entries(now).filter(([id]) => before[id] !== undefined);
   return Object.fromEntries(
@@ -77,18 +84,23 @@ export function withNewKey(before: AnswerHashes, now: AnswerHashes): AnswerHashe
   );
 }
 
-/** The hash of a subentry with a value that no form asked for. `used`: without such values; empty: not known. */
+/**
+ * The hash of a subentry with a value that no form asked for.
+ *
+ * @param used hash of the subentry without such values; empty if not known
+ */
 export const incompleteHash = (hash: string, used = ''): string => `!${hash} ${used}`.trimEnd();
 
-/** Whether the hash is that of an incomplete subentry with the same answers. */
+/** Reports whether the hash is that of an incomplete subentry with the same answers. */
 export const isIncompleteOf = (before: string | undefined, now: string): boolean =>
   before?.split(' ')[0] === incompleteHash(now);
 
 const isIncomplete = (hash: string | undefined): boolean => hash?.startsWith('!') ?? false;
 
 /**
- * The recorded hashes with the present ones of answers whose change is none for the entry: those that an option of the spec
- * overrides, those of a step that the hub did not show, and subentries without the values that no form asked for.
+ * The recorded hashes, in which ineffective changes count as applied. Ineffective are answers that an option
+ * of the spec overrides, answers of a step that the hub did not show, and values of subentries that no form
+ * asked for.
  */
 export function withIneffective(
   before: AnswerHashes,
@@ -116,16 +128,22 @@ export function changedAnswers(before: AnswerHashes, now: AnswerHashes): readonl
 export const subentryId = ({ type, title }: { readonly type: string; readonly title: string }): string =>
   `subentries.${type}/${title}`;
 
-/** The place of an answer, by its id; it may not be in the spec any more. A step id has no dot. */
+/**
+ * The part of the spec and the field of an answer, from its id. The answer need not be in the spec any more.
+ * The parse relies on step ids having no dot.
+ */
 export function placeOf(id: string): { readonly part: string; readonly field?: string | undefined } {
   const [, part = '', field] = /^(\w+)(?:\[\d+\]\.[^.]+)?(?:\.(.*))?$/s.exec(id) ?? [];
   return part === 'subentries' ? { part } : { part, field };
 }
 
-/** Whether an entry is made with the answer. Options and subentries are applied once there is an entry. */
+/**
+ * Reports whether an entry is created with the answer. Options and subentries are applied once there is an
+ * entry.
+ */
 export const isOfEntry = (id: string): boolean => /^(configuration|steps)\b/.test(id);
 
-/** A short name of the key, which does not reveal it. */
+/** A short id of the key, which does not reveal it. */
 const keyId = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 8);
 
 function contentOf({ value }: Answer): string {

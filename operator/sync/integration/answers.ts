@@ -3,7 +3,7 @@ import type { HubIntegrationSpec } from '../../kinds/integration';
 import { MAX_OBJECT_VALUES, parseJson, unsafeIntegers } from '../../runtime/json';
 import { type NamedSecretServices, readNamedSecret } from '../../runtime/named-secret';
 
-/** One of `spec.steps`. */
+/** The answers of one of `spec.steps`. */
 export interface StepAnswers {
   readonly stepId: string;
   readonly menuOption?: string | undefined;
@@ -20,11 +20,11 @@ export interface SubentryAnswers {
 export interface Answers {
   readonly configuration: readonly Answer[];
   readonly steps: readonly StepAnswers[];
-  /** Undefined: the options are not changed. */
+  /** Undefined if the options are not managed. */
   readonly options: readonly Answer[] | undefined;
-  /** Undefined: the subentries are not changed. */
+  /** Undefined if the subentries are not managed. */
   readonly subentries: readonly SubentryAnswers[] | undefined;
-  /** Values of Secrets: no text that is shown may hold them. */
+  /** Values of Secrets, which must be redacted in every visible text. */
   readonly secrets: readonly string[];
 }
 
@@ -43,7 +43,11 @@ type Resolved = { readonly answers: Answers } | Missing | { readonly invalid: st
 
 type Given = NonNullable<HubIntegrationSpec['configuration']>;
 
-/** Reads the answers of a resource, with the values of the Secrets that they refer to. @throws SecretRefused */
+/**
+ * Reads the answers of a resource, with the values of the Secrets that they refer to.
+ *
+ * @throws SecretRefused
+ */
 export async function resolveAnswers(
   services: NamedSecretServices,
   namespace: string,
@@ -71,7 +75,7 @@ export async function resolveAnswers(
 
 class Reader {
   readonly values: string[] = [];
-  /** The first problem counts. */
+  /** The first problem that was found is reported. */
   missing: Missing | undefined;
   invalid: string | undefined;
 

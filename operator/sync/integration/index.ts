@@ -11,7 +11,10 @@ export function integrationModule(services: Services, hubs: HubClients) {
   const contexts = new IntegrationContexts(services);
   return {
     module: childModule(services, hubs, new IntegrationSync(services, contexts)),
-    /** Gives up the flows that run, and resolves when status has what each came to; those of a hub that hangs are left. */
+    /**
+     * Cancels running flows, and resolves when status has the result of each. Flows of a hub that does not
+     * respond are left.
+     */
     async drain(): Promise<void> {
       contexts.drain(hubs.all);
       const isBusy = (client: HubClient) => (contexts.find(client)?.operations.length ?? 0) > 0;

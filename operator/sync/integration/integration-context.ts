@@ -27,59 +27,80 @@ import { type Circumstances, type FailureKind, RETRIES } from './retry';
 
 export type IntegrationResource = CustomResource & HubIntegration;
 
-/** Flows fail apart: those by which the hub asks for other credentials, and all others. */
+/**
+ * Failures are recorded separately for flows by which the hub asks for new credentials (`reauth`), and for
+ * all others.
+ */
 export type FlowClass = 'flow' | 'reauth';
 
 /** The failure of a flow. The same answers are not sent again before `retryAt`. */
 export interface Failure {
   readonly kind: FailureKind;
-  /** Hash of the answers, and of all that has to change before they are sent again. */
+  /** Hash of the answers, and of the circumstances that have to change before they are sent again. */
   readonly hash: string;
   readonly configHash: string;
-  /** As it was: the answers may be sent again when it changes, but not at once each time. */
+  /**
+   * Existing entries and devices at the time of the failure. A change of them allows another attempt, but not
+   * immediately each time.
+   */
   readonly existing: Circumstances['existing'];
   readonly reason: 'ConfigFlowFailed' | 'AuthNeeded' | 'RecreateRequired';
   readonly message: string;
   /** The time of the failure, by the monotonic clock. */
   readonly failedAt: number;
-  /** The time of the next attempt, by the monotonic clock; Infinity: only a change makes one. */
+  /** The time of the next attempt, by the monotonic clock. Infinity if only a change can cause one. */
   readonly retryAt: number;
-  /** Failures of these answers in a row. */
+  /** Successive failures of these answers. */
   readonly count: number;
-  /** Failures without a reason among them. */
+  /** The number of these failures for which the integration gave no reason. */
   readonly unknown: number;
 }
 
 /** In-memory state of a resource. */
 interface Cached extends Corrected, Removable {
   operation?: FlowOperation | undefined;
-  /** `status.pendingFlow.startedAt` of the flow that this process is about to start. */
+  /** Value of `status.pendingFlow.startedAt` of the flow that this process is about to start. */
   startedAt?: string | undefined;
   readonly failures: Map<FlowClass, Failure>;
-  /** How often in a row the hub went away during the flows of these answers. */
+  /** The number of successive flows with these answers during which the hub stopped. */
   cuts?: { readonly configHash: string; readonly count: number } | undefined;
-  /** The request of the hub for credentials that only a person can answer: its flow, the answers at that time, and why. */
+  /**
+   * A request of the hub for credentials that only a user can answer: key of its flow and of the answers at
+   * that time, and the reason.
+   */
   confirmation?: { readonly key: string; readonly message: string } | undefined;
-  /** The hub has entries that an interrupted flow of the resource may have made: a person has to say whose they are. */
+  /**
+   * True if the hub has entries that an interrupted flow of the resource may have created, so that a user has
+   * to say whose they are.
+   */
   isUnclear?: boolean;
-  /** Values of Secrets, former ones too: the hub may still quote them. */
+  /** Present and former values of Secrets, since the hub may still quote former ones. */
   readonly secrets: RememberedSecrets;
 }
 
-/** When the same answers are sent again after a change in the hub that may solve the failure: the first time at once. */
+/**
+ * The time at which the same answers are sent again after a change in the hub that may solve the failure. The
+ * first time is immediately.
+ */
 export const retryAfterEvent = ({ count, failedAt, retryAt }: Failure): number =>
   count === 1 ? failedAt : Math.min(retryAt, failedAt + FLOW_RETRY_AFTER_EVENT);
 
-/** Milliseconds until something is checked again that lasts for a moment, such as the flow of another resource. */
+/** Milliseconds until a temporary state is checked again, such as the flow of another resource. */
 export const MOMENT = 2_000;
 
-/** The kinds of flows that make an entry: one of a domain at a time. */
+/** Reports whether a flow may create an entry. One such flow runs at a time for each domain. */
 export const makesEntry = ({ kind }: PendingFlow): boolean => kind === undefined;
 
-/** Bytes, twice, for the former values of one resource: thousands, of any length. */
+/**
+ * Limit in bytes for the former values of one resource, which may be thousands of any length. They are stored
+ * twice.
+ */
 const LARGEST_FORMER = 256 * 1_024;
 
-/** A hub that starts reports a hundred components within seconds: what failed is tried again once for many of them. */
+/**
+ * Milliseconds until failed answers are tried again after an event of the hub. A hub that starts reports a
+ * hundred components within seconds, and causes few attempts this way.
+ */
 const RETRY_DELAY = 5_000;
 
 /** In-memory state of one hub: the operations of its resources, the owners of its entries, and its events. */
@@ -88,9 +109,9 @@ export class IntegrationContext {
     failures: new Map(),
     secrets: new RememberedSecrets(LARGEST_FORMER),
   }));
-  /** Owners of entries whose status does not say so yet: uid by entry id. */
+  /** Owners of entries that status does not show yet: uid by entry id. */
   private readonly ownerByEntry = new Map<string, string>();
-  /** The resource whose config flow runs, by domain: uid. */
+  /** The resource whose config flow runs: uid by domain. */
   private readonly runningFlows = new Map<string, string>();
   private readonly retryTimer: Timer;
 
@@ -121,7 +142,7 @@ export class IntegrationContext {
     return this.cached.get(uid);
   }
 
-  /** The operations that run or whose result no reconcile has recorded. */
+  /** The operations that run, or whose result no reconcile has recorded. */
   get operations(): readonly FlowOperation[] {
     return [...this.cached.values()].flatMap(({ operation }) => operation ?? []);
   }
@@ -134,17 +155,17 @@ export class IntegrationContext {
     this.requeueConcerned(domain, undefined);
   }
 
-  /** Whether the resource still asks for what an operation of it does. */
+  /** Reports whether the resource still asks for the changes of its operation. */
   isStillDesired(resource: IntegrationResource): boolean {
     return stillDesired(this.services, resource)?.metadata.generation === resource.metadata.generation;
   }
 
-  /** The resource owns the entry from now on, before its status says so. */
+  /** Records that the resource owns the entry, before its status shows it. */
   recordOwner({ metadata: { uid } }: IntegrationResource, entryId: string): void {
     this.ownerByEntry.set(entryId, uid);
   }
 
-  /** The other resource that owns the entry. */
+  /** The other resource that owns the entry, if any. */
   ownerOf(entryId: string, { metadata: { uid } }: IntegrationResource): IntegrationResource | undefined {
     const recordedOwner = this.ownerByEntry.get(entryId);
     return [...this.resources()].find(
@@ -154,8 +175,10 @@ export class IntegrationContext {
   }
 
   /**
-   * Lets at most one flow of a domain run that may make an entry: after a crash, the entry that it made is recognized by
-   * that. Returns the resource whose flow runs; undefined: this one may start its own.
+   * Reserves the domain for a flow that may create an entry. Only one such flow of a domain runs at a time:
+   * after a crash this allows recognizing the entry that it created.
+   *
+   * @returns the resource whose flow is running, undefined when this resource may start its own
    */
   acquireDomain(resource: IntegrationResource): IntegrationResource | undefined {
     const other = this.otherFlow(resource);
@@ -163,11 +186,14 @@ export class IntegrationContext {
     return other;
   }
 
-  /** The other resource of the domain with a flow that may make an entry: it runs, or a crash interrupted it. */
+  /**
+   * The other resource of the domain with a flow that may create an entry: either the flow is running, or a
+   * crash interrupted it.
+   */
   otherFlow(resource: IntegrationResource): IntegrationResource | undefined {
     const { uid } = resource.metadata;
-    // A crashed process left the flow of this resource, which ends it first. Of two such resources, the older one does
-    // not wait for the other.
+    // A resource whose flow was left by a crashed process ends that flow first. If there are two such
+    // resources, one of them goes first.
     const isFirst = (other: IntegrationResource) => !isInterrupted(resource) || other.metadata.uid < uid;
     const mayGoOn = (other: IntegrationResource) =>
       isInterrupted(other) && !isHeldUp(other) && !this.of(other).isUnclear && isFirst(other);
@@ -196,7 +222,10 @@ export class IntegrationContext {
     this.services.requeue(integration.kind, namespace, name);
   }
 
-  /** The owner of the entry, and the resources of its domain that make none before something changes. */
+  /**
+   * Requeues the owner of the entry, and the resources of its domain that cannot create one until something
+   * changes.
+   */
   private requeueConcerned(domain: string, entryId: string | undefined): void {
     for (const resource of this.resources()) {
       const { entryID, rejectedHash } = resource.status ?? {};
@@ -206,7 +235,7 @@ export class IntegrationContext {
     }
   }
 
-  /** Lets answers be sent again whose failure the hub may have solved. */
+  /** Allows sending failed answers again if an event of the hub may have solved the failure. */
   private retry(): void {
     for (const resource of this.resources()) {
       const { failures } = this.of(resource);
@@ -222,11 +251,17 @@ export class IntegrationContext {
   }
 }
 
-/** The resource has a flow: one that a crashed process left, or one that runs. */
+/**
+ * Reports whether the resource has a flow that may create an entry: one that is running, or one that a
+ * crashed process left.
+ */
 const isInterrupted = ({ status: { pendingFlow } = {} }: IntegrationResource): boolean =>
   pendingFlow !== undefined && makesEntry(pendingFlow);
 
-/** The flow does not continue before something else changes, so other resources of the domain do not wait for it. */
+/**
+ * Reports whether the flow cannot continue until something else changes, so that other resources of the
+ * domain do not wait for it.
+ */
 function isHeldUp(resource: IntegrationResource): boolean {
   const reason = conditionOf(resource, 'Ready')?.reason ?? '';
   return (
@@ -248,7 +283,7 @@ export class IntegrationContexts extends PerClient<IntegrationContext> {
     return new IntegrationContext(this.services, client, namespace, hubName);
   }
 
-  /** The process stops: no further flow is started, and those that run are given up. */
+  /** Prepares the end of the process: no further flows are started, and running ones are cancelled. */
   drain(clients: readonly HubClient[]): void {
     this.isDraining = true;
     for (const client of clients)
@@ -267,17 +302,17 @@ export interface IntegrationReconcile extends ObjectReconcile<IntegrationResourc
   readonly answers: Answers;
   /** Hashes of the present answers. */
   readonly hashes: AnswerHashes;
-  /** The hash over all of them. */
+  /** Hash over the hashes of all answers. */
   readonly configHash: string;
   /** Key of the hashes. */
   readonly key: string;
-  /** The entries and subentries of the hub. */
+  /** The entries of the hub, by their ids. */
   readonly entries: ReadonlyMap<string, ConfigEntry>;
   /** Devices of the integration that the hub has discovered. */
   readonly discovered: readonly FlowInProgress[];
   /** Version of the hub. */
   readonly version: string;
-  /** The process stops: no further flow is started. */
+  /** True when the process stops, so that no further flow is started. */
   readonly draining: boolean;
   /** The present condition `Ready`. */
   readonly previous: Condition | undefined;

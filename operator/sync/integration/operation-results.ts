@@ -33,10 +33,16 @@ import {
 import { failureBefore, inProgress, recordFailure, stillFailed, withStatus } from './progress';
 import { type FailureKind, failureKind } from './retry';
 
-/** Flows that a hub may end one after another without a failure of theirs, as in a restart by its owner. */
+/**
+ * The number of successive flows that may end because the hub stops, for example in a restart by its owner,
+ * before this counts as a failure of the flow.
+ */
 const MOST_CUTS = UNKNOWN_ERROR_ATTEMPTS;
 
-/** Turns what an operation came to into the status of its resource. Again at the next reconcile, if the hub fails meanwhile. */
+/**
+ * Converts the result of an operation to the status of its resource. If the hub fails during this, the next
+ * reconcile repeats it.
+ */
 export async function recordResult(
   reconcile: IntegrationReconcile,
   operation: FlowOperation,
@@ -45,7 +51,7 @@ export async function recordResult(
   const { cached, client, hub, resource } = reconcile;
   hub.releaseDomain(resource.metadata.uid);
   try {
-    // Answers that the flow has sent count as present.
+    // The entries are read again, so that those that the flow created are included.
     const entries = await client.configEntries.refreshed();
     const outcome = await outcomeOf({ ...reconcile, entries }, operation, end);
     cached.operation = undefined;
@@ -64,14 +70,15 @@ async function outcomeOf(
   const { cached, context } = reconcile;
   if (end.type === 'failed') {
     const { error } = end;
-    // The operation has ended its flow in the hub.
+    // The operation has already ended its flow in the hub.
     if (error instanceof Stopping || error instanceof DeadlineExceeded)
       return inProgress(reconcile, undefined, 0, { pendingFlow: null });
     if (error instanceof HubRejected)
       return failed(reconcile, operation, await rejection(reconcile, operation, error));
     if (error instanceof HubUnreachable || error instanceof HubFailed)
       return failed(reconcile, operation, lost(reconcile, error));
-    // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
+    // Whether the hub carried out the operation is unknown. The pending flow stays in status, and its entry is
+    // searched.
     throw error;
   }
   const { result } = end;
@@ -92,7 +99,10 @@ async function outcomeOf(
   }
 }
 
-/** An answer that no form asked for is not recorded as applied: the update that follows reports it. */
+/**
+ * Records a created entry. Answers that no form asked for are not recorded as applied, so that the next
+ * update reports them.
+ */
 function created(
   reconcile: IntegrationReconcile,
   { sent, type }: FlowOperation,
@@ -151,7 +161,10 @@ async function failed(
   });
 }
 
-/** The hub ran all the time, or the flow itself may end it. */
+/**
+ * The outcome of a failure that is not caused by a stop of the hub. Either the hub ran during the whole flow,
+ * or the flow itself may make the hub stop.
+ */
 async function failedByItself(
   reconcile: IntegrationReconcile,
   operation: FlowOperation,
@@ -160,7 +173,7 @@ async function failedByItself(
   const { client, discovered, entries, status } = reconcile;
   const { flow, problem, applied: done, reason = 'ConfigFlowFailed' } = result;
   const isReauth = operation.type === 'reauth';
-  // A person answers it (entry/reauthentication.ts).
+  // A user has to answer this flow (entry/reauthentication.ts).
   if (isReauth && problem.kind === 'unasked') return inProgress(reconcile, undefined, 0);
   const unknownBefore = failureBefore(reconcile, operation)?.unknown ?? 0;
   const kind = failureKind(problem, unknownBefore + 1, discovered.length > 0);
@@ -175,15 +188,19 @@ async function failedByItself(
     ...recordFailure(reconcile, operation, kind, failure),
   };
   const events = adoptionEvents(done);
-  // Compared with the answers as they are now: they may have changed meanwhile.
+  // Compared with the present answers, which may have changed during the operation.
   const still = isUnsure(problem) ? undefined : stillFailed(reconcile, operation.type);
-  // The hub may have asked for credentials while the operation ran, and its event found that: all is looked at once more.
+  // The hub may have asked for credentials while the operation ran, and the event of that was handled then.
+  // So the next reconcile follows immediately.
   return still
     ? { ...withStatus(still, fields), events, after: 0 }
     : inProgress(reconcile, undefined, 0, fields, events);
 }
 
-/** Without a response, status keeps the flow: it is ended, and the entry or the subentry that it may have made looked for. */
+/**
+ * Status fields after a failed operation. If the hub never responded, the flow stays in status: the next
+ * reconcile ends it, and searches for an entry or subentry that it may have created.
+ */
 function statusAfter(
   reconcile: IntegrationReconcile,
   operation: FlowOperation,
@@ -195,7 +212,7 @@ function statusAfter(
   return operation.type === 'create' ? {} : { ...status, pendingFlow };
 }
 
-/** What else a person has to know. */
+/** Further sentences that help a user to solve the failure. */
 function hints(reconcile: IntegrationReconcile, problem: FlowProblem, kind: FailureKind): readonly string[] {
   const { answers, discovered, entries, hub, resource, spec } = reconcile;
   if (kind === 'exists' && problem.key === 'already_in_progress')
@@ -210,11 +227,14 @@ function hints(reconcile: IntegrationReconcile, problem: FlowProblem, kind: Fail
   return [...buttonHint(problem), ...(kind === 'rejected' ? rejectedHint(answers) : [])];
 }
 
-/** The hub did not respond to the start of a flow, or failed: whether it was carried out is not known. */
+/**
+ * The failure of a flow whose start the hub did not answer, or failed at. It is unknown whether the hub
+ * started it.
+ */
 const lost = (reconcile: IntegrationReconcile, { message }: Error): Failed =>
   configurationFailed(reconcile, { kind: 'lost', text: `the hub did not respond: ${message}` });
 
-/** The hub has no such integration, or one that cannot be reconfigured. */
+/** The failure when the hub does not have the integration, or the integration cannot be reconfigured. */
 async function rejection(
   reconcile: IntegrationReconcile,
   { type }: FlowOperation,
@@ -228,7 +248,10 @@ async function rejection(
   return configurationFailed(reconcile, { kind: 'unavailable', text });
 }
 
-/** A hub that does not list its integrations now is not asked once more: the words without a suggestion do. */
+/**
+ * The message about an integration that the hub does not have. A similar name is suggested if the hub can
+ * list its integrations.
+ */
 async function withoutFlow({ flows }: Pick<HubClient, 'flows'>, domain: string): Promise<string> {
   const domains = await undefinedIf((error) => error instanceof HubError, flows.domains());
   const meant = domains?.includes(domain) ? undefined : nearestName(domain, domains ?? []);

@@ -9,7 +9,7 @@ import type { FlowProblem } from './flow/navigator';
 import type { FlowName } from './flow/problem-text';
 import type { FlowHooks } from './flow/run';
 
-/** What flows did to the entry of a resource. */
+/** The result of the flows for the entry of a resource. */
 export type OperationResult =
   | {
       readonly type: 'created';
@@ -20,15 +20,17 @@ export type OperationResult =
       readonly unshown: readonly string[];
     }
   | { readonly type: 'applied'; readonly applied: Applied }
-  /** The answers are valid, and the hub has no place for another entry: the present one is removed before. */
+  /**
+   * The answers are valid, but the hub cannot have another entry, so the present one has to be removed first.
+   */
   | { readonly type: 'recreate'; readonly changed: readonly string[] }
   | {
       readonly type: 'failed';
       readonly flow: FlowName;
       readonly problem: FlowProblem;
-      /** The part of the change that was carried out before the failure. */
+      /** The part of the change that was made before the failure. */
       readonly applied: Applied;
-      /** The reason of the condition; absent: `ConfigFlowFailed`. */
+      /** The reason of the condition. If absent, it is `ConfigFlowFailed`. */
       readonly reason?: 'RecreateRequired';
       /** Ids of the entries of the domain that were changed while the flow ran. */
       readonly changed?: readonly string[];
@@ -36,13 +38,16 @@ export type OperationResult =
 
 export type Failed = Extract<OperationResult, { readonly type: 'failed' }>;
 
-/** What an operation has done to an entry. */
+/** The changes that an operation made to an entry. */
 export interface Applied {
-  /** Ids of the answers that the entry has now, and of those that it has no more. */
+  /** Ids of the answers that the entry now has, or no longer has. */
   readonly ids: Set<string>;
-  /** The subentries among them that were in the hub before. */
+  /** Ids of the subentries among them that were in the hub before. */
   readonly adopted: Set<string>;
-  /** The subentries among them with a value that no form asked for: the hashes without it, by id. */
+  /**
+   * Ids of the subentries among them that have values no form asked for, each with its hash without these
+   * values.
+   */
   readonly incomplete: Map<string, string>;
 }
 
@@ -52,31 +57,34 @@ export const noneApplied = (ids: Iterable<string> = []): Applied => ({
   incomplete: new Map(),
 });
 
-/** The failure of a flow of the integration's configuration, after which the entry is as before. */
+/** The failure of a flow of the integration's configuration, which left the entry unchanged. */
 export const configurationFailed = (
   { spec: { domain } }: { readonly spec: Pick<HubIntegrationSpec, 'domain'> },
   problem: FlowProblem,
 ): Failed => ({ type: 'failed', flow: { kind: 'config', domain }, problem, applied: noneApplied() });
 
-/** Milliseconds within which status has to record the id of a flow before it goes on. */
+/** Milliseconds within which status has to record the id of a flow before the flow continues. */
 const RECORD_TIMEOUT = 60_000;
 
-/** The clock of the hub beside that of the operator, at the start of a flow. */
+/** The difference between the clocks of the hub and the operator, to record it at the start of a flow. */
 export const measured = ({ rest: { clockOffset } }: Pick<HubClient, 'rest'>) =>
   clockOffset === undefined ? {} : { clockOffset };
 
-/** Flows of the hub for one resource. An open flow of an operation that is given up is ended in the hub. */
+/**
+ * Runs flows of the hub for one resource. If the operation is cancelled, its open flow is ended in the hub.
+ */
 export class FlowOperation extends Operation<OperationResult> {
-  /** The flow that was started last, or is about to start, for status to record. */
+  /** The flow that was started last or is about to start, which status has to record. */
   flow: PendingFlow | undefined;
-  /** The epoch of the hub's presence in which it starts. */
+  /** The epoch of the hub's presence in which the operation started. */
   readonly epoch: number;
   private admit: (() => void) | undefined;
 
   /**
-   * @param sent hashes of the answers that it sends, and their key: both may change meanwhile
-   * @param onFlow called when status has a flow to record
-   * @param isStillDesired false: the spec changed, or the resource is suspended, deleted or in dry-run
+   * @param sent hashes of the sent answers, and their key; both may change while the operation runs
+   * @param onFlow called when there is a flow for status to record
+   * @param isStillDesired returns false when the spec has changed, or the resource is suspended, deleted or
+   * in dry-run
    */
   constructor(
     readonly type: 'create' | 'update' | 'reauth',
@@ -90,26 +98,35 @@ export class FlowOperation extends Operation<OperationResult> {
     this.epoch = client.presence.epoch;
   }
 
-  /** The entry that it made. */
+  /** The entry that the operation created. */
   get madeEntry(): ConfigEntry | undefined {
     const { end } = this;
     return end?.type === 'completed' && end.result.type === 'created' ? end.result.entry : undefined;
   }
 
-  /** Called before each change in the hub. @throws the reason why the flow is given up */
+  /**
+   * Called before each change in the hub.
+   *
+   * @throws the reason why the flow is cancelled
+   */
   assertDesired(): void {
     if (!this.isStillDesired()) this.stop();
     this.signal.throwIfAborted();
   }
 
-  /** The hooks of a flow that the operation runs. Status records `pending` before the first answer. */
+  /**
+   * The hooks of a flow that the operation runs. Status records `pending` before the first answer is sent.
+   */
   hooks(pending?: Omit<PendingFlow, 'startedAt'>): FlowHooks {
     const { clock, signal } = this;
     const onOpen = pending && ((flowID: string) => this.record({ ...pending, flowID }));
     return { clock, signal, assertDesired: () => this.assertDesired(), ...(onOpen && { onOpen }) };
   }
 
-  /** Waits until status has the flow: after a crash, the next process ends the flow and finds the objects that it made. */
+  /**
+   * Waits until status has recorded the flow. After a crash, the next process can then end the flow and find
+   * the objects that it created.
+   */
   async record(flow: Omit<PendingFlow, 'startedAt'>): Promise<void> {
     this.flow = { ...flow, startedAt: timestamp(this.clock.now()), ...measured(this.client) };
     const recorded = new Promise<void>((resolve) => (this.admit = resolve));
@@ -117,7 +134,7 @@ export class FlowOperation extends Operation<OperationResult> {
     await withDeadline({ clock: this.clock, delay: RECORD_TIMEOUT, signal: this.signal }, () => recorded);
   }
 
-  /** Status has the flow. */
+  /** Called when status has recorded the flow. */
   confirmRecord(): void {
     this.admit?.();
   }

@@ -15,8 +15,10 @@ import { FlowOperation, type OperationResult } from './operation';
 import { type Circumstances, type FailureKind, isFinal, rejectionHash, RETRIES } from './retry';
 
 /**
- * The outcome while the answers that failed are not sent again; undefined: they may be sent. Rejected credentials are sent by
- * no flow; any other failure concerns only the flows of its type.
+ * The outcome while failed answers are not sent again. Rejected credentials block all flows. Any other
+ * failure blocks only flows of its type.
+ *
+ * @returns undefined when the answers may be sent
  */
 export function stillFailed(reconcile: IntegrationReconcile, type: FlowOperation['type'] = 'create') {
   const { cached, clock, hashes, key, previous, status } = reconcile;
@@ -34,7 +36,7 @@ export function stillFailed(reconcile: IntegrationReconcile, type: FlowOperation
     .filter(isFinal)
     .some((kind) => status.rejectedHash === rejectionHash(kind, hashes, now, key));
   if (!isRejected) return undefined;
-  // The message of the process before this one, if status still has it.
+  // The message is that of the former process, if status still has it.
   const reason = REASONS.find((each) => each === previous?.reason);
   const message =
     'These answers failed before and are not sent again: change them, or request a reconcile with the annotation reconcile-requested-at.';
@@ -46,7 +48,7 @@ const REASONS: readonly Failure['reason'][] = ['ConfigFlowFailed', 'AuthNeeded',
 const failed = ({ reason, message }: Failure, after: number): Stalled =>
   stalled(reason, message, after === Infinity ? {} : { after });
 
-/** Remembers a failure, in status as well if only other answers or circumstances help. */
+/** Records a failure. If only other answers or circumstances can help, it is recorded in status too. */
 export function recordFailure(
   reconcile: IntegrationReconcile,
   operation: FlowOperation,
@@ -89,7 +91,7 @@ function circumstances(
   return { spec: [title, adopt, reconfigure, classOf(type)], version, existing: existing.sort() };
 }
 
-/** Starts flows whose end queues the resource again. */
+/** Starts an operation whose end requeues the resource. */
 export function startOperation(
   { clock, client, configHash, cached, hashes, hub, key, resource }: IntegrationReconcile,
   type: FlowOperation['type'],
@@ -102,14 +104,18 @@ export function startOperation(
   cached.operation = operation.start(run, () => {
     const { madeEntry } = operation;
     if (madeEntry) hub.recordOwner(resource, madeEntry.entry_id);
-    // Also if the result cannot be recorded now, as while the resource is suspended: others of the domain go on.
+    // The domain is released even if the result cannot be recorded now, for example while the resource is
+    // suspended, so that other resources of the domain can go on.
     hub.releaseDomain(resource.metadata.uid);
     hub.requeue(resource);
   });
   return operation;
 }
 
-/** The message is the same from the first reconcile to the last, so that status is written once meanwhile. */
+/**
+ * The outcome while an operation is in progress. Its message does not change, so that status is written only
+ * once.
+ */
 export function inProgress(
   { cached, configHash, spec, status }: IntegrationReconcile,
   operation: FlowOperation | undefined,
@@ -120,24 +126,27 @@ export function inProgress(
   const flow = operation && !operation.end ? operation.flow : undefined;
   const { pendingFlow } = status;
   const isNew = flow !== undefined && !isRecorded(flow, pendingFlow);
-  // Fields that were recorded before the flow that makes the entry stay.
+  // Fields that were recorded before the flow that creates the entry are kept.
   const isSame = flow && makesEntry(flow) && pendingFlow && makesEntry(pendingFlow);
   const pending = isSame ? { ...flow, ...pendingFlow, flowID: flow.flowID } : flow;
   const details = { status: { ...(isNew && { pendingFlow: pending }), ...fields }, events };
   const delay = isNew ? 0 : after;
-  // Another attempt at what has failed: the status stays until it comes to something else.
+  // During another attempt after a failure, status keeps the failure until the result differs.
   const failure = [...cached.failures.values()].find((each) => each.configHash === configHash);
   if (failure) return stalled(failure.reason, failure.message, { ...details, after: delay });
   const message = `The integration ${spec.domain} is being set up in the hub.`;
   return waiting('ConfigFlowInProgress', message, delay, details);
 }
 
-/** Lets an operation send its answers once status has its flow. */
+/** Lets an operation send its answers, once status has recorded its flow. */
 export function admit({ status: { pendingFlow } }: IntegrationReconcile, operation: FlowOperation): void {
   if (operation.flow && isRecorded(operation.flow, pendingFlow)) operation.confirmRecord();
 }
 
-/** A flow that is about to start has no id yet; another one of the same operation may have started in the same second. */
+/**
+ * Reports whether status has recorded the flow. A flow that is about to start has no id yet, and another flow
+ * of the same operation may have started in the same second, so the subentries are compared.
+ */
 function isRecorded(flow: PendingFlow, recorded: PendingFlow | undefined): boolean {
   if (!recorded || recorded.flowID !== flow.flowID) return false;
   const { startedAt, subentry } = flow;
@@ -151,7 +160,7 @@ export function domainBusy({ metadata: { name }, spec: { domain } }: Integration
   return waiting('ConfigFlowInProgress', message, MOMENT);
 }
 
-/** Adds status fields that the outcome does not have itself. */
+/** Adds status fields to an outcome. Fields of the outcome take precedence. */
 export function withStatus(outcome: Outcome, status: Readonly<Record<string, unknown>>): Outcome {
   return { ...outcome, status: { ...status, ...outcome.status } };
 }

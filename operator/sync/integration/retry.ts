@@ -2,7 +2,7 @@ import { FLOW_CONNECTION_RETRY, FLOW_RETRY, UNKNOWN_ERROR_ATTEMPTS } from '../..
 import { type AnswerHashes, keyedHash } from './answer-hashes';
 import type { FlowProblem } from './flow/navigator';
 
-/** The kind of a failure, by what can solve it. */
+/** The kind of a failure, by its possible solution. */
 export type FailureKind =
   /** The device or the service does not respond. */
   | 'connection'
@@ -10,18 +10,18 @@ export type FailureKind =
   | 'unavailable'
   /** The integration gives no reason. */
   | 'unknown'
-  /** The integration gives a reason that may pass, such as a button that was not pressed. */
+  /** The integration gives a reason that may be temporary, such as a button that was not pressed. */
   | 'other'
   /** The answers do not fit the forms. */
   | 'answers'
-  /** The hub has the device or service already. */
+  /** The hub already has the device or service. */
   | 'exists'
-  /** Credentials were rejected: sent again and again, they lock an account. */
+  /** Credentials were rejected. Sending them repeatedly could lock the account. */
   | 'rejected';
 
-/** The receiver of the answers. */
+/** The circumstances of a flow, apart from the answers. */
 export interface Circumstances {
-  /** Fields of the spec that decide which flows run. */
+  /** Fields of the spec that determine which flows run. */
   readonly spec: readonly unknown[];
   /** Version of the hub. */
   readonly version: string;
@@ -30,11 +30,14 @@ export interface Circumstances {
 }
 
 interface Retry {
-  /** Milliseconds until the same answers are sent again after their n-th failure; Infinity: not by time. */
+  /**
+   * Milliseconds until the same answers are sent again after their n-th failure. Infinity if time does not
+   * help.
+   */
   readonly delay: (count: number) => number;
-  /** What has to change before they are sent again at once, beside the answers. */
+  /** Circumstances whose change causes an immediate attempt, like a change of the answers. */
   readonly until: readonly (keyof Circumstances)[];
-  /** An event of the hub may solve it. */
+  /** True if an event of the hub may solve the failure. */
   readonly isSolvedByHub: boolean;
 }
 
@@ -44,7 +47,7 @@ const doubling = (count: number): number => {
   return Math.min(first * 2 ** (count - 1), last);
 };
 
-/** When the same answers are sent again (rules.md, "Integrations"). */
+/** The rules for sending the same answers again (rules.md, "Integrations"). */
 export const RETRIES: Readonly<Record<FailureKind, Retry>> = {
   connection: { delay: doubling, until: ['spec'], isSolvedByHub: false },
   unknown: { delay: doubling, until: ['spec'], isSolvedByHub: false },
@@ -55,17 +58,20 @@ export const RETRIES: Readonly<Record<FailureKind, Retry>> = {
   rejected: { delay: never, until: [], isSolvedByHub: false },
 };
 
-/** Keys of errors of a device or service that does not respond. */
+/** Error keys for a device or service that does not respond. */
 const CONNECTION = /connect|time_?d?_?out|unreachable|unavailable|offline|no_response|host_down/;
-/** Aborts that name an entry, or a device that the hub has discovered. */
+/** Abort keys that refer to an existing entry, or to a device that the hub has discovered. */
 const EXISTS = /^(already_|single_instance)|_success(ful)?$|mismatch/;
-/** Errors of credentials that are not in a Secret. */
+/** Error keys for credentials, for answers that are not from a Secret. */
 const CREDENTIALS =
   /auth|password|credential|token|api_key|denied|forbidden|pin\b|login|locked|username|mfa|otp|2fa|too_many|rate_limit|exceeded|privilege/;
 
 /**
- * @param count failures of these answers without a reason, with this one
- * @param isDiscovered the hub has a discovered device of the integration, which a flow of the same device waits for
+ * The kind of a failure.
+ *
+ * @param count failures of these answers without a reason, including this one
+ * @param isDiscovered the hub has discovered a device of the integration; a flow for the same device is
+ * aborted until the discovery ends
  */
 export function failureKind(
   { kind, key = '', withSecret }: Pick<FlowProblem, 'kind' | 'key' | 'withSecret'>,
@@ -75,7 +81,7 @@ export function failureKind(
   if (kind === 'unavailable') return 'unavailable';
   if (kind === 'answers' || kind === 'unasked') return 'answers';
   if (kind === 'lost') return 'connection';
-  // A hub that a flow ends over and over must not log in with each start.
+  // If a flow stops the hub again and again, credentials must not be sent after each start.
   if (kind === 'cut') return withSecret ? 'rejected' : 'unknown';
   if (key === 'already_in_progress') return isDiscovered ? 'exists' : 'connection';
   if (kind === 'abort' && EXISTS.test(key)) return 'exists';
@@ -85,10 +91,13 @@ export function failureKind(
   return withSecret || CREDENTIALS.test(key) ? 'rejected' : 'other';
 }
 
-/** Whether status records the failure, so that another process does not send the answers again. */
+/** Reports whether status records the failure, so that another process does not send the answers again. */
 export const isFinal = (kind: FailureKind): boolean => RETRIES[kind].delay(1) === Infinity;
 
-/** Identifies answers that failed, and what has to change before they are sent again (`status.rejectedHash`). */
+/**
+ * Value of `status.rejectedHash`. It identifies failed answers, and the circumstances that have to change
+ * before they are sent again.
+ */
 export function rejectionHash(
   kind: FailureKind,
   hashes: AnswerHashes,

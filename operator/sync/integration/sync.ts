@@ -36,9 +36,9 @@ interface SeenEntry {
 }
 
 /**
- * Reconciles integrations (rules.md, "Integrations"): an entry is adopted or made by a config flow, changed answers are
- * applied to it, and its state is reported. Flows run as operations: a reconcile starts one and returns, and its end
- * queues the resource again.
+ * Reconciles integrations (rules.md, "Integrations"). An entry is adopted or created by a config flow,
+ * changed answers are applied to it, and its state is reported. Flows run as operations: a reconcile starts
+ * one and returns, and its end requeues the resource.
  */
 export class IntegrationSync extends ObjectSync<IntegrationResource, IntegrationReconcile, SeenEntry> {
   readonly isReferenced = true;
@@ -122,7 +122,10 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     return inProgress(reconcile, operation);
   }
 
-  /** Ids of entries are random: one with that id is the same, as on a copy of the volume. */
+  /**
+   * Reports whether the present volume has the entry too. Ids of entries are random, so an entry with that id
+   * is the same, for example on a copy of the volume.
+   */
   protected override async isStillThere({ client, status }: IntegrationReconcile): Promise<boolean> {
     return (await client.configEntries.refreshed()).has(status.entryID ?? '');
   }
@@ -135,7 +138,7 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     return Promise.resolve({ entry: entries.get(status.entryID ?? '') });
   }
 
-  /** Names of answers, never values. */
+  /** Compares without changes. The message has only names of answers, never values. */
   protected override async dryRun(reconcile: IntegrationReconcile, { entry }: SeenEntry): Promise<Outcome> {
     const { hashes, spec } = reconcile;
     const remove = 'Remove the annotation to apply it.';
@@ -165,12 +168,15 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     return this.maintenance.maintain(reconcile, reconcile.status.entryID!);
   }
 
-  /** Entries that status has are removed; those that an interrupted flow may have made are named. */
+  /**
+   * Removes the entry in status. Entries that an interrupted flow may have created are only named in an
+   * event.
+   */
   override async remove(
     resource: IntegrationResource,
     client: HubClient,
   ): Promise<readonly EventSpec[] | Waiting> {
-    // The values of Secrets are masked in the words of the hub.
+    // The values of Secrets are read, so that they are redacted in messages of the hub.
     const spec = defaulted(definition.spec, resource.spec);
     const hub = this.contexts.of(client, resource);
     const cached = hub.of(resource);
@@ -199,7 +205,11 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     return left.length > 0 ? [leftEntries(left)] : [];
   }
 
-  /** Ends what runs for the resource before its next request. Waiting: it still runs. */
+  /**
+   * Cancels the operation of the resource before its next request.
+   *
+   * @returns Waiting while the operation still runs
+   */
   release(resource: IntegrationResource, client: HubClient): Waiting | undefined {
     const { operation } = this.contexts.of(client, resource).of(resource);
     if (!operation || operation.end) return undefined;
@@ -222,10 +232,10 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     this.contexts.of(client, resource).forget(resource);
   }
 
-  /** Masks the values of the Secrets, former ones too. */
+  /** Returns the function that masks present and former values of Secrets. */
   redactorOf(resource: IntegrationResource, client: HubClient): Redact {
     const { secrets } = this.contexts.of(client, resource).of(resource);
-    // The title of the spec is no secret, and is compared with that of the entry.
+    // The title in the spec is not secret, and has to be comparable with the title of the entry.
     return (text) => (text === resource.spec.title ? text : secrets.redact(client.rest.redact(text)));
   }
 }

@@ -17,8 +17,9 @@ import { removeObject } from './removal';
 import type { Services } from '../services';
 
 /**
- * The sync module of a child: waits for the hub and its token, converts errors of the hub to outcomes, and cleans up
- * before the finalizer is released. A lost connection is the Hub's to report (rules.md, "Waiting is not an error").
+ * The sync module of a child. It waits for the hub and its token, converts errors of the hub to outcomes, and
+ * cleans up before the finalizer is released. A lost connection is first reported by the Hub (rules.md,
+ * "Waiting is not an error").
  */
 export function childModule<R extends Child>(
   services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
@@ -46,7 +47,8 @@ export function childModule<R extends Child>(
         const outcome = await cleanup.whileAnswering(resource.metadata.uid, context.signal, (signal) =>
           whileRunning(client, resource, () => module.sync(resource, client, { ...context, signal })),
         );
-        // A write that is in progress may get no answer either.
+        // While a write is in progress, its response may still fail to arrive, so the hub still counts as
+        // lost.
         if (outcome.type !== 'Waiting') lostHubs.forget(resource);
         const shown = redacted(outcome);
         await household.update(resource, reached.hub, client, shown.events ?? [], context);
@@ -55,7 +57,8 @@ export function childModule<R extends Child>(
         if (error instanceof HubUnreachable || error instanceof HubNotRunning)
           return lostHubs.report(resource, reached.hub, error);
         lostHubs.forget(resource);
-        // Only a reconcile of the Hub can solve this, and its own connection may not show the error for a while.
+        // Only a reconcile of the Hub can solve this, and its own connection may not show the error for a
+        // while.
         if (error instanceof HubBanned || error instanceof TokenRejected)
           services.requeue('Hub', namespace, resource.spec.hubRef.name);
         throwIfBug(resource, client, error);
@@ -101,12 +104,15 @@ export function childModule<R extends Child>(
     },
   };
 
-  /** What would be begun now, the restart would cut. */
+  /**
+   * Reports whether the reconcile is held, since the hub is about to be restarted: the restart would
+   * interrupt any work that begins now.
+   */
   function isHeld(resource: R, { hub, client }: Usable, { dryRun }: ReconcileContext): boolean {
     return hubs.isHeld(hub) && !dryRun && !module.isWorking?.(resource, client);
   }
 
-  /** The log has no secret of a bug either. */
+  /** Throws an error that is a bug. Secrets are redacted, since the error is logged. */
   function throwIfBug(resource: R, client: HubClient, error: unknown): void {
     if (error instanceof OperationalError) return;
     throw redactedBug(error, redactorOf(module, resource, client));
@@ -124,7 +130,10 @@ export function childModule<R extends Child>(
   }
 }
 
-/** Status stays as it is: the restart follows, or does not come. The change of the Hub comes sooner. */
+/**
+ * The outcome while the hub is about to be restarted. Status is left unchanged until the restart begins or is
+ * cancelled. The requeue is a fallback, since a change of the Hub comes sooner.
+ */
 const aboutToRestart = waiting(
   'HubNotReady',
   'Waiting for the hub: it is about to be restarted.',
@@ -134,9 +143,9 @@ const aboutToRestart = waiting(
 
 /** Removals in progress, by the uid of the resource. */
 class Removals {
-  /** When each was first due, on the monotonic clock. */
+  /** Monotonic times at which each removal was first due. */
   private readonly dueSince = new Map<string, number>();
-  /** Removals that have begun: the object may be gone. */
+  /** Removals that have begun, so that the object may be gone. */
   private readonly begun = new Set<string>();
 
   constructor(private readonly services: Pick<Services, 'clock'>) {}
@@ -163,23 +172,26 @@ class Removals {
   }
 }
 
-/** Resources whose hub is usable by the status of its Hub, but does not answer or has not started. Times are those of the monotonic clock. */
+/**
+ * Resources whose hub does not respond or has not started, although the status of its Hub says that it is
+ * usable. Times are of the monotonic clock.
+ */
 class LostHubs {
-  /** The first failure, by the uid of the resource. */
+  /** Times of the first failure, by the uid of the resource. */
   private readonly lostSince = new Map<string, number>();
-  /** When a child last enqueued the Hub for that. */
+  /** Times at which a child last requeued the Hub for this reason. */
   private readonly wokenAt: PerHub<number>;
 
   constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>) {
     this.wokenAt = new PerHub(services.cache);
   }
 
-  /** The hub of the resource answers, or is not usable. */
+  /** Records that the hub of the resource responds, or is known to be unusable. */
   forget({ metadata: { uid } }: Child): void {
     this.lostSince.delete(uid);
   }
 
-  /** The outcome of the resource: the Hub has some time to report it first. */
+  /** The outcome of the resource. For some time it leaves the report to the Hub. */
   report({ metadata: { uid } }: Child, hub: Hub, error: HubUnreachable | HubNotRunning): Outcome {
     const now = this.services.clock.monotonic();
     const since = this.lostSince.get(uid) ?? now;

@@ -19,32 +19,41 @@ export type Child = CustomResource &
 export interface ChildModule<R extends Child> {
   sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome>;
   /**
-   * Removes the object from the hub, which has it on its present volume. Never called in dry-run. Resolves with events to
-   * emit, or with Waiting while it is in progress.
+   * Removes the object from the hub, if it is on the hub's present volume. Never called in dry-run. Resolves
+   * with events to emit, or with Waiting while the removal is in progress.
    */
   remove(resource: R, client: HubClient, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
-  /** The object is, whole or in part, in the cluster: it is there also after the loss of the hub's volume. Absent: never. */
+  /**
+   * Reports whether the object, or part of it, is stored in the cluster and so survives the loss of the hub's
+   * volume. If absent, it is never there.
+   */
   isOutsideVolume?(resource: R, client: HubClient): Promise<boolean>;
   /**
-   * Ends the work that runs for a resource that is held or deleted, or whose object passes to another one. Waiting: it still
-   * runs.
+   * Ends work in progress for a resource that is held or deleted, or whose object passes to another resource.
+   *
+   * @returns Waiting while the work still runs
    */
   release?(resource: R, client: HubClient): Waiting | undefined;
-  /** Whether work runs in the hub for the resource, or its result is to be recorded. Absent: never. */
+  /**
+   * Reports whether work for the resource is in progress in the hub, or its result is not recorded yet. If
+   * absent, there never is.
+   */
   isWorking?(resource: R, client: HubClient): boolean;
   /**
-   * Others in the hub refer to the object by an id that a new one does not get, such as devices to their area: its removal
-   * waits for a successor.
+   * True if other objects in the hub refer to the object by an id that a recreated object would not get, for
+   * example devices to their area. The removal of such an object waits for a successor.
    */
   readonly isReferenced?: boolean;
   /**
-   * The object that a removal deletes, by status, such as `automation porch`; undefined: none.
+   * The object that a removal deletes, according to status, such as `automation porch`. Undefined if there is
+   * none.
    *
-   * @param client of the hub, whose state may know more; undefined: it was never contacted
+   * @param client client of the hub, whose state may have more details; undefined if the hub was never
+   * contacted
    */
   objectOf(resource: R, client: HubClient | undefined): string | undefined;
-  /** Masks the secrets of the resource in a text. Absent: those of its Hub alone. */
+  /** Masks the secrets of the resource in a text. If absent, only the secrets of its Hub are masked. */
   redactorOf?(resource: R, client: HubClient): Redact;
-  /** Forgets a resource that is gone. Its object may still be in the hub. */
+  /** Forgets a deleted resource. Its object may still be in the hub. */
   forget(resource: R, client: HubClient): void;
 }

@@ -5,50 +5,63 @@ import { type Stalled, stalled } from '../../runtime/outcome';
 import type { Services } from '../services';
 import type { Child } from './child';
 
-/** An object in the hub that differs from its resource. */
+/** A difference between an object in the hub and its resource. */
 interface Difference {
   /** A sentence, such as `The floor was changed in the hub (level: hub has 1, resource says 2).` */
   readonly change: string;
-  /** The hub had accepted the present spec: another client changed the object. */
+  /** True if the hub had accepted the present spec, so that another client must have changed the object. */
   readonly drifted: boolean;
-  /** The end of the sentence with `driftPolicy: Warn`. */
+  /** The end of the sentence when `driftPolicy` is Warn. */
   readonly left: string;
-  /** Absent: corrections of it are not counted. */
+  /** The correction, for counting. If absent, corrections are not counted. */
   readonly correction?: {
-    /** The desired values and the differences: a changed spec is sent at once. */
+    /**
+     * Identifies the desired values and the differences: a changed spec has another key and is sent without
+     * delay.
+     */
     readonly key: string;
-    /** The differences, for people. */
+    /** The differences in words. */
     readonly text: string;
   };
 }
 
-/** The count of corrections that were reverted in the hub, by a person or by the hub itself. */
+/** The count of corrections that a user or the hub has reverted. */
 export interface Corrected {
-  /** `count`: number of corrections with this key in a row; `at`: the time of the last one, by the monotonic clock. */
+  /** `count`: number of successive corrections with this key. `at`: monotonic time of the last one. */
   correction?: { readonly key: string; readonly count: number; readonly at: number } | undefined;
 }
 
-/** After so many corrections that were reverted, the operator stops writing. */
+/** Number of reverted corrections after which the operator stops writing. */
 const MAX_EQUAL_CORRECTIONS = 3;
 
-/** Milliseconds within which corrections are counted together: later, a person may have made the same change again. */
+/**
+ * Milliseconds within which corrections are counted together. After a longer time, a user may have made the
+ * same change again.
+ */
 const CORRECTION_WINDOW = 3_600_000;
 
 /** Milliseconds after which a correction counts as successful. */
 const CORRECTION_LASTED = 10_000;
 
-/** @param drifted another client changed the object, or removed it */
+/** @param drifted another client changed or removed the object */
 export const isDriftLeft = ({ spec }: Pick<Child, 'spec'>, drifted: boolean): boolean =>
   drifted && spec.driftPolicy === 'Warn';
 
-/** Decides which differences of objects of one kind are written; reports drift, and counts it (rules.md, "Drift"). */
+/**
+ * Decides which differences of objects of one kind are written. Drift is reported and counted (rules.md,
+ * "Drift").
+ */
 export class DriftPolicy {
   constructor(
     private readonly services: Pick<Services, 'clock' | 'metrics'>,
     private readonly definition: Pick<KindDefinition, 'kind'>,
   ) {}
 
-  /** The outcome of a difference that is not corrected; undefined: it is to be written. */
+  /**
+   * The outcome of a difference that is not corrected.
+   *
+   * @returns undefined when the difference has to be written
+   */
   leave(
     resource: Child,
     cached: Corrected,
@@ -73,7 +86,7 @@ export class DriftPolicy {
     };
   }
 
-  /** Nothing differs: a correction that has lasted is not counted with later ones. */
+  /** Called when nothing differs: a correction that has lasted is no longer counted. */
   clear(cached: Corrected): void {
     if (cached.correction && this.services.clock.monotonic() - cached.correction.at > CORRECTION_LASTED)
       cached.correction = undefined;
@@ -85,7 +98,10 @@ export class DriftPolicy {
     return { type: 'Warning', reason: 'DriftDetected', message };
   }
 
-  /** The outcome of drift that is not corrected. Drift that the present condition `Ready` reports is not counted again. */
+  /**
+   * The outcome of drift that is not corrected. Drift that the condition `Ready` already reports is not
+   * counted again.
+   */
   reportLeft(resource: Child, message: string): Stalled {
     if (conditionOf(resource, 'Ready')?.reason !== 'DriftDetected')
       this.services.metrics.countDrift(this.definition.kind, 'reported');

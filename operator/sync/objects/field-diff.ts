@@ -1,6 +1,9 @@
 import { truncate } from '../../base/truncate';
 
-/** A top-level key whose value in the hub differs from the desired one; undefined: the key is absent. */
+/**
+ * A top-level key whose value in the hub differs from the desired one. A value is undefined if the key is
+ * absent.
+ */
 export interface FieldDiff {
   readonly field: string;
   readonly actual: unknown;

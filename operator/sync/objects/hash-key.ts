@@ -11,9 +11,11 @@ import type { Services } from '../services';
 const KEY = 'hash-key';
 
 /**
- * The random key of the hashes of a hub's answers, from the Secret `<hub>-operator`, which is created once. A key that was
- * lost is replaced: the hashes are then recorded again, and nothing is done to the hub. Undefined: it was created a moment
- * ago and is not in the cache yet. In a dry-run a key that is not there is made up and not stored.
+ * The random key for hashes of a hub's answers, from the Secret `<hub>-operator`, which is created once. A
+ * lost key is replaced: hashes are then recorded again, and the hub is not changed. In a dry run, a missing
+ * key is generated but not stored.
+ *
+ * @returns undefined when the Secret was created a moment ago and is not in the cache yet
  */
 export async function hashKey(
   services: Pick<Services, 'applier' | 'cache' | 'cluster' | 'secrets'>,
@@ -35,7 +37,7 @@ export async function hashKey(
         method: 'PATCH',
         path: pathOf(builtin.Secret, namespace, secretName),
         contentType: 'application/merge-patch+json',
-        // With the version: of two writers only one may set the key.
+        // With the resource version, only one of two concurrent writers can set the key.
         body: { metadata: { resourceVersion: version }, stringData: { [KEY]: key } },
       });
       services.cache.recordWrite({ ...written, kind: builtin.Secret.kind });

@@ -12,16 +12,17 @@ import type { Services } from '../services';
 const PREFIX = 'hub_operator/';
 
 /**
- * Tells the people who use a hub that a change of theirs was taken back, and which resource has the object: one
- * notification in the hub for each resource (rules.md, "Drift"). A hub that does not take it fails no reconcile.
+ * Tells the users of a hub that their change was reverted, and which resource defines the object. There is
+ * one notification in the hub per resource (rules.md, "Drift"). If the hub rejects a notification, the
+ * reconcile does not fail.
  */
 export class HouseholdNotices {
-  /** When the notifications of a hub are looked through next, by the monotonic clock. */
+  /** Monotonic times at which the notifications of a hub are checked next. */
   private readonly nextCheck = new WeakMap<HubClient, number>();
 
   constructor(private readonly services: Pick<Services, 'clock'>) {}
 
-  /** @param events of the reconcile that has just ended, without secrets */
+  /** @param events events of the reconcile that has just ended, without secrets */
   async update(
     resource: CustomResource,
     hub: Hub,
@@ -40,7 +41,7 @@ export class HouseholdNotices {
     }
   }
 
-  /** The hub keeps a notification until a person dismisses it. */
+  /** Removes old notifications, since the hub keeps them until a user dismisses them. */
   private async removeOld(client: HubClient): Promise<void> {
     const { clock } = this.services;
     const now = clock.monotonic();

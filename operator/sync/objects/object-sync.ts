@@ -6,18 +6,18 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import { isOnOtherVolume } from '../hub-pod/hub-volume';
 import type { Child, ChildModule } from './child';
 
-/** One reconcile of one resource. */
+/** The inputs of one reconcile of one resource. */
 export interface ObjectReconcile<R extends Child> {
   readonly resource: R;
   readonly client: HubClient;
-  /** Volume of the hub; undefined: not known. */
+  /** Volume of the hub. Undefined if not known. */
   readonly volume: string | undefined;
 }
 
 /**
- * The order in which every kind reconciles its object in a hub. A kind says what each step means; each step may end the
- * reconcile with an outcome. A crash between two steps is followed by a reconcile that starts with the first one. A kind
- * overrides the steps, and never {@link sync}.
+ * The order in which every kind reconciles its object in a hub. A kind implements the steps. Each step may
+ * end the reconcile with an outcome. After a crash between two steps, the next reconcile starts with the
+ * first step again. Kinds override the steps, but never {@link sync}.
  *
  * @typeParam W the inputs of a reconcile
  * @typeParam Seen the object in the hub, as far as it is known
@@ -33,15 +33,18 @@ export abstract class ObjectSync<
     return this.recorded(await this.reconcile(known, client, context), resource, client, context);
   }
 
-  /** The resource with facts about its object that status does not have yet; or an outcome that records them before any step. */
+  /**
+   * Returns the resource, completed with facts about its object that status does not have yet. May instead
+   * return an outcome that records them before any step.
+   */
   protected known(resource: R, _client: HubClient, _context: ReconcileContext): Promise<R | Outcome> {
     return Promise.resolve(resource);
   }
 
   /**
-   * The outcome of a step, completed with status that no step records.
+   * The outcome of a step, completed with status fields that no step records.
    *
-   * @param resource with its own status
+   * @param resource the resource with its own status
    */
   protected recorded(
     outcome: Outcome,
@@ -67,31 +70,48 @@ export abstract class ObjectSync<
     return (await this.acquire(work, seen)) ?? this.ensure(work, seen);
   }
 
-  /** The inputs, or why there are none. Nothing is sent to the hub. */
+  /** Returns the inputs, or an outcome that says why there are none. Nothing is sent to the hub. */
   protected abstract begin(resource: R, client: HubClient, context: ReconcileContext): Promise<W | Outcome>;
 
-  /** The outcome while an operation runs, or of its result; undefined: nothing is in progress. */
+  /**
+   * The outcome of an operation that runs or has ended.
+   *
+   * @returns undefined when no operation is in progress
+   */
   protected follow(_work: W): Promise<Outcome | undefined> {
     return Promise.resolve(undefined);
   }
 
-  /** Status tells of an object on another volume. Whether the present one has it too, such as a copy of that. */
+  /**
+   * Called when status names an object on another volume. Reports whether the present volume has that object
+   * too, for example as a copy of the other volume.
+   */
   protected isStillThere(_work: W): Promise<boolean> {
     return Promise.resolve(false);
   }
 
-  /** Status forgets an object of another volume. An object of this one is found, and adopted, as for a new resource. */
+  /**
+   * The outcome that removes an object on another volume from status. An object on the present volume is then
+   * searched and adopted, as for a new resource.
+   */
   protected abstract forgetObject(work: W): Outcome;
 
   protected abstract observe(work: W): Promise<Seen | Outcome>;
 
-  /** The annotation `dry-run` (rules.md, "Suspend and dry-run"). */
+  /** Reconciles a resource with the annotation `dry-run` (rules.md, "Suspend and dry-run"). */
   protected abstract dryRun(work: W, seen: Seen): Outcome | Promise<Outcome>;
 
-  /** Records in status whose the object is, before anything is sent to the hub; undefined: status has it. */
+  /**
+   * Records ownership of the object in status before anything is sent to the hub.
+   *
+   * @returns undefined when status already has it
+   */
   protected abstract acquire(work: W, seen: Seen): Outcome | undefined | Promise<Outcome | undefined>;
 
-  /** Brings the object to the state of the spec: drift is left or corrected, a write is paced, its effect is checked. */
+  /**
+   * Makes the object match the spec: drift is left or corrected, writes are paced, and their effect is
+   * checked.
+   */
   protected abstract ensure(work: W, seen: Seen): Promise<Outcome>;
 
   abstract remove(
@@ -107,7 +127,11 @@ function isOutcome<T extends object>(result: T | Outcome): result is Outcome {
   return 'reason' in result && 'message' in result;
 }
 
-/** The outcome while the hub has not loaded the component that has the object; undefined: it has. */
+/**
+ * The outcome while the hub has not loaded the component of the object.
+ *
+ * @returns undefined when it is loaded
+ */
 export async function untilLoaded(
   { components }: HubClient,
   component: string,
@@ -117,7 +141,10 @@ export async function untilLoaded(
   return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
 }
 
-/** The hub shows all that it has: its registries are empty in recovery mode, and not yet filled while it starts. */
+/**
+ * Reports whether the hub returns all of its objects. Its registries are empty in recovery mode, and
+ * incomplete while it starts.
+ */
 export async function isComplete({ connection }: HubClient): Promise<boolean> {
   const { state, recovery_mode: recoveryMode } = await connection.command('get_config');
   return state === 'RUNNING' && !recoveryMode;

@@ -5,26 +5,33 @@ import type { Services } from '../services';
 import { volumeStatus } from '../hub-pod/hub-volume';
 import type { Child } from './child';
 
-// The record of an object in the status of its resource (rules.md, "Ownership of objects in the hub"). Status is written
-// before anything is sent to the hub, so that after a crash the owner of an object is known.
+// The record of an object in the status of its resource (rules.md, "Ownership of objects in the hub"). Status
+// is written before anything is sent to the hub, so that the owner of an object is known after a crash.
 
-/** What all kinds say of their objects. */
+/** The properties that all kinds of objects have. */
 export interface ObjectType {
-  /** The hub's word for the kind. */
+  /** The hub's name of the kind. */
   readonly type: string;
   readonly definition: KindDefinition;
-  /** Field of `status` that holds the id under which the hub has the object. */
+  /** Field of `status` with the id under which the hub has the object. */
   readonly idField: string;
-  /** Reason of `Ready`. */
+  /** Reason of the condition `Ready`. */
   readonly reason: ReadyReason;
 }
 
-/** The id under which the hub has the object of the resource; undefined: it has none yet. */
+/**
+ * The id under which the hub has the object of the resource.
+ *
+ * @returns undefined when the resource has no object yet
+ */
 export function recordedId({ idField }: Pick<ObjectType, 'idField'>, { status }: Child): string | undefined {
   return status?.[idField] as string | undefined;
 }
 
-/** The resources of a hub whose status records the object with this id: one, unless they are duplicates. */
+/**
+ * The resources of a hub whose status records the object with this id. There is only one, unless resources
+ * are duplicates.
+ */
 export function recordedBy<R extends Child>(
   { cache }: Pick<Services, 'cache'>,
   { definition, idField }: Pick<ObjectType, 'definition' | 'idField'>,
@@ -34,7 +41,7 @@ export function recordedBy<R extends Child>(
   return cache.ofHubByStatus<R>(definition.kind, namespace, name, idField, id);
 }
 
-/** The hub has accepted this content before. */
+/** Reports whether the hub has accepted this content before. */
 export function hasAccepted({ status }: Child, hash: string): boolean {
   return status?.['appliedHash'] === hash;
 }
@@ -48,13 +55,17 @@ export function othersOf<R extends Child>(
   return [...cache.ofHub<R>(kind, namespace, hubRef.name)].filter(({ metadata }) => metadata.uid !== uid);
 }
 
-/** @param object that a person made, such as `automation porch` */
+/** @param object an object that a user made, such as `automation porch` */
 export function adoptedEvent(object: string): EventSpec {
   const message = `The hub already had the ${object}: it now belongs to this resource.`;
   return { type: 'Warning', reason: 'Adopted', message };
 }
 
-/** The status of a resource whose object is on another volume. @param fields that tell of the object, beside its id */
+/**
+ * The status of a resource whose object is on another volume.
+ *
+ * @param fields further fields about the object, besides its id
+ */
 export function forgottenStatus(
   { idField }: Pick<ObjectType, 'idField'>,
   fields: readonly string[],

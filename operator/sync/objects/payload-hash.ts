@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../base/is-object';
 
-/** `sha256:<hex>` of a payload, regardless of the order of its keys. */
+/** Hash of a payload, as `sha256:<hex>`, independent of the order of its keys. */
 export function payloadHash(payload: Readonly<Record<string, unknown>>): string {
   return `sha256:${createHash('sha256').update(canonical(payload)).digest('hex')}`;
 }
 
-/** JSON text of a value, regardless of the order of keys. */
+/** JSON text of a value, independent of the order of its keys. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? 'null';

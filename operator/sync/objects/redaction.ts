@@ -5,12 +5,15 @@ import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import type { Child, ChildModule } from './child';
 
-/** The secrets of the resource, or those of its Hub. */
+/** Returns the function that masks the secrets of the resource or, if its kind has none, of its Hub. */
 export function redactorOf<R extends Child>(module: ChildModule<R>, resource: R, client: HubClient): Redact {
   return module.redactorOf?.(resource, client) ?? client.rest.redact;
 }
 
-/** Masks secrets in all texts of an outcome that the hub may have put them into: it may also name an object so. */
+/**
+ * Masks secrets in all texts of an outcome into which the hub may have put them, including the title of an
+ * object.
+ */
 export function redactedOutcome<O extends Outcome>(outcome: O, redact: Redact): O {
   const { conditions, events, message, status } = outcome;
   const title = status?.['title'];
@@ -23,10 +26,13 @@ export function redactedOutcome<O extends Outcome>(outcome: O, redact: Redact): 
   };
 }
 
-/** Causes of causes that are kept; a longer chain is a cycle. */
+/** The most causes that are kept of an error. A longer chain is a cycle. */
 const LONGEST_CHAIN = 5;
 
-/** A bug as it is logged: its message, and those of its causes, may quote a value of a Secret. */
+/**
+ * Prepares a bug for the log: its message and those of its causes are redacted, since they may quote a value
+ * of a Secret.
+ */
 export function redactedBug(thrown: unknown, redact: Redact, depth = 1): Error {
   const error = errorOf(thrown);
   const { cause, name } = error;

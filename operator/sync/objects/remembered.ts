@@ -1,9 +1,9 @@
 import type { HubClient } from '../../client/hub-client';
 import type { Child } from './child';
 
-// State between reconciles. All of it is optional: a restart of the operator loses it.
+// State between reconciles. All of it is optional, since a restart of the operator loses it.
 
-/** The state of each hub, by its client: a new client starts without one. */
+/** The state of each hub, by its client. A new client starts with new state. */
 export abstract class PerClient<S> {
   private readonly states = new WeakMap<HubClient, S>();
 
@@ -21,7 +21,11 @@ export abstract class PerClient<S> {
     return state;
   }
 
-  /** Undefined: no resource of the hub was reconciled yet. */
+  /**
+   * The existing state of a hub.
+   *
+   * @returns undefined when no resource of the hub was reconciled yet
+   */
   find(client: HubClient): S | undefined {
     return this.states.get(client);
   }
@@ -44,7 +48,11 @@ export class PerResource<S> {
     return state;
   }
 
-  /** Undefined: nothing is remembered. */
+  /**
+   * The existing state of a resource.
+   *
+   * @returns undefined when there is none
+   */
   find(uid: string): S | undefined {
     return this.states.get(uid);
   }

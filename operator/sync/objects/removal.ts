@@ -10,12 +10,18 @@ import type { Child, ChildModule } from './child';
 import { Operation } from './operation';
 import { redactedEvents, redactedOutcome, redactorOf } from './redaction';
 
-/** `deletionPolicy` (rules.md, "Finalizers"): absent removes a created object and leaves an adopted one. */
+/**
+ * Applies `deletionPolicy` (rules.md, "Finalizers"). By default a created object is removed and an adopted
+ * one is left.
+ */
 export function shouldDelete({ status, spec: { deletionPolicy } }: Child): boolean {
   return deletionPolicy === 'Delete' || (deletionPolicy === undefined && !status?.['adopted']);
 }
 
-/** Removes the object of a deleted resource from the hub, unless it stays there: by its volume or by the annotation `dry-run`. */
+/**
+ * Removes the object of a deleted resource from the hub, unless it is on another volume or the annotation
+ * `dry-run` is set.
+ */
 export async function removeObject<R extends Child>(
   services: Pick<Services, 'cache'>,
   module: ChildModule<R>,
@@ -40,19 +46,21 @@ export async function removeObject<R extends Child>(
   return removed;
 }
 
-/** @param object such as `automation porch` */
+/** @param object type and id in the hub, such as `automation porch` */
 export function cleanupSkipped(object: string, why: string): EventSpec {
   return { type: 'Warning', reason: 'CleanupSkipped', message: `The ${object} stays in the hub: ${why}.` };
 }
 
-/** Masks secrets in what a removal resolves with, and in the hub's words that it fails with: they become events. */
+/**
+ * Masks secrets in the result of a removal, and in the hub's message if it fails, since both become events.
+ */
 async function redactedRemoval<R extends Child>(
   module: ChildModule<R>,
   resource: R,
   client: HubClient,
   context: ReconcileContext,
 ): Promise<readonly EventSpec[] | Waiting> {
-  // Asked for at the end: a removal reads Secrets itself.
+  // The redactor is created only when it is needed, since the removal itself reads Secrets first.
   const redact = (text: string) => redactorOf(module, resource, client)(text);
   try {
     const removed = await module.remove(resource, client, context);
@@ -65,7 +73,7 @@ async function redactedRemoval<R extends Child>(
 
 /** The removal of objects of one resource from the hub. */
 export class Removal extends Operation {
-  /** @param kind of the objects, such as `automation` */
+  /** @param kind kind of the objects, such as `automation` */
   constructor(
     clock: Clock,
     readonly kind: string,
@@ -81,10 +89,10 @@ export interface Removable {
 }
 
 /**
- * Starts the removal of these objects, and takes its result at a later call. False: not done yet, since the hub unloads the
- * object or works on others.
+ * Starts the removal of these objects. A later call takes its result.
  *
- * @throws the error that the removal ended with
+ * @returns false while the removal is not done, since the hub unloads the object or works on others
+ * @throws the error with which the removal ended
  */
 export function ensureRemoved(
   cached: Removable,

@@ -29,7 +29,7 @@ export async function runWhileResponsive(
 /** Milliseconds between two checks whether status has all results. */
 const DRAIN_POLL_INTERVAL = 50;
 
-/** Resolves when status has the results of all that runs in a hub, or the hub does not answer. */
+/** Resolves when the results of all work in a hub are in status, or when the hub does not respond. */
 export async function waitUntilRecorded(
   client: HubClient,
   clock: Clock,

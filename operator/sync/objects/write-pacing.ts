@@ -2,13 +2,16 @@ import type { Clock } from '../../base/clock';
 import { MIN_WRITE_INTERVAL, RESYNC } from '../../base/limits';
 import { HubFailed, HubRejected } from '../../client/connection/errors';
 
-// Times are of the monotonic clock.
+// Times in this file are of the monotonic clock.
 
-/** The memory of the writes of one object. `hash`: of the content that was sent. */
+/** The memory of the writes of one object. Each `hash` identifies the content that was sent. */
 export interface Paced {
-  /** When the last write began or, once the hub has accepted it, ended. */
+  /** The time at which the last write began or, once the hub has accepted it, ended. */
   lastWriteAt?: number;
-  /** The hub rejected this content. It would reject the same one again. `at` Infinity: until something else changes. */
+  /**
+   * The hub rejected this content and would reject it again. `at` is Infinity if only another change can
+   * help.
+   */
   rejection?: { readonly hash: string; readonly error: HubRejected; readonly at: number } | undefined;
   /** The hub failed to write this content `count` times in a row. */
   failure?: { readonly hash: string; readonly count: number; readonly error: HubFailed } | undefined;
@@ -22,13 +25,20 @@ export class WritePacing {
     private readonly retryRejected: number,
   ) {}
 
-  /** The words of the hub, while it would reject the content again; undefined: it may be sent. */
+  /**
+   * The hub's rejection, while it would reject the content again.
+   *
+   * @returns undefined when the content may be sent
+   */
   rejectionOf({ rejection }: Paced, hash: string): HubRejected | undefined {
     const isKnown = rejection?.hash === hash && this.clock.monotonic() - rejection.at < this.retryRejected;
     return isKnown ? rejection.error : undefined;
   }
 
-  /** Milliseconds until the next write. While the hub fails, as with a file that it cannot read, the interval doubles. */
+  /**
+   * Milliseconds until the next write. While the hub fails, for example because it cannot read a file, the
+   * interval doubles.
+   */
   pause({ failure, lastWriteAt = -Infinity }: Paced, hash: string): number {
     const interval =
       failure?.hash === hash
@@ -37,15 +47,15 @@ export class WritePacing {
     return Math.max(0, lastWriteAt + interval - this.clock.monotonic());
   }
 
-  /** A write begins, or the hub has answered it. */
+  /** Records that a write begins, or that the hub has answered it. */
   mark(paced: Paced): void {
     paced.lastWriteAt = this.clock.monotonic();
   }
 
   /**
-   * Remembers a write that the hub rejected or failed at. Other errors say nothing of the content.
+   * Records that the hub rejected a write or failed at it. Other errors say nothing about the content.
    *
-   * @param isLasting a rejected write is not retried with time
+   * @param isLasting a rejected write is not retried after some time
    */
   record(paced: Paced, hash: string, error: Error | undefined, isLasting = false): void {
     if (error instanceof HubRejected)

@@ -16,13 +16,17 @@ import {
 } from './values-in-use';
 import { type ReadSecrets, readSecretsYaml, type SecretsYaml, writeSecretsYaml } from './secrets-yaml';
 
-/** Key of the Secret `<hub>-secrets`, and the name of the file in the hub. */
+/** Key in the Secret `<hub>-secrets`, and name of the file in the hub. */
 export const SECRETS_FILE = 'secrets.yaml';
 
-/** 256 bits: the hash of the content can then be shown. */
+/** Size of the salt: with 256 bits the hash of the content can be published. */
 const SALT_BYTES = 32;
 
-/** The generated `secrets.yaml` of a hub; undefined: the operator has generated none. */
+/**
+ * The generated `secrets.yaml` of a hub.
+ *
+ * @returns undefined when the operator has not generated one
+ */
 export async function readGeneratedSecrets(
   { secrets }: Pick<Services, 'secrets'>,
   namespace: string,
@@ -33,9 +37,9 @@ export async function readGeneratedSecrets(
 }
 
 /**
- * Writes the hub's `secrets.yaml` into the Secret `<hub>-secrets`, with its hash as an annotation. The salt of the hash is
- * made once and stays. Needs no Hub; one that exists keeps the Secret when its owner is deleted, so that the configuration in
- * use can still be loaded.
+ * Writes the hub's `secrets.yaml` into the Secret `<hub>-secrets`, with its hash as an annotation. The salt
+ * of the hash is generated once and kept. The Hub need not exist. If it exists, it keeps the Secret when the
+ * Secret's owner is deleted, so that the configuration in use can still be loaded.
  *
  * @param formerOwner the resource that may have written the Secret before
  * @throws NameConflict, ObjectRejected, Stopping
@@ -56,7 +60,7 @@ export async function writeGeneratedSecrets(
   const generated = writeSecretsYaml(values, salt, kept);
   const present = new Map([...values, ...kept]);
   const former = await valuesToMask(configuration, namespace, hub, content, before, present);
-  // A resource that has taken over may have written it by now.
+  // Another resource may have taken over and written the Secret by now.
   assertStillDesired(services, owner);
   const running = services.cache.get<Hub>('Hub', namespace, hub);
   const annotations = { [operatorAnnotations.secretsHash]: generated.hash };

@@ -3,13 +3,13 @@ import { defaulted } from '../../kinds/schema';
 import { readNamedSecret, SecretRefused } from '../../runtime/named-secret';
 import type { Services } from '../services';
 
-/** A Secret or a key that is not there. `message`: which, as a sentence. */
+/** A Secret or a key that does not exist. `message`: a sentence that names it. */
 export interface MissingSecret {
   readonly reason: 'SecretNotFound' | 'KeyNotFound';
   readonly message: string;
 }
 
-/** @param key undefined: there is no Secret */
+/** @param key the missing key; undefined if the Secret itself is missing */
 export const missingSecret = (name: string, field: string, key?: string): MissingSecret =>
   key === undefined
     ? {
@@ -25,10 +25,14 @@ export const missingSecret = (name: string, field: string, key?: string): Missin
 type RecorderUrl =
   | { readonly type: 'url'; readonly url: string }
   | ({ readonly type: 'missing' } & MissingSecret)
-  /** No resource may name that Secret. */
+  /** The policy of the operator allows no resource to name that Secret. */
   | { readonly type: 'missing'; readonly reason: 'SecretRefused'; readonly message: string };
 
-/** Undefined: the configuration asks for none. */
+/**
+ * Reads the database URL of the recorder.
+ *
+ * @returns undefined when the configuration does not use one from a Secret
+ */
 export async function recorderUrl(
   services: Pick<Services, 'cache' | 'secrets' | 'settings'>,
   resource: HubConfiguration,

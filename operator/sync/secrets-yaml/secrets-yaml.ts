@@ -1,26 +1,33 @@
 import { createHash } from 'node:crypto';
 import { load, YAMLException } from 'js-yaml';
 
-/** Keys that begin with this are the operator's own. */
+/** Prefix of the keys that the operator reserves for itself. */
 export const RESERVED_PREFIX = 'hub_operator';
 
-/** Hash of the content, for the marker of the configuration. */
+/** Key with the hash of the content, for the marker of the configuration. */
 export const SECRETS_HASH_KEY = `${RESERVED_PREFIX}_hash`;
-/** Random, so that the hash does not tell short values to those who may read annotations. */
+/** Key with a random salt, so that readers of annotations cannot guess short values by their hash. */
 const SALT_KEY = `${RESERVED_PREFIX}_salt`;
-/** URL of the recorder's database, of `databaseSecretRef`. */
+/** Key with the URL of the recorder's database, from `databaseSecretRef`. */
 export const RECORDER_KEY = `${RESERVED_PREFIX}_recorder`;
 
-/** Keys that nothing gives any more, and that the configuration in use needs until another one is accepted. */
+/**
+ * Key with the names of kept keys: no Secret provides them any more, but the configuration in use needs them
+ * until another one is accepted.
+ */
 const KEPT_KEY = `${RESERVED_PREFIX}_kept`;
 
 export interface SecretsYaml {
   readonly text: string;
-  /** `sha256:<hex>` of the values, which is salted. */
+  /** Salted hash of the values, as `sha256:<hex>`. */
   readonly hash: string;
 }
 
-/** The hub's `secrets.yaml`: every value is a text for the hub, exactly as it is. Nothing gives the kept values any more. */
+/**
+ * Writes the hub's `secrets.yaml`. The hub reads every value as exactly the given text.
+ *
+ * @param kept values that no Secret provides any more
+ */
 export function writeSecretsYaml(
   values: ReadonlyMap<string, string>,
   salt: string,
@@ -36,19 +43,23 @@ export function writeSecretsYaml(
   return { text: `${lines}${quote(SECRETS_HASH_KEY)}: ${quote(hash)}\n`, hash };
 }
 
-/** A `secrets.yaml` of the operator as it was read. */
+/** The content of a `secrets.yaml` that the operator generated. */
 export interface ReadSecrets {
-  /** All keys, the operator's own included. */
+  /** All values by key, including the operator's own. */
   readonly values: ReadonlyMap<string, string>;
-  /** Keys among them that nothing gives any more. */
+  /** The keys among them that no Secret provides any more. */
   readonly kept: ReadonlySet<string>;
   readonly hash: string;
   readonly salt: string;
 }
 
-/** Reads a `secrets.yaml`; undefined: the operator did not generate it, so that its values must not be told by hashes. */
+/**
+ * Reads a `secrets.yaml`.
+ *
+ * @returns undefined when the operator did not generate it: without its salt, hashes could reveal the values
+ */
 export function readSecretsYaml(text: string): ReadSecrets | undefined {
-  // The text of a list that aliases repeat has no bound, and no secret is a list.
+  // Lists are skipped: with YAML aliases the text of a list can grow without bound, and no secret is a list.
   const scalars = Object.entries(parse(text)).filter(([, value]) => typeof value !== 'object');
   const values = new Map(scalars.map(([key, value]) => [key, String(value)]));
   const [hash, salt] = [values.get(SECRETS_HASH_KEY), values.get(SALT_KEY)];
@@ -57,10 +68,13 @@ export function readSecretsYaml(text: string): ReadSecrets | undefined {
   return { values, kept, hash, salt };
 }
 
-/** Whether the key is one of the operator's own notes, and no secret of a person. */
+/** Reports whether a key is the operator's metadata, and not a secret of a user. */
 export const isOwnNote = (key: string): boolean => [SECRETS_HASH_KEY, SALT_KEY, KEPT_KEY].includes(key);
 
-/** Stands for a value where that may be seen: another value has another digest. Empty: there is no such key. */
+/**
+ * A digest that represents a value where the value itself may not appear: it changes with the value. Empty if
+ * there is no such key.
+ */
 export function digestOfSecret({ values, salt }: ReadSecrets, key: string): string {
   const value = values.get(key);
   return value === undefined
@@ -69,8 +83,8 @@ export function digestOfSecret({ values, salt }: ReadSecrets, key: string): stri
 }
 
 /**
- * A text as a YAML scalar in double quotes. Only printable ASCII is written as it is: YAML 1.1 takes some of the other
- * characters for line breaks, and rejects others.
+ * Quotes a text as a YAML scalar in double quotes. All characters except printable ASCII are escaped: YAML
+ * 1.1 reads some others as line breaks, and rejects others.
  */
 export function quote(text: string): string {
   let quoted = '';

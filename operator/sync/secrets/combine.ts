@@ -5,12 +5,19 @@ import { RESERVED_PREFIX } from '../secrets-yaml/secrets-yaml';
 
 export type Combined =
   | { readonly type: 'values'; readonly values: ReadonlyMap<string, string> }
-  /** A Secret or a key is not there (yet). `message`: which, as a sentence. */
+  /** A Secret or a key does not exist (yet). `message`: a sentence that names it. */
   | ({ readonly type: 'missing' } & MissingSecret)
-  /** A key that the hub does not take, or a value that is no text. `message`: which, and the way out. */
+  /**
+   * A key that the hub does not accept, or a value that is not text. `message`: a sentence that names the key
+   * and says how to correct it.
+   */
   | { readonly type: 'invalid'; readonly message: string };
 
-/** The values that the hub gets: of two with one name the later one. `secrets` has the content of each Secret that exists. */
+/**
+ * Combines the values of Secrets for the hub. If two have the same name, the later one is used.
+ *
+ * @param secrets the content of each Secret that exists
+ */
 export function combineSecrets(
   { secretRefs }: Pick<HubSecretsSpec, 'secretRefs'>,
   secrets: ReadonlyMap<string, SecretContent>,
@@ -32,7 +39,11 @@ export function combineSecrets(
   return { type: 'values', values };
 }
 
-/** The first of the keys that `keys` and `items` list which the hub does not take, as a sentence; undefined: none. */
+/**
+ * A sentence about the first key listed in `keys` or `items` that the hub does not accept.
+ *
+ * @returns undefined when all listed keys are valid
+ */
 export function invalidListedKey({ secretRefs }: Pick<HubSecretsSpec, 'secretRefs'>): string | undefined {
   for (const reference of withFields(secretRefs))
     for (const { key, as } of reference.listed ?? []) {
@@ -42,7 +53,10 @@ export function invalidListedKey({ secretRefs }: Pick<HubSecretsSpec, 'secretRef
   return undefined;
 }
 
-/** The references, each with its field and the keys that it lists; undefined: it takes all. */
+/**
+ * The references, each with its field in the spec and the keys that it lists. Without a list it takes all
+ * keys.
+ */
 const withFields = (secretRefs: HubSecretsSpec['secretRefs']) =>
   secretRefs.map(({ name, keys, items }, index) => ({
     field: `spec.secretRefs[${index}]`,
@@ -59,7 +73,11 @@ function invalidKeyMessage(
   return `The key ${key} of the Secret ${name} in ${field} ${problem}${alternative}.`;
 }
 
-/** Why the hub cannot have a secret of this name; undefined: it can. */
+/**
+ * The reason why the hub cannot have a secret of this name.
+ *
+ * @returns undefined when the name is valid
+ */
 function nameProblem(name: string): string | undefined {
   if (name === 'logger') return 'is ignored by the hub under the name logger: give it another name by items';
   if (name.startsWith(RESERVED_PREFIX))

@@ -14,7 +14,7 @@ import { configurationOfHub } from '../secrets-yaml/hub-resources';
 import { recorderUrl } from '../secrets-yaml/recorder-url';
 import { RECORDER_KEY } from '../secrets-yaml/secrets-yaml';
 
-/** Combines Secrets into the hub's `secrets.yaml`, which needs no running hub. The Hub mounts it. */
+/** Combines Secrets into the hub's `secrets.yaml`, which the Hub mounts. No running hub is needed. */
 export function secretsModule(
   services: Pick<Services, 'applier' | 'cache' | 'cluster' | 'secrets' | 'settings'>,
   inUse: ConfigurationInUse,
@@ -59,7 +59,11 @@ async function generate(
   });
 }
 
-/** The Secrets among them that exist, by name. @throws SecretRefused */
+/**
+ * Reads the existing Secrets of `secretRefs`, by name.
+ *
+ * @throws SecretRefused
+ */
 async function readSources(
   services: Pick<Services, 'cache' | 'secrets' | 'settings'>,
   namespace: string,

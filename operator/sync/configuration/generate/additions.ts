@@ -8,7 +8,7 @@ import type { HubYaml } from './hub-yaml';
 import { insertIntoValue } from './insert-entries';
 import { dereference, entriesOf, entryOf } from './merge-keys';
 
-/** The values of the top-level keys. */
+/** The values of the top-level keys of `configuration.yaml`. */
 export type TopLevel = ReadonlyMap<string, Node | null>;
 
 /** Key and value of an entry, as YAML. */
@@ -24,14 +24,14 @@ const lacking = (sections: TopLevel, files: readonly (readonly [section: string,
 export const missingIncludes = (sections: TopLevel): Addition[] =>
   lacking(sections, Object.entries(OWN_FILES));
 
-/** The includes of delivered files, beside those of the files of the hub's API. */
+/** The includes of delivered files, beside the includes of the files of the hub's API. */
 export const deliveryIncludes = (sections: TopLevel): Addition[] =>
   lacking(
     sections,
     CONFIG_ENTITY_KINDS.map((kind) => [kind, deliveryInclude(kind)]),
   );
 
-/** One of the user's own sections of that name, with a label or without, includes the file already. */
+/** Reports whether the user's section of that name, with or without a label, already includes the file. */
 function isIncluded(sections: TopLevel, section: string, file: string): boolean {
   return [...sections].some(([key, value]) => {
     if (key !== section && !key.startsWith(`${section} `)) return false;
@@ -39,7 +39,10 @@ function isIncluded(sections: TopLevel, section: string, file: string): boolean 
   });
 }
 
-/** The section itself or, beside the user's own one, a labelled section, which the hub merges with it. */
+/**
+ * The key for an added section. If the user has a section of that name, a label is added to the key: the hub
+ * merges labelled sections.
+ */
 export function freeKey(sections: TopLevel, section: string): string {
   if (!sections.has(section)) return section;
   const label = `${section} hub_operator`;
@@ -51,11 +54,11 @@ export function freeKey(sections: TopLevel, section: string): string {
 type Recorder = NonNullable<HubConfigurationSpec['recorder']>;
 
 interface WithRecorder {
-  /** The text, in which the missing entries were added to the section recorder. */
+  /** The text, with the missing entries added to its section recorder. */
   readonly text: string;
-  /** The section to add to it. */
+  /** The section to add to the text. */
   readonly addition?: Addition;
-  /** The settings without effect, as sentences. */
+  /** Sentences about settings that have no effect. */
   readonly notices: readonly string[];
 }
 
@@ -64,7 +67,7 @@ const DISABLED =
 const ELSEWHERE =
   'The section recorder in spec.configuration is an include, an alias or a value, so spec.recorder has no effect: remove one of the two.';
 
-/** Adds the recorder to a configuration. Where its own section says something, that counts. */
+/** Adds the recorder to a configuration. Settings in the user's own section take precedence. */
 export function withRecorder(
   text: string,
   { root, anchors }: HubYaml,
@@ -93,10 +96,13 @@ export function withRecorder(
   return { text: extended, notices: overridden };
 }
 
-/** `key: value` */
+/** The entry as YAML: `key: value`. */
 export const inOneLine = ([key, value]: Addition): string => `${key}: ${value}`;
 
-/** The URL of a Secret is in `secrets.yaml`, and never in the ConfigMap. */
+/**
+ * The entries of the section recorder. A URL from a Secret is stored in `secrets.yaml`, never in the
+ * ConfigMap.
+ */
 function entriesFor({ database, databaseSecretRef, purgeKeepDays }: Recorder): Addition[] {
   const url = databaseSecretRef ? `!secret ${RECORDER_KEY}` : database && quote(database);
   return [

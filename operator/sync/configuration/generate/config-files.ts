@@ -3,34 +3,45 @@ import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { type HubYaml, parseHubYaml } from './hub-yaml';
 import { dereference, entriesOf, entryOf } from './merge-keys';
 
-/** The files that a hub loads, by path in its directory: `configuration.yaml` and those that it includes. */
+/**
+ * The files that a hub loads, by path in its directory: `configuration.yaml` and the files that it includes.
+ */
 export type Files = Readonly<Record<string, string>>;
 
-/** The place in the spec of each file that is not in `spec.files`, by path, in words. */
+/** For each file that is not from `spec.files`, by path: its place in the spec, in words. */
 export type Origins = Readonly<Record<string, string>>;
 
-/** The field that a file is from, with which a message begins: `spec.configuration`, `spec.files[sensors.yaml]`. */
+/**
+ * The field that a file comes from, with which a message begins: `spec.configuration`,
+ * `spec.files[sensors.yaml]`.
+ */
 export function fieldOfFile(name: string, origins: Origins = {}): string {
   if (name === 'configuration.yaml') return 'spec.configuration';
   return Object.hasOwn(origins, name) ? origins[name]! : `spec.files[${name}]`;
 }
 
-/** A file in its place: files of the same text have their own, since what they include depends on their folder. */
+/**
+ * A parsed file with its path. Files with the same text are distinct, since the meaning of their includes
+ * depends on their folder.
+ */
 export interface ConfigFile extends HubYaml {
   /** Path in the hub's directory. */
   readonly name: string;
 }
 
-/** A node, with the file that it is in. */
+/** A node with the file that contains it. */
 export interface Place {
   readonly node: Node | null;
   readonly file: ConfigFile;
 }
 
-/** Files that include each other in a circle end here. */
+/** Limit that ends a circle of files that include each other. */
 const LONGEST_INCLUDE_CHAIN = 16;
 
-/** The files of a configuration as one document: each is parsed when it is needed, and includes of known files are followed. */
+/**
+ * The files of a configuration as one document. Each is parsed when it is needed. Includes of known files are
+ * followed.
+ */
 export class ConfigFiles {
   private readonly parsed = new Map<string, ConfigFile | undefined>();
   readonly names: readonly string[];
@@ -43,13 +54,21 @@ export class ConfigFiles {
     this.names = Object.keys(files);
   }
 
-  /** `configuration.yaml`; undefined: it is not YAML. */
+  /**
+   * The root of `configuration.yaml`.
+   *
+   * @returns undefined when it is not YAML
+   */
   get root(): Place | undefined {
     const file = this.parse('configuration.yaml');
     return file && { node: file.root, file };
   }
 
-  /** Undefined: there is no such file, or it is not YAML. */
+  /**
+   * Parses a file.
+   *
+   * @returns undefined when there is no such file, or it is not YAML
+   */
   parse(name: string): ConfigFile | undefined {
     if (!this.parsed.has(name)) {
       const text = Object.hasOwn(this.files, name) ? this.files[name] : undefined;
@@ -59,17 +78,17 @@ export class ConfigFiles {
     return this.parsed.get(name);
   }
 
-  /** The field that the file is from. */
+  /** The field of the spec that the file comes from. */
   fieldOf(name: string): string {
     return fieldOfFile(name, this.origins);
   }
 
-  /** Empty: there is no such file. */
+  /** The text of a file. Empty if there is no such file. */
   textOf(name: string): string {
     return Object.hasOwn(this.files, name) ? this.files[name]! : '';
   }
 
-  /** The node that is meant: behind aliases and includes of known files. */
+  /** Follows aliases and includes of known files to the node that they refer to. */
   follow(place: Place): Place {
     let { node, file } = place;
     for (let step = 0; step < LONGEST_INCLUDE_CHAIN; step++) {
@@ -82,7 +101,11 @@ export class ConfigFiles {
     return { node, file };
   }
 
-  /** The file that the node includes; undefined: it is no include, or one of another file. */
+  /**
+   * The file that the node includes.
+   *
+   * @returns undefined when the node is not an include, or includes an unknown file
+   */
   included({ node, file }: Place): ConfigFile | undefined {
     if (!isScalar(node) || node.tag !== '!include') return undefined;
     return this.parse(includedPath(node, file.name));
@@ -94,7 +117,10 @@ export class ConfigFiles {
     return includedFiles(this.names, includedPath(node, file.name)).flatMap((name) => this.parse(name) ?? []);
   }
 
-  /** The entries of a mapping, also of one that the hub makes of the files of a folder. Empty: it is none. */
+  /**
+   * The entries of a mapping. An include of a folder as a mapping counts as one, as in the hub. Empty for any
+   * other node.
+   */
   entries(place: Place): Map<string, Place> {
     const meant = this.follow(place);
     const { node, file } = meant;
@@ -108,7 +134,10 @@ export class ConfigFiles {
     return new Map();
   }
 
-  /** The items of a list, also of one that the hub makes of the files of a folder. A mapping is its only one. */
+  /**
+   * The items of a list. An include of a folder as a list counts as one, as in the hub. A mapping counts as a
+   * list of one item.
+   */
   items(place: Place): readonly Place[] {
     const meant = this.follow(place);
     const { node, file } = meant;
@@ -121,19 +150,26 @@ export class ConfigFiles {
     return [];
   }
 
-  /** Whether it is a mapping, or a folder of known files that the hub makes one of. */
+  /** Reports whether the node is a mapping, or an include of known files as a mapping. */
   isMapping(place: Place): boolean {
     const meant = this.follow(place);
     const isNamed = /^!include_dir_(merge_)?named$/.test(tagOf(meant.node));
     return isMap(meant.node) || (isNamed && this.inFolder(meant).length > 0);
   }
 
-  /** Whether it is a mapping that is written out: one that is a folder again might contain itself. */
+  /**
+   * Reports whether the node is a literal mapping. An include of a folder does not count, since it might
+   * contain itself.
+   */
   private isWritten(place: Place): boolean {
     return isMap(this.follow(place).node);
   }
 
-  /** One of them; undefined: there is none, or it is no mapping. */
+  /**
+   * The entry of a mapping.
+   *
+   * @returns undefined when there is no such entry, or the node is no mapping
+   */
   entry(place: Place, key: string): Place | undefined {
     const { node, file } = this.follow(place);
     if (!isMap(node)) return this.entries({ node, file }).get(key);
@@ -141,7 +177,7 @@ export class ConfigFiles {
     return value === undefined ? undefined : { node: value, file };
   }
 
-  /** The section of `configuration.yaml` and those of its packages, as they are written. */
+  /** The section of `configuration.yaml`, and the sections of that name in its packages, as written. */
   section(name: string): { readonly own: Place | undefined; readonly inPackages: readonly Place[] } {
     return {
       own: this.root && this.entry(this.root, name),
@@ -158,23 +194,27 @@ export class ConfigFiles {
 
 const tagOf = (node: Node | null): string => (isScalar(node) ? (node.tag ?? '') : '');
 
-/** Whether the hub's check reads the file as YAML by itself; others are YAML where a file includes them. */
+/**
+ * Reports whether the hub's check reads the file as YAML in any case. Other files are YAML only if a file
+ * includes them.
+ */
 export const isYaml = (name: string): boolean => /\.ya?ml$/.test(name);
 
-/** Whether a node includes the files of a folder: `!include_dir_named` and its like. */
+/** Reports whether a node includes the files of a folder: `!include_dir_named` and similar tags. */
 export const isIncludeOfFolder = (node: unknown): boolean =>
   isScalar(node) && node.tag?.startsWith('!include_dir') === true;
 
 /**
- * The names of the files that the hub reads when a folder is included, also in folders below: of two, the later one counts. Folders
- * come by their names here, and to the hub in the order of its volume.
+ * The names of the files that the hub reads when a folder is included, also in its subfolders. Of two files
+ * with the same entry, the later one takes effect. Here folders are sorted by name. The hub reads them in the
+ * order of its file system.
  */
 export function includedFiles(names: readonly string[], folder: string): readonly string[] {
   const prefix = folder === '.' ? '' : `${folder}/`;
   return names.filter((name) => name.startsWith(prefix) && isReadInFolder(name, prefix)).sort(inOrderOfHub);
 }
 
-/** The files of a folder come before those of its folders. */
+/** Orders paths so that the files of a folder come before the files of its subfolders. */
 function inOrderOfHub(one: string, other: string): number {
   const [parts, others] = [one.split('/'), other.split('/')];
   const first = parts.findIndex((part, index) => part !== others[index]);
@@ -189,14 +229,14 @@ function isReadInFolder(name: string, prefix: string): boolean {
   return posix.basename(name) !== 'secrets.yaml' && !`/${name.slice(prefix.length)}`.includes('/.');
 }
 
-/** The path in the hub's directory that an include in this file means. */
+/** The path in the hub's directory that an include in this file refers to. */
 const includedPath = (node: Scalar, file: string): string =>
   nameInConfig(String(node.value), posix.dirname(file));
 
 /**
  * The path in the hub's directory: `sensors.yaml` for `./sensors.yaml` and `/config/sensors.yaml`.
  *
- * @param folder that the path is relative to, in the hub's directory
+ * @param folder folder in the hub's directory that the path is relative to
  */
 export function nameInConfig(path: string, folder = '.'): string {
   const inConfig = /^\/config(\/|$)/.test(path) ? path.replace(/^\/config(\/|$)/, './') : undefined;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Files } from './config-files';
 
-/** `sha256:<hex>` of files with their names. */
+/** Hash of the names and texts of files, as `sha256:<hex>`. */
 export function configHash(files: Files): string {
   const hash = createHash('sha256');
   for (const name of Object.keys(files).sort()) hash.update(`${name}\0${files[name]}\0`);

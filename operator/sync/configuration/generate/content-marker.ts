@@ -5,9 +5,10 @@ import type { Files } from './config-files';
 import { digestsOfParts, isInParts, partFile } from './parts';
 
 /**
- * The value of its section, as YAML in one line. The hub resolves the secret, and the files with the digests of the parts.
+ * The value of the marker section, as YAML in one line. The hub resolves the secret in it, and includes the
+ * files with the digests of the parts.
  *
- * @param files without `configuration.yaml`
+ * @param files all files except `configuration.yaml`
  */
 export function markerYaml(hash: string, files: Files, withSecrets: boolean): string {
   const secrets = withSecrets ? `, secrets: !secret ${SECRETS_HASH_KEY}` : '';
@@ -18,7 +19,10 @@ export function markerYaml(hash: string, files: Files, withSecrets: boolean): st
   return `{${MARKER_SCRIPT}: {sequence: [], variables: {configuration: "${hash}"${secrets}${parts}}}}`;
 }
 
-/** The marker of former files that the hub reads again: secrets have no copy, so it shows those of now. */
+/**
+ * The marker that former files show when the hub reads them again. Former secrets are not kept, so it shows
+ * the present ones.
+ */
 export function formerMarker(
   { files, marker }: { readonly files: Files; readonly marker: ContentHashes },
   { secrets }: ContentHashes,

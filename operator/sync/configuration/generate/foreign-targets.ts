@@ -11,10 +11,10 @@ import {
 } from './config-files';
 import type { parseHubYaml } from './hub-yaml';
 
-/** A file or a folder that the configuration includes, and of which it has no file itself: only the hub's volume may have it. */
+/** An included file or folder that the configuration does not provide: only the hub's volume may have it. */
 export interface ForeignTarget {
   readonly type: 'file' | 'folder';
-  /** In the hub's directory: `packages`, `lights/hall.yaml`. */
+  /** Path in the hub's directory: `packages`, `lights/hall.yaml`. */
   readonly path: string;
   /** The place of its first include, in words: `spec.configuration, line 3, column 13`. */
   readonly place: string;
@@ -23,18 +23,21 @@ export interface ForeignTarget {
 /** The targets of a configuration. */
 interface ForeignTargets {
   readonly targets: readonly ForeignTarget[];
-  /** Targets that the start of a pod does not look for, as sentences. */
+  /** Sentences about targets that the start of a pod does not check. */
   readonly unlooked: readonly string[];
 }
 
-/** Targets beyond these are not looked for: their paths have to fit into the object of the configuration. */
+/** Limits of the check: the paths have to fit into the object of the configuration. */
 const MOST_TARGETS = 200;
 const LONGEST_PATH = 255;
 
-/** The files that the hub's API, the operator or the hub itself writes at the start of a pod. */
+/** Files that the hub's API, the operator, or the hub writes at the start of a pod. */
 const WRITTEN_BY_HUB = /^(automations|scenes|scripts|secrets)\.yaml$|^hub-operator\//;
 
-/** In the order of the files and their lines. Those outside of the hub's directory are left out. */
+/**
+ * Finds the included targets, in the order of the files and their lines. Targets outside of the hub's
+ * directory are left out.
+ */
 export function foreignTargets(files: Files, parse: typeof parseHubYaml, origins?: Origins): ForeignTargets {
   const targets = new Map<string, ForeignTarget>();
   const long = new Map<string, ForeignTarget>();
@@ -70,7 +73,7 @@ export function foreignTargets(files: Files, parse: typeof parseHubYaml, origins
 
 const UNKNOWN = 'so nothing says whether the hub’s volume has';
 
-/** Long paths that are named. */
+/** The most long paths that are named. */
 const MOST_LONG = 5;
 const SHOWN_OF_PATH = 60;
 
@@ -82,14 +85,17 @@ const beyond =
   ({ type, path, place }: ForeignTarget): string =>
     `${place}: includes the ${type} ${path}${count > 1 ? `, the first of ${count}` : ''} beyond the ${MOST_TARGETS} files and folders that are looked for, ${UNKNOWN} ${count > 1 ? 'them' : 'it'}. Put them into spec.files, or include one folder above them.`;
 
-/** The hub's directory itself holds files of its own; the rest is on another volume, or nowhere. */
+/**
+ * Reports whether a path is not a target to check: the hub's directory itself, which always has files, or a
+ * path outside of it.
+ */
 const isElsewhere = (path: string): boolean => path === '.' || path.startsWith('..') || path.startsWith('/');
 
 /** The paths of the folders among the targets. */
 export const foldersOf = (targets: readonly ForeignTarget[]): readonly string[] =>
   targets.filter(({ type }) => type === 'folder').map(({ path }) => path);
 
-/** The target with its place, its effect and the way out, as sentences. */
+/** Sentences about a target: its place, its effect and the remedy. */
 export function foreignWarning({ type, path, place }: ForeignTarget): string {
   const [what, effect] =
     type === 'folder'
@@ -98,7 +104,10 @@ export function foreignWarning({ type, path, place }: ForeignTarget): string {
   return `${place}: includes ${what} ${path}, which spec.files does not have: ${effect}, unless its volume has it. ${wayOut(type)}`;
 }
 
-/** A file that the hub's check could not read, in the words of {@link foreignWarning} for one that the volume does not have. */
+/**
+ * A sentence about an included file that the hub's check could not read. In contrast to {@link
+ * foreignWarning}, the volume is known not to have it.
+ */
 export const missingFile = ({ path, place }: ForeignTarget): string =>
   `${place}: includes the file ${path}, which neither spec.files nor the hub’s volume has. ${wayOut('file')}`;
 

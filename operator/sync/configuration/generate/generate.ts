@@ -33,16 +33,16 @@ import { ownDefinitionsIn } from './own-definitions';
 import { readSections, type Sections, withSecretDigests } from './sections';
 import { digestOfSecret, type ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 
-/** The parts of a spec with its defaults that the files are generated from. */
+/** The parts of a defaulted spec from which the files are generated. */
 export interface ConfigurationSource extends Pick<
   HubConfigurationSpec,
   'configuration' | 'files' | 'recorder'
 > {
-  /** Absent: all files are in `spec.files`. */
+  /** Absent if all files are from `spec.files`. */
   readonly origins?: Origins;
-  /** The hub reads delivered files. */
+  /** True if the hub reads delivered files. */
   readonly readsDelivery?: boolean;
-  /** The hub has a generated `secrets.yaml`, whose hash the marker can name. */
+  /** True if the hub has a generated `secrets.yaml`, whose hash the marker can refer to. */
   readonly hasSecrets: boolean;
 }
 
@@ -50,21 +50,21 @@ export interface GeneratedConfiguration {
   readonly type: 'configuration';
   /** All files by name, with the operator's marker in `configuration.yaml`. */
   readonly files: Files;
-  /** `sha256:<hex>` of the files without the marker, which contains it. */
+  /** Hash of the files without the marker, since the marker contains it: `sha256:<hex>`. */
   readonly hash: string;
-  /** The sections as the hub reads them; the digests of secrets are empty. */
+  /** The sections as the hub reads them. The digests of secrets are empty. */
   readonly sections: Sections;
-  /** The keys that `!secret` asks for, each with its first place, in words. */
+  /** The keys that `!secret` refers to, each with its first place in words. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** Parts of `spec.recorder` that do not take effect, as sentences. */
+  /** Sentences about parts of `spec.recorder` that do not take effect. */
   readonly notices: readonly string[];
-  /** Parts that the hub takes, and with which the operator cannot log in to it, as sentences. */
+  /** Sentences about parts that the hub accepts, but with which the operator cannot log in. */
   readonly lockouts: readonly string[];
   /** Included files and folders that only the hub's volume may have. */
   readonly targets: readonly ForeignTarget[];
-  /** Further targets, which the start of a pod does not look for, as sentences. */
+  /** Sentences about further targets, which the start of a pod does not check. */
   readonly unlooked: readonly string[];
-  /** Files and entries that the hub leaves out without a word, as sentences. */
+  /** Sentences about files and entries that the hub silently ignores. */
   readonly hidden: readonly string[];
   readonly http: HttpSection;
   readonly definitions: OwnDefinitions;
@@ -72,7 +72,7 @@ export interface GeneratedConfiguration {
 
 export type Generated =
   | GeneratedConfiguration
-  /** `message`: the problem and its position. */
+  /** The `message` names the problem and its position. */
   | { readonly type: 'invalid'; readonly message: string };
 
 const BYTE_ORDER_MARK = '\ufeff';
@@ -86,10 +86,10 @@ const TOO_DEEP =
 const RESERVED = `The script ${MARKER_SCRIPT} in spec.configuration or spec.files has the id of the operator's own script: rename it.`;
 
 /**
- * The hub's `configuration.yaml` and the files beside it: the user's text, byte for byte, with the entries that the hub
- * needs besides: the includes of the files that the hub's config API writes, also where a section of the
- * user includes other files; the recorder; and the marker (rules.md, "Generated configuration"). The result is parsed again
- * before it counts.
+ * Generates the hub's `configuration.yaml` and the other files. The user's text is kept byte for byte.
+ * Entries that the hub needs are added: the includes of the files that the hub's config API writes, even if a
+ * section of the user includes other files; the recorder; and the marker (rules.md, "Generated
+ * configuration"). The result is parsed again to verify it.
  */
 export function generateConfiguration(
   source: ConfigurationSource,
@@ -99,13 +99,17 @@ export function generateConfiguration(
   try {
     return generate(source, at, remembering(parseText));
   } catch (error) {
-    // Aliases of aliases, each in the value of the next one.
+    // Aliases of aliases can be nested too deeply for the parser.
     if (error instanceof RangeError) return { type: 'invalid', message: TOO_DEEP };
     throw error;
   }
 }
 
-/** Why it has too many files, or too large ones, as a sentence. Undefined: it has not. */
+/**
+ * A sentence about too many or too large files.
+ *
+ * @returns undefined when the files are within the limits
+ */
 export const problemOfSource = ({
   configuration,
   files,
@@ -145,7 +149,7 @@ function generate(
   const cut = cutOff(all);
   if (cut) return unreachable(cut);
 
-  // The byte order mark is put back in the end: the places in the text are counted without it.
+  // The byte order mark is added again at the end, since positions in the text are counted without it.
   const mark = configuration.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   const body = configuration.slice(mark.length);
   const { text: base, addition, notices } = withRecorder(body, parsed, recorder);
@@ -155,7 +159,7 @@ function generate(
   const own = [...missingIncludes(sections), ...(addition ? [addition] : [])];
   const additions = [...own, ...(readsDelivery ? deliveryIncludes(withKeys(sections, own)) : [])];
   const unmarked = insertAtTop(base, file, additions.map(inOneLine));
-  // The marker is no section, and has the hash of all that is without it.
+  // The marker is left out of the sections. It contains the hash of all other content.
   const unmarkedFiles = { ...files, 'configuration.yaml': mark + (unmarked ?? '') };
   const hash = configHash(unmarkedFiles);
   const { targets, unlooked } = foreignTargets(written, parse, origins);
@@ -201,13 +205,13 @@ function sectionsOf({ root, anchors }: HubYaml): TopLevel {
   return isMap(root) ? entriesOf(root, anchors) : new Map();
 }
 
-/** Whether the file has exactly the sections and the additions. */
+/** Reports whether the file has exactly the given sections and additions. */
 function hasKeys(file: HubYaml, sections: TopLevel, additions: readonly Addition[]): boolean {
   const expected = [...sections.keys(), ...additions.map(([key]) => key)].sort();
   return isDeepStrictEqual([...sectionsOf(file).keys()].sort(), expected);
 }
 
-/** Whether one of the user's own scripts would take the place of the operator's. */
+/** Reports whether a script of the user has the id of the operator's marker script. */
 function hasMarker(files: ConfigFiles): boolean {
   const sections = files.root ? [...files.entries(files.root)] : [];
   const scripts = sections.filter(([key]) => /^script( |$)/.test(key)).map(([, place]) => place);
@@ -216,7 +220,11 @@ function hasMarker(files: ConfigFiles): boolean {
   );
 }
 
-/** A path cannot be both a file and a folder. */
+/**
+ * A sentence about a path that is used both as a file and as a folder.
+ *
+ * @returns undefined when there is none
+ */
 function fileInTheWay(names: readonly string[], origins: Origins | undefined): string | undefined {
   const known = new Set(names);
   for (const name of names) {
@@ -230,7 +238,7 @@ function fileInTheWay(names: readonly string[], origins: Origins | undefined): s
   return undefined;
 }
 
-/** A large file takes a second to parse, and is read in several places. */
+/** Remembers parsed texts: a large file takes a second to parse, and is read in several places. */
 function remembering(parseText: typeof parseHubYaml): typeof parseHubYaml {
   const known = new Map<string, ReturnType<typeof parseHubYaml>>();
   return (text) => {
@@ -258,23 +266,23 @@ function notYaml(field: string, { problem, position }: YamlProblem): Generated {
 
 const inWords = ({ line, column }: Position): string => `line ${line}, column ${column}`;
 
-/** A configuration with the secrets that it uses, as the hub gets it. */
+/** A generated configuration together with the secrets that it uses, as the hub gets it. */
 export interface Content {
-  /** By name; `configuration.yaml` is among them. */
+  /** All files by name, including `configuration.yaml`. */
   readonly files: Files;
-  /** The folders of the hub's volume that the files include: the start of a pod looks for them. */
+  /** The included folders that only the hub's volume may have. The start of a pod checks them. */
   readonly folders: readonly string[];
   readonly targets: readonly ForeignTarget[];
-  /** Sentences about parts that neither the hub nor its check says a word of. */
+  /** Sentences about parts that the hub and its check silently ignore. */
   readonly remarks: readonly string[];
   readonly http: HttpSection;
   readonly definitions: OwnDefinitions;
   /** The value of the marker once the hub has read this content. */
   readonly marker: ContentHashes;
   readonly sections: Sections;
-  /** The decision that restarts the hub for it. */
+  /** The hashes that the pod template gets: a change of them restarts the hub. */
   readonly restart: ContentHashes;
-  /** The sections of other files, with the secrets of now. */
+  /** Reads the sections of other files, with the digests of the present secrets. */
   readonly sectionsOf: (files: Files) => Promise<Sections>;
 }
 
@@ -304,12 +312,16 @@ export function contentOf(
   };
 }
 
-/** The files with the digests of parts come and go together: the first one stands for all. */
+/**
+ * Reports whether a file holds the digest of a part other than the first. These files are added and removed
+ * together, so the first one represents all.
+ */
 const isOtherPart = (name: string): boolean => name !== partFile(0) && isPartFile(name);
 
 /**
- * The names of files that only the start of a pod brings in, where they are linked into the hub's directory, or takes out: the link
- * to one that is gone from a folder would be a file that cannot be read, to an include of the folder.
+ * The names of files that only the start of a pod adds or removes, since files are linked into the hub's
+ * directory then. A link to a file that was removed would break the include of its folder, since the hub
+ * could not read it.
  */
 export function filesOfNextPod(before: Files, after: Files): string[] {
   const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name));

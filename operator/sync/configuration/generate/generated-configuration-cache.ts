@@ -8,27 +8,33 @@ import { endedMessage, textsOfHub } from './texts';
 
 type Generation =
   | Generated
-  /** The result is not known yet. `message`: a sentence. `after`: milliseconds until it is read again. */
+  /**
+   * The result is not known yet. `message`: a sentence that says why. `after`: milliseconds until the next
+   * attempt.
+   */
   | { readonly type: 'waiting'; readonly message: string; readonly after: number };
 
 interface Entry {
   readonly of: HubConfiguration['metadata'];
   readonly source: ConfigurationSource;
   readonly pending: Promise<Bounded<Generated>>;
-  /** A former text, or that of a deleted resource, leaves the queue, which would grow with each change. */
+  /**
+   * Takes an outdated text, or the text of a deleted resource, out of the queue, which would otherwise grow
+   * with each change.
+   */
   readonly giveUp: () => void;
   result?: Bounded<Generated>;
 }
 
-/** A text that was ended comes after all that wait. */
+/** Milliseconds until an aborted text is tried again, after all texts that wait. */
 const RETRY = 1_000;
 
 /**
- * The generated configuration of each resource, once for each source: a configuration of 512 KiB takes seconds to parse, and is
- * reconciled often while a hub loads it.
+ * Caches the generated configuration of each resource. A configuration of 512 KiB takes seconds to parse, and
+ * is reconciled often while a hub loads it.
  */
 export class GeneratedConfigurationCache {
-  /** By the uid of the resource. */
+  /** Entries by the uid of the resource. */
   private readonly entries = new Map<string, Entry>();
 
   constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue' | 'texts'>) {}
@@ -42,7 +48,7 @@ export class GeneratedConfigurationCache {
     if (result?.type === 'done') return result.output;
     if (result === undefined) {
       const message = 'The configuration waits until the texts of other hubs are read.';
-      void entry.pending.finally(() => this.requeue(resource)).catch(() => undefined); // logged when it is read again
+      void entry.pending.finally(() => this.requeue(resource)).catch(() => undefined); // an error is logged when the text is read again
       return { type: 'waiting', message, after: DEPENDENCY_REQUEUE };
     }
     const message = endedMessage(result);
@@ -77,7 +83,11 @@ export class GeneratedConfigurationCache {
     return entry;
   }
 
-  /** Undefined: it takes longer. */
+  /**
+   * The result of an entry.
+   *
+   * @returns undefined when it takes longer than `delay` milliseconds
+   */
   private async resultWithin(delay: number, { pending }: Entry): Promise<Bounded<Generated> | undefined> {
     let cancel = (): void => undefined;
     const timeout = new Promise<undefined>((resolve) => {

@@ -7,26 +7,29 @@ import type { Files, Origins } from './config-files';
 export interface NamedConfigMap {
   readonly data?: Readonly<Record<string, string>> | undefined;
   readonly binaryData?: Readonly<Record<string, string>> | undefined;
-  /** The operator writes it, for any hub: a configuration that is a source of itself would never come to rest. */
+  /**
+   * True for a ConfigMap that the operator writes, for any hub. It is refused as a source, since a
+   * configuration that includes itself would change forever.
+   */
   readonly isOfOperator?: boolean;
 }
 
-/** The files of a spec: those of `filesFrom` in its order, and those of `files` over all. */
+/** The files of a spec: those of `filesFrom` in their order, then those of `files`, which override them. */
 export type GivenFiles =
   | { readonly type: 'files'; readonly files: Files; readonly origins: Origins }
-  /** A ConfigMap or a key is not there. `message`: a sentence that begins with the field. */
+  /** A ConfigMap or a key does not exist. `message`: a sentence that begins with the field. */
   | { readonly type: 'missing'; readonly message: string }
   | { readonly type: 'invalid'; readonly message: string };
 
 type Source = HubConfigurationSpec['filesFrom'] extends readonly (infer Entry)[] | undefined ? Entry : never;
 
-/** A file of one entry: its key in the ConfigMap, and its path within the folder. */
+/** A file of one source: its key in the ConfigMap, and its path within the folder. */
 interface Item {
   readonly key: string;
   readonly path: string;
 }
 
-/** @param configMaps by name; one that is not there is undefined */
+/** @param configMaps ConfigMaps by name, undefined for one that does not exist */
 export function givenFiles(
   { hubRef, files = {}, filesFrom = [] }: Pick<HubConfigurationSpec, 'hubRef' | 'files' | 'filesFrom'>,
   configMaps: ReadonlyMap<string, NamedConfigMap | undefined>,
@@ -37,7 +40,8 @@ export function givenFiles(
     const field = `spec.filesFrom[${index}]`;
     const { name } = source.configMapRef;
     const configMap = configMaps.get(name);
-    // Also before the operator has written it: to create it would be no way out.
+    // A ConfigMap of this hub is refused even before the operator has written it. Otherwise the message would
+    // ask the user to create it.
     const isOfOperator = isConfigMapOfHub(hubRef.name, name) || configMap?.isOfOperator === true;
     const read = isOfOperator ? ofOperator(field, name) : filesOfSource(field, source, configMap);
     if ('type' in read) return read;
@@ -61,7 +65,7 @@ const ofOperator = (field: string, name: string) =>
 
 type SourceFile = Item & { readonly text: string };
 
-/** @param configMap undefined: there is none */
+/** @param configMap undefined if it does not exist */
 function filesOfSource(
   field: string,
   { configMapRef: { name }, folder, items, optional }: Source,
@@ -98,7 +102,7 @@ function filesOfSource(
   return found;
 }
 
-/** Keys in a message. */
+/** The most keys in a message. */
 const MOST_KEYS = 5;
 
 const few = (keys: readonly string[]): string =>

@@ -4,16 +4,16 @@ import { isMap, isScalar, visit } from 'yaml';
 import { truncate } from '../../../base/truncate';
 import { type ConfigFile, type ConfigFiles, isYaml, type Place } from './config-files';
 
-/** Names that are told at most. */
+/** The most sentences that are returned. */
 const MOST = 50;
-/** Files in a sentence. */
+/** The most files named in a sentence. */
 const MOST_FILES = 5;
-/** Characters of a name in a sentence. */
+/** The most characters of a name in a sentence. */
 const LONGEST_NAME = 60;
 
 /**
- * Files of included folders, and entries of such files, of which the hub leaves all but one out without a word, since they have
- * one name: sentences with the place of the include.
+ * Sentences, each with the place of an include, about names that occur twice in an included folder. Of
+ * several files, or entries of files, with one name the hub silently loads only one.
  */
 export function hiddenInFolders(files: ConfigFiles): readonly string[] {
   const found: string[] = [];
@@ -34,7 +34,7 @@ export function hiddenInFolders(files: ConfigFiles): readonly string[] {
   return found.slice(0, MOST);
 }
 
-/** The names that the include of a folder gives, each with the files that give it. */
+/** The names that an included folder provides, each with the files that provide it. */
 function namesOf(files: ConfigFiles, place: Place): ReadonlyMap<string, readonly string[]> {
   const { tag } = place.node as { tag?: string };
   const keysOf = (file: ConfigFile): readonly string[] => {
@@ -49,7 +49,10 @@ function namesOf(files: ConfigFiles, place: Place): ReadonlyMap<string, readonly
   return names;
 }
 
-/** Which one it is, the order of the folders on the volume decides: the hub does not sort them. */
+/**
+ * The sentence about one name. It does not say which file is loaded: the hub does not sort folders, so that
+ * depends on the file system.
+ */
 function sentence(place: string, tag: string | undefined, key: string, files: readonly string[]): string {
   const all = `the files ${fewNames(files, MOST_FILES)}`;
   const name = truncate(key, LONGEST_NAME);

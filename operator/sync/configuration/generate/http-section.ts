@@ -5,7 +5,7 @@ import { HUB_PORT } from '../../hub-pod/owned-objects';
 import { ConfigFiles, type Files, type Place } from './config-files';
 import { parseHubYaml } from './hub-yaml';
 
-/** How the hub reads each key of the section. */
+/** The type with which the hub reads each key of the section. */
 const TYPES = {
   server_host: 'list',
   server_port: 'integer',
@@ -21,23 +21,23 @@ const TYPES = {
   use_x_frame_options: 'boolean',
 } as const;
 
-/** The hub drops it. */
+/** A key that the hub ignores. */
 const IGNORED = 'base_url';
 
 type Type = (typeof TYPES)[keyof typeof TYPES];
 
 export type HttpSection =
-  /** The user does not write it: the settings of the hub are left alone. */
+  /** The user has no such section: the settings of the hub are left alone. */
   | { readonly type: 'absent' }
   | { readonly type: 'settings'; readonly settings: HttpSettings }
-  /** `message`: a sentence. */
+  /** The section cannot be read. `message`: a sentence that says why. */
   | { readonly type: 'invalid'; readonly message: string };
 
-/** The section `http:` of `configuration.yaml`, in the form in which the hub's API shows settings. */
+/** The section `http:` of `configuration.yaml`, in the form in which the hub's API returns settings. */
 export const readHttpSection = (files: Files, parse = parseHubYaml): HttpSection =>
   httpSectionIn(new ConfigFiles(files, parse));
 
-/** {@link readHttpSection} of files that are parsed already. */
+/** Like {@link readHttpSection}, for files that are already parsed. */
 export function httpSectionIn(files: ConfigFiles): HttpSection {
   const { own, inPackages } = files.section('http');
   if (inPackages.length > 0)
@@ -58,7 +58,9 @@ export function httpSectionIn(files: ConfigFiles): HttpSection {
   return { type: 'settings', settings };
 }
 
-/** A setting with which neither the probes of the pod nor the operator could reach the hub, with its place. */
+/**
+ * A setting with which neither the probes of the pod nor the operator could reach the hub, with its place.
+ */
 export interface CutOff {
   readonly setting: string;
   readonly place: Place;
@@ -66,14 +68,18 @@ export interface CutOff {
 
 const EVERYWHERE = ['0.0.0.0', '::'];
 
-/** Undefined: the hub stays reachable by plain HTTP at its port. */
+/**
+ * Finds a setting that makes the hub unreachable.
+ *
+ * @returns undefined when the hub stays reachable by plain HTTP at its port
+ */
 export function cutOff(files: ConfigFiles): CutOff | undefined {
   const { own, inPackages } = files.section('http');
   for (const section of own ? [own, ...inPackages] : inPackages) {
     for (const [setting, place] of files.entries(section)) {
       const text = textOf(files.follow(place).node);
       const isTls = setting === 'ssl_certificate' || setting === 'ssl_key';
-      // The value of a secret is not known here.
+      // The value of a secret is unknown here, so a port from a secret is not judged.
       const isOtherPort = setting === 'server_port' && text !== undefined && text !== String(HUB_PORT);
       const hosts = setting === 'server_host' ? convert('list', place, files) : undefined;
       const isElsewhere = Array.isArray(hosts) && !hosts.some((host) => EVERYWHERE.includes(String(host)));
@@ -88,7 +94,11 @@ const invalid = (problem: string): HttpSection => ({
   message: `The section http: in spec.configuration cannot be applied: ${problem}.`,
 });
 
-/** Undefined: it is no such value, or it has a tag that only the hub resolves. */
+/**
+ * The value of a setting.
+ *
+ * @returns undefined when the value has another type, or a tag that only the hub resolves
+ */
 function convert(type: Type, place: Place, files: ConfigFiles): unknown {
   const { node, file } = files.follow(place);
   if (type === 'list' || type === 'networks') {
@@ -108,7 +118,10 @@ function convert(type: Type, place: Place, files: ConfigFiles): unknown {
 const textOf = (node: Node | null): string | undefined =>
   isScalar(node) && !node.tag?.startsWith('!') ? String(node.value) : undefined;
 
-/** As the hub shows networks: an address is a network of one, a mask is a number of bits, IPv6 is compressed. */
+/**
+ * A network as the hub returns it: an address becomes a network of one address, a mask a number of bits, and
+ * IPv6 is compressed.
+ */
 function networkOf(text: string): string {
   const [address = '', mask] = text.split('/', 2);
   const bits = mask !== undefined && /^\d+$/.test(mask) ? Number(mask) : mask;
@@ -120,7 +133,7 @@ function compressed(address: string): string {
   const short = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(short) ?? [];
   if (high === undefined || low === undefined) return short;
-  // An IPv4 address in IPv6 keeps its dots.
+  // An IPv4 address that is mapped to IPv6 keeps its dots.
   const bytes = [high, low].flatMap((part) => [parseInt(part, 16) >> 8, parseInt(part, 16) & 0xff]);
   return `::ffff:${bytes.join('.')}`;
 }

@@ -13,13 +13,16 @@ import {
 import { isPlainYaml } from '../../../base/plain-yaml';
 import { type Anchors, isMergeKey } from './merge-keys';
 
-/** A file in the YAML of Home Assistant. Its tags (`!secret`, `!include` …) are kept: only the hub resolves them. */
+/**
+ * A file in the YAML of Home Assistant. Its tags (`!secret`, `!include` …) are kept, since only the hub
+ * resolves them.
+ */
 export interface HubYaml {
   readonly document: Document.Parsed;
-  /** Null for a file of nothing but comments. */
+  /** Null for a file with nothing but comments. */
   readonly root: Node | null;
   readonly anchors: Anchors;
-  /** Where a character of the text is, both counted from 1. */
+  /** Line and column of a character of the text, both counted from 1. */
   readonly positionOf: (offset: number) => Position;
 }
 
@@ -29,41 +32,55 @@ export interface Position {
 }
 
 export interface YamlProblem {
-  /** Without a full stop: "Map keys must be unique". */
+  /** The problem without a full stop: "Map keys must be unique". */
   readonly problem: string;
   readonly position: Position;
 }
 
-/** Characters that the hub's loader rejects wherever they are. */
+/** Characters that the hub's loader rejects anywhere in a text. */
 const NOT_PRINTABLE = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** A byte order mark is one at the beginning alone, and elsewhere an invisible part of a name. */
+/**
+ * A byte order mark inside the text, where it would be an invisible part of a name. Only at the beginning it
+ * is a mark.
+ */
 const BYTE_ORDER_MARK = /\ufeff/;
 
-/** Line breaks of YAML 1.1, which the hub's loader reads, and not of YAML 1.2, which is parsed here. */
+/**
+ * Characters that are line breaks in YAML 1.1, as the hub's loader reads them, but not in YAML 1.2, as parsed
+ * here.
+ */
 const OTHER_LINE_BREAK = /\r(?!\n)|[\x85\u2028\u2029]/;
 
-/** The parser is recursive, and so is that of the hub. */
+/** Problem of a text that overflows the stack: this parser is recursive, and so is the hub's. */
 const TOO_DEEP = 'it is nested too deeply';
 
-/** The text is not parsed in place: its length says too little of the cost. */
+/**
+ * Thrown for a text whose parsing time cannot be predicted from its length, so that it is parsed in a bounded
+ * worker instead.
+ */
 export class NotPlain extends Error {}
 
-/** {@link parseHubYaml} of texts that are cheap with any content. @throws NotPlain */
+/**
+ * Like {@link parseHubYaml}, for texts that are cheap to parse regardless of their content.
+ *
+ * @throws NotPlain
+ */
 export function parsePlainYaml(text: string): HubYaml | YamlProblem {
   if (!isPlainYaml(text)) throw new NotPlain();
   return parseHubYaml(text, 0);
 }
 
 /**
- * Parses a file as the hub's loader does, as far as its structure goes. All scalars are strings: the
- * hub decides which of them are booleans or numbers.
+ * Parses a file with the structure that the hub's loader would find. All scalars are strings: the hub decides
+ * which of them are booleans or numbers.
  *
- * @param mostParsed characters that are parsed again where lines are not indented
- * @throws NotPlain with 0, if some are to be parsed again
+ * @param mostParsed limit of the characters that are parsed, over all attempts, if a text has lines without
+ * indent
+ * @throws NotPlain if the limit is 0 and a second attempt is needed
  */
 export function parseHubYaml(text: string, mostParsed = MOST_PARSED): HubYaml | YamlProblem {
-  // The hub skips a byte order mark, which this parser counts as a column.
+  // The hub skips a byte order mark, but this parser counts it as a column.
   const body = text.replace(/^\ufeff/, '');
   const positionOf = positionsIn(body);
   const problemAt = (problem: string, offset: number) => ({ problem, position: positionOf(offset) });
@@ -87,8 +104,9 @@ export function parseHubYaml(text: string, mostParsed = MOST_PARSED): HubYaml | 
 }
 
 /**
- * Parses texts in quotes and collections in brackets also where their lines are not indented, as the hub's loader does: the line
- * breaks there are replaced, so that all places stay as they are.
+ * Parses a text in which quoted scalars and collections in brackets may continue on lines without indent, as
+ * the hub's loader accepts it. Line breaks in them are replaced by other characters, so that all positions
+ * stay the same.
  */
 function parseWithoutIndents(text: string, mostParsed: number): Document.Parsed {
   let joined = text;
@@ -98,7 +116,7 @@ function parseWithoutIndents(text: string, mostParsed: number): Document.Parsed 
     const [error] = document.errors;
     const next = error && (mostParsed === 0 || parsed < mostParsed) ? joinLines(joined, error) : undefined;
     if (next !== undefined && mostParsed === 0) throw new NotPlain();
-    // One that is never closed is reported where its first line ends.
+    // A quote or bracket that is never closed is reported at the end of its first line.
     if (next === undefined) return error && first?.errors[0]?.code === error.code ? first : document;
     first ??= document;
     joined = next;
@@ -108,12 +126,12 @@ function parseWithoutIndents(text: string, mostParsed: number): Document.Parsed 
 function parseOnce(text: string): Document.Parsed {
   const { stackTraceLimit } = Error;
   try {
-    Error.stackTraceLimit = 0; // a text may have an error in each line, and a stack for each takes most of the time and memory
+    Error.stackTraceLimit = 0; // a text may have an error in each line, and stack traces for all would take most of the time and memory
     return parseDocument(text, {
       schema: 'failsafe',
-      // YAML 1.2 demands a space before a comment, and the hub's loader does not.
+      // YAML 1.2 requires a space before a comment, but the hub's loader does not.
       strict: false,
-      // Checked elsewhere: the parser compares every key with every other one.
+      // Checked in {@link duplicateKey}, since the parser compares every key with every other.
       uniqueKeys: false,
       prettyErrors: false,
     });
@@ -122,15 +140,16 @@ function parseOnce(text: string): Document.Parsed {
   }
 }
 
-/** Characters that are parsed for one text, which takes about a second. */
+/** The most characters that are parsed for one text, over all attempts. That takes about a second. */
 const MOST_PARSED = 500_000;
 
-/** Stands for a line break in quotes. */
+/** Replaces a line break inside quotes. */
 const LINE_BREAK = '\ue000';
 
 /**
- * Joins the line at which the parser stopped with the one before it, and all lines of a text in quotes. Undefined: an indent is
- * not the problem.
+ * Joins the line at which the parser stopped with the line before it, or joins all lines of a quoted text.
+ *
+ * @returns undefined when a missing indent is not the problem
  */
 function joinLines(text: string, { code, message, pos: [at] }: YAMLParseError): string | undefined {
   const quote = /^Missing closing (["'])/.exec(message)?.[1];
@@ -151,18 +170,18 @@ function joinLines(text: string, { code, message, pos: [at] }: YAMLParseError): 
   if (text[at - 1] !== '\n') return undefined;
   const end = at - (text[at - 2] === '\r' ? 2 : 1);
   const line = text.slice(text.lastIndexOf('\n', end - 1) + 1, end);
-  // A comment ends with its line; one with a quote may be a part of a text.
+  // A comment ends with its line. A `#` before a quote may be part of a quoted text.
   const rest = line.slice(Math.max(0, line.lastIndexOf('"'), line.lastIndexOf("'")));
   const comment = rest.search(/(?<=\s|^)#/);
   const start = comment === -1 ? end : end - rest.length + comment;
   return text.slice(0, start) + ' '.repeat(at - start) + text.slice(at);
 }
 
-/** The empty node behind `---`. */
+/** Reports whether the root is the empty node after `---`. */
 const isNothing = (root: Node | null): boolean =>
   isScalar(root) && root.type === 'PLAIN' && root.value === '' && !root.tag && !root.anchor;
 
-/** The first key that is a second time in its mapping: the hub would use only the last one. */
+/** The first key that occurs a second time in its mapping: the hub would use only the last value. */
 function duplicateKey(document: Document.Parsed): Scalar.Parsed | undefined {
   let duplicate: Scalar.Parsed | undefined;
   visit(document, {
@@ -178,13 +197,13 @@ function duplicateKey(document: Document.Parsed): Scalar.Parsed | undefined {
   return duplicate;
 }
 
-/** The number 1 and the text "1" are two keys. */
+/** A key with its type, since the number 1 and the text "1" are different keys. */
 const constructedKey = ({ type, value }: Scalar): string =>
   type === 'PLAIN' && NOT_TEXT.test(String(value)) ? `plain ${String(value)}` : `text ${String(value)}`;
 
 const NOT_TEXT = /^(|~|null|y|n|yes|no|on|off|true|false|[-+.\d].*)$/i;
 
-/** Undefined: there is no anchor of that name before the alias. */
+/** The node that each alias refers to. Undefined if no anchor of that name precedes the alias. */
 function anchorsOf(document: Document.Parsed): Map<Alias, Node | undefined> {
   const named = new Map<string, Node>();
   const anchors = new Map<Alias, Node | undefined>();

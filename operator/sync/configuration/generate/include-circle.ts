@@ -9,8 +9,10 @@ import {
 } from './config-files';
 
 /**
- * A file that includes itself, perhaps through others, in words. The hub refuses such a configuration, and names no file. Undefined:
- * there is none.
+ * A sentence about files that include each other in a circle. The hub rejects such a configuration without
+ * naming the files.
+ *
+ * @returns undefined when there is no circle
  */
 export function includeCircle(files: ConfigFiles): string | undefined {
   const done = new Set<string>();
@@ -30,14 +32,14 @@ export function includeCircle(files: ConfigFiles): string | undefined {
   return within('configuration.yaml', []);
 }
 
-/** The known files that a file includes, each with the node that does. */
+/** The known files that a file includes, each with the node that includes it. */
 function includesOf(file: ConfigFile, names: readonly string[]): (readonly [Scalar, string])[] {
   const found: (readonly [Scalar, string])[] = [];
   visit(file.document, {
     Scalar(_, node) {
       if (!isScalar(node) || !node.tag?.startsWith('!include')) return;
       const path = nameInConfig(String(node.value), posix.dirname(file.name));
-      // The hub reads configuration.yaml as well where its own directory is included.
+      // If the hub's own directory is included, the hub reads configuration.yaml too.
       const folder =
         path === '.' ? ['configuration.yaml', ...includedFiles(names, path)] : includedFiles(names, path);
       const included = isIncludeOfFolder(node) ? folder : names.filter((name) => name === path);

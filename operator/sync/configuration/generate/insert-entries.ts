@@ -5,10 +5,12 @@ import type { HubYaml } from './hub-yaml';
 const DOCUMENT_END = /^\.\.\.(?=[ \t\r\n]|$)/m;
 
 /**
- * Adds entries to the top level of a file, each as YAML in one line (`automation: !include automations.yaml`); the rest
- * of it stays byte for byte. New entries are added behind the present ones, so that the hub's messages name the lines
- * of the user's text, unless that would change a value. Undefined: the file is written in a way that cannot be
- * extended.
+ * Adds entries to the top level of a file, each as YAML in one line (`automation: !include
+ * automations.yaml`). The rest of the file stays byte for byte. New entries are added after the present ones,
+ * so that line numbers in messages of the hub match the user's text. Only if that would change a value, they
+ * are added at the beginning.
+ *
+ * @returns undefined when the file is written in a way that cannot be extended
  */
 export function insertAtTop(text: string, file: HubYaml, entries: readonly string[]): string | undefined {
   const { root } = file;
@@ -22,7 +24,7 @@ export function insertAtTop(text: string, file: HubYaml, entries: readonly strin
   return splice(text, end, separator + linesOf(entries, indent, text));
 }
 
-/** Adds entries to the mapping that an entry of the top level has as its value, or has none. */
+/** Adds entries to the value of a top-level entry, which is a mapping or empty. */
 export function insertIntoValue(text: string, pair: Pair<Node, Node | null>, entries: readonly string[]) {
   const { value } = pair;
   if (entries.length === 0) return text;
@@ -39,17 +41,20 @@ function insertIntoFlow(text: string, map: YAMLMap, entries: readonly string[]):
   return splice(text, map.range![0] + 1, `${entries.join(', ')}, `);
 }
 
-/** Before the first entry, in lines of their own. */
+/** Adds entries before the first entry of the mapping, each in its own line. */
 function insertIntoBlock(text: string, map: YAMLMap, entries: readonly string[]): string | undefined {
   const first = map.range![0];
   const indent = indentAt(text, first);
   const start = lineStart(text, first);
-  // A mapping that begins in the line of its key (`? a: b`).
+  // A mapping that begins in the line of its key (`? a: b`) cannot be extended.
   if (/^[?:-]\s/.test(text.slice(start + indent.length, first))) return undefined;
   return splice(text, start, linesOf(entries, indent, text));
 }
 
-/** A block scalar at the end of the text, without a line break: one that is added would belong to its value. */
+/**
+ * Reports whether the text ends in a block scalar without a line break: a line added there would belong to
+ * its value.
+ */
 function endsInOpenBlock(text: string, { root }: HubYaml): boolean {
   if (text.endsWith('\n')) return false;
   let last: unknown = root;

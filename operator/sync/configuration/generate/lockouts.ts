@@ -5,7 +5,10 @@ import { type Anchors, dereference, entryOf } from './merge-keys';
 const NO_PASSWORD_LOGIN =
   'homeassistant.auth_providers in spec.configuration lacks type: homeassistant, so no user can log in by password: the operator could not make or renew its token. Add `- type: homeassistant`.';
 
-/** Sentences about sections with which the hub starts, and that lock the operator out of it. A section in another file is not read. */
+/**
+ * Sentences about sections that the hub accepts, but that lock the operator out of it. Sections in other
+ * files are not read.
+ */
 export function lockoutsIn(sections: TopLevel, anchors: Anchors): readonly string[] {
   const core = dereference(sections.get('homeassistant') ?? null, anchors);
   const providers = isMap(core)
@@ -17,7 +20,7 @@ export function lockoutsIn(sections: TopLevel, anchors: Anchors): readonly strin
     const type = isMap(provider) ? dereference(entryOf(provider, 'type', anchors) ?? null, anchors) : null;
     return isScalar(type) ? type.value : undefined;
   });
-  // An include or a provider of another form may be the one.
+  // An include or a provider of unknown form may be the homeassistant provider.
   if (types.some((type) => type === undefined || type === 'homeassistant')) return [];
   return [NO_PASSWORD_LOGIN];
 }

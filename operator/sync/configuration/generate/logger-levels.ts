@@ -8,7 +8,10 @@ export interface LoggerLevels {
   readonly logs: Readonly<Record<string, string>>;
 }
 
-/** The levels in `configuration.yaml` and in its packages, which the hub merges, also through includes of known files. */
+/**
+ * The levels in `configuration.yaml` and in its packages, merged like in the hub. Includes of known files are
+ * followed.
+ */
 export function readLoggerLevels(given: Files, parse = parseHubYaml): LoggerLevels {
   const files = new ConfigFiles(given, parse);
   const { own, inPackages } = files.section('logger');
@@ -26,7 +29,7 @@ export function readLoggerLevels(given: Files, parse = parseHubYaml): LoggerLeve
       logs: Object.fromEntries(names.map(([name, place]) => [name, text(place)])),
     };
   };
-  // The hub takes, of two values for one name, that of the section itself, or of the first package.
+  // If a name has several values, the hub uses that of the section itself, or else of the first package.
   const all = [...[...inPackages].reverse(), ...(own ? [own] : [])].map(read);
   return {
     ...(Object.assign({}, ...all) as LoggerLevels),

@@ -14,8 +14,9 @@ import {
 export type Anchors = ReadonlyMap<Alias, Node | undefined>;
 
 /**
- * The entries of a mapping by key, those of merged mappings (`<<: *defaults`) included, as far as keys are scalars. Each mapping is
- * visited once, however often it is merged: the first visit has given all its keys.
+ * The entries of a mapping by key, including those of merged mappings (`<<: *defaults`). Keys that are not
+ * scalars are left out. Each mapping is visited only once even if it is merged several times, since later
+ * visits add no new keys.
  */
 export function entriesOf(map: YAMLMap, anchors: Anchors): Map<string, Node | null> {
   const entries = new Map<string, Node | null>();
@@ -31,17 +32,19 @@ export function entriesOf(map: YAMLMap, anchors: Anchors): Map<string, Node | nu
   return entries;
 }
 
-/** The values that {@link entryOf} has found, by key. */
+/** The results of {@link entryOf} for each mapping, by key. */
 const found = new WeakMap<YAMLMap, Map<string, Node | null | undefined>>();
 
 /**
- * The entry of one key; undefined: there is none. It is remembered for each mapping: items of a list that merge each other in a chain
- * of thousands are asked for it one by one.
+ * The entry of one key. Results are cached for each mapping, since in a list whose items merge each other in
+ * a chain of thousands, each item is asked for the same key.
+ *
+ * @returns undefined when there is no such entry
  */
 export function entryOf(map: YAMLMap, name: string, anchors: Anchors): Node | null | undefined {
   const known = found.get(map) ?? new Map<string, Node | null | undefined>();
   if (known.has(name)) return known.get(name);
-  found.set(map, known.set(name, undefined)); // a mapping that merges itself ends here
+  found.set(map, known.set(name, undefined)); // ends the recursion in a mapping that merges itself
   const { own, merged } = partsOf(map, anchors);
   let entry = own.get(name);
   for (const source of entry === undefined ? merged : []) {
@@ -52,7 +55,7 @@ export function entryOf(map: YAMLMap, name: string, anchors: Anchors): Node | nu
   return entry;
 }
 
-/** The node itself, or the one that an alias refers to. */
+/** The node itself, or the node that an alias refers to. */
 export function dereference(node: Node | null, anchors: Anchors): Node | null {
   return isAlias(node) ? (anchors.get(node) ?? null) : node;
 }
@@ -71,7 +74,10 @@ function partsOf(map: YAMLMap, anchors: Anchors) {
   return { own, merged };
 }
 
-/** One mapping, or those of a list: the first one that has a key gives its value. */
+/**
+ * The mappings that are merged: a single one, or those of a list. If several have a key, the first one
+ * provides its value.
+ */
 function mappingsIn(value: Node | null, anchors: Anchors): YAMLMap[] {
   const source = dereference(value, anchors);
   const maps = isSeq(source) ? source.items.map((item) => dereference(item as Node, anchors)) : [source];

@@ -4,11 +4,14 @@ import { MARKER_SCRIPT } from '../../../kinds/ids';
 import type { OwnDefinitions } from '../../hub-pod/own-definitions';
 import type { ConfigFiles, Place } from './config-files';
 
-/** The annotations of an object have room for 256 KiB together, and others of the accepted configuration need some. */
+/**
+ * Size limit in bytes. All annotations of an object have 256 KiB together, and the accepted configuration has
+ * others.
+ */
 const LARGEST_ANNOTATION = 64 * 1_024;
 const LONGEST_ID = 255;
 
-/** The automations, scenes and scripts that the files have themselves, in packages and in sections, by their ids. */
+/** The ids of the automations, scenes and scripts that the files define, in sections and in packages. */
 export function ownDefinitionsIn(files: ConfigFiles): OwnDefinitions {
   const roots = [...(files.root ? [files.root] : []), ...files.packages];
   const found = new Map<ConfigEntityKind, Set<string>>();

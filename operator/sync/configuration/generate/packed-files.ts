@@ -2,9 +2,12 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { isObject } from '../../../base/is-object';
 import type { Files } from './config-files';
 
-/** Files of a configuration as one compressed text, for a record in one ConfigMap of what several hold. */
+/**
+ * Compresses the files of a configuration to one text, so that a record in one ConfigMap can hold the files
+ * of several.
+ */
 
-/** Files do not change, and a record is written with each reconcile. */
+/** Cache of compressed files: they do not change, and a record is written with each reconcile. */
 const known = new WeakMap<Files, Buffer>();
 
 export function packed(files: Files): Buffer {
@@ -15,10 +18,10 @@ export function packed(files: Files): Buffer {
   return made;
 }
 
-/** Bytes that are unpacked at most: a person may have changed the ConfigMap. */
+/** Limit of the unpacked bytes, since a user may have changed the ConfigMap. */
 const LARGEST = 16 * 1_024 * 1_024;
 
-/** @throws RangeError, SyntaxError, TypeError or an error of zlib, where it was changed */
+/** @throws RangeError, SyntaxError, TypeError or an error of zlib, if the content was changed */
 export function unpacked(content: Buffer): Files {
   const files: unknown = JSON.parse(gunzipSync(content, { maxOutputLength: LARGEST }).toString());
   if (!isObject(files) || !Object.values(files).every((text) => typeof text === 'string'))

@@ -5,15 +5,16 @@ import type { Files } from './config-files';
 import { configHash } from './config-hash';
 
 /**
- * The parts of a configuration that is too large for one ConfigMap (rules.md, "Generated configuration"). Each is a ConfigMap of its
- * own, and the pod mounts all of them into one directory. A kubelet may show a new part beside a former one: so each part has a
- * file with its digest, and the marker in `configuration.yaml` names the digests that belong together.
+ * The parts of a configuration that is too large for one ConfigMap (rules.md, "Generated configuration").
+ * Each part is its own ConfigMap, and the pod mounts all of them into one directory. A kubelet may show a new
+ * part beside a former one. So each part has a file with its digest, and the marker in `configuration.yaml`
+ * names the digests that belong together.
  */
 
-/** Bytes of the files in one part at most: the API server takes 1 MiB, with keys and metadata. */
+/** Limit for the bytes of the files in one part. The API server accepts 1 MiB including keys and metadata. */
 export const LARGEST_PART = 900 * 1_024;
 
-/** The file that has the digest of a part, in the hub's directory. */
+/** The path in the hub's directory of the file with the digest of a part. */
 export const partFile = (index: number): string => `hub-operator/part-${index}.yaml`;
 
 const CONFIGURATION = 'configuration.yaml';
@@ -22,14 +23,17 @@ const PART_FILES: ReadonlySet<string> = new Set(INDICES.map(partFile));
 
 export const isPartFile = (name: string): boolean => PART_FILES.has(name);
 
-/** Whether the files are those of a configuration in parts. */
+/** Reports whether the configuration is split into parts. */
 export const isInParts = (files: Files): boolean => Object.hasOwn(files, partFile(0));
 
 /** The digests of the parts, in their order. */
 export const digestsOfParts = (files: Files): readonly string[] =>
   INDICES.map((index) => JSON.parse(files[partFile(index)]!) as string);
 
-/** With the files that have the digests of the parts. Every part is there from the start: a pod links no file later. */
+/**
+ * Adds the files with the digests of the parts. All parts exist from the beginning, even if empty, since a
+ * pod links files only when it starts.
+ */
 export function withPartFiles(files: Files): Files {
   const parts = assigned(files).map((part, index) => [
     partFile(index),
@@ -38,16 +42,16 @@ export function withPartFiles(files: Files): Files {
   return { ...files, ...(Object.fromEntries(parts) as Files) };
 }
 
-/** The files that are in no part. */
+/** The files that belong to no part. */
 export const mainOf = ({ [CONFIGURATION]: text }: Files): Files => ({ [CONFIGURATION]: text! });
 
-/** The files of each part, with that of its digest. */
+/** The files of each part, including the file with its digest. */
 export const partsOf = (files: Files): readonly Files[] =>
   assigned(files).map((part, index) => ({ ...part, [partFile(index)]: files[partFile(index)]! }));
 
 /**
- * Whether the change is in more than one ConfigMap, so that a hub may read one half of it for a moment. The marker changes
- * with everything, and is no half of anything.
+ * Reports whether a change affects more than one ConfigMap, so that a hub may read only some of it for a
+ * moment. A change of the marker does not count, since it comes with every change.
  */
 export function isInSeveralObjects(before: Files, after: Files): boolean {
   if (!isInParts(before) && !isInParts(after)) return false;
@@ -62,8 +66,9 @@ const withoutMarker = ({ [CONFIGURATION]: text = '' }: Files): string =>
     .join('\n');
 
 /**
- * The part of a file follows from its name, so that one changed file is one changed part, also after a restart of the operator. A
- * file for which there is no room in it goes to the next one; three MiB always find room.
+ * Assigns each file to a part. The part depends on the file's name, so that a changed file changes one part,
+ * also after a restart of the operator. If a file does not fit into its part, it goes to the next one. All
+ * parts together have room for more than the 3 MiB that a configuration may have.
  */
 function assigned(files: Files): readonly Files[] {
   const parts = INDICES.map((): { bytes: number; files: Record<string, string> } => ({

@@ -1,7 +1,10 @@
 import type { Node } from 'yaml';
 import type { ConfigFile, Place } from './config-files';
 
-/** Values by place: files of the same text share their nodes, and mean others by what they include. */
+/**
+ * A map with places as keys. Files with the same text share their nodes, but these may include different
+ * files, so the file is part of the key.
+ */
 export class PlaceMap<Value> {
   private readonly byFile = new Map<ConfigFile, Map<Node | null, Value>>();
 

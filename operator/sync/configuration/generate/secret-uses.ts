@@ -3,7 +3,10 @@ import type { ReadSecrets } from '../../secrets-yaml/secrets-yaml';
 import { parseHubYaml } from './hub-yaml';
 import { fieldOfFile, type Files, isYaml, type Origins } from './config-files';
 
-/** The keys that `!secret` asks for in these files, each with its first place: `spec.configuration, line 3, column 5`. */
+/**
+ * The keys that `!secret` refers to in these files, each with its first place: `spec.configuration, line 3,
+ * column 5`.
+ */
 export function secretUses(
   files: Files,
   parse = parseHubYaml,
@@ -30,18 +33,20 @@ export function secretUses(
 /** Number of missing keys in a message. */
 const MOST_KEYS = 5;
 
-/** The keys that are used and that no HubSecrets gives, each with its place in words. */
+/** The keys that the configuration uses but no HubSecrets provides, each with its place in words. */
 export function missingKeys(uses: ReadonlyMap<string, string>, secrets: ReadSecrets | undefined) {
   return [...uses].filter(([key]) => !secrets?.values.has(key) || secrets.kept.has(key));
 }
 
-/** A key of {@link missingKeys} with its place, as a warning. */
+/** A warning about a key of {@link missingKeys} and its place. */
 export const missingKeyMessage = (hub: string, [key, place]: readonly [string, string]): string =>
   `${place}: no HubSecrets of the Hub ${hub} gives the key ${key} of !secret: add it to one.`;
 
 /**
- * Says which secrets the configuration uses and no HubSecrets gives; undefined: none. The hub would start into its
- * recovery mode with them.
+ * A message about secrets that the configuration uses but no HubSecrets provides. The hub would start in
+ * recovery mode without them.
+ *
+ * @returns undefined when none are missing
  */
 export function missingSecrets(
   uses: ReadonlyMap<string, string>,

@@ -7,19 +7,23 @@ import { dereference } from './merge-keys';
 import { PlaceMap } from './place-map';
 
 /**
- * A part of the configuration that the hub loads as a whole: `logger`, `automation`, `sensor.filter` (the platform filter
- * of sensor), `homeassistant.auth_providers`. Labelled sections (`automation ui`) and packages count for their section.
+ * A part of the configuration that the hub loads as a unit: `logger`, `automation`, `sensor.filter` (the
+ * platform filter of sensor), `homeassistant.auth_providers`. Labelled sections (`automation ui`) and
+ * packages belong to their section.
  */
 export interface Section {
-  /** Hash of the section as the hub reads it, through includes and aliases, without comments and without values of secrets. */
+  /**
+   * Hash of the section as the hub reads it: includes and aliases are resolved, comments and values of
+   * secrets left out.
+   */
   readonly digest: string;
-  /** The keys that it uses by `!secret`, each with the digest of its value. */
+  /** The keys that the section uses by `!secret`, each with the digest of its value. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
 export type Sections = ReadonlyMap<string, Section>;
 
-/** Parts of a section that the hub loads in another way than the rest of it. */
+/** Parts of a section that the hub loads differently from the rest of it. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   frontend: ['themes'],
   homeassistant: ['auth_providers', 'auth_mfa_modules'],
@@ -27,7 +31,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   lovelace: ['resources'],
 };
 
-/** Files that templates import, which the hub reads again by a service of its own. */
+/** Name of the part for files that templates import. The hub has a separate service that reads them again. */
 export const CUSTOM_TEMPLATES = 'homeassistant.custom_templates';
 
 /** Sections whose reload reads blueprints again. */
@@ -36,18 +40,23 @@ const WITH_BLUEPRINTS: ReadonlySet<string> = new Set(['automation', 'script', 't
 /** Sections whose items have no platform, regardless of the names of their keys. */
 const WITHOUT_PLATFORMS: ReadonlySet<string> = new Set(['automation', 'script', 'template', 'homeassistant']);
 
-/** The top-level section of a part: `logger` of `logger.filters`. */
+/** The top-level section of a part: `logger` for `logger.filters`. */
 export const sectionOf = (part: string): string => part.split('.', 1)[0]!;
 
 /**
- * The sections of a configuration. A file that is not YAML has none: the hub would not load it either. The operator's
- * own marker is none. The digests of secrets are empty.
+ * The sections of a configuration. A file that is not YAML has none, since the hub would not load it either.
+ * The operator's own marker is left out. The digests of secrets are empty.
  */
 export function readSections(files: Files, parse = parseHubYaml): Sections {
   return new SectionReader(new ConfigFiles(files, parse)).read();
 }
 
-/** @param secretDigest stands for the value of a secret: another value has another digest. Empty: there is no such secret. */
+/**
+ * Sets the digests of secrets.
+ *
+ * @param secretDigest returns a digest that changes with the value of the secret; empty if there is no such
+ * secret
+ */
 export function withSecretDigests(sections: Sections, secretDigest: (key: string) => string): Sections {
   const seal = ({ digest, secrets }: Section): Section => ({
     digest,
@@ -56,14 +65,16 @@ export function withSecretDigests(sections: Sections, secretDigest: (key: string
   return new Map([...sections].map(([name, section]) => [name, seal(section)]));
 }
 
-/** Sections and uses of secrets that are read: a ConfigMap has no room for the notes of so many. */
+/**
+ * Limit for the number of sections and uses of secrets, since the record in a ConfigMap has no room for more.
+ */
 const MOST_NOTES = 10_000;
 
 type Content = string | Place;
 
 interface Summary {
   readonly digest: string;
-  /** Whether the node, or a node in it, is a secret. */
+  /** True if the node is a secret, or contains one. */
   readonly hasSecrets: boolean;
 }
 
@@ -87,7 +98,7 @@ class SectionReader {
     );
   }
 
-  /** Adds a file that the hub reads without an include, to the section that uses it. */
+  /** Adds a file that the hub reads without an include to the section that uses it. */
   private addUsed(name: string): void {
     const [folder, domain = ''] = name.split('/');
     const section =
@@ -96,12 +107,12 @@ class SectionReader {
       this.add(section, [name, this.files.textOf(name)]);
   }
 
-  /** Adds the sections of a mapping: of `configuration.yaml`, or of a package. */
+  /** Adds the sections of a mapping, which is `configuration.yaml` or a package. */
   private addAll(place: Place, isPackage: boolean): void {
     for (const [key, written] of this.files.entries(place)) {
       const section = key.split(' ', 1)[0]!;
       const content = this.files.follow(written);
-      // No script of a person has the id of the marker.
+      // The marker is recognised by its id, which no script of a user has.
       const isMarker = section === 'script' && this.files.entry(content, MARKER_SCRIPT) !== undefined;
       if (!isMarker) this.addSection(section, content, written, isPackage);
     }
@@ -119,7 +130,10 @@ class SectionReader {
     });
   }
 
-  /** The hub reads no packages of a package. */
+  /**
+   * Adds a section whose parts are loaded separately. Packages inside of a package are ignored, as by the
+   * hub.
+   */
   private addParts(section: string, content: Place, isPackage: boolean): void {
     const rest: Content[] = [];
     for (const [key, place] of this.files.entries(content)) {
@@ -151,7 +165,10 @@ class SectionReader {
     this.contributions.set(name, present);
   }
 
-  /** The keys that contents ask for by `!secret`, sorted: one set for a section, since one for each node grows with the square of their number. */
+  /**
+   * The keys that contents refer to by `!secret`, sorted. They are collected in one set for a whole section:
+   * a set per node would grow with the square of the number of nodes.
+   */
   private secretsIn(contents: readonly Content[]): string[] {
     const keys = new Set<string>();
     const visited = new PlaceMap<true>();
@@ -173,7 +190,7 @@ class SectionReader {
     if (node === null) return this.summarize(['null']);
     const known = this.summaries.get(place);
     if (known) return known;
-    // A node that contains itself: the hub's check refuses it.
+    // The hub's check rejects a node that contains itself.
     if (this.inProgress.get(place)) return this.summarize(['itself']);
     this.inProgress.set(place, true);
     const { digest, hasSecrets } = this.summarize(this.contentOf(place));
@@ -194,7 +211,7 @@ class SectionReader {
     return { digest: hash(words), hasSecrets };
   }
 
-  /** Words and nodes that a node consists of. */
+  /** The strings and nodes that a node consists of. */
   private contentOf({ node, file }: Place): Content[] {
     const inFile = (inner: unknown): Place => ({ node: inner as Node | null, file });
     if (isAlias(node)) return [inFile(dereference(node, file.anchors))];
@@ -211,20 +228,23 @@ class SectionReader {
     return ['scalar', node.tag ?? '', node.type === 'PLAIN' ? 'plain' : 'quoted', value];
   }
 
-  /** The known files of a folder. */
+  /** The known files of an included folder, each after its name. */
   private folder(place: Place): Content[] {
     return this.files.inFolder(place).flatMap((file) => [file.name, { node: file.root, file }]);
   }
 }
 
-/** Most nodes are such, and to keep the summary of each takes more memory than all nodes. Aliases may repeat one with an anchor. */
+/**
+ * Reports whether a node needs no cached summary. Most nodes are short scalars, and caching them all would
+ * take more memory than the nodes. Nodes with an anchor are cached, since aliases may repeat them.
+ */
 const isShort = (node: Node): boolean =>
   isScalar(node) && node.anchor === undefined && String(node.value).length <= 64;
 
 const isSecret = (node: Node): node is Scalar => isScalar(node) && node.tag === '!secret';
 
 function hash(parts: readonly string[]): string {
-  // One call for all: a call costs more than the few bytes of a node.
+  // All parts are hashed in one call: a call costs more than the few bytes of a node.
   const whole = parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join('');
   return hashOf('sha256', whole, 'hex').slice(0, 32);
 }

@@ -3,16 +3,21 @@ import { sizeOfNames } from './file-keys';
 import { isInParts, LARGEST_PART, mainOf, partsOf } from './parts';
 import { packed } from './packed-files';
 
-/** Files of a configuration at most. */
+/** The most files of a configuration. */
 const MOST_FILES = 500;
 
-/** Bytes of a configuration at most. */
+/** The most bytes of a configuration. */
 const LARGEST_TOTAL = 3 * 1_024 * 1_024;
 
-/** Bytes of a ConfigMap at most: the API server takes 1 MiB, and the rest is for names, annotations and generated entries. */
+/**
+ * The most bytes in a ConfigMap. The API server accepts 1 MiB, of which the rest is for names, annotations
+ * and generated entries.
+ */
 const LARGEST_OBJECT = 1_000 * 1_024;
 
-/** Bytes of the record of each section, of each secret that it uses, and of each folder that is included. */
+/**
+ * Bytes that the record needs for each section, each secret that a section uses, and each included folder.
+ */
 const NOTE = 200;
 
 const bytesOf = (files: Files): number =>
@@ -20,7 +25,7 @@ const bytesOf = (files: Files): number =>
 
 const ALL = 'spec.configuration, spec.files and spec.filesFrom';
 
-/** @returns why there are too many files, or they are too large, as a sentence; undefined: they are not */
+/** @returns a sentence about too many or too large files, undefined when there are none */
 export function problemOfFiles(files: Files): string | undefined {
   const count = Object.keys(files).length - 1;
   if (count > MOST_FILES)
@@ -31,14 +36,14 @@ export function problemOfFiles(files: Files): string | undefined {
   return undefined;
 }
 
-/** Bytes of the marker in one ConfigMap, with its key. */
+/** Bytes for the marker and its key in one ConfigMap. */
 const MARKER = 400;
 
 /**
- * Whether one ConfigMap has room for the files, the marker and the notes.
+ * Reports whether the files, the marker and the record fit into one ConfigMap.
  *
- * @param files without the marker
- * @param notes their number
+ * @param files the files without the marker
+ * @param notes number of entries in the record
  */
 export const fitsInOne = (files: Files, notes: number): boolean =>
   sizeInOne(files, notes) + MARKER <= LARGEST_OBJECT;
@@ -46,7 +51,7 @@ export const fitsInOne = (files: Files, notes: number): boolean =>
 const sizeInOne = (files: Files, notes: number): number =>
   bytesOf(files) + notes * NOTE + sizeOfNames(Object.keys(files));
 
-/** @returns why a ConfigMap has no room for the files, or for the record of them, as a sentence; undefined: it has */
+/** @returns a sentence when the files or their record do not fit into a ConfigMap, undefined when they fit */
 export function problemOfStored(
   files: Files,
   notes: number,

@@ -9,7 +9,11 @@ import { type LoggerLevels, readLoggerLevels } from './logger-levels';
 import { secretUses } from './secret-uses';
 import { readSections, type Sections } from './sections';
 
-/** The result with {@link parsePlainYaml}; undefined: the texts are not plain. */
+/**
+ * Runs `work` with {@link parsePlainYaml}.
+ *
+ * @returns undefined when the texts are not plain
+ */
 function plainly<Output>(work: (parse: typeof parseHubYaml) => Output): Output | undefined {
   try {
     return work(parsePlainYaml);
@@ -19,10 +23,16 @@ function plainly<Output>(work: (parse: typeof parseHubYaml) => Output): Output |
   }
 }
 
-/** Files that include each other cost more than their length. */
+/**
+ * Reports whether there is only one file. Several files can include each other, which costs more than their
+ * length.
+ */
 const isSingle = (files: Files): boolean => Object.keys(files).length <= 1;
 
-/** Each file has its own time, as when the content was generated: one that was read then is also read again. */
+/**
+ * A parser that gives each file its own time limit, as when the content was generated. A file that could be
+ * read then can be read again.
+ */
 function oneByOne(at: (part: string) => void): typeof parseHubYaml {
   let count = 0;
   return (text) => {
@@ -50,7 +60,7 @@ export const generation: BoundedTask<ConfigurationSource, Generated> = {
   name: 'generateConfiguration',
   run: (source, at) => generateConfiguration(source, at),
   inPlace: (source) => {
-    // Not passed on: 32 entries of one ConfigMap may be 32 MiB.
+    // The task fails here, without being sent to a worker: 32 entries of one ConfigMap may be 32 MiB.
     const message = problemOfSource(source);
     if (message !== undefined) return { type: 'invalid', message };
     return Object.keys(source.files ?? {}).length === 0
@@ -61,25 +71,25 @@ export const generation: BoundedTask<ConfigurationSource, Generated> = {
 const sections = ofFiles('readSections', readSections);
 export const httpSection = ofFiles('readHttpSection', readHttpSection);
 const loggerLevels = ofFiles('readLoggerLevels', readLoggerLevels);
-/** Includes are not followed. */
+/** Finds uses of secrets. Includes are not followed, so short texts are read in place. */
 export const secretUsesTask = ofFiles('secretUses', secretUses, isShort);
 
 export const configurationTasks = [generation, sections, httpSection, loggerLevels, secretUsesTask] as const;
 
-/** A text that was read before has exceeded its bounds. It is read again with the next reconcile. */
+/** Reading a text that could be read before has exceeded its bounds. The next reconcile tries again. */
 class TextEnded extends OperationalError {
   override readonly name = 'TextEnded';
 }
 
 /** Reads the texts of one hub within bounds (rules.md, "Foreign texts"). */
 export class ConfigurationTexts {
-  /** @param turn the hub */
+  /** @param turn the hub, as key of the fair queue */
   constructor(
     private readonly tasks: BoundedTasks,
     private readonly turn: string,
   ) {}
 
-  /** @param signal gives it up if its turn has not come */
+  /** @param signal removes the task from the queue if it has not started */
   generate(source: ConfigurationSource, signal?: AbortSignal): Promise<Bounded<Generated>> {
     return this.tasks.run(generation, source, this.turn, signal);
   }
@@ -112,9 +122,9 @@ export class ConfigurationTexts {
 export const textsOfHub = ({ texts }: { readonly texts: BoundedTasks }, namespace: string, hub: string) =>
   new ConfigurationTexts(texts, `${namespace}/${hub}`);
 
-/** The problem of a text that was ended, and the way out, as sentences. */
+/** Sentences about a text whose reading was aborted, with the remedy. */
 export function endedMessage({ exceeded, part }: Extract<Bounded<unknown>, { type: 'ended' }>): string {
-  // Also without any alias: three MiB of lists of words need more than the heap that all texts have.
+  // Memory can be exceeded even without aliases: 3 MiB of lists of words need more than the heap for texts.
   const cause = exceeded === 'memory' ? ': many short lines take more than a few long ones' : '';
   return `${part || 'spec.configuration'} takes more ${exceeded} to read than its length allows. Write its anchors (&), aliases (*) and merges (<<) out, indent all lines within brackets and quotes, or shorten it${cause}.`;
 }

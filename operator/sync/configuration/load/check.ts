@@ -8,9 +8,10 @@ import { deliveryInclude } from '../../hub-pod/delivery';
 import type { Files } from '../generate/config-files';
 
 /**
- * Loggers that report an item of the YAML files which the hub leaves out or disables, in Home Assistant 2026.11: the schemas of
- * all sections (`config.py`), automations and scripts (`components/*\/config.py`), items of `mqtt:` (`mqtt/entity.py`), and
- * platforms whose files cannot be read again (`helpers/reload.py`). At run time they log nothing at ERROR.
+ * Loggers that report items of the YAML files that the hub leaves out or disables, in Home Assistant 2026.11:
+ * the schemas of all sections (`config.py`), automations and scripts (`components/*\/config.py`), items of
+ * `mqtt:` (`mqtt/entity.py`), and platforms whose files cannot be read again (`helpers/reload.py`). At run
+ * time these loggers log nothing at level ERROR.
  */
 const LOGGERS: ReadonlySet<string> = new Set([
   'homeassistant.config',
@@ -20,24 +21,36 @@ const LOGGERS: ReadonlySet<string> = new Set([
   'homeassistant.helpers.reload',
 ]);
 
-/** Files that the config API of the hub writes: an item of theirs is no part of a HubConfiguration. Its own folders may have such names. */
+/**
+ * Files that the config API of the hub writes, whose items are not part of a HubConfiguration. A folder of
+ * the configuration may contain files with these names.
+ */
 const WRITTEN_BY_HUB = /\b(automations|scenes|scripts)\.yaml\b/;
-/** `Automation with alias 'Night' …`, `Script with object id 'night' …`: these name no file. */
+/**
+ * Messages that name an item but no file: `Automation with alias 'Night' …`, `Script with object id 'night'
+ * …`.
+ */
 const NAMED_ITEM =
   /^(?:Automation|Script) with (?:alias|ID|object id) '(.*?)' (?:could not|failed to|has|is)/;
-/** An item whose id another one has: the files of the hub and the delivered ones may have the same for a moment. */
+/**
+ * Message about an item with the id of another one. For a moment, the hub's own files and delivered files may
+ * contain the same items.
+ */
 const DUPLICATE = /^Platform \w+ does not generate unique IDs\. ID (.+?) already exists/;
-/** A link to the documentation, and what a check says without it. */
+/** A link to the documentation in a logged message, which the same message from a check does not have. */
 const DOCUMENTATION = /, please check the docs at \S+/g;
 
-/** Whose files, and who reads them. */
+/** The files to check, the hub that reads them, and the redaction of its messages. */
 export interface CheckSubject {
   readonly client: Pick<HubClient, 'rest' | 'connection'>;
   readonly redact: Redact;
   readonly files: Files;
 }
 
-/** Does something. Resolves also with the items of the files that the hub left out meanwhile: the lines of its log. */
+/**
+ * Runs an action and returns its result, together with the lines that the hub logged during it about items
+ * that it left out.
+ */
 export async function withLeftOut<T>(
   subject: CheckSubject,
   act: () => Promise<T>,
@@ -46,7 +59,10 @@ export async function withLeftOut<T>(
   return [await act(), await leftOutSince(before, subject)];
 }
 
-/** The items of the files that the hub has left out since it had this log, without secrets; empty: none. */
+/**
+ * The hub's messages, since it had this log, about items of the files that it left out. Secrets are redacted.
+ * Empty if there are none.
+ */
 export async function leftOutSince(before: readonly LogRecord[], { client, redact, files }: CheckSubject) {
   const texts = loggedBetween(before, await readLog(client))
     .filter(({ record }) => LOGGERS.has(record.name) && ['ERROR', 'CRITICAL'].includes(record.level))
@@ -68,7 +84,9 @@ function isOf(files: Files, text: string): boolean {
   return item === undefined || contents.some((content) => content.includes(item));
 }
 
-/** Whether an item of a file has this id: as a value, as the key of a script, or perhaps as a secret. */
+/**
+ * Reports whether an item of a file has this id: as a value, as the key of a script, or perhaps as a secret.
+ */
 function hasId(content: string, id: string): boolean {
   const name = id.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   return new RegExp(
@@ -77,29 +95,29 @@ function hasId(content: string, id: string): boolean {
   ).test(content);
 }
 
-/** Characters of the check's words in a condition. */
+/** The most characters of the check's result in a condition. */
 const MAX_PROBLEM_LENGTH = 3_000;
-/** Characters of the warnings that are kept. */
+/** The most characters of warnings that are recorded. */
 const MAX_WARNINGS_LENGTH = 8_000;
 
-/** A problem because of which some of the files are not loaded, for a condition. */
+/** A problem for a condition, because of which some files or items are not loaded. */
 export interface Problem {
   readonly problem: string;
-  /** The hub would start, and leave out the item that the problem names. */
+  /** True if the hub would start, but leave out the item that the problem names. */
   readonly isWarning: boolean;
 }
 
 /**
- * Has the hub check its files. Its answer has no word of a bad automation, script or template entity: the hub leaves those out,
- * which only its log says.
+ * Makes the hub check its files. Its response does not mention invalid automations, scripts or template
+ * entities, which the hub leaves out. These are only in its log.
  *
- * @param known warnings of the configuration before; undefined: none is new
- * @returns without secrets, the errors with which the hub would not start, the new warnings, and all warnings: the items that
- *   the hub would leave out
+ * @param known warnings about the former configuration; if undefined, no warning counts as new
+ * @returns texts without secrets: the errors with which the hub would not start and the new warnings as
+ * `problem`, and all warnings about items that the hub would leave out
  */
 export async function checkInHub(subject: CheckSubject, known: string | undefined) {
   const [answer, leftOut] = await withLeftOut(subject, () => checkConfig(subject.client.rest));
-  // Redacted before it is cut: half a secret would not be recognised.
+  // The text is redacted before it is truncated, since half a secret would not be recognised.
   const redacted = (text: string | null) => subject.redact(text ?? '').trim();
   const lines = new Set([...redacted(answer.warnings).split('\n'), ...leftOut.trim().split('\n')]);
   const warnings = truncate([...lines].filter(Boolean).join('\n'), MAX_WARNINGS_LENGTH);
@@ -112,7 +130,7 @@ export async function checkInHub(subject: CheckSubject, known: string | undefine
   return { problem, warnings };
 }
 
-/** The lines of `text` that `known` does not have. A line number may have moved. */
+/** The lines of `text` that `known` does not have. Line numbers are ignored, since they may have changed. */
 export function newLines(text: string, known: string): string {
   const before = new Set(known.split('\n').map(withoutLineNumbers));
   const lines = text.split('\n').filter((line) => line.trim() && !before.has(withoutLineNumbers(line)));

@@ -27,7 +27,11 @@ async function partsNotSetUp(client: SetUpOfHub, sections: Sections): Promise<st
   return [...missing, ...(await client.repairIssues.unsupportedPlatforms(platforms))];
 }
 
-/** The sections and platforms that a hub has not set up, and its words about them, if any; undefined: it has set up all. */
+/**
+ * The sections and platforms that a hub has not set up, with the errors that it logged about them.
+ *
+ * @returns undefined when the hub has set up all
+ */
 export async function notSetUp(
   client: SetUpOfHub & Pick<HubClient, 'connection'>,
   sections: Sections,
@@ -45,7 +49,10 @@ export async function notSetUp(
   return { sections: missing, words: redact([...new Set(words)].join('\n')) };
 }
 
-/** The integration itself, its set-up, or its platform in another section: `sensor.template`. */
+/**
+ * Reports whether a logged error is about a part: it comes from the integration, from its set-up, or is about
+ * its platform in another section, such as `sensor.template`.
+ */
 function isAbout(part: string, logger: string, message: readonly string[]): boolean {
   const [domain, platform] = part.split('.') as [string, string?];
   if (platform !== undefined)

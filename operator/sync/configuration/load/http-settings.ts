@@ -13,30 +13,33 @@ import type { ReloadStrategy } from './reload-decision';
 
 /** The state of the section `http:`. */
 export interface HttpResult {
-  /** `status.httpSource`; null: there is no such section. */
+  /** Value of `status.httpSource`. Null if there is no such section. */
   readonly source: 'Yaml' | 'Api' | null;
-  /** `HttpSettingsReady`; null: the section is no matter of the API. */
+  /** The condition `HttpSettingsReady`. Null if the section is not set by the API. */
   readonly condition: ConditionValue | null;
-  /** The hub is busy with it: it is checked again soon. */
+  /** True while the hub applies or tries the settings: they are checked again soon. */
   readonly inProgress?: boolean;
 }
 
 /** The next step for the settings of a hub. */
 type HttpStep =
   | { readonly type: 'done' }
-  /** The settings are on trial, and the operator has just talked to the hub through them. */
+  /**
+   * The settings are on trial, and the operator has just reached the hub with them, so they can be confirmed.
+   */
   | { readonly type: 'promote' }
   | { readonly type: 'configure' }
-  /** Ours are stored and not in use yet: the hub is restarting. */
+  /** The settings are stored but not in use yet, since the hub is restarting. */
   | { readonly type: 'wait' }
-  /** Others are on trial that are not ours. */
+  /** Settings that the operator did not send are on trial. */
   | { readonly type: 'occupied' }
-  /** The hub gave ours up. */
+  /** The hub has reverted the settings. */
   | { readonly type: 'reverted'; readonly error: string };
 
 /**
- * Decides from the hub's answer alone, so that a crash of either side changes nothing. A change is on trial for five
- * minutes. The hub reverts it unless it is promoted in that time, and restarts in both cases.
+ * Decides on the next step only from the hub's answer, so that a crash of the hub or the operator does not
+ * matter. Changed settings are on trial for five minutes. The hub reverts them unless they are promoted in
+ * that time. In both cases it restarts.
  */
 export function nextHttpStep(
   { stable, pending, active_config_type: active }: HttpConfig,
@@ -51,8 +54,9 @@ export function nextHttpStep(
 }
 
 /**
- * The complete desired settings: a setting that the user does not write has the default of the hub, and so has a profile whose name
- * a hub with versions of profiles does not know. Without a certificate, which no section may name, none is in use.
+ * The complete desired settings. A setting that the user omits has the default of the hub. So has
+ * `ssl_profile`, if the hub uses versioned profiles and the user's value has no version. Certificates are
+ * never in use, since a section must not name one.
  */
 export function completeSettings({ default: standard }: HttpConfig, written: HttpSettings): HttpSettings {
   const defaults = settingsIn(standard);
@@ -65,21 +69,23 @@ const VERSIONED = /_v\d+$/;
 
 export interface HttpPolicy {
   readonly strategy: ReloadStrategy;
-  /** Try settings again that the hub has given up. */
+  /** Try settings again that the hub has reverted. */
   readonly forced: boolean;
-  /** Nothing else is being loaded into the hub. */
+  /** True if nothing else is being loaded into the hub, so that it may restart. */
   readonly mayRestart: boolean;
-  /** The condition of the former reconcile shows settings of a section. */
+  /** True if the condition of the last reconcile shows settings of a section. */
   readonly hadSection: boolean;
   /** The settings that were sent last, by this process or a former one. */
   readonly sent?: SentSettings | undefined;
-  /** Stores them before they are sent, so that no crash sends the same settings for ever. */
+  /**
+   * Stores the settings before they are sent, so that a crash cannot lead to sending them again and again.
+   */
   readonly remember: (sent: SentSettings | undefined) => Promise<void>;
 }
 
 /**
- * Drives the settings of the hub's web server from the section `http:` (rules.md, "HTTP settings"). The same settings are sent
- * twice at most, since the hub restarts for each time.
+ * Applies the section `http:` to the settings of the hub's web server (rules.md, "HTTP settings"). Equal
+ * settings are sent at most twice, since the hub restarts each time.
  */
 export async function syncHttpSettings(
   { connection }: Pick<HubClient, 'connection'>,
@@ -114,14 +120,15 @@ export async function syncHttpSettings(
     case 'wait':
       return inProgress;
     case 'occupied':
-      // The operator's own former settings are on trial: one edit was followed by another.
+      // The settings on trial are the operator's own: the section was edited again during their trial.
       if (config.pending && sent?.hash === hashOf(config.pending)) break;
       return goesOn(
         'PendingChange',
         'Other settings of the web server are on trial in the hub. The section http: is applied when they are confirmed or reverted.',
       );
     case 'reverted':
-      // A trial that no operator promoted in time, such as during an update of it, is repeated.
+      // A trial that was not promoted in time, for example because the operator was being updated, is
+      // repeated.
       if (!forced && (step.error !== 'not_promoted' || hasUsedUpAttempts))
         return result(
           'Reverted',
@@ -129,7 +136,8 @@ export async function syncHttpSettings(
         );
       break;
     case 'configure':
-      // The hub restarts for each attempt: settings that it changes itself must not restart it without end.
+      // The hub restarts for each attempt. The number of attempts is limited, in case the hub itself changes
+      // the settings.
       if (hasUsedUpAttempts)
         return result(
           'Rejected',
@@ -139,7 +147,12 @@ export async function syncHttpSettings(
   return configure(connection, desired, policy);
 }
 
-/** False: the hub does not run with them yet, or their trial has just ended. The next reconcile shows which. */
+/**
+ * Confirms the settings on trial.
+ *
+ * @returns false when the hub does not use them yet, or their trial has just ended; the next reconcile shows
+ * which
+ */
 async function promoted(connection: HubConnection): Promise<boolean> {
   try {
     await promoteHttp(connection);
@@ -152,7 +165,10 @@ async function promoted(connection: HubConnection): Promise<boolean> {
 
 const NO_SECTION: HttpResult = { source: null, condition: null };
 
-/** The hub keeps the settings of a section that is gone, until a person changes them or writes it again. */
+/**
+ * The result when the section was removed. The hub keeps its settings until a user changes them or writes the
+ * section again.
+ */
 function withoutSection({ stable, default: standard }: HttpConfig): HttpResult {
   const [present, defaults] = [settingsIn(stable ?? standard), settingsIn(standard)];
   const kept = (Object.keys({ ...present, ...defaults }) as (keyof HttpSettings)[])
@@ -166,7 +182,7 @@ function withoutSection({ stable, default: standard }: HttpConfig): HttpResult {
 const NOT_SHOWN =
   'This version of the hub does not show the settings of its web server, so those of the section http: are not applied: update the operator, or remove the section.';
 
-/** The hub restarts for it. */
+/** Sends the settings to the hub, which restarts to try them. */
 async function configure(
   connection: HubConnection,
   desired: HttpSettings,
@@ -214,7 +230,10 @@ const isSame = (slot: HttpSlot, desired: HttpSettings): boolean =>
 
 const hashOf = (slot: HttpSlot): string => hash('sha256', JSON.stringify(settingsIn(slot))).slice(0, 32);
 
-/** The settings with a value, sorted. The hub shows keys that are not set in one slot as absent and in another as null. */
+/**
+ * The settings that have a value, sorted. The hub returns unset keys as absent in some slots and as null in
+ * others.
+ */
 function settingsIn(slot: HttpSlot | null): HttpSettings {
   const { created_at: _at, error: _error, error_message: _message, ...settings }: HttpSlot = slot ?? {};
   const set = Object.entries(settings).filter(([, value]) => value != null);

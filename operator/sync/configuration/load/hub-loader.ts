@@ -19,43 +19,45 @@ import { RunningContents, type RunningHub } from './running-content';
 import { REFRESH_DURATION, verifyContent } from './verify-content';
 
 /**
- * - `adopt`: the hub has begun with the content, and this start is not in the record.
- * - `check`: the hub has the content; it is to be checked again.
- * - `load`: the hub is to get the content.
+ * The task of a load:
+ *
+ * - `adopt`: the hub has started with the content, and this start is not in the record.
+ * - `check`: the hub has the content, which has to be checked again.
+ * - `load`: the hub has to get the content.
  */
 export type LoadTask = 'adopt' | 'check' | 'load';
 
 export type LoadResult =
-  /** The hub has loaded the content, but for what `pending` names. */
+  /** The hub has loaded the content, except the sections in `pending`. */
   | { readonly type: 'loaded'; readonly pending: readonly string[] }
-  /** Nothing was loaded: these files are linked when the pod starts. */
+  /** Nothing was loaded, since these files are linked only when the pod starts. */
   | { readonly type: 'new-files'; readonly names: readonly string[] }
-  /** The named sections need a restart, which is published unless the Hub cannot begin with one. */
+  /** The sections in `because` need a restart. It is published unless the Hub cannot begin it. */
   | { readonly type: 'restart'; readonly because: readonly string[] }
-  /** The hub rejected the content; the one before is back. */
+  /** The hub rejected the content, and the former content is back. */
   | { readonly type: 'rejected'; readonly problem: string }
-  /** A service failed and only a restart is left, which the strategy does not allow. */
+  /** A service failed, and only a restart could load the sections, which the strategy does not allow. */
   | { readonly type: 'failed'; readonly sections: readonly string[]; readonly message: string }
   /** In this start, the hub does not read the files that its pod mounts. */
   | { readonly type: 'unseen' };
 
-/** A load that is to be made. */
+/** A load that has been decided on. */
 export interface LoadOrder extends RunningHub {
   readonly task: LoadTask;
 }
 
 interface LoadJob extends LoadOrder {
   readonly redact: Redact;
-  /** Whether the resource or the secrets have changed since. */
+  /** Reports whether the resource or the secrets have changed since the load began. */
   readonly hasChanged: () => Promise<boolean>;
-  /** Throws when the resource was deleted or suspended meanwhile. */
+  /** @throws when the resource was deleted or suspended since the load began */
   readonly assertStillDesired: () => void;
 }
 
 /**
- * One load of a content into a hub that runs (rules.md, "Reload or restart"): write, have it checked, have it read, reload
- * what changed, and observe the result. Each step may be the last one of this process: repeated from the beginning it
- * leads to the same end.
+ * One load of a content into a running hub (rules.md, "Reload or restart"): write the files, let the hub
+ * check and read them, reload the changed sections, and observe the result. If the process ends after any
+ * step, the next process repeats the load from the beginning with the same result.
  */
 export class HubLoader {
   constructor(
@@ -70,13 +72,17 @@ export class HubLoader {
     if (job.task !== 'load') return this.adopt();
     const running = await new RunningContents(services, records).find(job);
     if (running) return this.exchange(running);
-    // The loaded configuration is unknown, so nothing can be compared: a start of the pod checks and loads all of it.
+    // Without the loaded configuration nothing can be compared. A start of the pod checks and loads all of
+    // the content.
     if (job.policy.strategy !== 'hot-reload') return this.restart([]);
     await publishConfiguration(services, job.resource, job.content);
     return { type: 'unseen' };
   }
 
-  /** The hub has started with the content: all of it is loaded, but the items that the hub says to have left out. */
+  /**
+   * Records content that the hub has started with. All of it is loaded, except items that the hub reports to
+   * have left out.
+   */
   private async adopt(): Promise<LoadResult> {
     const { hub, resource, content, record, observed, task } = this.job;
     const { files, folders, definitions, marker, sections: loaded } = content;
@@ -102,7 +108,10 @@ export class HubLoader {
     return { type: 'loaded', pending: [] };
   }
 
-  /** A restart that the Hub cannot begin with would leave files to a hub that restarts by itself. */
+  /**
+   * Publishes the content with a restart. If the Hub cannot begin it, the content is not published: the hub
+   * might restart for another reason and read it unchecked.
+   */
   private async restart(because: readonly string[]): Promise<LoadResult> {
     const { resource, content, observed } = this.job;
     if (observed.heldBy === undefined)
@@ -113,23 +122,24 @@ export class HubLoader {
   private async exchange(base: ConfigurationRecord): Promise<LoadResult> {
     const { job } = this;
     const { client, content, resource, observed } = job;
-    // Files are linked into the hub's directory when the pod starts, and not before.
+    // Files are linked into the hub's directory only when the pod starts.
     const added = filesOfNextPod(base.files, content.files);
     if (added.length > 0) {
       if (job.policy.strategy !== 'hot-reload')
         return this.restart(added.filter((name) => !isPartFile(name)));
-      // The content may have been written while the hub did not answer. A hub that restarts by itself could not read
-      // it.
+      // The content may have been published while the hub did not respond. A hub that restarts in its pod
+      // could not read it, so the former content is published again.
       await publishConfiguration(this.services, resource, base);
       return { type: 'new-files', names: added };
     }
-    // Whether the volume has such a folder is seen when the pod starts, and not before.
+    // Whether the volume has such a folder is only known after a start of the pod.
     const unknown = unknownFolders(content.folders, observed.pod?.folders);
     if (unknown.length > 0 && job.policy.strategy !== 'hot-reload') return this.restart(unknown);
     job.assertStillDesired();
     await publishConfiguration(this.services, resource, content);
     const { files, marker } = content;
-    // Warnings of the former files are known, but a changed secret may be the cause of one, or one half of the change.
+    // A problem is final at once if the change is in a single object, since warnings about the former files
+    // are known. With changed secrets or several objects, the hub may have read only half of the change.
     const isOne = marker.secrets === base.marker.secrets && !isInSeveralObjects(base.files, files);
     const rejectAfter = isOne ? 0 : REFRESH_DURATION;
     const options = { ...job, files, marker, knownWarnings: base.warnings, rejectAfter };
@@ -163,7 +173,7 @@ export class HubLoader {
         lastLoad: method === 'hot-reload' || pending.length === 0 ? this.loadedNow(method) : base.lastLoad,
       });
     if (decision.type === 'restart') return this.restart(decision.because);
-    // Before the end of the load, which holds a rollout back.
+    // Published before the load ends, since a rollout waits for that.
     await publishWithoutRestart(this.services, resource, content);
     if (decision.type === 'nothing') {
       await accept([], 'none');
@@ -183,8 +193,8 @@ export class HubLoader {
   }
 
   /**
-   * Puts the former content back, and reloads the sections that were loaded of the other one, so that the hub runs the
-   * former ones.
+   * Publishes the former content again, and reloads the sections that were already loaded from the rejected
+   * one.
    */
   private async reject(
     base: ConfigurationRecord,
@@ -193,7 +203,7 @@ export class HubLoader {
   ): Promise<LoadResult> {
     const { hub, client, content, resource, observed } = this.job;
     await publishConfiguration(this.services, resource, base);
-    // The way back also ends while the operator stops.
+    // This reload is completed even while the operator stops.
     const unaborted = new AbortController().signal;
     const former = { files: base.files, marker: formerMarker(base, content.marker) };
     const options = { ...this.job, ...former, knownWarnings: undefined, rejectAfter: REFRESH_DURATION };
@@ -208,11 +218,12 @@ export class HubLoader {
     await reloadSections({ ...this.services, texts }, client, reloads, change, unaborted);
     for (const kind of ['automation', 'scene'] as const) {
       const isReloaded = reloads.some(({ sections }) => sections.includes(kind));
-      // A write of the operator or a person may have loaded it from the rejected files meanwhile.
+      // Another client, or the operator itself, may have reloaded them from the rejected files.
       if (!isReloaded && content.sections.get(kind)?.digest !== base.loaded.get(kind)?.digest)
         await client.entities.reload(kind);
     }
-    // The former content has got this problem too, by a change of something else: it is none of this content.
+    // The former content has the same problem now, caused by something else, so this content is not rejected
+    // for it.
     if (isWarning && shown.type === 'seen' && newLines(problem, shown.warnings) === '')
       return this.exchange({ ...base, warnings: shown.warnings });
     const rejected = { marker: content.marker, problem };
@@ -225,7 +236,7 @@ export class HubLoader {
   }
 }
 
-/** `after`, with these sections as they were. */
+/** The sections of `after`, except that the given parts come from `before`. */
 function withFormer(after: Sections, before: Sections, parts: readonly string[]): Sections {
   const mixed = new Map(after);
   for (const part of parts) {

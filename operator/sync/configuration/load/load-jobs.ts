@@ -13,7 +13,7 @@ import type { DesiredContent } from './running-content';
 
 /** The last load of each hub. */
 export class LoadJobs {
-  /** `key` identifies the content, the reload policy, and the start of the hub. Failed: nothing is known of the content. */
+  /** Loads by hub. `key` identifies the content, the reload policy, and the start of the hub. */
   private readonly loads: PerHub<{ readonly key: string; readonly operation: Operation<LoadResult> }>;
   private readonly closing = new AbortController();
 
@@ -35,9 +35,10 @@ export class LoadJobs {
   }
 
   /**
-   * The result of the last load, if it was of this content in this start of the hub and need not be repeated.
+   * The result of the last load, if it was a load of this content in this start of the hub and need not be
+   * repeated.
    *
-   * @throws the error that it failed with, once
+   * @throws the error with which the load failed, once
    */
   result(desired: DesiredContent, hub: Hub, start: HubStart): LoadResult | undefined {
     const load = this.loads.get(hub);
@@ -69,12 +70,14 @@ export class LoadJobs {
     };
     const operation = new Operation<LoadResult>(services.clock).start(run, () => {
       services.requeue(resource.kind, resource.metadata.namespace, resource.metadata.name);
-      if (operation.error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
+      if (operation.error instanceof Stopping) this.loads.delete(hub); // an aborted load says nothing about the content
     });
     this.loads.set(hub, { key: loadKey(order, order.observed.start), operation });
   }
 
-  /** Whether the next reconcile has another content, since the resource or a secret has changed. */
+  /**
+   * Reports whether the next reconcile will have other content, since the resource or a secret has changed.
+   */
   private async hasChanged({ resource, content }: DesiredContent): Promise<boolean> {
     const { namespace, name, generation } = resource.metadata;
     const latest = this.services.cache.get<HubConfiguration>(resource.kind, namespace, name);

@@ -1,49 +1,61 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CUSTOM_TEMPLATES, type Section, sectionOf, type Sections } from '../generate/sections';
 
-/** `spec.reloadStrategy` */
+/** Values of `spec.reloadStrategy`. */
 export type ReloadStrategy = 'auto' | 'hot-reload' | 'restart';
 
 export interface ReloadPolicy {
   readonly strategy: ReloadStrategy;
-  /** `autoRestart` of the HubSecrets: a changed value may restart the hub. */
+  /** Value of `autoRestart` of the HubSecrets: a changed secret may restart the hub. */
   readonly autoRestart: boolean;
 }
 
-/** The parts of a configuration that the running hub can reload. */
+/** The abilities of the running hub that a decision depends on. */
 export interface HubCapabilities {
-  /** The services that it offers, as `<domain>.<service>`. Those of a component exist once it is loaded. */
+  /**
+   * The services of the hub, as `<domain>.<service>`. The services of a component exist only while it is
+   * loaded.
+   */
   readonly services: ReadonlySet<string>;
-  /** The hub takes its `http:` settings by its API, and ignores that section of the file (since Home Assistant 2026.8). */
+  /**
+   * The hub gets its `http:` settings by its API and ignores that section of the file (since Home Assistant
+   * 2026.8).
+   */
   readonly httpByApi: boolean;
-  /** Parts of the configuration before that the hub has not set up. */
+  /** Parts of the former configuration that the hub has not set up. */
   readonly notSetUp: ReadonlySet<string>;
 }
 
 /** A service that loads sections. */
 export interface SectionReload {
-  /** `<domain>.<service>`. {@link LOGGER_SERVICE} stands for the calls that set each level of `logger:`. */
+  /**
+   * Name as `<domain>.<service>`. {@link LOGGER_SERVICE} represents the calls that set each level of
+   * `logger:`.
+   */
   readonly service: string;
-  /** The sections that it loads: `logger`, `sensor.filter`. */
+  /** The sections that the service loads, such as `logger` or `sensor.filter`. */
   readonly sections: readonly string[];
 }
 
 export type ReloadDecision =
-  /** The hub reads the same as before, or takes the difference by its API. */
+  /** The hub reads the same as before, or gets the difference by its API. */
   | { readonly type: 'nothing' }
   | {
       readonly type: 'hot-reload';
       readonly reloads: readonly SectionReload[];
-      /** Sections that only a restart loads, and that are left to the next one (`RestartPending`). */
+      /** Sections that only a restart loads, and that are left for the next one (`RestartPending`). */
       readonly pending: readonly string[];
     }
-  /** `because`: the sections that force it. */
+  /** The sections in `because` need the restart. */
   | { readonly type: 'restart'; readonly because: readonly string[] };
 
-/** `logger` has no reload: levels are set one by one (`logger.set_default_level`, `logger.set_level`). */
+/**
+ * The service that represents reloads of `logger`, which has no reload service: levels are set one by one
+ * (`logger.set_default_level`, `logger.set_level`).
+ */
 export const LOGGER_SERVICE = 'logger.set_level';
 
-/** Parts that have a service of another name than `<section>.reload`. Null: none. */
+/** Parts whose service is not `<section>.reload`. Null: no service loads the part. */
 const SERVICES: Readonly<Record<string, string | null>> = {
   homeassistant: 'homeassistant.reload_core_config',
   'homeassistant.auth_providers': null,
@@ -56,14 +68,16 @@ const SERVICES: Readonly<Record<string, string | null>> = {
   'frontend.themes': 'frontend.reload_themes',
   lovelace: null,
   'lovelace.resources': 'lovelace.reload_resources',
-  // Before 2026.8; later it is no matter of the file.
+  // Only hubs before 2026.8 read this section from the file.
   http: null,
   'scene.homeassistant': 'scene.reload',
-  // The reload reads the scripts, not the section.
+  // The reload service reads the scripts, not the section.
   python_script: null,
 };
 
-/** Integrations whose `reload` also removes all that their section contained, once the whole section is gone. */
+/**
+ * Integrations whose `reload` also removes the contents of their section when the whole section is removed.
+ */
 // prettier-ignore
 const REMOVE_THEIR_SECTION = [
   'automation', 'command_line', 'group', 'input_boolean', 'input_button', 'input_datetime', 'input_number', 'input_select',
@@ -72,10 +86,11 @@ const REMOVE_THEIR_SECTION = [
 ];
 
 /**
- * Integrations whose `reload` reads their section or their platforms again and sets up the integrations that it finds,
- * by the source of Home Assistant 2026.11: `async_integration_yaml_config`, `async_setup_reload_service`, or the reload
- * of a collection. `homekit` does not import new bridges, `modbus` and `knx` answer before they are set up,
- * `google_assistant` keeps its entities, and a custom integration may mean anything by the word.
+ * Integrations whose `reload` reads their section or their platforms again and sets up the integrations found
+ * there, according to the source of Home Assistant 2026.11: `async_integration_yaml_config`,
+ * `async_setup_reload_service`, or the reload of a collection. Left out are `homekit`, which does not import
+ * new bridges, `modbus` and `knx`, which answer before they are set up, `google_assistant`, which keeps its
+ * entities, and custom integrations, whose `reload` may do anything.
  */
 // prettier-ignore
 const READ_THEIR_SECTION: ReadonlySet<string> = new Set([
@@ -84,10 +99,13 @@ const READ_THEIR_SECTION: ReadonlySet<string> = new Set([
   'trend', 'universal',
 ]);
 
-/** Sections that restart the hub under `auto`, although it may be able to reload them (rules.md, "Reload or restart"). */
+/**
+ * Sections that restart the hub under `auto`, although the hub may be able to reload them (rules.md, "Reload
+ * or restart").
+ */
 const RESTARTED_BY_AUTO: ReadonlySet<string> = new Set(['homeassistant', 'http', 'mqtt']);
 
-/** Sections and listed parts whose service also removes what they contained. */
+/** Sections and listed parts whose service also removes their former contents. */
 const REMOVED_BY_SERVICE: ReadonlySet<string> = new Set([
   ...REMOVE_THEIR_SECTION,
   'logger',
@@ -97,8 +115,8 @@ const REMOVED_BY_SERVICE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Decides how a hub that has loaded the sections `before` gets to load `after`: a pure function, so that the same change
- * has the same effect after a crash in between.
+ * Decides how a hub that has loaded the sections `before` is made to load `after`. It is a pure function, so
+ * that the same change has the same effect after a crash in between.
  */
 export function decideReload(
   { strategy, autoRestart }: ReloadPolicy,
@@ -112,7 +130,7 @@ export function decideReload(
   for (const part of changedParts(before, after)) {
     if (part === 'http' && hub.httpByApi && strategy !== 'restart') continue;
     const isRemoved = !after.has(part);
-    // What does not run needs no restart to go.
+    // A part that the hub has not set up can be removed without a restart.
     if (isRemoved && hub.notSetUp.has(part)) continue;
     const service = serviceFor(strategy, part, isRemoved, hub);
     const ofSecretsAlone = before.get(part)?.digest === after.get(part)?.digest;
@@ -137,12 +155,17 @@ function isSame(before: Section | undefined, after: Section | undefined): boolea
   return before?.digest === after?.digest && isDeepStrictEqual(before?.secrets, after?.secrets);
 }
 
-/** The service of the hub that loads this part; undefined: only a restart does. */
+/**
+ * The service of the hub that loads this part.
+ *
+ * @returns undefined when only a restart loads it
+ */
 function serviceFor(strategy: ReloadStrategy, part: string, removed: boolean, { services }: HubCapabilities) {
   if (strategy === 'restart') return undefined;
   if (strategy === 'auto' && RESTARTED_BY_AUTO.has(sectionOf(part)) && part !== CUSTOM_TEMPLATES)
     return undefined;
-  // `filter` of `sensor.filter`: the integration of a platform reloads it in all sections.
+  // The service of a platform such as `sensor.filter` belongs to the integration (`filter`), which reloads
+  // its platforms in all sections.
   const domain = part.slice(part.lastIndexOf('.') + 1);
   const isListed = Object.hasOwn(SERVICES, part);
   const service = isListed ? SERVICES[part] : READ_THEIR_SECTION.has(domain) && `${domain}.reload`;

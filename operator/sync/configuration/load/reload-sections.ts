@@ -10,9 +10,9 @@ import type { LoggerLevels } from '../generate/logger-levels';
 import type { ConfigurationTexts } from '../generate/texts';
 import { LOGGER_SERVICE, type SectionReload } from './reload-decision';
 
-/** Level of Home Assistant without `default:`. */
+/** Default level of Home Assistant. */
 const STANDARD_LEVEL = 'warning';
-/** A logger of this level has that of its parent. */
+/** A logger of this level inherits the level of its parent. */
 const INHERITED = 'notset';
 
 interface ServiceCall {
@@ -21,7 +21,7 @@ interface ServiceCall {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** The calls that give the hub the levels of `after`, where `before` may have set others. */
+/** The calls that set the levels of `after` in a hub that may have those of `before`. */
 export function loggerCalls(before: LoggerLevels, after: LoggerLevels): ServiceCall[] {
   const inherited = Object.fromEntries(Object.keys(before.logs).map((name) => [name, INHERITED]));
   const levels = { ...inherited, ...after.logs };
@@ -34,10 +34,10 @@ export function loggerCalls(before: LoggerLevels, after: LoggerLevels): ServiceC
 }
 
 /**
- * Calls the services that load these sections, each up to three times. The hub answers when it has finished. All are
- * called even if one fails.
+ * Calls the services that load these sections, each up to three times. The hub responds when a reload has
+ * finished. All services are called even if one fails.
  *
- * @returns the sections that the hub failed to reload, and its errors; undefined: none
+ * @returns the sections that the hub failed to reload, and its errors; undefined when all succeeded
  */
 export async function reloadSections(
   {
@@ -70,7 +70,11 @@ export async function reloadSections(
     message: failures.map(({ message }) => message).join(' '),
   };
 
-  /** The words of the last failure; undefined: it succeeded. */
+  /**
+   * Calls a service, with retries.
+   *
+   * @returns the last error, undefined when the call succeeded
+   */
   async function attempt(call: ServiceCall): Promise<string | undefined> {
     for (let count = 1; ; count++) {
       const fields = { service: `${call.domain}.${call.service}`, reloadId: randomUUID(), attempt: count };
@@ -79,7 +83,8 @@ export async function reloadSections(
         log.info(fields, 'reloaded sections of the configuration');
         return undefined;
       } catch (error) {
-        // The Hub repairs the first two, and asking again makes them worse.
+        // The reconcile of the Hub handles rejected tokens and bans, and further requests would make them
+        // worse.
         if (!(error instanceof HubError) || error instanceof TokenRejected || error instanceof HubBanned)
           throw error;
         log.warn({ ...fields, error }, 'failed to reload sections of the configuration');
@@ -92,7 +97,7 @@ export async function reloadSections(
 
 function carryOut(client: HubClient, { domain, service, data }: ServiceCall): Promise<void> {
   const kind = CONFIG_ENTITY_KINDS.find((each) => each === domain);
-  // Reloads of these services are announced by the hub, and must not be taken for a person's.
+  // The hub announces reloads of these services. This method marks them as the operator's own.
   return kind && service === 'reload'
     ? client.entities.reload(kind)
     : callService(client.rest, domain, service, data);

@@ -10,7 +10,7 @@ import { findFiles } from '../record/stored-files';
 import { readCapabilities } from './components';
 import { decideReload, type ReloadPolicy } from './reload-decision';
 
-/** A content that a hub is to have. */
+/** The content that a hub should have. */
 export interface DesiredContent {
   readonly resource: HubConfiguration;
   readonly content: Content;
@@ -23,8 +23,9 @@ export interface RunningHub extends DesiredContent, UsableHub {
 }
 
 /**
- * The content that the present start of the hub has loaded, to compare a change with. The marker alone does not tell that: any
- * reload of scripts sets it, and reads files that came after the start.
+ * Finds the content that the present start of the hub has loaded, so that a change can be compared with it.
+ * The marker alone is not sufficient: any reload of scripts loads it, and reads files that were written after
+ * the start.
  */
 export class RunningContents {
   constructor(
@@ -32,10 +33,14 @@ export class RunningContents {
     private readonly records: ConfigurationRecords,
   ) {}
 
-  /** Undefined: not known, so that nothing can be compared. */
+  /**
+   * The record of the loaded content.
+   *
+   * @returns undefined when it is not known, so that nothing can be compared
+   */
   async find(running: RunningHub): Promise<ConfigurationRecord | undefined> {
     const { hub, observed, record } = running;
-    // A pod that fell back does not read the files that are written for it.
+    // A pod that fell back to former content does not read newly published files.
     if (observed.pod?.rejected) return undefined;
     const isSameStart = record?.start.id === observed.start.id;
     const found = isSameStart ? await this.afterCrash(running, record) : await this.ofNewStart(running);
@@ -43,7 +48,10 @@ export class RunningContents {
     return found;
   }
 
-  /** What another process has published in this start, and a reload may have loaded, differs from any content. */
+  /**
+   * Marks sections that a reload may have loaded from files that another process published in this start.
+   * Such sections count as different from any content.
+   */
   private async afterCrash(running: RunningHub, record: ConfigurationRecord): Promise<ConfigurationRecord> {
     const { content, observed } = running;
     const hash = observed.published?.hash;
@@ -61,7 +69,7 @@ export class RunningContents {
     if (decision.type !== 'hot-reload' || decision.reloads.length === 0) return record;
     const parts = decision.reloads.flatMap(({ sections }) => sections);
     const pending = [...new Set([...record.pending, ...parts])].sort();
-    // Parts without a digest differ from any content.
+    // A section without a digest differs from any content.
     const unknown = parts.map((part) => [part, { digest: '', secrets: {} }] as const);
     return { ...record, loaded: new Map([...record.loaded, ...unknown]), pending };
   }
@@ -77,12 +85,15 @@ export class RunningContents {
     return { ...record, ...FRESH, loaded, start };
   }
 
-  /** The files of the ConfigMap `<hub>-configuration`, if the pod has begun with them: no process has seen that start yet. */
+  /**
+   * The files of the ConfigMap `<hub>-configuration`, if the pod has started with them. No process has
+   * recorded that start yet.
+   */
   private async begunWithPublished(running: RunningHub): Promise<ConfigurationRecord | undefined> {
     const { content, record, observed } = running;
     const { start, shown, pod } = observed;
     if (!shown || isSameContent(shown, record?.marker ?? content.marker)) return undefined;
-    // The values of other secrets are not known any more.
+    // The values of former secrets are no longer known.
     if (shown.secrets !== content.marker.secrets || !isSameContent(pod?.begunWith, shown)) return undefined;
     const published = await this.publishedFiles(running);
     const hash = published?.marker.configuration;
@@ -106,5 +117,8 @@ export class RunningContents {
   }
 }
 
-/** After a start, nothing waits for one, and verdicts of the former one do not count. */
+/**
+ * Fields of the record after a new start: no section is pending, and verdicts of the former start do not
+ * count.
+ */
 const FRESH = { pending: [], rejected: undefined, replacedPod: undefined } as const;

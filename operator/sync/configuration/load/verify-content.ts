@@ -7,7 +7,7 @@ import { checkInHub, type CheckSubject, type Problem } from './check';
 import { isSameContent, type ContentHashes, readMarker } from '../../hub-pod/content-hashes';
 import { whileRefreshing } from '../../hub-pod/refresh';
 
-/** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */
+/** Milliseconds in which a kubelet has refreshed the volumes after a request. */
 export const REFRESH_DURATION = 15_000;
 
 type Verification =
@@ -21,19 +21,23 @@ interface VerifyOptions extends CheckSubject {
   readonly hub: Hub;
   readonly client: HubClient;
   readonly marker: ContentHashes;
-  /** Warnings of the check that are no problem of this content; undefined: none is. */
+  /** Warnings of the check that this content did not cause. If undefined, no warning counts as a problem. */
   readonly knownWarnings: string | undefined;
-  /** Whether the resource or the secrets have changed since. */
+  /** Reports whether the resource or the secrets have changed since the load began. */
   readonly hasChanged: () => Promise<boolean>;
-  /** Milliseconds after which a problem is final. Until then, it may be one of the former files, which the hub still reads. */
+  /**
+   * Milliseconds after which a problem is final. Until then it may be a problem of the former files, which
+   * the hub may still read.
+   */
   readonly rejectAfter: number;
 }
 
 /**
- * Repeats until the hub has read the written content: refreshes the volume, has the hub check it, reloads the scripts and
- * reads the marker. Only scripts are loaded, and only from files that passed the check.
+ * Verifies that the hub reads the written content: repeatedly refreshes the volume, lets the hub check its
+ * files, reloads the scripts and reads the marker. Only scripts are reloaded, and only from files that passed
+ * the check.
  *
- * @throws Stopping the hub reads these files with other secrets, so that it will never show this content
+ * @throws Stopping the hub reads these files with other secrets, so it will never show this content
  */
 export async function verifyContent(
   services: Pick<Services, 'cluster' | 'clock' | 'log'>,
@@ -49,7 +53,7 @@ export async function verifyContent(
     if (failure) services.log.debug({ error: failure }, 'the hub could not reload its scripts');
     const shown = (problem ?? failure) ? undefined : await readMarker(client);
     if (shown && isSameContent(shown, marker)) {
-      // The check before may have read the files from before the refresh.
+      // The first check may have read the files from before the refresh.
       const { problem: late, warnings } = await checkInHub(options, knownWarnings);
       return late ? { type: 'rejected', ...late } : { type: 'seen', warnings };
     }

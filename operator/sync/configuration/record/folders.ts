@@ -5,20 +5,20 @@ import type { FoldersReport } from '../../hub-pod/termination-messages';
 import type { Services } from '../../services';
 import { type ForeignTarget, foldersOf } from '../generate/foreign-targets';
 
-/** Themes of community repositories are installed into it while the hub runs. */
+/** The folder into which themes of community repositories are installed while the hub runs. */
 const THEMES = 'themes';
 
-/** The folders that a configuration includes and has no file of, by the report of the start of the pod. */
+/** The included folders that the configuration does not provide, by the report of the pod's start. */
 interface Folders {
-  /** The volume does not have them. */
+  /** Folders that the volume does not have. */
   readonly missing: readonly ForeignTarget[];
-  /** The volume has no file in them that the hub reads. */
+  /** Folders in which the volume has no file that the hub reads. */
   readonly empty: readonly ForeignTarget[];
-  /** The start of the pod has not looked for them. */
+  /** Folders that the start of the pod has not checked. */
   readonly unknown: readonly ForeignTarget[];
 }
 
-/** @param report undefined: the pod was started by an earlier version, which did not look for any */
+/** @param report undefined if the pod was started by an earlier version, which did not check folders */
 export function foldersFound(
   { cache }: Pick<Services, 'cache'>,
   hub: { readonly namespace: string; readonly name: string },
@@ -40,7 +40,7 @@ export function foldersFound(
   };
 }
 
-/** Folders that the start of the pod has not looked for; none where its report does not name all. */
+/** Folders that the start of the pod has not checked. None if its report is incomplete. */
 export function unknownFolders(
   folders: readonly string[],
   report: FoldersReport | undefined,
@@ -50,7 +50,10 @@ export function unknownFolders(
   return folders.filter((folder) => !known.has(folder));
 }
 
-/** The report, as far as the hub has the same: `podTemplate` may mount another volume in a folder of its container. */
+/**
+ * The report as far as it is true for the hub's container, in which `podTemplate` may mount another volume at
+ * a folder.
+ */
 export function asInHub(report: FoldersReport | undefined, pod: Pod): FoldersReport | undefined {
   if (!report) return undefined;
   const mounts = mountsInConfig(pod);
@@ -66,7 +69,7 @@ export function asInHub(report: FoldersReport | undefined, pod: Pod): FoldersRep
   };
 }
 
-/** The paths in the hub's directory at which its container has other volumes. */
+/** The paths in the hub's directory at which its container mounts other volumes. */
 function mountsInConfig({ spec }: Pod): readonly string[] {
   const mounts = spec?.containers?.find(({ name }) => name === HUB_CONTAINER)?.volumeMounts ?? [];
   const base = mounts.find(({ name, subPath }) => name === CONFIG_VOLUME && !subPath)?.mountPath;

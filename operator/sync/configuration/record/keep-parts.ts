@@ -7,9 +7,10 @@ import type { ConfigurationRecords } from './record';
 import { filesIn, findConfigMap, removeParts, writeParts } from './stored-files';
 
 /**
- * Makes the parts those of the content that the next start of the pod reads, where no content is being published. They are
- * written before the ConfigMap that names their digests: one that never came, since the HubConfiguration was deleted or
- * became invalid in between, would leave each start waiting for parts that are not there any more.
+ * Writes the parts of the content that the next start of the pod reads, when no content is being published.
+ * Parts are written before the ConfigMap that names their digests. If that ConfigMap is never written, since
+ * the HubConfiguration was deleted or became invalid in between, each start of the pod would wait for parts
+ * that no longer exist.
  */
 export async function keepParts(
   services: Pick<Services, 'applier' | 'cache'>,
@@ -28,6 +29,6 @@ export async function keepParts(
     : undefined;
   const files = published ? filesIn(published) : accepted;
   if (files && isInParts(files)) await writeParts(services, hub, files);
-  // The hub in a pod that is about to be replaced may still read those of the accepted content.
+  // The hub in a pod that is about to be replaced may still read the parts of the accepted content.
   else if (!isAcceptedInParts) await removeParts(services, hub);
 }

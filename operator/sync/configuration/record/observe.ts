@@ -20,32 +20,45 @@ import { asInHub } from './folders';
 import { type Published, publishedConfiguration, restartOfTemplate } from './publish';
 import type { HubStart, ProcessEnds, Rejection } from './record';
 
-/** The content that the present pod of a hub has begun with. */
+/** The content that the present pod of a hub has started with. */
 export interface PodStart {
   readonly uid: string;
-  /** The decision that it was started for; undefined: none. */
+  /** The hashes in the pod template for which the pod was started. Undefined if it has none. */
   readonly restart: ContentHashes | undefined;
-  /** The content that its hub began with. Undefined: another one, not known, or the hub has started again in this pod. */
+  /**
+   * The content that the hub in this pod started with. Undefined if it is not known, or if the hub has
+   * restarted in this pod.
+   */
   readonly begunWith?: ContentHashes | undefined;
-  /** The content that `prepare-config` accepted. Each later start in the pod reads the files that are published by then. */
+  /**
+   * The content that `prepare-config` accepted. Later starts of the hub in this pod read the files that are
+   * published by then.
+   */
   readonly preparedWith?: ContentHashes | undefined;
-  /** The process of the hub has ended again and again, by itself, since it was last seen to run, and does not run now. */
+  /** Set when the hub's process has repeatedly ended since it was last seen running, and does not run now. */
   readonly ends?: ProcessEnds | undefined;
-  /** How often the container of the hub was restarted. */
+  /** Number of restarts of the hub's container. */
   readonly restarts?: number | undefined;
-  /** A digest of all that it was made of beside the configuration: image, limits, community integrations. */
+  /** A digest of everything in the pod except the configuration: image, limits, community integrations. */
   readonly workload?: string | undefined;
-  /** The content that `prepare-config` rejected, and why: the hub runs with the last good copy of its volume. */
+  /**
+   * The content that `prepare-config` rejected, and the reason: the hub runs with the last good copy on its
+   * volume.
+   */
   readonly rejected?: Rejection | undefined;
-  /** Included files that do not exist elsewhere and were made empty. */
+  /** Included files that were missing and were created as empty files. */
   readonly createdFiles: readonly string[];
-  /** The folders that `prepare-config` has looked for; undefined: it is one of an earlier version. */
+  /** The folders that `prepare-config` has checked. Undefined if it is of an earlier version. */
   readonly folders?: FoldersReport | undefined;
-  /** The errors that the hub logged in the start before, which ended in recovery mode. */
+  /** The errors that the hub logged in its previous start, if that ended in recovery mode. */
   readonly errorsBefore: readonly string[];
 }
 
-/** Undefined: there is no pod, or it is going. */
+/**
+ * Observes the start of the hub's pod.
+ *
+ * @returns undefined when there is no pod, or it is being deleted
+ */
 async function podStart(
   services: ObserveServices,
   hub: Hub,
@@ -79,22 +92,26 @@ async function podStart(
   return { ...start, preparedWith: report.content, ...(isFirstRun && { begunWith: report.content }) };
 }
 
-/** The node is left out: which one a pod gets is chance. */
+/** A digest of the pod without its node, which the scheduler chooses. */
 function workloadOf({ metadata, spec }: Pod, version: string): string {
   const community = metadata.annotations?.[operatorAnnotations.communityHash];
   return payloadHash({ spec: { ...spec, nodeName: undefined }, community, version });
 }
 
-/** More ends of the process than these are no chance. */
+/** Number of ends of the process that may be accidental. */
 const ENDS_OF_CHANCE = 3;
 
-/** A stop, also by a probe, a restart that the hub asked for, and a kill from outside. */
+/**
+ * Exit codes for ends that the configuration did not cause: a stop, also by a probe (0, 143), a restart that
+ * the hub requested (100), and a kill from outside (137).
+ */
 const ENDS_FROM_OUTSIDE: ReadonlySet<number> = new Set([0, 100, 137, 143]);
 
 /**
- * Undefined as well while the process runs: that run may be the one that lasts.
+ * The ends of a process that repeatedly failed soon after its start.
  *
- * @param lastSeen start that the hub was last seen to run in: it and those before say nothing of what came later
+ * @param lastSeen the start in which the hub was last seen running; ends up to then do not count
+ * @returns undefined when there are too few ends, and while the process runs, since that run may succeed
  */
 function processEnds(
   pod: Pod,
@@ -109,7 +126,7 @@ function processEnds(
   const times = restartCount + 1 - runsBefore;
   if (!end || times <= ENDS_OF_CHANCE) return undefined;
   const { exitCode = 0, reason, message = '', startedAt, finishedAt } = end;
-  // A hub that has run for so long has started.
+  // A hub that has run for this long has started successfully.
   if (Date.parse(String(finishedAt)) - Date.parse(String(startedAt)) >= HUB_START_LIMIT) return undefined;
   const isOutOfMemory = reason === 'OOMKilled';
   if (isOutOfMemory ? !hasMemoryLimit(pod) : ENDS_FROM_OUTSIDE.has(exitCode)) return undefined;
@@ -117,7 +134,10 @@ function processEnds(
   return { times, last, words: lastLines(redact(message)) };
 }
 
-/** Without one, memory is short on the node, which may have another cause. */
+/**
+ * Reports whether the pod has a memory limit. Without one, the kill means that the node is short of memory,
+ * which may have another cause.
+ */
 function hasMemoryLimit({ spec }: Pod): boolean {
   const container = spec?.containers?.find(({ name }) => name === HUB_CONTAINER);
   return [container, spec].some((each) => each?.resources?.limits?.['memory'] !== undefined);
@@ -135,29 +155,32 @@ export type HubMode =
   | 'usable'
   /** The hub came up in recovery mode. */
   | 'recovery'
-  /** The hub starts: its container runs, and it loads its integrations or migrates its database. */
+  /** The hub is starting: its container runs, and it loads its integrations or migrates its database. */
   | 'starting'
   /** The hub runs and does not accept the operator's token. */
   | 'locked'
   /** The process of the hub ends again and again ({@link PodStart.ends}). */
   | 'crashing'
-  /** Anything else: there is no pod, or the hub does not answer. */
+  /** Any other state: there is no pod, or the hub does not respond. */
   | 'away';
 
-/** What a hub and its objects in the cluster show of its configuration, observed once per reconcile. */
+/**
+ * The state of a hub, and of its objects in the cluster, with respect to its configuration. It is observed
+ * once per reconcile.
+ */
 export interface Observed {
   readonly mode: HubMode;
   /** The start of a usable hub. */
   readonly start?: HubStart | undefined;
-  /** The marker in a usable hub; undefined: it has read a configuration without one. */
+  /** The marker in a usable hub. Undefined if the configuration that it has read has none. */
   readonly shown?: ContentHashes | undefined;
   readonly pod?: PodStart | undefined;
   readonly published?: Published | undefined;
-  /** The decision in the pod template; undefined: there is no StatefulSet. */
+  /** The hashes in the pod template. Undefined if there is no StatefulSet. */
   readonly template?: ContentHashes | undefined;
-  /** The reason for which the Hub cannot begin with a restart. */
+  /** The reason why the Hub cannot begin a restart. */
   readonly heldBy?: string | undefined;
-  /** Milliseconds since the hub began to start, or was usable; infinite: not known. */
+  /** Milliseconds since the hub began to start, or was last usable. Infinite if not known. */
   readonly unusableFor: number;
 }
 
@@ -185,9 +208,9 @@ export async function observeUsable(
 }
 
 /**
- * Observes a hub that cannot be used, or that does not exist.
+ * Observes a hub that cannot be used, or whose Hub does not exist.
  *
- * @param lastSeen the start of the hub that the record is of
+ * @param lastSeen the start of the hub in the record
  */
 export async function observeUnusable(
   services: ObserveServices,
@@ -233,10 +256,12 @@ async function unusableMode(hubs: Pick<HubClients, 'contact'>, hub: Hub, pod: Po
   return container.started === false || reason === 'ApiNotLoaded' ? 'starting' : 'away';
 }
 
-/** Reasons of a Hub whose hub answers and refuses the operator: a restart helps with none of them. */
+/** Reasons in the condition of a Hub whose hub responds and refuses the operator. A restart does not help. */
 const LOCKED: ReadonlySet<string> = new Set(['TokenNotAvailable', 'TokenRejected', 'Bootstrapping']);
 
-/** The condition of the Hub may be of the start before. */
+/**
+ * Asks the hub whether it is in recovery mode, since the condition of the Hub may be from the start before.
+ */
 async function answersInRecoveryMode(hubs: Pick<HubClients, 'contact'>, hub: Hub): Promise<boolean> {
   const contacted = await hubs.contact(hub);
   if ('missing' in contacted) return false;
@@ -244,11 +269,15 @@ async function answersInRecoveryMode(hubs: Pick<HubClients, 'contact'>, hub: Hub
     return (await getConfig(contacted.client.rest)).recovery_mode === true;
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
-    return false; // it says nothing now; the Hub repairs the access
+    return false; // the hub does not respond, or the reconcile of the Hub repairs the access
   }
 }
 
-/** The reason for which the Hub cannot begin with a restart. Undefined: a restart begins by itself. */
+/**
+ * The reason why the Hub cannot begin a restart.
+ *
+ * @returns undefined when it can
+ */
 export function restartHeldBy(hub: Hub): string | undefined {
   const suspended = conditionOf(hub, 'Suspended')?.reason;
   const isDryRun = conditionOf(hub, 'Ready')?.reason === 'DryRun';

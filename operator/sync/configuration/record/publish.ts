@@ -14,18 +14,19 @@ import type { ContentHashes } from '../../hub-pod/content-hashes';
 import { isInParts } from '../generate/parts';
 import { type PublishedFiles, removeParts, writeFiles, writeParts } from './stored-files';
 
-/** The ConfigMap `<hub>-configuration` as it is now. */
+/** The present ConfigMap `<hub>-configuration`. */
 export interface Published {
-  /** Hash of the files that the ConfigMap holds. */
+  /** Hash of the files in the ConfigMap. */
   readonly hash: string | undefined;
   readonly restart: ContentHashes;
 }
 
 /**
- * Writes the generated files into the ConfigMap `<hub>-configuration`, together with the decision to restart: one write,
- * so that a crash cannot separate them (rules.md, "Rollout and debounce").
+ * Writes the generated files into the ConfigMap `<hub>-configuration`, together with the hashes that decide
+ * on a restart. A single write is used, so that a crash cannot separate them (rules.md, "Rollout and
+ * debounce").
  *
- * @param restart undefined: as decided before
+ * @param restart the new decision; if undefined, the former one is kept
  * @throws NameConflict, ObjectRejected
  */
 export async function publishConfiguration(
@@ -36,7 +37,8 @@ export async function publishConfiguration(
 ): Promise<void> {
   const decided = restart ??
     publishedConfiguration(services, resource)?.restart ??
-    // The ConfigMap was deleted, perhaps with the HubConfiguration before this one: the pod stays.
+    // The ConfigMap was deleted, perhaps together with a former HubConfiguration. The decision of the pod
+    // template is kept, so that the pod is not replaced.
     restartOfTemplate(services, resource) ?? { configuration: content.marker.configuration };
   const annotations = {
     [operatorAnnotations.restartHash]: decided.configuration,
@@ -47,7 +49,8 @@ export async function publishConfiguration(
   const options = { owner: resource, takesAbandoned: true };
   if (isInParts(content.files)) {
     const hub = services.cache.get<Hub>('Hub', resource.metadata.namespace, name);
-    // The parts stay with the Hub, for its pod, when the HubConfiguration goes. Without a Hub, there is no pod to read them.
+    // The parts are owned by the Hub, since its pod still needs them when the HubConfiguration is deleted.
+    // Without a Hub there is no pod to read them.
     if (!hub) return;
     await writeParts(services, hub, content.files);
   }
@@ -65,7 +68,11 @@ export async function publishLoaded(
   if (!isInParts(content.files)) await removeParts(services, hub);
 }
 
-/** Undefined: there is none yet. */
+/**
+ * The published configuration according to its ConfigMap.
+ *
+ * @returns undefined when there is none yet
+ */
 export function publishedConfiguration(
   { cache }: Pick<Services, 'cache'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
@@ -79,8 +86,8 @@ export function publishedConfiguration(
 }
 
 /**
- * Writes files that need no restart. One that is decided and has not begun, such as for a change that was taken back within
- * the debounce, is withdrawn: the decision becomes that of the pod template.
+ * Writes files that need no restart. A restart that is published but has not begun is withdrawn, for example
+ * if a change was undone within the debounce: the decision becomes that of the pod template.
  *
  * @throws NameConflict, ObjectRejected
  */
@@ -91,18 +98,20 @@ export async function publishWithoutRestart(
 ): Promise<void> {
   const published = publishedConfiguration(services, resource)?.restart;
   const isDecided = published && !isDeepStrictEqual(published, restartOfTemplate(services, resource));
-  // The cache may be older than the rollout: to withdraw one that has begun would be another one.
+  // The cached StatefulSet may be older than the rollout. Withdrawing a restart that has begun would cause
+  // another one.
   const current = isDecided ? await restartOfWorkload(services, resource) : undefined;
   const withdrawn = isDeepStrictEqual(published, current) ? undefined : current;
   await publishConfiguration(services, resource, content, withdrawn);
   if (!withdrawn) return;
-  // The Hub may have copied the former decision in between: to go back from it would be another rollout.
+  // The Hub may have copied the former decision in between. Then it is published again, since a different one
+  // would cause another rollout.
   const begun = await restartOfWorkload(services, resource);
   if (begun && !isDeepStrictEqual(begun, withdrawn))
     await publishConfiguration(services, resource, content, begun);
 }
 
-/** Like {@link restartOfTemplate}, as the API server has it. */
+/** Like {@link restartOfTemplate}, but read from the API server. */
 async function restartOfWorkload(
   { applier }: Pick<Services, 'applier'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
@@ -111,7 +120,11 @@ async function restartOfWorkload(
   return restartIn(await applier.find<StatefulSet>(builtin.StatefulSet, namespace, workload));
 }
 
-/** The decision in the pod template. Undefined: there is no StatefulSet. */
+/**
+ * The decision in the pod template.
+ *
+ * @returns undefined when there is no StatefulSet
+ */
 export function restartOfTemplate(
   { cache }: Pick<Services, 'cache'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
@@ -125,7 +138,10 @@ function restartIn(set: StatefulSet | undefined): ContentHashes | undefined {
   return hashes && { configuration: hashes.config, secrets: hashes.secrets };
 }
 
-/** The decision to restart the hub for all that differs. `autoRestart: false` leaves changed secrets to the next restart. */
+/**
+ * The decision to restart the hub for every difference. With `autoRestart: false`, changed secrets are left
+ * for the next restart.
+ */
 export function restartForAll(
   services: Pick<Services, 'cache'>,
   resource: HubConfiguration,
@@ -139,7 +155,7 @@ export function restartForAll(
   return { configuration: generated.hash, secrets: held ? present : desired };
 }
 
-/** `spec.autoRestart` of the hub's HubSecrets. */
+/** Value of `spec.autoRestart` of the hub's HubSecrets. */
 export function autoRestartOf(
   services: Pick<Services, 'cache'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,

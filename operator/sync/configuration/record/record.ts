@@ -19,47 +19,58 @@ import {
   writeFiles,
 } from './stored-files';
 
-/** A start of the hub. A verdict on a configuration holds for the start in which it was given. */
+/** A start of the hub. A verdict on a configuration is valid for the start in which it was given. */
 export interface HubStart {
-  /** {@link hubStartId}; empty: it is not known. */
+  /** The id of the start, see {@link hubStartId}. Empty if not known. */
   readonly id: string;
   readonly version?: string | undefined;
   /** The uid of the pod. */
   readonly pod?: string | undefined;
-  /** What that pod was made of beside the configuration, as a digest. Absent: not known. */
+  /** Digest of everything in that pod except the configuration. Absent if not known. */
   readonly workload?: string | undefined;
-  /** How often the container of the hub had been restarted in that pod. Absent: not known. */
+  /** Number of restarts of the hub's container in that pod. Absent if not known. */
   readonly restarts?: number | undefined;
 }
 
 /**
- * The record of a hub's configuration: the content that it has loaded last, to which the operator goes back when it
- * rejects another one, and the verdict of the hub in its present start.
+ * The record of a hub's configuration: the content that it loaded last, to which the operator goes back if
+ * the hub rejects another one, and the hub's verdict in its present start.
  */
 export interface ConfigurationRecord {
   readonly files: Files;
   readonly folders?: PublishedFiles['folders'];
-  /** Absent: none, or not known. */
+  /** Absent if there are none, or if they are not known. */
   readonly definitions?: OwnDefinitions | undefined;
   /** The value of the marker once the hub has read it. */
   readonly marker: ContentHashes;
-  /** The sections as the hub has loaded them. Those that differ in `files` wait for a restart. */
+  /** The sections that the hub has loaded. Sections that differ in `files` wait for a restart. */
   readonly loaded: Sections;
   /** Names of the sections that wait for a restart, sorted. */
   readonly pending: readonly string[];
-  /** The start in which the hub was seen to have read `files`. All below falls with it, except `failed` and `lastLoad`. */
+  /**
+   * The start in which the hub was seen to have read `files`. The fields below are valid only for this start,
+   * except `failed` and `lastLoad`.
+   */
   readonly start: HubStart;
-  /** The items of `files` that the hub leaves out, in its words, without secrets; empty: nothing. */
+  /**
+   * The hub's messages about items of `files` that it leaves out, without secrets. Empty if there are none.
+   */
   readonly warnings: string;
-  /** Another content, which this start has rejected. It is not tried again before the next one. */
+  /** Another content that was rejected in this start. It is not tried again before the next start. */
   readonly rejected?: Rejection | undefined;
-  /** A content with which the hub came up in recovery mode, or its process ended. It is not tried again automatically. */
+  /**
+   * Content with which the hub came up in recovery mode, or its process ended. It is not tried again
+   * automatically.
+   */
   readonly failed?: FailedStart | undefined;
-  /** The pod that was replaced since the hub was in recovery mode with `files`, with which it has run. */
+  /**
+   * The uid of the pod that was replaced because the hub was in recovery mode with `files`, although it had
+   * run with them before.
+   */
   readonly replacedPod?: string | undefined;
-  /** The settings of the web server that were sent last, until the hub has them. */
+  /** The settings of the web server that were sent last, until the hub uses them. */
   readonly sentSettings?: SentSettings | undefined;
-  /** How and when the hub loaded `files`; absent before the first load that was seen to end. */
+  /** Time and method of the hub's load of `files`. Absent until a load has been seen to end. */
   readonly lastLoad?: LastLoad | undefined;
 }
 
@@ -70,31 +81,31 @@ export interface Rejection {
 
 interface FailedStart {
   readonly marker: ContentHashes;
-  /** The uid of that pod. */
+  /** The uid of the pod in which the hub failed. */
   readonly pod: string;
-  /** Absent: the hub came up in recovery mode. */
+  /** Absent if the hub came up in recovery mode. */
   readonly ends?: ProcessEnds | undefined;
-  /** The errors that the hub logged in that start; absent: not known yet. */
+  /** The errors that the hub logged in that start. Absent while not known. */
   readonly cause?: string | undefined;
 }
 
-/** The process of a hub has ended each time soon after its start. */
+/** Repeated ends of a hub's process soon after its start. */
 export interface ProcessEnds {
   readonly times: number;
-  /** How it ended last, for people. */
+  /** The last end in words, for messages. */
   readonly last: string;
-  /** The last lines of its log, without secrets; empty: none. */
+  /** The last lines of the log, without secrets. Empty if there are none. */
   readonly words: string;
 }
 
 export interface SentSettings {
   /** A hash of the settings. */
   readonly hash: string;
-  /** How often they were sent: the hub restarts for each time. */
+  /** The number of times that they were sent. The hub restarts for each. */
   readonly times: number;
 }
 
-/** How a content came into the hub. */
+/** The way in which content was loaded into the hub. */
 export type LoadMethod = 'hot-reload' | 'restart' | 'none';
 
 export interface LastLoad {
@@ -103,14 +114,17 @@ export interface LastLoad {
   readonly time: string;
 }
 
-/** Key of the record; a name that begins with a dot is no file of the hub. */
+/** Key of the record. Since it begins with a dot, it is not a file of the hub. */
 const RECORD_KEY = '.loaded';
-/** The key beside files in parts: an earlier version would take a part of them for the whole. */
+/**
+ * Key of the record when the files are in parts. It differs, since an earlier version would mistake the files
+ * in this ConfigMap for the whole configuration.
+ */
 const RECORD_KEY_OF_PARTS = '.loaded-in-parts';
 
 /**
- * The records of all hubs, each in the ConfigMap `<hub>-configuration-accepted`, which belongs to the Hub: the pod mounts it
- * beneath the generated one, which goes with its HubConfiguration.
+ * The records of all hubs, each in the ConfigMap `<hub>-configuration-accepted`. It is owned by the Hub,
+ * since the pod mounts it beneath the generated ConfigMap, which is deleted with its HubConfiguration.
  */
 export class ConfigurationRecords {
   private readonly known: PerHub<{ resourceVersion: string | undefined; value: ConfigurationRecord }>;
@@ -119,7 +133,11 @@ export class ConfigurationRecords {
     this.known = new PerHub(services.cache);
   }
 
-  /** Undefined: no content is known to have run in this hub. */
+  /**
+   * The record of a hub.
+   *
+   * @returns undefined when no content is known to have run in this hub
+   */
   async get(hub: Hub): Promise<ConfigurationRecord | undefined> {
     const { applier, cache } = this.services;
     const { namespace, name } = hub.metadata;
@@ -137,7 +155,8 @@ export class ConfigurationRecords {
   async set(hub: Hub, record: ConfigurationRecord): Promise<void> {
     const names = objectNames(hub.metadata.name);
     const former = record.pending.length > 0 ? await this.get(hub) : undefined;
-    // Files that wait for a restart may keep the hub from starting: those of before stay beside them.
+    // Files that wait for a restart may prevent the hub from starting, so the former files are kept in
+    // another ConfigMap.
     if (former?.pending.length === 0)
       await writeFiles(this.services, { owner: hub }, names.lastGoodConfiguration, former);
     const {
@@ -160,14 +179,22 @@ export class ConfigurationRecords {
     await writeFiles(this.services, { owner: hub }, names.acceptedConfiguration, record, notes);
   }
 
-  /** The files that the hub has last run with in full. Undefined: none, or not known. */
+  /**
+   * The files that the hub has last loaded completely.
+   *
+   * @returns undefined when there are none, or they are not known
+   */
   async lastGood(hub: Hub, record: ConfigurationRecord | undefined): Promise<PublishedFiles | undefined> {
     if (record?.pending.length === 0) return record;
     return findFiles(this.services, hub, objectNames(hub.metadata.name).lastGoodConfiguration);
   }
 }
 
-/** Undefined: it was emptied. */
+/**
+ * Reads the record from its ConfigMap.
+ *
+ * @returns undefined when the record was removed from it
+ */
 export function readRecord(configMap: HubConfigMap): ConfigurationRecord | undefined {
   const { annotations = {} } = configMap.metadata;
   const stored = configMap.data?.[RECORD_KEY] ?? configMap.data?.[RECORD_KEY_OF_PARTS];
@@ -189,6 +216,6 @@ interface Stored extends Omit<
   'files' | 'folders' | 'definitions' | 'loaded' | 'start' | 'warnings'
 > {
   readonly sections: Readonly<Record<string, Section>>;
-  /** Absent in a record of an operator that knew the id alone. */
+  /** Absent in a record of an earlier version, which had only the id. */
   readonly start?: Omit<HubStart, 'id'>;
 }

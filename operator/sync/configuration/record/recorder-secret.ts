@@ -32,11 +32,11 @@ export function configurationInUse(services: Pick<Services, 'applier' | 'texts'>
 }
 
 /**
- * Passes the URL of the recorder's database to the hub by its `secrets.yaml`, so that it is in no ConfigMap. The HubSecrets
- * of the hub writes that file; without one, the HubConfiguration does.
+ * Passes the database URL of the recorder to the hub in its `secrets.yaml`, so that no ConfigMap contains it.
+ * The hub's HubSecrets writes that file, or the HubConfiguration if there is no HubSecrets.
  *
- * @param url undefined: the configuration asks for none
- * @returns why it is not there yet, as a sentence; undefined: it is
+ * @param url undefined if the configuration has none
+ * @returns a sentence while the hub does not have the URL yet, undefined when it has it
  */
 export async function ensureRecorderSecret(
   services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'requeue' | 'texts'>,
@@ -50,21 +50,21 @@ export async function ensureRecorderSecret(
   const isUpToDate = present?.values.get(RECORDER_KEY) === url && !present?.kept.has(RECORDER_KEY);
   if (isUpToDate && (writer || !(await hasFormerValues(services, resource)))) return undefined;
   if (!writer) {
-    // Without a URL any more, the file stays: a configuration that names its hash may still be in use.
+    // Even without a URL the file is kept: a configuration that refers to its hash may still be in use.
     const values = new Map<string, string>(url === undefined ? [] : [[RECORDER_KEY, url]]);
     const inUse = configurationInUse(services);
     await writeGeneratedSecrets(services, inUse, { owner: resource }, hub, values);
     return undefined;
   }
-  // The Secret drops a URL that is not used any more by itself, when the configuration has changed.
+  // The HubSecrets drops an unused URL from the file on its own, once the configuration has changed.
   if (url === undefined) return undefined;
   services.requeue('HubSecrets', namespace, writer.metadata.name);
   return `Waiting for the HubSecrets ${writer.metadata.name} to pass the URL of spec.recorder.databaseSecretRef to the hub. Its conditions say what it waits for.`;
 }
 
 /**
- * Whether the HubConfiguration writes the file itself and has values of before beside it: each write looks whether the hub
- * can still quote them. One that a deleted HubSecrets has left keeps its values.
+ * Reports whether the HubConfiguration writes the file itself and has former values in it: each write checks
+ * whether the hub can still quote them. A file left by a deleted HubSecrets keeps its values.
  */
 async function hasFormerValues(
   { applier, cache, secrets }: Pick<Services, 'applier' | 'cache' | 'secrets'>,

@@ -16,36 +16,42 @@ import { isInParts, partsOf } from '../generate/parts';
 
 /** The files of a configuration in the ConfigMaps of its hub (rules.md, "Generated configuration"). */
 
-/** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
+/**
+ * Key of the mounted file with the hash of the files. Since it begins with a dot, it is not a file of the
+ * hub.
+ */
 export const HASH_FILE = '.content-hash';
 
-/** Key of the mounted file with the folders of the volume that the files include, as JSON; absent: there are none. */
+/**
+ * Key of the mounted file with the folders on the volume that the files include, as JSON. Absent if there are
+ * none.
+ */
 const FOLDERS_FILE = '.folders';
 
-/** Key of all files in compressed form, where other ConfigMaps have the most of them. */
+/** Key of all files in compressed form, used when most files are in other ConfigMaps. */
 const PACKED_FILE = '.packed';
 
-/** The part of a content that the hub reads, or the start of its pod. */
+/** The parts of a content that the hub, or the start of its pod, reads. */
 export type PublishedFiles = Pick<Content, 'files' | 'marker'> & {
-  /** Absent: none, or it was written by an operator that did not know them. */
+  /** Absent if there are none, or if an earlier version wrote the files. */
   readonly folders?: Content['folders'] | undefined;
-  /** Absent: none, or not known. */
+  /** Absent if there are none, or if they are not known. */
   readonly definitions?: OwnDefinitions | undefined;
 };
 
-/** Files of a hub in a ConfigMap, with keys that begin with a dot. */
+/** A ConfigMap with files of a hub. Keys that begin with a dot are not files. */
 export interface HubConfigMap extends ClusterObject {
   readonly data?: Readonly<Record<string, string>>;
-  /** Base64. Of ours, {@link PACKED_FILE} alone. */
+  /** Values in Base64. ConfigMaps of the operator only use the key {@link PACKED_FILE}. */
   readonly binaryData?: Readonly<Record<string, string>>;
 }
 
 type FileServices = Pick<Services, 'applier'>;
 
 /**
- * Writes the files, but for those that {@link writeParts} writes: of these there is a compressed copy.
+ * Writes the files, except those that {@link writeParts} writes. For these, a compressed copy is stored.
  *
- * @param notes annotations and entries beside the files, whose keys begin with a dot
+ * @param notes annotations, and entries with keys that begin with a dot
  */
 export async function writeFiles(
   { applier }: FileServices,
@@ -68,7 +74,7 @@ export async function writeFiles(
   await applier.apply(builtin.ConfigMap, manifest, options);
 }
 
-/** Writes the parts of a configuration, before the ConfigMap that names their digests. */
+/** Writes the parts of a configuration. They are written before the ConfigMap that names their digests. */
 export async function writeParts({ applier }: FileServices, hub: Hub, files: Files): Promise<void> {
   const { namespace, name } = hub.metadata;
   const names = objectNames(name).configurationParts();
@@ -91,11 +97,15 @@ export async function removeParts(
   }
 }
 
-/** From the API server: the cache has no contents of ConfigMaps. */
+/** Finds a ConfigMap in the API server, since the cache has no contents of ConfigMaps. */
 export const findConfigMap = ({ applier }: FileServices, namespace: string, name: string) =>
   applier.find<HubConfigMap>(builtin.ConfigMap, namespace, name);
 
-/** Undefined: the owner has written none. */
+/**
+ * Finds the files that an owner has written.
+ *
+ * @returns undefined when the owner has written none
+ */
 export async function findFiles(services: FileServices, owner: CustomResource, name: string) {
   const configMap = await findConfigMap(services, owner.metadata.namespace, name);
   const hash = configMap?.data?.[HASH_FILE];
@@ -111,7 +121,8 @@ export async function findFiles(services: FileServices, owner: CustomResource, n
 /** @throws PackedFilesBroken */
 export function filesIn(configMap: HubConfigMap): Files {
   const { data = {}, binaryData } = configMap;
-  // A copy that is gone is as broken: the rest would count as the whole.
+  // A missing compressed copy is an error too: otherwise the files in this ConfigMap would count as the whole
+  // configuration.
   const content = binaryData?.[PACKED_FILE] ?? (areInParts(data) ? '' : undefined);
   if (content === undefined) return filesOf(data);
   try {
@@ -121,7 +132,7 @@ export function filesIn(configMap: HubConfigMap): Files {
   }
 }
 
-/** A person has changed them. */
+/** A user has changed the compressed files. */
 class PackedFilesBroken extends OperationalError {
   override readonly name = 'PackedFilesBroken';
 

@@ -1,8 +1,8 @@
 import { readScript } from './read-script';
 
 /**
- * Programs for the hub's image, in Python, since that image has it: no second image is pulled. Every path is an argument, so
- * that they run on a development node as well.
+ * Programs that run in the hub's image. They are written in Python, since that image includes it, so that no
+ * second image has to be pulled. Every path is an argument, so that the programs also run outside of a pod.
  */
 export const PREPARE_CONFIG = program('prepare_config.py');
 export const UNBAN_OPERATOR_IP = readScript('unban_operator_ip.py');
@@ -10,8 +10,8 @@ export const PROBE = program('probe.py');
 export const INSTALL = readScript('install.py');
 
 /**
- * The command of a container. Isolated: the working directory of the image is `/config`, and a `json.py` there would be
- * imported instead of Python's own.
+ * The command of a container that runs a Python program. Python runs isolated (`-I`): the working directory
+ * of the image is `/config`, and a `json.py` there would be imported instead of Python's own.
  */
 export const pythonCommand = (script: string, ...args: readonly string[]): readonly string[] => [
   'python3',
@@ -22,14 +22,18 @@ export const pythonCommand = (script: string, ...args: readonly string[]): reado
 ];
 
 /**
- * The security context of a container that runs a program here: as root, it changes files of any user on the volume.
+ * The security context of a container that runs one of these programs. The programs run as root and change
+ * files of any user on the volume.
  */
 export const scriptSecurityContext = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE', 'FOWNER'] },
 } as const;
 
-/** With the texts of the modules in the places of their imports: the hub's image has none of these files. */
+/**
+ * Reads a program and replaces its imports of own modules by the text of these modules, since the hub's image
+ * does not have them.
+ */
 function program(name: string): string {
   return readScript(name).replace(/^from (mounted|stored_http) import .+$/gm, (_, module: string) =>
     readScript(`${module}.py`),

@@ -10,10 +10,10 @@ import type { NotReadyCause } from '../health/pod-state';
 import type { HubContext } from '../steps';
 import { Bootstrap, type BootstrapServices, type BootstrapState, type Step } from './bootstrap';
 
-/** `BootstrapReady` of a hub that answers to the operator's token. */
+/** `BootstrapReady` of a hub that accepts the operator's token. */
 export const bootstrapCompleted = condition('True', 'Completed', 'The API token is available.');
 
-/** `BootstrapReady` of a hub that was not bootstrapped by the operator. */
+/** `BootstrapReady` of a hub that the operator does not bootstrap. */
 export const bootstrapDisabled = condition(
   'True',
   'Disabled',
@@ -55,7 +55,10 @@ export class BootstrapRunner {
   }
 }
 
-/** Milliseconds until the next attempt: a quarter of the time for which the hub has answered the same. */
+/**
+ * Milliseconds until the next attempt: a quarter of the time since the hub first gave this answer, within
+ * bounds.
+ */
 function retryDelay({ status }: Hub, clock: Clock, message: string): number {
   const { message: before, lastAttempt } = status?.bootstrap ?? {};
   const [shortest, longest] = BOOTSTRAP_RETRY;
@@ -64,7 +67,7 @@ function retryDelay({ status }: Hub, clock: Clock, message: string): number {
   return Math.min(Math.max(shortest, age / 4), longest);
 }
 
-/** `PodNotReady`. A bootstrap that is done is not started again for it. */
+/** The outcome `PodNotReady`. A completed bootstrap does not start again because of it. */
 export function podNotReady(
   hub: Hub,
   clock: Clock,
@@ -83,12 +86,13 @@ export function podNotReady(
 }
 
 /**
- * The replacement of a pod that was ready is a Normal event: it was requested. What to do about a lost node is an event of its
- * own, since the Hub is not ready as soon as its hub does not answer.
+ * The events of a pod that is not ready. If the pod was ready and is being replaced, the event is Normal: the
+ * replacement was requested. A lost node gets a Warning that says what to do: the Hub usually stops being
+ * ready before the loss of the node is known, so no event of that change would say so.
  */
 function eventsOf(hub: Hub, message: string, cause: NotReadyCause): EventSpec[] {
   const before = conditionOf(hub, 'Ready');
-  const isReported = before?.message.includes(message) ?? false; // a problem of the Hub may come before it
+  const isReported = before?.message.includes(message) ?? false; // the message of a problem may come before this one
   if (cause === 'replacement' && before?.status === 'True')
     return [{ type: 'Normal', reason: 'PodNotReady', message }];
   if (cause === 'node' && !isReported) return [{ type: 'Warning', reason: 'PodNotReady', message }];
@@ -96,9 +100,10 @@ function eventsOf(hub: Hub, message: string, cause: NotReadyCause): EventSpec[] 
 }
 
 /**
- * `status.bootstrap`; the time of the last attempt moves only with state and message.
+ * The field `status.bootstrap`. The time of the last attempt changes only together with state or message.
  *
- * @param rejectedCredentials digest of the credentials that the hub rejected, null: none; default: as before
+ * @param rejectedCredentials digest of the credentials that the hub rejected, null for none; by default
+ * unchanged
  */
 export function bootstrapStatus(
   hub: Hub,
@@ -114,7 +119,10 @@ export function bootstrapStatus(
   return { bootstrap: { state, message, lastAttempt, ...rejected } };
 }
 
-/** The hub understood a setting and does not accept it, such as a time zone that does not exist. */
+/**
+ * Reports whether the hub understood a setting and does not accept its value, such as a time zone that does
+ * not exist.
+ */
 function isInvalidSetting(error: HubError): error is HubRejected {
   return error instanceof HubRejected && ['invalid_format', 'invalid_info'].includes(error.code);
 }

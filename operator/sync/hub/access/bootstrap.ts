@@ -17,7 +17,7 @@ import { issueToken, revokeOtherTokens, type TokenServices } from '../../hub-con
 
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
 
-/** The state that follows. `after`: milliseconds until its step. */
+/** The next state of the bootstrap. `after`: milliseconds until its step. */
 interface NextState {
   readonly type: 'next';
   readonly state: BootstrapState;
@@ -81,7 +81,7 @@ export class Bootstrap {
       return { ...unreachable(), state: 'WaitForHealth' };
     },
 
-    // The credentials are stored before they are used, so that a crash costs a login and nothing more.
+    // The credentials are stored before they are used, so that a crash costs only another login.
     PerformOnboarding: async (context) => {
       const health = await this.probe(context);
       const mayGenerate = health.state === 'onboarding' && !health.done.user;
@@ -132,12 +132,16 @@ export class Bootstrap {
     Done: () => Promise.resolve(next('Done', 'Bootstrap is complete.')),
   };
 
-  /** Runs the step of `state`. @throws HubError when the hub fails in a way that no state handles */
+  /**
+   * Runs the step of `state`.
+   *
+   * @throws HubError the hub fails in a way that no state handles
+   */
   step(state: BootstrapState, context: BootstrapContext): Promise<Step> {
     return this.states[state](context);
   }
 
-  /** For the status: the digest of the credentials that the hub rejected; null: none. */
+  /** The digest of the credentials that the hub rejected, for the status. Null when none were rejected. */
   rejectedDigest(hub: Hub): string | null {
     return this.rejectedCredentials.digest(hub);
   }
@@ -171,7 +175,7 @@ export class Bootstrap {
         const login = await createUser(rest, owner);
         if (login) {
           this.sessions.set(hub, login);
-          // The credentials were rejected by the hub of an earlier volume.
+          // Credentials were rejected earlier, by a hub on another volume.
           this.rejectedCredentials.clear(hub);
         }
         return next('SetCoreConfig', `Created the owner ${username}.`);
@@ -207,12 +211,15 @@ export class Bootstrap {
     });
   }
 
-  /** The volume may be a new one, whose hub does not know the user. In any other case only a person can help. */
+  /**
+   * Decides what follows a failed login. If the hub has no owner yet, its volume is new, and the owner is
+   * created. In every other case a person has to correct the credentials.
+   */
   private async loginFailed(context: BootstrapContext, digest: string, error: LoginFailed): Promise<Step> {
     const health = await this.probe(context);
     if (health.state === 'onboarding' && !health.done.user)
       return next('CreateUser', 'The hub is not onboarded yet.');
-    // A hub that starts has not loaded its users yet.
+    // A hub that is starting has not loaded its users yet.
     if (health.state !== 'onboarding' && health.state !== 'onboarded') return unreachable();
     return this.rejectedCredentials.record(context.hub, digest, error);
   }

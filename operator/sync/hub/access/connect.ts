@@ -49,20 +49,20 @@ import { coreDifference, ensureAnalytics, ensureCoreSettings } from './core-sett
 import { releaseCredentials } from './credentials';
 import { resolveAccess, revokeOtherTokens, TokenRenewal } from '../../hub-connection/token';
 
-/** A hub whose pod is ready, and its client. */
+/** The hub of a ready pod, and a client for it. */
 interface Located extends Found {
   readonly url: string;
   readonly client: HubClient;
   readonly token: string;
 }
 
-/** The context after the steps of the workload. */
+/** The context after the steps that ensure the workload. */
 type Context = HubContext & WithClaim & WithAddress;
 
 /**
- * Connects to the hub of a workload in four stages: locate (pod, address, token), authenticate (one request with the
- * token), observe (version, mode, the rights of the token), ensure (tokens and settings of the bootstrap). Where the
- * token is missing or rejected, the bootstrap makes one.
+ * Connects to the hub of a workload in four stages: locate (pod, address, token), authenticate (one request
+ * with the token), observe (version, mode, the rights of the token), ensure (tokens and settings of the
+ * bootstrap). If the token is missing or rejected, the bootstrap creates one.
  */
 export class Connector {
   private readonly bootstrap: BootstrapRunner;
@@ -106,7 +106,7 @@ export class Connector {
       return session;
     } catch (error) {
       if (!(error instanceof TokenRejected)) throw error;
-      // The user of the token may have lost the role of an administrator.
+      // The user of the token may no longer be an administrator.
       this.verifiedAdmins.delete(located.client);
       // The token was revoked in the hub, or is younger than the backup that was restored.
       const message = `${error.message}: store another long-lived access token in the API token Secret.`;
@@ -128,7 +128,7 @@ export class Connector {
     return { url, client: this.hubs.client(hub, found.access), token: found.access.token };
   }
 
-  /** The outcome of a hub whose pod is not ready; undefined: it is. */
+  /** The outcome for a pod that is not ready. @returns undefined when the pod is ready */
   private async podProblem(hub: Hub): Promise<Outcome | undefined> {
     const pod = await podState(this.services, hub);
     if (pod.ready) return undefined;
@@ -137,8 +137,8 @@ export class Connector {
   }
 
   /**
-   * The connection to a hub that stops is lost at about the time at which the watch delivers the change of its pod: one
-   * that came since the reconcile began is the explanation.
+   * The outcome that explains a lost connection. A stopping hub loses its connection at about the time at
+   * which the watch delivers the change of its pod, so the state of the pod is checked again.
    */
   private async explainLoss(hub: Hub): Promise<Outcome | undefined> {
     return this.banRecovery.restartInProgress(hub) ?? (await this.podProblem(hub));
@@ -156,7 +156,11 @@ export class Connector {
     }
   }
 
-  /** Records version and mode. Returns an outcome if the hub, or this token, must not be used for writes. */
+  /**
+   * Records version and mode.
+   *
+   * @returns an outcome if the hub, or this token, must not be used for writes
+   */
   private async observe(
     context: Context,
     { url, client }: Located,
@@ -167,7 +171,7 @@ export class Connector {
     reportUnsupportedVersion(context, core.version);
     status['version'] = core.version;
     const checked = this.checkedVolume(context);
-    // Also in recovery mode: that version has used the volume.
+    // In recovery mode the version is recorded too, since it has already used the volume.
     await this.recordVersion(context, checked, core.version);
     const problem = await hubModeProblem(this.services, hub, core, client);
     if (problem) return problem;
@@ -176,13 +180,17 @@ export class Connector {
     conditions['BootstrapReady'] = spec.bootstrap.enabled ? bootstrapCompleted : bootstrapDisabled;
     const running = await this.hubStart.running(context, client, core);
     if (isOutcome(running)) return running;
-    // Together with the phase, by which the children know that they may use the hub.
+    // The volume is set together with the phase `Running`, from which the children know that they may use the
+    // hub.
     const volume = checked ?? (await this.readVolume(context));
     if (volume) status['volumeID'] = volume.metadata.uid;
     return { url, client, core: running.core };
   }
 
-  /** A claim that may not be changed keeps no hub from being used: the init container reads the version on the volume. */
+  /**
+   * Records the version on the claim. If the claim may not be changed, the hub is used nevertheless: the init
+   * container also reads the version from the volume.
+   */
   private async recordVersion(
     { hub, spec, reconcile }: HubContext,
     claim: Claim | undefined,
@@ -196,14 +204,19 @@ export class Connector {
     }
   }
 
-  /** The claim of the context, if the pod runs on it: it may be that of the next pod. */
+  /**
+   * The claim of the context if the pod runs on it. It may be the claim of the next pod instead, and then
+   * undefined is returned.
+   */
   private checkedVolume({ hub, claim }: Context): Claim | undefined {
     return claim?.metadata.name === configClaimOf(podOf(this.services, hub)?.spec) ? claim : undefined;
   }
 
   /**
-   * The claim that the pod runs on, where it could not be checked: a hub that came up may be on another one than before, also
-   * while no operator ran. Undefined: it cannot be read, and the hub is in use.
+   * Reads the claim that the pod runs on, when it could not be checked earlier. A hub that was not in use
+   * before may have started on another claim, also while no operator ran.
+   *
+   * @returns undefined when no pod has a claim, or when it cannot be read and the hub is in use
    */
   private async readVolume({ hub }: Context): Promise<Claim | undefined> {
     const mounted = configClaimOf(podOf(this.services, hub)?.spec);
@@ -230,7 +243,10 @@ export class Connector {
     }
   }
 
-  /** Checked once per token: if the user loses the role later, the first write is rejected. */
+  /**
+   * Checks that the user of the token is an administrator, once per token. If the user loses that role later,
+   * the hub rejects the first write.
+   */
   private async requireAdmin({ reconcile }: HubContext, client: HubClient): Promise<Outcome | undefined> {
     if (this.verifiedAdmins.has(client) && !reconcile.forced) return undefined;
     const notAdmin = await requireAdmin(client);
@@ -238,7 +254,11 @@ export class Connector {
     return notAdmin;
   }
 
-  /** Creates a token with the owner's credentials; returns `otherwise` if the bootstrap is disabled. */
+  /**
+   * Creates a token with the owner's credentials.
+   *
+   * @returns `otherwise` if the bootstrap is disabled
+   */
   private async replaceToken(context: HubContext, url: string, otherwise: Outcome): Promise<Outcome> {
     const { spec, conditions } = context;
     if (spec.backup) conditions['BackupConfigured'] = noToken;
@@ -247,9 +267,9 @@ export class Connector {
 }
 
 /**
- * The outcome of a running hub that rejects a setting of the bootstrap: it is reported and does not stop the reconcile.
+ * Reports that a running hub rejects a setting of the bootstrap. The reconcile continues.
  *
- * @throws error itself if it does not concern the setting
+ * @throws error unchanged, if it does not concern the setting
  */
 function reportFailedSetting(context: HubContext, error: unknown): void {
   if (!(error instanceof HubRejected || error instanceof HubFailed)) throw error;
@@ -262,7 +282,7 @@ function reportFailedSetting(context: HubContext, error: unknown): void {
   requeueAfter(context, DEPENDENCY_REQUEUE);
 }
 
-/** Core settings in the user's YAML win (rules.md, "Core settings"). */
+/** Reports the core settings that the user's YAML overrides (rules.md, "Core settings"). */
 function reportOverriddenSettings({ hub, conditions, events }: HubContext, fields: readonly string[]): void {
   const message = `The hub takes its location and units from configuration.yaml; these differ in bootstrap: ${fields.join(', ')}. Remove them in one of the two.`;
   conditions['BootstrapReady'] = {
@@ -275,14 +295,16 @@ function reportOverriddenSettings({ hub, conditions, events }: HubContext, field
 
 const phaseUnknown = { status: { phase: 'Unknown' } };
 
-/** `BootstrapReady` of a hub that has banned the operator before it was bootstrapped. */
+/** `BootstrapReady` of a hub that banned the operator before the bootstrap was complete. */
 const bootstrapBanned = condition(
   'False',
   'InProgress',
   'The bootstrap continues when the hub has lifted its ban of the operator.',
 );
 
-/** The scheduler does not say why a claim has no volume. */
+/**
+ * Adds the cause that a claim has no volume to the problem of the pod, since the scheduler does not name it.
+ */
 function withCauseOfVolume(problem: Outcome, { conditions }: HubContext): Outcome {
   const storage = conditions['StorageReady'];
   if (storage?.reason !== 'Pending') return problem;
@@ -301,7 +323,10 @@ function tokenMissing({ missing, isRefused }: MissingValue): Outcome {
   });
 }
 
-/** Once for each version: the hub may lack commands that the operator uses. */
+/**
+ * Warns of a hub that is older than any supported version, once per version: it may lack commands that the
+ * operator uses.
+ */
 function reportUnsupportedVersion({ hub, events }: HubContext, version: string): void {
   if (hub.status?.version === version || !isLower(version, OLDEST_SUPPORTED)) return;
   const message =

@@ -7,19 +7,25 @@ import {
   type CoreConfigUpdate,
 } from '../../../client/connection/api-types';
 
-/** The core settings of a Hub that its hub does not have. */
+/** The core settings that differ between a Hub and its hub. */
 interface CoreDifference {
   readonly update: CoreConfigUpdate;
-  /** The hub takes them from `configuration.yaml`, so that they cannot be set. */
+  /** The hub takes its core settings from `configuration.yaml`, so that they cannot be set. */
   readonly overridden: boolean;
 }
 
-/** Location, units and the like that differ from `spec.bootstrap`. Fields that are absent there are left alone. */
+/**
+ * The core settings, such as location and units, that differ from `spec.bootstrap`. Fields that are absent
+ * there are left alone.
+ */
 export function coreDifference(hub: Hub, spec: HubSpec, present: CoreConfig): CoreDifference {
   return difference(desiredCoreSettings(hub, spec), present);
 }
 
-/** Like {@link coreDifference}, for a hub that the operator onboards: its time zone is that of the pod by default. */
+/**
+ * Like {@link coreDifference}, for a hub that the operator onboards: by default such a hub gets the time zone
+ * of its pod.
+ */
 export function initialCoreDifference(hub: Hub, spec: HubSpec, present: CoreConfig): CoreDifference {
   return difference({ time_zone: spec.timezone, ...desiredCoreSettings(hub, spec) }, present);
 }
@@ -31,9 +37,9 @@ function difference(settings: CoreConfigUpdate, present: CoreConfig): CoreDiffer
 }
 
 /**
- * Sets the core settings that differ, and no others (rules.md, "Core settings"). Resolves with the fields that cannot be
- * set, because `configuration.yaml` has core settings: the hub then takes all of them from there.
+ * Sets the core settings that differ, and no others (rules.md, "Core settings").
  *
+ * @returns the fields that cannot be set, because the hub takes all core settings from `configuration.yaml`
  * @throws HubRejected a value that the hub does not accept
  */
 export async function ensureCoreSettings(
@@ -46,7 +52,7 @@ export async function ensureCoreSettings(
   return [];
 }
 
-/** Switches the hub's analytics on or off. A spec without the field leaves them alone. */
+/** Switches the hub's analytics on or off. If the field is absent in the spec, they are left alone. */
 export async function ensureAnalytics(hub: Hub, connection: HubConnection): Promise<void> {
   const desired = hub.spec.bootstrap?.analytics;
   if (desired === undefined) return;
@@ -54,7 +60,11 @@ export async function ensureAnalytics(hub: Hub, connection: HubConnection): Prom
   if (update) await setAnalytics(connection, update);
 }
 
-/** The preferences to set; undefined: none differ. Off means that the hub sends no data at all. */
+/**
+ * The analytics preferences to set. "Off" means that the hub sends no data at all.
+ *
+ * @returns undefined when none differ
+ */
 export function analyticsDifference(
   desired: boolean,
   present: AnalyticsPreferences,
@@ -74,7 +84,8 @@ function desiredCoreSettings(
     bootstrap.location;
   return {
     ...(timeZone !== undefined && { time_zone: timeZone }),
-    // The default of the field does not replace a language that was chosen in the hub.
+    // Only a language in the user's spec is set: the default of the field must not replace a language that
+    // was chosen in the hub.
     ...(written?.language !== undefined && { language: written.language }),
     ...(name !== undefined && { location_name: name }),
     ...(latitude !== undefined && { latitude: Number(latitude) }),

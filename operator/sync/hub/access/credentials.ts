@@ -19,7 +19,10 @@ import { PerHub } from '../../hub-connection/per-hub';
 
 export interface OwnerCredentials {
   readonly credentials: Credentials;
-  /** Identifies the credentials and does not reveal them: its key is known only to readers of the Secret. */
+  /**
+   * Identifies the credentials without revealing them: the digest is keyed with a value that only readers of
+   * the Secret know.
+   */
   readonly digest: string;
 }
 
@@ -28,8 +31,8 @@ export type CredentialServices = Pick<Services, 'applier' | 'cache' | 'cluster' 
 const GENERATED_USER = 'admin';
 
 /**
- * Reads the credentials of the hub's owner. Without `bootstrap.credentials`, the Secret `<hub>-admin` is created once if
- * `mayGenerate`: a hub that has an owner already does not know a new password.
+ * Reads the credentials of the hub's owner. Without `bootstrap.credentials`, the Secret `<hub>-admin` is
+ * generated once, if `mayGenerate` allows it. A hub that already has an owner would not know a new password.
  */
 export async function ownerCredentials(
   services: CredentialServices,
@@ -78,7 +81,8 @@ async function readCredentials(
   name: string,
   isNamed: boolean,
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  // The login that was generated for a former Hub is the one of the hub on its volume.
+  // A login that was generated for a former Hub is still valid in the hub on its volume, so that Secret may
+  // be named too.
   const labels = services.cache.get(builtin.Secret.kind, namespace, name)?.metadata.labels;
   const isLogin = name.endsWith(objectNames('').admin) && labels?.[MANAGED_BY_LABEL] === FIELD_MANAGER;
   if (!isNamed || isLogin || name === objectNames(hub).admin) return services.secrets.get(namespace, name);
@@ -87,8 +91,8 @@ async function readCredentials(
 }
 
 /**
- * Releases generated credentials of a Hub whose volume outlives it: the volume cannot be used without them. A Secret of the
- * user is never changed.
+ * Removes the owner reference from the generated Secret of a Hub whose volume outlives it: the volume cannot
+ * be used without these credentials. Secrets of users are never changed.
  */
 export async function releaseCredentials(
   { cache, applier, cluster }: CredentialServices,
@@ -100,7 +104,7 @@ export async function releaseCredentials(
   try {
     await removeOwnerReference({ cluster }, hub, builtin.Secret, secret);
   } catch (error) {
-    // The Secret was changed in the meantime, which requeues the Hub.
+    // The Secret was changed since it was read. That change requeues the Hub.
     if (!isConflict(error)) throw error;
   }
 }
@@ -119,7 +123,7 @@ async function generate(
     });
     return withDigest(credentials, secret.metadata.uid ?? '');
   } catch (error) {
-    // Created by the last reconcile and not in the cache yet.
+    // The previous reconcile created the Secret, and it is not in the cache yet.
     if (isConflict(error)) return { missing: `The Secret ${secretName} was created a moment ago.` };
     throw error;
   }
@@ -130,7 +134,10 @@ function withDigest(credentials: Credentials, secretUid: string): OwnerCredentia
   return { credentials, digest: `hmac-sha256:${hmac.digest('hex')}` };
 }
 
-/** The bootstrap cannot continue without a person. `reason` is that of the condition `BootstrapReady`. */
+/**
+ * The bootstrap cannot continue without a person. `reason` becomes the reason of the condition
+ * `BootstrapReady`.
+ */
 export interface Stuck {
   readonly type: 'stuck';
   readonly reason: 'MissingCredentials' | 'LoginFailed' | 'SecretRefused';
@@ -138,12 +145,12 @@ export interface Stuck {
 }
 
 /**
- * Credentials that a hub has rejected, by their digest. They are not sent again while they stay the same (rules.md,
- * "Bootstrap"): every attempt is two failed logins, which count towards a ban. The digest is in the status, so that a
- * restart of the operator costs no attempt either.
+ * Credentials that a hub has rejected, by their digest. While they are unchanged they are not sent again
+ * (rules.md, "Bootstrap"), since every attempt means two failed logins, which count towards a ban. The digest
+ * is in the status, so that a restart of the operator causes no further attempt.
  */
 export class RejectedCredentials {
-  /** Rejections that the status may not show yet; null: the hub has accepted credentials since. */
+  /** Rejections that the status may not show yet. Null: the hub has accepted credentials since. */
   private readonly entries: PerHub<{ readonly digest: string; readonly stuck: Stuck } | null>;
 
   constructor(private readonly cache: Pick<Cache, 'get'>) {
@@ -157,7 +164,10 @@ export class RejectedCredentials {
     return stuck;
   }
 
-  /** Whether these credentials were rejected; where the configuration was the cause, by the pod of now. */
+  /**
+   * The rejection of these credentials, if any. If the cause was that the configuration allows no login with
+   * a password, the rejection counts only for the pod that gave it.
+   */
   find(hub: Hub, digest: string): Stuck | undefined {
     const rejected = this.digest(hub);
     if (rejected === this.withPod(hub, digest)) return noPasswordLogin(new NoPasswordLogin());
@@ -165,12 +175,12 @@ export class RejectedCredentials {
     return this.entries.get(hub)?.stuck ?? loginFailed('the hub has rejected these credentials');
   }
 
-  /** The hub has accepted credentials. */
+  /** Records that the hub has accepted credentials. */
   clear(hub: Hub): void {
     this.entries.set(hub, null);
   }
 
-  /** For the status: the digest of the credentials that were rejected last; null: none. */
+  /** The digest of the credentials that were rejected last, for the status. Null when none were rejected. */
   digest(hub: Hub): string | null {
     const entry = this.entries.get(hub);
     const { rejectedCredentials = null } = hub.status?.bootstrap ?? {};
@@ -178,8 +188,9 @@ export class RejectedCredentials {
   }
 
   /**
-   * A pod has one configuration as long as it lives. The status has the next one before the pod is replaced, and an answer of
-   * the former pod is not about that.
+   * The digest, tied to the current pod. A pod has one configuration as long as it lives, but the status
+   * already shows the next configuration before the pod is replaced. So a rejection is recorded with the pod
+   * that gave it.
    */
   private withPod(hub: Hub, digest: string): string {
     return `${digest} by pod ${podOf({ cache: this.cache }, hub)?.metadata.uid ?? ''}`;

@@ -19,7 +19,9 @@ import { PerHub } from '../../hub-connection/per-hub';
 
 type External = NonNullable<HubSpec['external']>;
 
-/** Connects to a hub that runs elsewhere (rules.md, "External hubs"): its token is used and never replaced. */
+/**
+ * Connects to a hub that runs elsewhere (rules.md, "External hubs"). Its token is used and never replaced.
+ */
 export function externalStep(
   services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>,
   hubs: HubClients,
@@ -61,7 +63,7 @@ export function externalStep(
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
         hubs.healthMonitor.watch(hub, client, stateFingerprint(error));
-        // Who is refused has no claim to the hub.
+        // A Hub whose token is rejected gives up its claim to the hub.
         if (error instanceof TokenRejected) identity.forget(context);
         return externalErrorOutcome(error);
       }
@@ -69,7 +71,7 @@ export function externalStep(
   };
 }
 
-/** The hub is not used. */
+/** Status of a Hub whose hub is not used. */
 const refused = { status: { phase: 'Failed', url: null } } as const;
 
 const deliveryProblem = stalled(
@@ -88,7 +90,11 @@ function tokenMissing(
     : waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, details);
 }
 
-/** Why a URL must not be used; undefined: it may be. The schema checks most of it. */
+/**
+ * The reason why a URL must not be used. The schema checks most of this too.
+ *
+ * @returns undefined when the URL is valid
+ */
 export function invalidUrl({ url }: Pick<External, 'url'>, allowLocal: boolean): string | undefined {
   if (!URL.canParse(url)) return 'external.url is invalid: no valid host, or a port that is not 1–65535.';
   const parsed = new URL(url);
@@ -117,8 +123,9 @@ function externalErrorOutcome(error: HubError): Outcome {
 }
 
 /**
- * Finds out which external Hubs are one and the same hub (rules.md, "External hubs"). The hub itself says who it is, and only to
- * a Hub with a valid token: an address has many spellings, and everyone can name one.
+ * Finds out which external Hubs manage one and the same hub (rules.md, "External hubs"). The id comes from
+ * the hub itself, which tells it only to a Hub with a valid token. Addresses are not compared: one address
+ * has many spellings, and anyone can name one.
  */
 class ExternalIdentity {
   /** Identities that the status may not show yet. */
@@ -128,7 +135,7 @@ class ExternalIdentity {
     this.found = new PerHub(services.cache);
   }
 
-  /** The identity of the hub that accepted the token of this client; null: the hub does not say. */
+  /** The id of the hub that accepted the token of this client. Null when the hub does not tell one. */
   async of(hub: Hub, client: HubClient): Promise<string | null> {
     const known = this.found.get(hub);
     if (known?.client === client) return known.id;
@@ -137,13 +144,16 @@ class ExternalIdentity {
     return id;
   }
 
-  /** The Hub has no claim any more: the hub rejects its token, or it names another address. */
+  /** Ends the claim of a Hub whose token is rejected, or which names another address. */
   forget({ hub, status }: Pick<HubContext, 'hub' | 'status'>): void {
     this.found.delete(hub);
     status['volumeID'] = null;
   }
 
-  /** The outcome of a Hub whose hub belongs to another one, until the objects of the other's children are removed as well. */
+  /**
+   * The outcome of a Hub whose hub is managed by another Hub already. It lasts until the objects of the other
+   * Hub's children are removed too.
+   */
   conflict(hub: Hub, id: string | null): Outcome | undefined {
     if (id === null) return undefined;
     const owner = [...this.services.cache.list<Hub>('Hub')].find(
@@ -157,16 +167,19 @@ class ExternalIdentity {
   }
 }
 
-/** A Hub in use keeps its hub, also against an older one: a host can name the id of a hub that is not its own. */
+/**
+ * Orders Hubs with the same id. A Hub that is in use keeps its hub even against an older one, since an
+ * impostor host can report the id of another hub.
+ */
 function isBefore(first: Hub, second: Hub, id: string): boolean {
   const [isFirstInUse, isSecondInUse] = [first, second].map((hub) => isInUse(hub, id));
   return isFirstInUse === isSecondInUse ? byAge(first.metadata, second.metadata) < 0 : isFirstInUse!;
 }
 
-/** A Hub in conflict has no URL in its status. */
+/** Reports whether a Hub uses the hub with this id. A Hub in conflict has no URL in its status. */
 const isInUse = ({ status }: Hub, id: string): boolean => status?.volumeID === id && status.url != null;
 
-/** No name of another namespace is told: its users may be strangers. */
+/** The message of a conflict. Names in other namespaces are not told, since their users may be strangers. */
 function duplicateMessage(hub: Hub, { metadata: { namespace, name } }: Hub): string {
   const other = namespace === hub.metadata.namespace ? `The Hub ${name}` : 'A Hub of another namespace';
   return `${other} manages the same hub already. Two Hubs would overwrite each other's settings: delete one of them.`;

@@ -20,13 +20,16 @@ import {
   transferUsername,
 } from '../../../client/setup/interrupted-onboarding';
 
-/** The hub that is bootstrapped, and how it is reached. */
+/** The hub that is being bootstrapped, and its address. */
 export interface HubEndpoint {
   readonly hub: Hub;
   readonly url: string;
 }
 
-/** A session of the hub's owner. It ends with the callback that it was given to; the login stays. */
+/**
+ * A session of the hub's owner. Its connections are closed when the callback that received it ends. The login
+ * is kept.
+ */
 export interface OwnerSession {
   readonly rest: RestClient;
   readonly connection: HubConnection;
@@ -36,7 +39,9 @@ export interface OwnerSession {
 
 export type SessionServices = ConnectionServices & Pick<Services, 'clock' | 'log' | 'assertLeader'>;
 
-/** Sessions of the owners of hubs. A login is kept between reconciles, so that not every step logs in again. */
+/**
+ * Sessions of the owners of hubs. A login is kept between reconciles, so that not every step logs in again.
+ */
 export class OwnerSessions {
   private readonly logins: PerHub<Login>;
 
@@ -44,7 +49,7 @@ export class OwnerSessions {
     this.logins = new PerHub(services.cache);
   }
 
-  /** Keeps a login that was made without {@link run}, for the sessions that follow. */
+  /** Keeps a login that was made without {@link run}, for later sessions. */
   set(hub: Hub, session: Login): void {
     this.logins.set(hub, session);
   }
@@ -81,7 +86,7 @@ export class OwnerSessions {
     });
   }
 
-  /** Ends the login. Otherwise it would stay in the user's profile for 90 days. */
+  /** Ends the login. Otherwise the hub would list it in the user's profile for 90 days. */
   async logOut(hub: Hub, { rest, login: session }: OwnerSession): Promise<void> {
     await endLogin(rest, session);
     this.logins.delete(hub);
@@ -105,8 +110,8 @@ export class OwnerSessions {
   }
 
   /**
-   * Completes the creation of the owner in a hub that the operator left in the middle of it, since it was killed or not answered
-   * in time: such a hub neither creates that user again nor completes the step.
+   * Completes the creation of the owner that was interrupted, because the operator was killed or the hub did
+   * not respond in time. Such a hub neither creates that user again nor completes the onboarding step.
    *
    * @throws LoginFailed the user of that name has another password, or the operator did not create it
    */
@@ -123,7 +128,11 @@ export class OwnerSessions {
     }
   }
 
-  /** The temporary user became the owner: it gets the owner's name. @throws LoginFailed another user has that */
+  /**
+   * Gives the owner's name to the temporary user that became the owner.
+   *
+   * @throws LoginFailed another user has that name
+   */
   async renameTemporaryUser(
     endpoint: HubEndpoint,
     { username, replaces }: TemporaryOwner,
@@ -141,13 +150,16 @@ export class OwnerSessions {
     });
   }
 
-  /** A WebSocket as the user of `login`; the caller closes it. */
+  /** Opens a WebSocket with the access token of `login`. The caller closes it. */
   private connect(rest: RestClient, { accessToken: token }: Login): HubConnection {
     const { clock, log } = this.services;
     return new HubConnection({ rest, token, clock, log });
   }
 
-  /** The hub would reject every write with the token of another user, and count each as a failed login. */
+  /**
+   * Checks that the user is an administrator. With the token of another user the hub would reject every
+   * write, and count each as a failed login.
+   */
   private async requireAdmin(hub: Hub, session: OwnerSession): Promise<void> {
     const { name, is_admin: isAdmin } = await currentUser(session.connection);
     if (isAdmin) return;

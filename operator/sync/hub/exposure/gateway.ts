@@ -13,7 +13,9 @@ import { workloadManifest } from '../../hub-pod/owned-objects';
 import { ensureOptionalObject } from './ensure-object';
 import { lastKnownExposure, notExposed } from './trusted-proxies';
 
-/** A Gateway, or a listener of it. An absent field has the default of the Gateway API. */
+/**
+ * A reference to a Gateway or to one of its listeners. An absent field has the default of the Gateway API.
+ */
 interface ParentRef {
   readonly group?: string;
   readonly kind?: string;
@@ -23,7 +25,7 @@ interface ParentRef {
   readonly port?: number;
 }
 
-/** An HTTPRoute as the Gateways have answered to it. */
+/** An HTTPRoute with the answers of its Gateways. */
 interface HttpRoute extends ClusterObject {
   readonly status?: {
     readonly parents?: readonly {
@@ -34,9 +36,10 @@ interface HttpRoute extends ClusterObject {
 }
 
 /**
- * Ensures the HTTPRoute of `spec.gateway`, and that there is none without it. Leaves the condition `Exposed`, which the
- * trusted proxies complete once the hub has answered; what Service, Ingress or certificate failed at, that the Gateway API is
- * missing or that a Gateway does not accept the route stays in it.
+ * Ensures the HTTPRoute of `spec.gateway`, or removes it if that is absent. Sets the condition `Exposed` to
+ * the first fault of Service, Ingress, certificate or route: also that the Gateway API is missing, or that a
+ * Gateway does not accept the route. Without a fault the condition is completed after the hub has said
+ * whether it trusts proxies.
  */
 export function ensureHttpRoute(services: Pick<Services, 'applier'>, discovery: Discovery): WorkloadStep {
   return {
@@ -48,7 +51,7 @@ export function ensureHttpRoute(services: Pick<Services, 'applier'>, discovery: 
       const route = await ensureOptionalObject<HttpRoute>(services, discovery, hub, type, desired);
       const missing = desired !== undefined && !route.isServed ? gatewayApiMissing : undefined;
       const problem = missing ?? (route.object && notAccepted(route.object, desired!));
-      // The HTTPRoute is not watched.
+      // The HTTPRoute is not watched, so its state is polled.
       if (problem) requeueAfter(context, DEPENDENCY_REQUEUE);
       conditions['Exposed'] ??= problem ?? lastKnownExposure(context);
       return {};
@@ -61,7 +64,11 @@ export function ensureHttpRoute(services: Pick<Services, 'applier'>, discovery: 
   };
 }
 
-/** The objections of Gateways to a route; undefined: each has accepted it as it is now. */
+/**
+ * The condition for a route that a Gateway rejects or has not accepted yet.
+ *
+ * @returns undefined when each Gateway has accepted the present route
+ */
 function notAccepted({ metadata, status }: HttpRoute, { spec }: Manifest): ConditionValue | undefined {
   const { name, namespace, generation } = metadata;
   const { parentRefs = [] } = spec as { readonly parentRefs?: readonly ParentRef[] };
@@ -71,7 +78,7 @@ function notAccepted({ metadata, status }: HttpRoute, { spec }: Manifest): Condi
   const parents = answers.map(({ parentRef, conditions = [] }) => ({
     gateway: parentRef.name,
     identity: identity(parentRef),
-    // Some controllers leave the generation out.
+    // Some controllers omit the observed generation.
     conditions: conditions.filter(({ observedGeneration = generation }) => observedGeneration === generation),
   }));
   for (const { gateway, conditions } of parents) {
@@ -83,7 +90,7 @@ function notAccepted({ metadata, status }: HttpRoute, { spec }: Manifest): Condi
     const message = `The Gateway ${gateway} does not accept the HTTPRoute ${name} (${words}): correct spec.gateway or the Gateway.`;
     return condition('False', 'RouteNotAccepted', message);
   }
-  // Several controllers may answer for one Gateway.
+  // Several controllers may report on one Gateway.
   const accepted = parents.filter(({ conditions }) =>
     conditions.some(({ type, status: value }) => type === 'Accepted' && value === 'True'),
   );
@@ -96,7 +103,7 @@ function notAccepted({ metadata, status }: HttpRoute, { spec }: Manifest): Condi
   return condition('Unknown', 'RouteNotAccepted', message);
 }
 
-/** @param ownNamespace of the route */
+/** @param ownNamespace namespace of the route */
 function identityOf(parent: ParentRef, ownNamespace: string | undefined): string {
   const { group = optional.HTTPRoute.group, kind = 'Gateway', namespace = ownNamespace } = parent;
   const { name, sectionName = null, port = null } = parent;

@@ -30,7 +30,7 @@ export function addExposure<Stage extends HubContext>(
     .add(continueOnFailure(services, ensureNetworkPolicy(services)));
 }
 
-/** Ensures the NetworkPolicy of `spec.networkPolicy`, and that there is none without it. */
+/** Ensures the NetworkPolicy of `spec.networkPolicy`, or removes it if that is disabled. */
 function ensureNetworkPolicy(services: Pick<Services, 'applier' | 'settings' | 'cache'>): WorkloadStep {
   return {
     name: 'NetworkPolicy',
@@ -45,8 +45,8 @@ function ensureNetworkPolicy(services: Pick<Services, 'applier' | 'settings' | '
 }
 
 /**
- * Admits only the operator and `spec.networkPolicy.from` to the hub's pod. The port in a policy is that of the pod, not
- * that of the Service.
+ * A policy that admits only the operator and `spec.networkPolicy.from` to the hub's pod. The port in a
+ * NetworkPolicy is the port of the pod, not of the Service.
  */
 function networkPolicyOf(hub: Hub, { networkPolicy }: HubSpec, operatorNamespace: string): Manifest {
   const operator = {

@@ -16,17 +16,17 @@ import type { ClusterObject } from '../../../runtime/objects';
 
 type IngressSpec = NonNullable<HubSpec['ingress']>;
 
-/** Where the certificate of the Ingress comes from. */
+/** The source of the Ingress's certificate. */
 type TlsSource =
   | { readonly type: 'none' }
-  /** A Secret that the user brings, which wins over an issuer. */
+  /** A Secret that the user provides. It takes precedence over an issuer. */
   | { readonly type: 'own'; readonly secretName: string }
   | { readonly type: 'issued'; readonly secretName: string; readonly issuerRef: object };
 
 /**
- * Ensures the Ingress of `spec.ingress` and its Certificate, and that there are none without it. Leaves the condition
- * `CertManagerAvailable` where an issuer is named: without cert-manager the Ingress serves HTTP (rules.md, "Certificate
- * manager"). A certificate that is not issued is left in the condition `Exposed`.
+ * Ensures the Ingress of `spec.ingress` and its Certificate, or removes them if that is absent. Sets the
+ * condition `CertManagerAvailable` if an issuer is named: without cert-manager the Ingress serves HTTP
+ * (rules.md, "Certificate manager"). A certificate that is not issued is reported in the condition `Exposed`.
  */
 export function ensureIngress(
   services: Pick<Services, 'applier' | 'cache'>,
@@ -61,7 +61,7 @@ export function ensureIngress(
       conditions['CertManagerAvailable'] = installed ? certManagerInstalled : certManagerMissing;
       const problem = certificate && notIssued(certificate);
       if (problem) conditions['Exposed'] ??= problem;
-      // Neither the Certificate nor its definition is watched.
+      // Neither the Certificate nor its CRD is watched, so both are polled.
       if (problem || !installed) requeueAfter(context, DEPENDENCY_REQUEUE);
       if (!installed && conditionOf(hub, 'CertManagerAvailable')?.status !== 'False')
         events.push({
@@ -85,7 +85,7 @@ function tlsSourceOf(hub: Hub, { tls }: IngressSpec): TlsSource {
   return { type: 'issued', secretName: objectNames(hub.metadata.name).certificate, issuerRef: tls.issuerRef };
 }
 
-/** @param secretName of the certificate; without one the Ingress serves plain HTTP */
+/** @param secretName Secret with the certificate; if undefined, the Ingress serves plain HTTP */
 function ingressOf(hub: Hub, ingress: IngressSpec, secretName: string | undefined): Manifest {
   const { host, ingressClassName, annotations } = ingress;
   const service = { name: objectNames(hub.metadata.name).workload, port: { name: SERVICE_PORT } };
@@ -97,7 +97,7 @@ function ingressOf(hub: Hub, ingress: IngressSpec, secretName: string | undefine
   return workloadManifest(builtin.Ingress, hub, spec, annotations);
 }
 
-/** An Ingress as its controller has answered to it. */
+/** An Ingress with the answer of its controller. */
 interface Ingress extends ClusterObject {
   readonly status?: {
     readonly loadBalancer?: {
@@ -106,7 +106,11 @@ interface Ingress extends ClusterObject {
   };
 }
 
-/** Undefined: no controller has reported an address, as some never do, or there is none. */
+/**
+ * The addresses that the ingress controller has reported.
+ *
+ * @returns undefined when there are none: some controllers never report an address
+ */
 function addressOf({ status }: Ingress): string | undefined {
   const addresses = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => hostname ?? ip ?? []);
   return addresses.join(', ') || undefined;
@@ -124,12 +128,16 @@ const certManagerMissing = condition(
   'spec.ingress.tls.issuerRef needs cert-manager, which is not installed: the hub is served over HTTP until it is.',
 );
 
-/** A Certificate as cert-manager has answered to it. */
+/** A Certificate with the state that cert-manager has reported. */
 interface Certificate extends ClusterObject {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
-/** What cert-manager says against a Certificate; undefined: it is Ready. One that is renewed stays Ready. */
+/**
+ * The condition for a Certificate that is not Ready.
+ *
+ * @returns undefined when it is Ready, which it also is while being renewed
+ */
 function notIssued({ metadata, status }: Certificate): ConditionValue | undefined {
   const { name, generation } = metadata;
   const reason = 'CertificateNotReady';
@@ -142,10 +150,11 @@ function notIssued({ metadata, status }: Certificate): ConditionValue | undefine
     return { status: 'Unknown', reason, message };
   }
   if (ready.status === 'True') return undefined;
-  // After a failure this one has the words of the issuer, and Ready only that there is no Secret yet.
+  // After a failure the condition Issuing has the message of the issuer. Ready only says that there is no
+  // Secret yet.
   const issuing = conditions.find(({ type }) => type === 'Issuing');
   const { reason: cause, message: words } = issuing?.status === 'False' ? issuing : ready;
-  // A new Certificate has no Issuing yet, and Ready says that there is no Secret.
+  // A new Certificate has no condition Issuing yet, and Ready says that there is no Secret.
   const isIssuing = issuing ? issuing.status === 'True' : cause === 'DoesNotExist';
   return {
     status: isIssuing ? 'Unknown' : 'False',

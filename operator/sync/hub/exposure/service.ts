@@ -8,8 +8,8 @@ import { HUB_PORT, type Service, SERVICE_PORT, workloadManifest } from '../../hu
 import { isExposed, notExposed } from './trusted-proxies';
 
 /**
- * Ensures the Service in front of the hub. Leaves `status.url`, the address under which the operator reaches the hub, and
- * in the condition `Exposed` why there is no Service.
+ * Ensures the Service in front of the hub. Sets `status.url` to the address at which the operator reaches the
+ * hub. If there is no Service, the condition `Exposed` says why.
  */
 export function ensureService(
   services: Pick<Services, 'applier' | 'settings' | 'cache'>,
@@ -34,14 +34,17 @@ export function ensureService(
       );
       if (service && services.applier.isOurs(service, context.hub)) return located(context, service);
       const { conditions, spec } = context;
-      // Ingress and HTTPRoute name this Service.
+      // Ingress and HTTPRoute refer to this Service.
       if (isExposed(spec)) conditions['Exposed'] = notExposed(failure);
       return located(context, undefined);
     },
   };
 }
 
-/** Answers with the Service as the API server has it: a sandbox annotates it with the address of the hub. */
+/**
+ * Applies the Service and returns it as stored by the API server, since a sandbox annotates it with the
+ * address of the hub.
+ */
 async function applyService(
   { applier }: Pick<Services, 'applier'>,
   hub: Hub,
@@ -66,7 +69,7 @@ async function applyService(
   }
 }
 
-/** The words of the API server. */
+/** The error message of the API server. */
 const CLASS_IS_FINAL = /spec\.loadBalancerClass: .*may not change once set/;
 
 function classIsFinal({ metadata: { name, namespace } }: Hub): string {
@@ -77,7 +80,10 @@ function classIsFinal({ metadata: { name, namespace } }: Hub): string {
   );
 }
 
-/** Where the operator reaches the hub; undefined until a sandbox has annotated the Service. */
+/**
+ * The URL at which the operator reaches the hub. In a sandbox it is undefined until the Service is annotated
+ * with it.
+ */
 function urlOf({ settings }: Pick<Services, 'settings'>, hub: Hub, service: Service): string | undefined {
   const { name, namespace } = hub.metadata;
   if (settings.hubUrlAnnotation) return service.metadata.annotations?.[settings.hubUrlAnnotation];

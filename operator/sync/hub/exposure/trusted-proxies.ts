@@ -9,19 +9,20 @@ import { conditionOf } from '../../../runtime/conditions';
 import { type Authenticated, type HubContext, type HubStep, requeueAfter } from '../steps';
 
 /**
- * Completes the condition `Exposed`: asks the hub whether it trusts proxies, since it refuses every forwarded request
- * otherwise. It is only reported; the `http:` section of HubConfiguration sets it.
+ * Completes the condition `Exposed`: asks the hub whether it trusts proxies, since otherwise it refuses every
+ * forwarded request. The operator only reports this. Users set it in the `http:` section of HubConfiguration.
  */
 export const checkTrustedProxies: HubStep<HubContext & Authenticated> = {
   name: 'trusted proxies',
   async run(context) {
     const { client, conditions } = context;
     const { reason } = conditions['Exposed'] ?? {};
-    // Any other reason is that of an Ingress or HTTPRoute that does not lead to the hub.
+    // Any other reason means that an Ingress or HTTPRoute does not lead to the hub, and stays in the
+    // condition.
     if (reason !== 'Exposed' && reason !== PROXIES_MISSING) return {};
     try {
       const forwarding = await getReverseProxySettings(client.connection);
-      // A hub older than 2026.8 cannot say it and is assumed to trust them.
+      // A hub older than 2026.8 does not report this setting. It is assumed to trust its proxies.
       const trusts = !forwarding || (forwarding.enabled && forwarding.trustedProxies.length > 0);
       conditions['Exposed'] = trusts
         ? exposed(context, forwarding ? TRUSTS : IS_ASSUMED)
@@ -35,7 +36,9 @@ export const checkTrustedProxies: HubStep<HubContext & Authenticated> = {
   },
 };
 
-/** The condition until the hub is asked: its last answer. Null: the spec has no proxy. */
+/**
+ * The condition until the hub is asked again: its last answer. Null if the spec has no Ingress or Gateway.
+ */
 export function lastKnownExposure(context: HubContext): ConditionValue | null {
   const { hub, spec } = context;
   if (!isExposed(spec)) return null;
@@ -46,7 +49,9 @@ export function lastKnownExposure(context: HubContext): ConditionValue | null {
     : condition('Unknown', 'Exposed', 'The hub has not been asked yet whether it trusts its proxies.');
 }
 
-/** Whether the spec has a way to the hub for others than the operator, whose state is the condition `Exposed`. */
+/**
+ * Reports whether the spec exposes the hub outside of the cluster, which the condition `Exposed` is about.
+ */
 export const isExposed = ({ ingress, gateway }: HubSpec): boolean =>
   Boolean(ingress?.enabled || gateway?.enabled);
 
@@ -55,13 +60,14 @@ export function notExposed({ reason, message }: Outcome): ConditionValue {
   return { status: reason === 'ApiServerError' ? 'Unknown' : 'False', reason, message };
 }
 
-/** Whether the hub trusts its proxies, as it has said. */
+/** Sentences about the hub's trust in its proxies, for the condition `Exposed`. */
 const TRUSTS = 'The hub trusts its proxies.';
 const IS_ASSUMED = 'A hub older than 2026.8 does not say whether it trusts its proxies.';
 
 /**
- * An Ingress has no condition that says that a controller serves it, and some controllers report no address. A missing
- * IngressClass would prove nothing either, since some controllers go by its name alone.
+ * The condition of a hub that trusts its proxies. That a controller serves the Ingress cannot be verified. An
+ * Ingress has no condition for it, some controllers report no address, and a missing IngressClass proves
+ * nothing, since some controllers use only the name of the class.
  */
 function exposed({ hub, spec, ingressAddress }: HubContext, trust: string): ConditionValue {
   const { ingress, gateway } = spec;
@@ -82,7 +88,10 @@ function exposed({ hub, spec, ingressAddress }: HubContext, trust: string): Cond
 
 const PROXIES_MISSING = 'TrustedProxiesMissing';
 
-/** @param refused the address that the hub has logged, which is the value to write if it is that of the proxy */
+/**
+ * @param refused the proxy address that the hub refused according to its log, which the message proposes as
+ * `trusted_proxies`
+ */
 function proxiesMissing(refused: string | undefined): ConditionValue {
   const message =
     refused === undefined

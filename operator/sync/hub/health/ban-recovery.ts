@@ -18,31 +18,37 @@ import { unbanReport } from '../../hub-pod/termination-messages';
 import type { HubContext } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;
-/** A hub that does not respond for longer after its restart has another fault. */
+/** Milliseconds in which a restarted hub may not respond. After that it has another fault. */
 const RESTART_DURATION = 2 * 60_000;
-/** Times of objects are whole seconds, rounded down, and `lastSelfUnban` is rounded up: a quick restart seems older. */
+/**
+ * Tolerance of a comparison of times: times of objects are rounded down to whole seconds and `lastSelfUnban`
+ * is rounded up, so the pod of a quick restart seems older than the restart.
+ */
 const TIME_RESOLUTION = 2_000;
 
 /**
- * Restarts a hub that has banned the operator; the init container `unban-operator-ip` then removes the operator's
- * address from its bans (rules.md, "Ban recovery"). A restart is counted in status before the pod is deleted, so that a
- * crash in between costs one restart and never adds one.
+ * Restarts a hub that has banned the operator. In the new pod the init container `unban-operator-ip` removes
+ * the operator's address from the hub's bans (rules.md, "Ban recovery"). A restart is counted in status
+ * before the pod is deleted, so a crash in between can lose a restart but never adds one.
  */
 export class BanRecovery {
-  /** A restart that is counted and not done: the uid of its pod, and `lastSelfUnban` once the status has the count. */
+  /**
+   * A restart that is already counted but not done yet: the uid of the pod to delete, and the time in
+   * `lastSelfUnban` that is written with the count.
+   */
   private readonly pendingRestart: PerHub<{ readonly pod: string; readonly at: string | undefined }>;
 
   constructor(private readonly services: Pick<Services, 'clock' | 'cluster' | 'settings' | 'cache'>) {
     this.pendingRestart = new PerHub(services.cache);
   }
 
-  /** @param ban the message of the ban that was met */
+  /** @param ban the message of the ban */
   async recover(context: HubContext, ban: string): Promise<Outcome> {
     const { hub, spec } = context;
     const { podIp } = this.services.settings;
     if (!spec.banRecovery.enabled) {
       const message = `${sentence(ban)} banRecovery.enabled is false: ${manualSteps(podIp)}`;
-      // A failure from before it was switched off is outdated.
+      // A failure that was reported before the recovery was disabled is outdated.
       const conditions = { BanRecoveryFailed: null };
       const details = { status: { phase: 'Unknown' }, conditions };
       return waiting('HubBanned', message, DEPENDENCY_REQUEUE, details);
@@ -54,7 +60,7 @@ export class BanRecovery {
     const pod = podOf(this.services, hub);
     if (!pod || pod.metadata.deletionTimestamp) return this.restarting(ban, pod);
     const pendingRestart = this.pendingRestart.get(hub);
-    // Not before the status has it: that write may have failed.
+    // The pod is deleted only after the status shows the count, since that write may have failed.
     if (pendingRestart?.pod === pod.metadata.uid && pendingRestart?.at === hub.status?.lastSelfUnban) {
       this.pendingRestart.delete(hub);
       const fields = { pod: pod.metadata.name };
@@ -84,16 +90,20 @@ export class BanRecovery {
     }
   }
 
-  /** The outcome for a hub that does not respond because it is being restarted; undefined: it is not. */
+  /**
+   * The outcome for a hub that does not respond because it is being restarted.
+   *
+   * @returns undefined when no restart is in progress
+   */
   restartInProgress(hub: Hub): Outcome | undefined {
     const { lastRestart, window } = banHistoryOf(hub.status ?? {});
-    // An answer since then would have closed the window.
+    // A response of the hub after the restart would have closed the window.
     const isRecent =
       window !== undefined && this.services.clock.now() - (lastRestart ?? -Infinity) < RESTART_DURATION;
     return isRecent ? this.restarting('the hub had banned the operator') : undefined;
   }
 
-  /** The hub accepted the token: this ends the window, but not the cooldown. */
+  /** Records that the hub accepted the token. This ends the window, but not the cooldown. */
   recordAuthenticated({ hub, status, conditions }: HubContext): void {
     this.pendingRestart.delete(hub);
     status['banWindow'] = null;
@@ -127,7 +137,7 @@ export class BanRecovery {
 const manualSteps = (address: string): string =>
   `remove ${address || 'the address of the operator'} from ip_bans.yaml on the volume and restart the hub.`;
 
-/** The operator is about to lift the ban by a restart, or has begun it. */
+/** The outcome while the operator lifts the ban by a restart. */
 const recovering = (
   message: string,
   after: number,
@@ -139,15 +149,17 @@ const recovering = (
     ...events,
   });
 
-/** An error's text as a sentence. */
+/** Turns an error message into a sentence. */
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 /**
- * Why the last restart cannot have lifted the ban: the present pod reported at its start that the address was not among
- * the bans. Undefined: it reported no such thing.
+ * The reason why the last restart cannot have lifted the ban: the present pod reported at its start that the
+ * operator's address was not among the bans.
+ *
+ * @returns undefined when the pod did not report that
  */
 function restartIneffective(pod: Pod, { lastRestart, window }: BanHistory): string | undefined {
-  // A success since then would have closed the window.
+  // A successful response of the hub since the restart would have closed the window.
   if (!window || lastRestart === undefined) return undefined;
   if (Date.parse(pod.metadata.creationTimestamp ?? '') < lastRestart - TIME_RESOLUTION) return undefined;
   const report = unbanReport(pod);
@@ -156,7 +168,7 @@ function restartIneffective(pod: Pod, { lastRestart, window }: BanHistory): stri
   return `${report.address} is not among the bans${others}`;
 }
 
-/** No more restarts: only a person can lift the ban. */
+/** The outcome when restarts do not help: only a person can lift the ban. */
 function stopped({ hub }: HubContext, reason: Reason, message: string): Stalled {
   const isNew = conditionOf(hub, 'BanRecoveryFailed')?.status !== 'True';
   return stalled('HubBanned', message, {
@@ -166,29 +178,33 @@ function stopped({ hub }: HubContext, reason: Reason, message: string): Stalled 
   });
 }
 
-/** The restarts that bans have caused. Times are milliseconds since the epoch. */
+/** The restarts that bans have caused. Times are in milliseconds since the epoch. */
 export interface BanHistory {
-  /** Restarts of all time. */
+  /** Number of all restarts so far. */
   readonly count: number;
   readonly lastRestart?: number | undefined;
-  /** Opened by a restart; closed by the first authenticated answer of the hub, or after BAN_WINDOW. */
+  /**
+   * The current series of restarts. A restart opens it. The first authenticated response of the hub closes
+   * it, or BAN_WINDOW.
+   */
   readonly window?: { readonly startedAt: number; readonly restarts: number } | undefined;
 }
 
 export type BanDecision =
-  /** Restart now; `history` counts that restart. */
+  /** Restart the hub now. `history` includes that restart. */
   | { readonly type: 'restart'; readonly history: BanHistory }
-  /** The last restart is too recent. `after`: milliseconds. */
+  /** The last restart is too recent. `after`: milliseconds until the next may follow. */
   | { readonly type: 'cooldown'; readonly after: number }
   /** The limit of this window is reached. `after`: milliseconds until the window ends. */
   | { readonly type: 'exhausted'; readonly after: number };
 
 /**
- * Whether a hub that has banned the operator may be restarted (rules.md, "Ban recovery"). The cooldown is checked first
- * and no success shortens it. Otherwise a ban that the operator causes itself would restart the hub for ever.
+ * Decides whether a hub that has banned the operator may be restarted (rules.md, "Ban recovery"). The
+ * cooldown is checked first, and no success shortens it. Otherwise, if the operator itself keeps causing the
+ * ban, the hub would be restarted again and again.
  */
 export function decideBanRestart({ count, lastRestart, window }: BanHistory, now: number): BanDecision {
-  // A restart in the future means that the clock was set back; one far in the future is ignored.
+  // A restart in the near future means that the clock was set back. A restart in the far future is ignored.
   const inCooldown = lastRestart !== undefined && Math.abs(now - lastRestart) < BAN_COOLDOWN;
   if (inCooldown) return { type: 'cooldown', after: lastRestart + BAN_COOLDOWN - now };
   const open =
@@ -200,7 +216,7 @@ export function decideBanRestart({ count, lastRestart, window }: BanHistory, now
   };
 }
 
-/** The history in status, from which a restarted operator continues. */
+/** The history in status, with which a restarted operator continues. */
 export function banHistoryOf({ selfUnbanCount = 0, lastSelfUnban, banWindow }: HubStatus): BanHistory {
   const startedAt = time(banWindow?.startedAt);
   return {

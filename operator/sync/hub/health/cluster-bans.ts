@@ -7,8 +7,8 @@ import { unbanReport } from '../../hub-pod/termination-messages';
 import { type Pod, podOf } from '../../hub-pod/owned-objects';
 
 /**
- * Looks for addresses of the cluster among the hub's bans: its node, or a proxy. Behind such an address are many
- * visitors, and the wrong passwords of one of them lock all of them out (rules.md, "Ban recovery").
+ * Checks whether the hub has banned an address of the cluster: its node, or a proxy. Many clients connect
+ * through such an address, and wrong passwords of one of them lock out all (rules.md, "Ban recovery").
  */
 export function checkClusterBans(services: Pick<Services, 'cache'>): HubStep<HubContext & Authenticated> {
   return {
@@ -30,7 +30,10 @@ export function checkClusterBans(services: Pick<Services, 'cache'>): HubStep<Hub
   };
 }
 
-/** The node of the pod, or what shares the pod's network: nodes and proxies reach the pod from there. */
+/**
+ * Reports whether an address is that of the pod's node, or is in the network of the pod. Nodes and proxies
+ * connect to the pod from such addresses.
+ */
 export function isOfCluster(address: string, { spec, status }: Pod): boolean {
   const nodes = [status?.hostIP, ...(status?.hostIPs ?? []).map(({ ip }) => ip)];
   if (nodes.includes(address)) return true;
@@ -42,7 +45,7 @@ export function isOfCluster(address: string, { spec, status }: Pod): boolean {
   return network.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }
 
-/** The problem of clients that connect through the cluster. */
+/** The message for users whose clients connect through the cluster. */
 function noticeOf(addresses: readonly string[]): string {
   return (
     `The hub has banned ${addresses.join(' and ')} of the cluster, a node or a proxy: every client that connects through it ` +

@@ -12,8 +12,10 @@ import type { Services } from '../../services';
 import type { Found, HubContext, StepResult } from '../steps';
 
 /**
- * The outcome for a hub that answers in recovery mode or safe mode; undefined: it runs normally. In these modes the
- * hub hides most of its state, so nothing is written to it (rules.md, "Health of a hub").
+ * The outcome for a hub in recovery mode or safe mode. In these modes the hub hides most of its state, so
+ * nothing is written to it (rules.md, "Health of a hub").
+ *
+ * @returns undefined when the hub runs normally
  */
 export async function hubModeProblem(
   services: Pick<Services, 'secrets'>,
@@ -33,8 +35,10 @@ export async function hubModeProblem(
 }
 
 /**
- * The outcome for a token of a user who is no administrator; undefined: it is one. The hub rejects every write of
- * other users and counts each as a failed login.
+ * The outcome for a token whose user is no administrator. The hub rejects every write of other users and
+ * counts each as a failed login.
+ *
+ * @returns undefined when the user is an administrator
  */
 export async function requireAdmin({ connection }: HubClient): Promise<Outcome | undefined> {
   if ((await currentUser(connection)).is_admin) return undefined;
@@ -43,7 +47,9 @@ export async function requireAdmin({ connection }: HubClient): Promise<Outcome |
   return waiting('TokenRejected', message, DEPENDENCY_REQUEUE, { status: { phase: 'Unknown' } });
 }
 
-/** The errors of the hub's own check, which quotes the files and so the secrets of the hub. */
+/**
+ * The errors of the hub's configuration check. Secrets are redacted, since the errors quote the hub's files.
+ */
 async function recoveryModeCause(
   services: Pick<Services, 'secrets'>,
   hub: Hub,
@@ -60,7 +66,7 @@ async function recoveryModeCause(
   }
 }
 
-/** Waits for hubs that are starting: the hub's own event requeues the Hub as soon as its start is complete. */
+/** Waits for hubs that are starting. The hub's event `homeassistant_started` requeues the Hub. */
 export class HubStart {
   private readonly subscribed = new WeakSet<HubClient>();
 
@@ -69,7 +75,10 @@ export class HubStart {
     private readonly healthMonitor: HealthMonitor,
   ) {}
 
-  /** Adds the phase of a hub that runs, and returns its configuration, or the outcome for one that is starting or stopping. */
+  /**
+   * Sets the phase of a hub that runs and returns its configuration. For a hub that is starting or stopping,
+   * an outcome is returned.
+   */
   async running(
     { hub, status }: HubContext,
     client: HubClient,
@@ -88,7 +97,10 @@ export class HubStart {
     return { core: current };
   }
 
-  /** Resolves with the configuration after the subscription: the start may have been completed before it. */
+  /**
+   * Subscribes to the completion of the hub's start. The configuration is read again after that, since the
+   * start may have been completed before the subscription.
+   */
   private async followStart(hub: Hub, client: HubClient, core: CoreConfig): Promise<CoreConfig> {
     if (this.subscribed.has(client)) return core;
     const { namespace, name } = hub.metadata;
@@ -105,6 +117,6 @@ export class HubStart {
   }
 }
 
-/** The hub failed. A ban and a rejected token are of the operator. */
+/** Reports whether the hub failed. A ban and a rejected token concern the operator instead. */
 const isFaultOfHub = (error: unknown): boolean =>
   error instanceof HubError && !(error instanceof TokenRejected || error instanceof HubBanned);

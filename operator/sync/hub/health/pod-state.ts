@@ -15,8 +15,9 @@ import { latestWarning } from '../warning-events';
 import { POD_TERMINATION_REPORT } from '../../../base/limits';
 
 /**
- * Why a pod is not ready. `replacement`: it is being replaced, as after a change of the Hub or a deletion of the pod, which is no
- * fault of the hub. `node`: its node is lost.
+ * The cause why a pod is not ready. `replacement`: the pod is being replaced, for example after a change of
+ * the Hub or a deletion of the pod, which is no fault of the hub. `node`: its node is lost. `fault`: any
+ * other cause.
  */
 export type NotReadyCause = 'replacement' | 'node' | 'fault';
 
@@ -31,13 +32,16 @@ type PodState =
       readonly ready: false;
       readonly message: string;
       readonly cause: NotReadyCause;
-      /** The image is older than what has run on the volume. */
+      /** The image is older than the version that has run on the volume. */
       readonly isDowngrade: boolean;
     };
 
 type PodServices = Pick<Services, 'clock' | 'cluster' | 'secrets' | 'cache'>;
 
-/** Whether the hub's pod is ready, and if not, why: as scheduler, kubelet, container or probe report it. */
+/**
+ * Reports whether the hub's pod is ready. If not, the message has the cause that scheduler, kubelet,
+ * container or probe reports.
+ */
 export async function podState(services: PodServices, { metadata }: Hub): Promise<PodState> {
   const pod = podOf(services, { metadata });
   if (pod && isReadyPod(pod)) return { ready: true };
@@ -62,8 +66,9 @@ async function notReady(services: PodServices, pod: Pod): Promise<NotReady> {
 }
 
 /**
- * A quota, an admission policy or a Pod Security level that rejects the pod is reported on the StatefulSet alone. Without
- * such a report the StatefulSet controller is about to create the pod: the former one was deleted a moment ago.
+ * The state of a hub that has no pod. A quota, an admission policy or a Pod Security level that rejects the
+ * pod is reported only in events of the StatefulSet. Without such an event the StatefulSet controller is
+ * about to create the pod: the former pod was deleted a moment ago.
  */
 async function missingPod(services: PodServices, hub: Pick<Hub, 'metadata'>): Promise<NotReady> {
   const { pod } = objectNames(hub.metadata.name);
@@ -77,13 +82,13 @@ function withWarning(message: string, warning: string | undefined): string {
   return warning ? `${message}: ${warning}` : `${message}.`;
 }
 
-/** The pod is being deleted, or it is the next one and has not failed. */
+/** Reports whether the pod is being deleted, or is a new pod that has not failed. */
 const isReplacementPod = (pod: Pod): boolean =>
   Boolean(pod.metadata.deletionTimestamp) || (podProblem(pod) === undefined && !hasStarted(pod));
 
 /**
- * The controller that watches the nodes sets `Ready` of a pod whose node is not ready to False, and nothing else: there is
- * no reason, which a kubelet gives, and the containers stay ready.
+ * Reports whether the node of the pod is lost. For pods on a node that is not ready, the node controller only
+ * sets `Ready` to False. It sets no reason, in contrast to a kubelet, and leaves the containers ready.
  */
 function isOnLostNode({ status: { conditions = [], containerStatuses = [] } = {} }: Pod): boolean {
   const ready = conditions.find(({ type }) => type === 'Ready');
@@ -102,7 +107,11 @@ function lostNode({ metadata, spec }: Pod): string {
 const hasStarted = ({ status }: Pod): boolean =>
   status?.containerStatuses?.some(({ started, restartCount = 0 }) => started || restartCount > 0) ?? false;
 
-/** Why the pod is not ready, as its own status says. Undefined: the status does not say. */
+/**
+ * The cause why the pod is not ready, according to its own status.
+ *
+ * @returns undefined when the status names no cause
+ */
 export function podProblem({ metadata: { name, deletionTimestamp }, status = {} }: Pod): string | undefined {
   const {
     phase,
@@ -129,7 +138,7 @@ function containerProblem({ name, state = {}, lastState }: ContainerStatus): str
   if (terminated?.exitCode === 0) return undefined;
   const { reason = '', message = '' } = waiting ?? {};
   const failed = terminated ?? lastState?.terminated;
-  // How it ended says more than the back-off that follows.
+  // The reason of the last end says more than the back-off after it.
   if (
     failed &&
     failed.exitCode !== 0 &&
@@ -144,14 +153,18 @@ function containerProblem({ name, state = {}, lastState }: ContainerStatus): str
   return `Container ${name}: ${reason}${message ? `: ${message}` : ''}`;
 }
 
-/** The words of a container for its end; those of our own are not for people. */
+/**
+ * The termination message of a container. Reports of the operator's own init containers are translated for
+ * people.
+ */
 function endMessage(message: string): string {
   const report = parsePrepareReport(message);
   switch (report?.result) {
     case 'missing':
       return 'There is no configuration: create a HubConfiguration for this Hub.';
     case 'downgrade':
-      // The image need not be that of spec.version, to which another value would have to be equal.
+      // The image may differ from `spec.version`, so the annotation with that version might not allow it:
+      // `true` does.
       return downgradeMessage(report.ran ?? '', report.version, 'this volume', 'true');
     case 'refused':
       return `The hub would not load this configuration: ${report.problems.map(({ text }) => text).join('\n')}`;
@@ -160,18 +173,18 @@ function endMessage(message: string): string {
   }
 }
 
-/** Reasons of a container that waits as every container does before it starts. */
+/** Reasons for which every container waits before it starts. */
 const STARTING_REASONS = new Set(['PodInitializing', 'ContainerCreating']);
 
 /**
- * The words about a pod that is being deleted and has not ended long after its grace period, and about what holds it;
- * undefined: it is not stuck.
+ * The message about a pod that is still being deleted long after its grace period, with the cause.
  *
- * @param now in milliseconds since the epoch
+ * @param now milliseconds since the epoch
+ * @returns undefined when the pod is not stuck
  */
 export function stuckPod({ metadata, status }: Pod, now: number): string | undefined {
   const { name, deletionTimestamp, finalizers = [] } = metadata;
-  // The grace period is part of the time.
+  // The deletion timestamp already includes the grace period.
   const isStuck = now - Date.parse(deletionTimestamp ?? '') >= POD_TERMINATION_REPORT;
   if (!isStuck) return undefined;
   const { initContainerStatuses = [], containerStatuses = [] } = status ?? {};

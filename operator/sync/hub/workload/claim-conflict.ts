@@ -9,22 +9,29 @@ import { PerHub } from '../../hub-connection/per-hub';
 import { listPages } from '../../../runtime/list-pages';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../../../runtime/object-ownership';
 
-/** An ordinary pod has about 500 keys and values, of the 700,000 that one answer may have. */
+/**
+ * Pods per page. An ordinary pod has about 500 JSON keys and values, and a response may have 700,000 of them.
+ */
 const PODS_PAGE = 250;
 
 /**
- * Holds that a claim serves one Hub: two hubs would write to one database (rules.md, "Storage"). Of several Hubs the one
- * whose StatefulSet uses the claim keeps it, else the one that was first given it, else the oldest.
+ * Ensures that a claim serves only one Hub, since two hubs on one volume would write to one database
+ * (rules.md, "Storage"). Of several Hubs, the one whose StatefulSet uses the claim keeps it. Otherwise it
+ * goes to the Hub that got it first from this process, or else to the oldest.
  */
 export class ClaimConflicts {
-  /** The claim that this process gave to a Hub. Its StatefulSet may not be in the cache yet. */
+  /** The claims that this process has given to Hubs. Their StatefulSets may not be in the cache yet. */
   private readonly given: PerHub<string>;
 
   constructor(private readonly services: Pick<Services, 'applier' | 'cache' | 'cluster'>) {
     this.given = new PerHub(services.cache);
   }
 
-  /** Why a Hub does not get its claim; undefined: it has it from now on. */
+  /**
+   * Gives a Hub its claim.
+   *
+   * @returns the outcome that says why the Hub does not get it, or undefined when the Hub has it
+   */
   async find(hub: Hub): Promise<Outcome | undefined> {
     const claim = claimName(hub);
     const [holder] = [hub, ...this.contenders(hub, claim)].sort((a, b) => this.compare(a, b, claim));
@@ -33,7 +40,7 @@ export class ClaimConflicts {
       return stalled('NameConflict', message, { after: DEPENDENCY_REQUEUE });
     }
     if (this.rank(hub, claim) === 0) return undefined;
-    this.given.set(hub, claim); // before the request: no other Hub gets it meanwhile
+    this.given.set(hub, claim); // before the request, so that no other Hub gets the claim during it
     const conflict = await this.conflictWithPod(hub, claim);
     if (conflict) this.given.delete(hub);
     return conflict;
@@ -60,9 +67,10 @@ export class ClaimConflicts {
   }
 
   /**
-   * The outcome for a pod that mounts the claim: one that ends, of a Hub that was deleted or has another claim by now, or one
-   * of another workload, whose hub would write to the same files. Pods are listed, since only our own are watched, until the
-   * first one is found.
+   * The outcome for a pod of another owner that mounts the claim. Either a Hub that was deleted or has
+   * another claim now still has a pod that is terminating, or another workload uses the claim, and both would
+   * write to the same files. The pods are listed until the first such pod, since the cache only has the
+   * operator's own.
    */
   private async conflictWithPod(hub: Hub, claim: string): Promise<Outcome | undefined> {
     const pod = await this.foreignPod(hub, claim);
@@ -76,7 +84,7 @@ export class ClaimConflicts {
     return stalled('NameConflict', message, { after: DEPENDENCY_REQUEUE });
   }
 
-  /** A pod that mounts the claim and is not that of the Hub. */
+  /** The first pod that mounts the claim and does not belong to the Hub. */
   private async foreignPod(hub: Hub, claim: string): Promise<Pod | undefined> {
     const { applier, cluster } = this.services;
     const ours = Object.entries(applier.labels(hub));

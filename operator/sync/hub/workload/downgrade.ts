@@ -9,8 +9,10 @@ import type { Services } from '../../services';
 import type { Claim } from '../../hub-pod/owned-objects';
 
 /**
- * Why `spec.version` must not run on this volume; undefined: it may. A hub migrates its database and its stores when it
- * is updated, and an older one cannot read them.
+ * The reason why `spec.version` must not run on this volume. A hub migrates its database and its stores when
+ * it is updated, and an older version cannot read them.
+ *
+ * @returns undefined when the version may run
  */
 export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): string | undefined {
   const ran = ranVersion(claim);
@@ -18,7 +20,11 @@ export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): s
   return downgradeMessage(ran, version, `the volume ${claim.metadata.name}`, version);
 }
 
-/** Says that the Hub still has an annotation that would allow a later downgrade; undefined: it has none, or needs it. */
+/**
+ * A message that the Hub still has an annotation that would allow a later downgrade.
+ *
+ * @returns undefined when there is no such annotation, or it is still needed
+ */
 export function leftAllowance(hub: Hub, { version }: HubSpec, claim: Claim | undefined): string | undefined {
   const { annotations, name, namespace } = hub.metadata;
   const allowed = annotations?.[userAnnotations.allowDowngrade];
@@ -31,8 +37,8 @@ export function leftAllowance(hub: Hub, { version }: HubSpec, claim: Claim | und
 }
 
 /**
- * Records on the claim the highest version that has run there, as the hub reports it; after an allowed downgrade the
- * version that it went back to.
+ * Records on the claim the highest version that has run there, as reported by the hub. After an allowed
+ * downgrade the lower version is recorded.
  */
 export async function recordRanVersion(
   { cluster }: Pick<Services, 'cluster'>,
@@ -50,7 +56,8 @@ export async function recordRanVersion(
   await cluster.request({
     method: 'PATCH',
     path: pathOf(builtin.PersistentVolumeClaim, namespace, name),
-    // A manager of its own: the claim may be the user's, and of ours this is one field beside the applied manifest.
+    // This annotation has its own field manager. The claim may be the user's, and on a claim of the
+    // operator's the applied manifest does not include it.
     query: { fieldManager: `${FIELD_MANAGER}-ran-version`, force: true },
     contentType: 'application/apply-patch+yaml',
     body: {
@@ -64,15 +71,20 @@ export async function recordRanVersion(
 const ranVersion = (claim: Claim | undefined): string | undefined =>
   claim?.metadata.annotations?.[operatorAnnotations.ranVersion];
 
-/** Whether the Hub has the annotation that allows its `spec.version`: with that version as its value, or with `true` for any. */
+/**
+ * Reports whether the Hub's annotation allows a downgrade to its `spec.version`. The value is that version,
+ * or `true` for any version.
+ */
 export function allowsDowngrade({ metadata }: Hub, { version }: Pick<HubSpec, 'version'>): boolean {
   const allowed = metadata.annotations?.[userAnnotations.allowDowngrade];
   return allowed === 'true' || allowed === version;
 }
 
 /**
+ * The message of a refused downgrade.
+ *
  * @param place the volume, in words
- * @param allowed the value of the annotation that allows it
+ * @param allowed the value of the annotation that allows the downgrade
  */
 export const downgradeMessage = (ran: string, version: string, place: string, allowed: string): string =>
   `${ran} has run on ${place}, and ${version} is older: it may not be able to read what is there. ` +

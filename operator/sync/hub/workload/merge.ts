@@ -18,8 +18,9 @@ const ofContainer = {
 } as const;
 
 /**
- * The merge keys of each list whose items are merged one by one: `x-kubernetes-list-map-keys` of a PodTemplateSpec in the
- * API server's OpenAPI, with which a test compares them. Every other list is replaced as a whole.
+ * The merge keys of each list that is merged item by item: `x-kubernetes-list-map-keys` of a PodTemplateSpec
+ * in the API server's OpenAPI document, which a test compares with this table. Every other list is replaced
+ * as a whole.
  */
 export const mergeKeys: Readonly<Record<string, readonly string[]>> = {
   'metadata.ownerReferences': ['uid'],
@@ -42,7 +43,7 @@ const keyDefaults: Readonly<Record<string, string>> = { protocol: 'TCP' };
 
 const handlers = ['exec', 'grpc', 'httpGet', 'tcpSocket'];
 
-/** Fields of which an object has only one: another one replaces it. */
+/** Alternative fields of an object: setting one removes the others. */
 const oneOf: Readonly<Record<string, readonly string[]>> = {
   env: ['value', 'valueFrom'],
   livenessProbe: handlers,
@@ -51,10 +52,10 @@ const oneOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Merges a part of a PodTemplateSpec into a whole one as `kubectl patch` does: objects field by field, lists by
- * {@link mergeKeys} with new items at the end, anything else is replaced. `null` removes a field. So do the directives of
- * a strategic merge patch: `$patch: delete` in an object, which client-side apply can send as well, and `$patch: replace`.
- * Pure: neither argument is changed.
+ * Merges a part of a PodTemplateSpec into a whole one as `kubectl patch` does. Objects are merged field by
+ * field and lists by {@link mergeKeys}, with new items at the end. Anything else is replaced. `null` removes
+ * a field. The directives of a strategic merge patch work too: `$patch: replace`, and `$patch: delete` in an
+ * object, which client-side apply also sends. Pure: neither argument is changed.
  *
  * @throws NotMergeable
  */
@@ -97,7 +98,11 @@ function mergeLists(base: readonly unknown[], part: readonly unknown[], path: st
   return [...merged.values()];
 }
 
-/** The values of an item's merge keys. */
+/**
+ * The values of an item's merge keys, as one string.
+ *
+ * @throws NotMergeable a key is missing or has the wrong type
+ */
 export function identity(item: unknown, keys: readonly string[], place: string): string {
   if (!isObject(item)) throw new NotMergeable(`${place}: must be an object`);
   const values = keys.map((key) => item[key] ?? keyDefaults[key]);
@@ -108,7 +113,10 @@ export function identity(item: unknown, keys: readonly string[], place: string):
   return JSON.stringify(values);
 }
 
-/** Ports are the only numbers; the API server rejects one that is text. */
+/**
+ * Reports whether a value is valid for a merge key. Port numbers are the only keys that are numbers: the API
+ * server rejects a port that is a string.
+ */
 const isMergeKey = (key: string, value: unknown): boolean =>
   typeof value === 'string' || (key === 'containerPort' && typeof value === 'number');
 

@@ -13,7 +13,7 @@ import {
 } from '../../hub-pod/scripts';
 import { PREPARE_CONTAINER, UNBAN_CONTAINER } from '../../hub-pod/termination-messages';
 
-/** Paths in the pod. The scripts get each of them as an argument. */
+/** Paths in the pod, which are passed to the scripts as arguments. */
 const CONFIG = '/config';
 const CONFIGURATION = '/hub-operator/configuration';
 const SECRETS = '/hub-operator/secrets';
@@ -22,7 +22,7 @@ const PARTS = '/hub-operator/configuration-parts';
 const INIT_VALUES = '/hub-operator/operator-ip';
 const TERMINATION_LOG = '/dev/termination-log';
 
-/** Keys of the ConfigMap `<hub>-operator-ip`, which are names of files in INIT_VALUES. */
+/** Keys of the ConfigMap `<hub>-operator-ip`, which become names of files in INIT_VALUES. */
 export const OPERATOR_IP_KEY = 'ip';
 export const ALLOW_DOWNGRADE_KEY = 'allow-downgrade';
 
@@ -35,12 +35,15 @@ const contentMounts = [
   { name: 'configuration-parts', mountPath: PARTS, readOnly: true },
 ];
 
-/** The hub's own timeouts for a stop add up to 210 s. A hub that is killed sooner can lose its database. */
+/**
+ * Termination grace period of the pod. The hub's own timeouts for a stop add up to 210 s, and a hub that is
+ * killed sooner can lose its database.
+ */
 export const GRACE_SECONDS = 240;
 
 /**
- * A command in the container: an `httpGet` comes from the address of the node, which the hub may have banned for what
- * came through it (rules.md, "Ban recovery").
+ * A probe that runs a command in the container. An `httpGet` probe would come from the address of the node,
+ * which the hub may have banned because of clients that connect through the node (rules.md, "Ban recovery").
  */
 const probe = (...mode: readonly string[]) => ({
   exec: { command: ['python3', '-I', '-S', '-c', PROBE, String(HUB_PORT), ...mode] },
@@ -83,15 +86,17 @@ type CommonFields = ReturnType<typeof commonFields>;
 function commonFields(spec: HubSpec) {
   return {
     image: imageOf(spec),
-    // Also of the init containers: a quota of limits refuses a pod with a container that has none.
+    // The init containers get the resources too: a quota on limits rejects a pod in which a container has
+    // none.
     ...(spec.resources && { resources: spec.resources }),
     ...(spec.imagePullPolicy && { imagePullPolicy: spec.imagePullPolicy }),
-    // The last lines of a crashed container are then in the status of the pod, and from there in that of the Hub.
+    // With this policy the last lines of a crashed container's log appear in the status of the pod, and from
+    // there in the status of the Hub.
     terminationMessagePolicy: 'FallbackToLogsOnError',
   };
 }
 
-/** Puts the generated files onto the volume, and refuses a downgrade. */
+/** The init container that puts the generated files onto the volume and refuses a downgrade. */
 function prepareContainer(common: CommonFields) {
   return {
     name: PREPARE_CONTAINER,
@@ -112,7 +117,7 @@ function prepareContainer(common: CommonFields) {
   };
 }
 
-/** Removes the ban on the operator's address before the hub reads its bans. */
+/** The init container that removes the ban on the operator's address before the hub reads its bans. */
 function unbanContainer(common: CommonFields) {
   return {
     name: UNBAN_CONTAINER,
@@ -134,10 +139,12 @@ function hubContainer({ timezone }: HubSpec, common: CommonFields) {
     ...common,
     env: [{ name: 'TZ', value: timezone }],
     ports: [{ name: 'http', containerPort: HUB_PORT, protocol: 'TCP' }],
-    // A hub answers while it migrates its database, since its frontend comes first. Packages that it installs before may take long.
+    // A hub responds while it migrates its database, since it starts its frontend first. The installation of
+    // packages before that may take long.
     startupProbe: { ...probe(), periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 1800 },
     readinessProbe: { ...probe(), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
-    // The startup probe counts for the first start in the container only. A hub that restores a backup restarts inside it.
+    // The startup probe covers only the first start in the container. A hub that restores a backup restarts
+    // inside the container.
     livenessProbe: { ...probe('live', CONFIG), periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 },
     volumeMounts: [configMount, ...contentMounts],
   };
@@ -147,8 +154,8 @@ function volumes(hub: Hub) {
   const names = objectNames(hub.metadata.name);
   return [
     { name: CONFIG_VOLUME, persistentVolumeClaim: { claimName: claimName(hub) } },
-    // Without its HubConfiguration the pod must still be able to start again, and a hub that runs keeps its files:
-    // beneath the generated content is the last one that the hub accepted.
+    // Both ConfigMaps are optional. If the HubConfiguration is deleted, its generated ConfigMap is gone, and
+    // the pod starts with the content that the hub accepted last.
     {
       name: 'configuration',
       projected: {
@@ -159,8 +166,8 @@ function volumes(hub: Hub) {
       },
     },
     deliveryVolume(hub.metadata.name),
-    // Beside the configuration, not over it: parts of another content, and a ConfigMap of a person with such a name, hide none
-    // of its files.
+    // The parts have a folder of their own, so that they hide no file of the configuration: they may belong
+    // to another content, or a ConfigMap of this name may belong to a user.
     {
       name: 'configuration-parts',
       projected: {
@@ -172,7 +179,7 @@ function volumes(hub: Hub) {
   ];
 }
 
-/** The image of `spec.image` and `spec.version`: `repository:tag`, or `repository@sha256:…` */
+/** The image of `spec.image` and `spec.version`, as `repository:tag` or `repository@sha256:…`. */
 export function imageOf({ image, version }: Pick<HubSpec, 'image' | 'version'>): string {
   return version.startsWith('sha256:') ? `${image}@${version}` : `${image}:${version}`;
 }

@@ -2,12 +2,19 @@ import { posix } from 'node:path';
 import { isObject } from '../../../base/is-object';
 import { identity, mergeKeys, type PodTemplate } from './merge';
 
-/** The path of the first part of the operator's pod template that the merged one lacks or changes; undefined: none. */
+/**
+ * The path of the first part of the operator's pod template that the merged template lacks or changes.
+ *
+ * @returns undefined when all protected parts are there
+ */
 export function lostPart(own: PodTemplate, merged: PodTemplate): string | undefined {
   return lost(protectedParts(own), merged, '', '') ?? alteredStart(own, merged) ?? coveredMount(own, merged);
 }
 
-/** The parts that the operator needs. Images, resources, probes, the security context and so on may be replaced. */
+/**
+ * The parts of the pod template that the operator needs. Images, resources, probes, security contexts and
+ * other fields may be replaced.
+ */
 function protectedParts(own: PodTemplate): unknown {
   const { metadata, spec } = own as { metadata: object; spec: PodParts };
   return {
@@ -30,7 +37,10 @@ interface PodParts {
   readonly volumes: readonly unknown[];
 }
 
-/** An init container of ours must run with our arguments only, and to completion. */
+/**
+ * The first added field that would keep an init container of the operator from running to completion with the
+ * operator's arguments.
+ */
 function alteredStart(own: PodTemplate, merged: PodTemplate): string | undefined {
   const named = (template: PodTemplate) =>
     (template as { spec: PodParts }).spec.initContainers as readonly Record<string, unknown>[];
@@ -42,7 +52,7 @@ function alteredStart(own: PodTemplate, merged: PodTemplate): string | undefined
   return undefined;
 }
 
-/** A mount of the same path in another spelling hides ours. */
+/** The first mount that hides one of the operator's, by a different spelling of the same path. */
 function coveredMount(own: PodTemplate, merged: PodTemplate): string | undefined {
   for (const list of ['initContainers', 'containers'] as const) {
     const present = (merged as unknown as { spec: PodParts }).spec[list];
@@ -61,7 +71,10 @@ const pathsOf = ({ volumeMounts }: { readonly volumeMounts: unknown }): string[]
 
 const plain = (path: string): string => posix.resolve('/', path);
 
-/** Objects that an added field changes: a mount of a sub path, a volume that lacks files. */
+/**
+ * Objects that no field may be added to, since it would change their meaning, for example a mount's `subPath`
+ * or the `items` of a volume.
+ */
 const closedObjects = new Set([
   'spec.containers.volumeMounts',
   'spec.initContainers.volumeMounts',
@@ -72,7 +85,12 @@ const closedObjects = new Set([
   'spec.volumes.secret',
 ]);
 
-/** @param path of the merge keys; `shown` is the same path with the names of the items */
+/**
+ * Compares the operator's parts with the merged template.
+ *
+ * @param path path for the lookup of merge keys
+ * @param shown the same path with names of items, for the message
+ */
 function lost(expected: unknown, present: unknown, path: string, shown: string): string | undefined {
   if (expected === undefined) return undefined;
   const keys = mergeKeys[path];

@@ -1,6 +1,8 @@
 const SUFFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 
-/** A Kubernetes quantity as a number for comparisons: `500m` is 0.5, `1Ki` is 1024. NaN for any other text. */
+/**
+ * A Kubernetes quantity as a number for comparisons: `500m` is 0.5, `1Ki` is 1024. NaN for any other text.
+ */
 export function parseQuantity(quantity: string): number {
   const [, digits, exponent, suffix = ''] =
     /^([+-]?(?:\d+\.?\d*|\.\d+))(?:[eE]([+-]?\d+))?([numkKMGTPE]i?)?$/.exec(quantity) ?? [];

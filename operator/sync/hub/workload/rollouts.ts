@@ -15,7 +15,10 @@ import type { StatefulSet } from '../../hub-pod/owned-objects';
 import type { Occupation, PodRestarts } from '../../hub-pod/pod-restarts';
 import type { EventSpec } from '../../../runtime/event-spec';
 
-/** Milliseconds until a changed pod template may be applied, and why it waits, for people. 0: now. */
+/**
+ * Milliseconds until a changed pod template may be applied, 0 for now. `notice` tells users the cause of the
+ * delay.
+ */
 interface RolloutDelay {
   readonly delay: number;
   readonly notice?: string;
@@ -30,10 +33,13 @@ const NOTICES: Readonly<Record<Occupation, string>> = {
 export class Rollouts {
   private readonly debounce: RolloutDebounce;
   private readonly turns: RolloutTurns;
-  /** Whether a person has caused the pending change: a change of the Hub, its configuration, its secrets or its communities. */
+  /**
+   * Reports per Hub whether a user has caused the pending change, by a change of the Hub, its configuration,
+   * its secrets or its community repositories.
+   */
   private readonly isRequested: PerHub<boolean>;
 
-  /** @param isLoading whether a configuration is being loaded into the hub, which may need a restart as well */
+  /** @param isLoading whether a configuration is being loaded into the hub, which may need a restart too */
   constructor(
     services: Pick<Services, 'applier' | 'clock' | 'cache' | 'requeue'>,
     private readonly restarts: PodRestarts,
@@ -44,7 +50,7 @@ export class Rollouts {
     this.isRequested = new PerHub(services.cache);
   }
 
-  /** When `desired` may replace `present`. */
+  /** The time until `desired` may replace `present`. */
   async delay(hub: Hub, present: StatefulSet | undefined, desired: Manifest): Promise<RolloutDelay> {
     await this.turns.endTurn();
     const remaining = this.debounce.remaining(hub, present, desired);
@@ -57,7 +63,8 @@ export class Rollouts {
       changesOf(hub, present, desired as unknown as StatefulSet).length > 0;
     this.isRequested.set(hub, isRequested);
     this.restarts.recordTemplate(hub, 'pending', isRequested);
-    // The next pod would get the former template, and a rollout would restart the hub once more.
+    // The pod is about to be deleted anyway. If the template waited, the next pod would get the former
+    // template, and the rollout would restart the hub a second time.
     if (this.restarts.isGoing(hub)) return { delay: 0 };
     if (remaining > 0) return { delay: remaining };
     const occupation = await this.restarts.occupation(hub);
@@ -67,18 +74,21 @@ export class Rollouts {
     return { delay: ROLLOUT_TURN, notice };
   }
 
-  /** The pod template is the desired one. */
+  /** Records that the pod template is the desired one. */
   recordApplied(hub: Hub): void {
     this.isRequested.delete(hub);
     this.restarts.recordTemplate(hub, 'current');
   }
 
-  /** Why the pod was deleted since the last call, without a changed template. */
+  /**
+   * The reason why the operator has deleted the pod since the last call, for another cause than a changed
+   * template.
+   */
   takeDeletion(hub: Hub): string | undefined {
     return this.restarts.takeReason(hub);
   }
 
-  /** The pod template cannot be applied now. */
+  /** Records that the pod template cannot be applied now. */
   recordHeld(hub: Hub): void {
     this.restarts.recordTemplate(hub, 'held');
   }
@@ -87,15 +97,15 @@ export class Rollouts {
 /** A template that differs from the applied one. Times are of the monotonic clock. */
 interface PendingTemplate {
   readonly digest: string;
-  /** Stable since then. */
+  /** The time since which the template is unchanged. */
   readonly since: number;
-  /** The first difference was seen then. */
+  /** The time at which any difference from the applied template was first seen. */
   readonly first: number;
 }
 
 /**
- * Waits until a changed pod template has been stable for a moment and nothing is being loaded into the hub, so that a
- * burst of changes to the Hub, its configuration and its secrets is one rollout.
+ * Delays a changed pod template until it has been stable for a moment and nothing is being loaded into the
+ * hub. A burst of changes to the Hub, its configuration and its secrets then causes one rollout.
  */
 export class RolloutDebounce {
   private readonly pending: PerHub<PendingTemplate>;
@@ -107,10 +117,15 @@ export class RolloutDebounce {
     this.pending = new PerHub(services.cache);
   }
 
-  /** Milliseconds until `desired` may replace `present`. Undefined: it is applied, or there is nothing to replace. */
+  /**
+   * Milliseconds until `desired` may replace `present`.
+   *
+   * @returns undefined when `desired` is already applied, or there is no StatefulSet to replace
+   */
   remaining(hub: Hub, present: StatefulSet | undefined, desired: Manifest): number | undefined {
     const { applier, clock } = this.services;
-    // The new StatefulSet carries the first hashes, or a second rollout would follow at once.
+    // A new StatefulSet is created without delay. Its template already has the hashes of the first
+    // configuration, so that no second rollout follows.
     if (!present || applier.matchesLastApplied(present, desired, { owner: hub })) {
       this.pending.delete(hub);
       return undefined;
@@ -127,13 +142,14 @@ export class RolloutDebounce {
 
 interface Turn {
   readonly hub: Hub;
-  /** The beginning of the turn of the hub, by the monotonic clock. */
+  /** Start of the turn, by the monotonic clock. */
   readonly since: number;
 }
 
 /**
- * Restarts hubs one after another where the operator is the cause: its next version may have another pod template for all
- * hubs. A hub has its turn until it has started with the template, or for {@link ROLLOUT_TURN}.
+ * Restarts hubs one at a time if the operator itself is the cause: an update of the operator may change the
+ * pod template of all hubs. The turn of a hub ends when it has started with the new template, or after {@link
+ * ROLLOUT_TURN}.
  */
 class RolloutTurns {
   private turn: Turn | undefined;
@@ -145,7 +161,11 @@ class RolloutTurns {
     private readonly restarts: Pick<PodRestarts, 'hasStartedWithTemplate' | 'isRestarting'>,
   ) {}
 
-  /** Whether it is the turn of this hub, from now on. */
+  /**
+   * Tries to start the turn of this hub.
+   *
+   * @returns false when another hub has the turn; this hub is queued then
+   */
   async take(hub: Hub): Promise<boolean> {
     this.former ??= this.resume(hub).catch((error: unknown) => {
       this.former = undefined;
@@ -161,7 +181,10 @@ class RolloutTurns {
     return true;
   }
 
-  /** Gives the turn to another hub that is restarting: the process before this one may have begun that. */
+  /**
+   * Gives the turn to another hub that is restarting already, since an earlier process of the operator may
+   * have begun that restart.
+   */
   private async resume({ metadata: { uid } }: Hub): Promise<void> {
     for (const other of this.services.cache.list<Hub>('Hub')) {
       if (other.metadata.uid === uid || !(await this.restarts.isRestarting(other))) continue;
@@ -187,14 +210,14 @@ class RolloutTurns {
   }
 }
 
-/** Annotations of the pod template that change with what people write. */
+/** Annotations of the pod template that change with resources of users, and the cause to report for each. */
 const CAUSES = [
   [operatorAnnotations.configHash, 'its configuration'],
   [operatorAnnotations.secretsHash, 'its secrets'],
   [operatorAnnotations.communityHash, 'its community integrations'],
 ] as const;
 
-/** What people have changed between two pod templates of a Hub. */
+/** The changes by users between two pod templates of a Hub. */
 function changesOf(
   { metadata, status }: Pick<Hub, 'metadata' | 'status'>,
   before: StatefulSet,
@@ -206,10 +229,14 @@ function changesOf(
   return [...(isNewSpec ? ['its spec'] : []), ...changed.map(([, cause]) => cause)];
 }
 
-/** Names why the pod of a hub was deleted, as its HubConfiguration has asked for. */
+/** The event of a pod that was deleted at the request of its HubConfiguration. */
 export const deletionEvent = (reason: string): EventSpec => event(`The hub restarts: ${reason}.`);
 
-/** Names the cause of a rollout. Undefined: the pod template stays, and so does the pod. */
+/**
+ * The event that names the cause of a rollout.
+ *
+ * @returns undefined when the pod template is unchanged, so that the pod stays
+ */
 export function restartEvent(
   hub: Pick<Hub, 'metadata' | 'status'>,
   before: StatefulSet,

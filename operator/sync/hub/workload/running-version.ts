@@ -6,9 +6,10 @@ import type { Authenticated, HubContext, HubStep } from '../steps';
 import { imageOf } from './pod-template';
 
 /**
- * Says that the hub runs another version than `spec.version`: its image holds another one than its tag names, `spec.podTemplate` has an
- * image of its own, or the cluster has changed that of the pod. While a pod is to be replaced nothing is said, since the version is still
- * that of the former image.
+ * Reports that the hub runs another version than `spec.version`. Possible causes: its image contains another
+ * version than the tag says, `spec.podTemplate` has its own image, or the cluster has changed the image of
+ * the pod. While a pod is about to be replaced nothing is reported, since the hub still runs the former
+ * image.
  */
 export function checkRunningVersion(services: Pick<Services, 'cache'>): HubStep<HubContext & Authenticated> {
   return {

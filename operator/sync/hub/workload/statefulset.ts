@@ -24,10 +24,11 @@ import { lostPart } from './protected-parts';
 import { deletionEvent, restartEvent, type Rollouts } from './rollouts';
 
 /**
- * Ensures the StatefulSet that runs the hub, once there is a configuration to run it with. Leaves `status.configHash`
- * and `status.secretsHash`, the hashes that the pod template carries, and in `status.restartHeld` why it cannot be changed.
+ * Ensures the StatefulSet that runs the hub, as soon as there is a configuration. Sets `status.configHash`
+ * and `status.secretsHash` to the hashes in the pod template. If the StatefulSet cannot be changed,
+ * `status.restartHeld` says why.
  *
- * @param rollouts undefined in a dry-run: nothing is waited for
+ * @param rollouts undefined in a dry-run, which has no delays
  */
 export function ensureStatefulSet(
   services: Pick<Services, 'applier' | 'settings' | 'cache'>,
@@ -41,7 +42,7 @@ export function ensureStatefulSet(
       status['restartHeld'] = null;
       const deletion = rollouts?.takeDeletion(hub);
       if (deletion !== undefined) context.events.push(deletionEvent(deletion));
-      // First: it lifts a ban of a running hub, even if a later step is rejected.
+      // The init values come first: they lift a ban of a running hub, even if a later step fails.
       await ensureInitValues(services, hub, spec);
       const { claimProblem } = context;
       if (claimProblem?.isChecked) return claimProblem.outcome;
@@ -50,7 +51,8 @@ export function ensureStatefulSet(
       const left = leftAllowance(hub, spec, context.claim);
       if (left !== undefined) notices.push(left);
       const { namespace, name } = hub.metadata;
-      // Not from the cache: by an older one, a rollout that has begun would be held back, or its hashes taken back.
+      // Read from the API server, since an outdated StatefulSet from the cache could delay a rollout that has
+      // already begun, or bring back its former hashes.
       const present = await applier.find<StatefulSet>(
         builtin.StatefulSet,
         namespace,
@@ -73,7 +75,7 @@ export function ensureStatefulSet(
           ? present
           : await applier.apply<StatefulSet>(builtin.StatefulSet, desired.manifest, { owner: hub });
       if (delay > 0) {
-        // A manifest that the API server rejects is reported without the delay.
+        // The dry run reports a manifest that the API server rejects before the delay is over.
         await applier.dryRun(builtin.StatefulSet, desired.manifest, { owner: hub });
         requeueAfter(context, delay);
         if (notice) notices.push(notice);
@@ -98,14 +100,14 @@ export function ensureStatefulSet(
   };
 }
 
-/** Whether the hub runs on this claim and in this image already. */
+/** Reports whether the hub already runs on this claim and with this image. */
 function runsLike(present: StatefulSet | undefined, desired: Manifest, claim: string): boolean {
   const next = (desired as unknown as StatefulSet).spec.template.spec;
   const before = present?.spec.template.spec;
   return configClaimOf(before) === claim && hubImageOf(before) === hubImageOf(next);
 }
 
-/** The desired StatefulSet with `spec.podTemplate` merged in, or a sentence that says why that cannot be done. */
+/** The desired StatefulSet with `spec.podTemplate` merged in. If it cannot be merged, a sentence says why. */
 export function statefulSet(
   hub: Hub,
   spec: HubSpec,
@@ -129,7 +131,8 @@ export function statefulSet(
     const manifest = workloadManifest(builtin.StatefulSet, hub, {
       replicas: 1,
       serviceName: objectNames(hub.metadata.name).workload,
-      // With OrderedReady a pod that never gets ready is not replaced by a corrected template.
+      // With the policy OrderedReady, a pod that never becomes ready is not replaced when the template is
+      // corrected.
       podManagementPolicy: 'Parallel',
       updateStrategy: { type: 'RollingUpdate' },
       revisionHistoryLimit: 2,
@@ -144,8 +147,8 @@ export function statefulSet(
 }
 
 /**
- * Where `spec.podTemplate` gives the hub another image, our init containers run in that one as well: they compare its
- * version with the one on the volume, and check the configuration with it.
+ * If `spec.podTemplate` replaces the image of the hub, the operator's init containers use that image too:
+ * they compare its version with the version on the volume, and check the configuration with it.
  */
 function withImageOfHub(own: PodTemplate, merged: PodTemplate): PodTemplate {
   const containersOf = (template: PodTemplate, list: 'containers' | 'initContainers') =>
@@ -161,9 +164,9 @@ function withImageOfHub(own: PodTemplate, merged: PodTemplate): PodTemplate {
 }
 
 /**
- * Ensures the ConfigMap `<hub>-operator-ip` with the values that the init containers read: the operator's address, and
- * whether an older version may start. They are not part of the pod template, since a change of them must not restart a
- * hub that runs.
+ * Ensures the ConfigMap `<hub>-operator-ip` with the values that the init containers read: the operator's
+ * address, and whether an older version may start. They are not part of the pod template, since a change of
+ * them must not restart a running hub.
  */
 async function ensureInitValues(
   { applier, settings }: Pick<Services, 'applier' | 'settings'>,

@@ -24,8 +24,9 @@ interface ClaimState {
 }
 
 /**
- * Ensures the claim for `/config`. Sets the condition `StorageReady`, which reports every problem of the claim: the
- * reconcile continues with the claim as it is (rules.md, "Storage"). A claim that serves another Hub is not touched.
+ * Ensures the claim for `/config`. The condition `StorageReady` reports every problem of the claim, and the
+ * reconcile continues with the existing claim (rules.md, "Storage"). A claim that serves another Hub is not
+ * touched.
  */
 export function ensureStorage(services: StorageServices): WorkloadStep<HubContext, WithClaim> {
   const conflicts = new ClaimConflicts(services);
@@ -43,15 +44,16 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
         if (!reconcile.dryRun) await separateDelivered(services, hub, volume);
       };
       const { claim, condition } = await ensureClaim(services, hub, context.spec.storage, separate);
-      // Before the pod starts: the hub runs all definitions that are mounted.
+      // The definitions are separated before the pod starts: the hub runs all definitions that are mounted.
       if (claim) await separate(claim.metadata.uid);
       const notice = keptNotice(services, hub);
       if (notice !== undefined) context.notices.push(notice);
-      // `existingClaim` may name the claim that this Hub has created before: from then on it is the user's.
+      // `existingClaim` may name a claim that this Hub created earlier. From now on the claim belongs to the
+      // user.
       if (claim && context.spec.storage.existingClaim && !reconcile.dryRun)
         await removeOwnerReference(services, hub, builtin.PersistentVolumeClaim, claim);
       conditions['StorageReady'] = condition;
-      // Only our own claims are watched.
+      // Only claims of the operator are watched.
       if (condition.status !== 'True') requeueAfter(context, DEPENDENCY_REQUEUE);
       return claim ? { claim } : withoutClaim(waiting('PodNotReady', condition.message, DEPENDENCY_REQUEUE));
     },
@@ -68,7 +70,10 @@ const withoutClaim = (outcome: Outcome): WithClaim => ({
   claimProblem: { outcome, isChecked: true },
 });
 
-/** @param separate delivered definitions of other volumes from those of this one, before the claim is there for a pod that waits for it */
+/**
+ * @param separate moves delivered definitions of other volumes away before the claim exists, since a pod may
+ * be waiting for it
+ */
 async function ensureClaim(
   services: StorageServices,
   hub: Hub,
@@ -77,9 +82,10 @@ async function ensureClaim(
 ): Promise<ClaimState> {
   const { applier } = services;
   const name = claimName(hub);
-  // Not from the cache: it has only our own claims, and one that is being deleted or has grown must be seen at once.
+  // Read from the API server: the cache has only the operator's own claims, and a deletion or an expansion
+  // must be seen at once.
   const present = await applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, name);
-  // The claim of a former Hub of that name is on its way out: this Hub gets a new one.
+  // A claim of a former Hub of this name is about to be deleted. This Hub gets a new claim.
   const isFormer = present && controllerOf(present) && !applier.isOurs(present, hub);
   if (present?.metadata.deletionTimestamp && (desired.existingClaim || !isFormer))
     return { claim: present, condition: terminating(hub, name) };
@@ -92,7 +98,7 @@ async function ensureClaim(
   }
   if (!present) await separate(undefined);
   const problems = present ? differences(present, desired) : [];
-  // An existing claim of that name that the operator did not create is used unchanged.
+  // An existing claim of this name that the operator did not create is used unchanged.
   if (present && !isFormer && !applier.isOurs(present, hub))
     return { claim: present, condition: await storageReady(services, present, problems) };
   return applyClaim(services, hub, desired, present, problems);
@@ -120,10 +126,10 @@ async function applyClaim(
     const claim = await apply(claimSpec(desired, present));
     return { claim, condition: await storageReady(services, claim, problems) };
   } catch (error) {
-    // An admission plugin answers 403 where the class cannot expand its volumes.
+    // If the storage class cannot expand its volumes, an admission plugin rejects the new size with 403.
     const size = present && requestOf(present);
     if (!(error instanceof ObjectRejected) || size === undefined) throw error;
-    // `retain` takes effect all the same.
+    // The former size is applied, so that the other fields, such as `retain`, take effect.
     const claim = await apply(claimSpec({ ...desired, size }, present));
     return { claim, condition: mismatch(...problems, error.message) };
   }
@@ -157,7 +163,10 @@ function expanding({ metadata: { name }, status }: Claim, size: string): Conditi
   return condition('False', 'Expanding', message);
 }
 
-/** The spec to apply. Of a claim that exists only the size can change, once it is bound, and only upwards. */
+/**
+ * The spec of the claim to apply. In an existing claim only the size can change: once it is bound, and only
+ * upwards.
+ */
 export function claimSpec(
   desired: StorageSpec,
   present: Claim | undefined,
@@ -171,7 +180,7 @@ export function claimSpec(
   };
 }
 
-/** How a claim that was found differs from the spec, one sentence each, with the way out. */
+/** The differences between an existing claim and the spec. Each is a sentence that says how to resolve it. */
 export function differences(claim: Claim, desired: StorageSpec): string[] {
   const { name } = claim.metadata;
   const { storageClassName, accessModes = [] } = claim.spec;
@@ -202,14 +211,17 @@ function sizeToRequest(desired: StorageSpec, present: Claim | undefined): string
   const requested = present && requestOf(present);
   if (requested === undefined) return desired.size;
   if (present?.status?.phase !== 'Bound' || isShrinking(desired, present)) return requested;
-  // A volume may be larger than its claim asked for: it is large enough without an expansion.
+  // A volume may be larger than its claim requested, so it may already be large enough.
   const capacity = present.status.capacity?.storage;
   const size = parseQuantity(desired.size);
   const isEnough = size > parseQuantity(requested) && size <= parseQuantity(capacity ?? '0');
   return isEnough ? requested : desired.size;
 }
 
-/** Less than both the request and the volume. A request that could not be fulfilled may be taken back. */
+/**
+ * Reports whether the desired size is less than both the request and the volume. A request that could not be
+ * fulfilled may be reduced.
+ */
 function isShrinking(desired: StorageSpec, claim: Claim): boolean {
   const requested = requestOf(claim);
   const sizes = [requested, claim.status?.capacity?.storage ?? requested];
@@ -218,7 +230,10 @@ function isShrinking(desired: StorageSpec, claim: Claim): boolean {
 
 const requestOf = ({ spec }: Claim): string | undefined => spec.resources?.requests?.storage;
 
-/** The claim was deleted while the hub uses it. This cannot be undone; the claim exists until the pod ends. */
+/**
+ * The condition of a claim that was deleted while the hub uses it. The deletion cannot be undone, but the
+ * claim exists until the pod ends.
+ */
 const terminating = (hub: Hub, claim: string): ConditionValue =>
   mismatch(
     `${claim} is being deleted, and its data with it as soon as the pod ${objectNames(hub.metadata.name).pod} ends: make a backup, keep it elsewhere, then delete the pod.`,

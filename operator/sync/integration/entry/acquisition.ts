@@ -24,9 +24,9 @@ import { endCreation, isCompleted, leftEntries } from './interrupted';
 import { entryHash, entryHashes, NO_ENTRY } from './status';
 import { adoptableOf } from './candidates';
 
-// Gets a resource its entry: one that exists is adopted, or a config flow makes one.
+// Acquires an entry for a resource: an existing one is adopted, or a config flow creates one.
 
-/** No entry yet: one is adopted, or made. */
+/** Adopts or creates an entry for a resource that has none yet. */
 export async function acquire(reconcile: IntegrationReconcile): Promise<Outcome> {
   const { cached, client, draining, hub, resource, status } = reconcile;
   if (draining) return inProgress(reconcile, undefined);
@@ -39,14 +39,15 @@ export async function acquire(reconcile: IntegrationReconcile): Promise<Outcome>
     const operation = startOperation(reconcile, 'create', (started) => createEntry(reconcile, started));
     return inProgress(reconcile, operation);
   }
-  // Asked before the entries are looked at: the hub shows an entry before it answers the flow that makes it.
+  // Running flows are checked before the entries, since the hub shows a new entry before it answers the flow
+  // that created that entry.
   const maker = hub.otherFlow(resource);
   const known = await adoptable(reconcile);
   if (maker) return known ? domainBusy(maker) : (stillFailed(reconcile) ?? domainBusy(maker));
   if (known) return adopt(reconcile, known);
   const failed = stillFailed(reconcile);
   if (failed) return failed;
-  // The event of an entry that a person has just made may not have arrived.
+  // The event of an entry that a user has just created may not have arrived.
   const now = { ...reconcile, entries: await client.configEntries.refreshed() };
   const found = await adoptable(now);
   return found ? adopt(now, found) : begin(now);
@@ -70,9 +71,9 @@ export function begin(reconcile: IntegrationReconcile, events: readonly EventSpe
 }
 
 /**
- * Ends a flow that makes an entry and whose end was not observed. The entry that it made becomes that of the resource, and
- * takes the place of the former one unless other answers are desired by now. An entry that a person may have made is adopted at
- * most, and no other one is made beside it.
+ * Ends a flow that creates an entry and whose end was not observed. If it created an entry, the resource gets
+ * it, in place of a former entry unless the answers have changed since. An entry that may be a user's can
+ * only be adopted, and no other entry is created beside it.
  */
 export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promise<Outcome> {
   const { cached, client, context, draining, hashes, hub, key, resource, spec, status } = reconcile;
@@ -81,7 +82,7 @@ export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promi
   if (running) return domainBusy(running);
   const { made, unclear, later } = await endCreation(resource, client, hub);
   const { entryID, pendingFlow, configHash, answerHashes } = status;
-  // An integration may have had the hub replace it by the new one.
+  // Undefined if the former entry is gone: an integration may have made the hub replace it by the new one.
   const former = (await client.configEntries.all()).has(entryID ?? '') ? entryID : undefined;
   const adopted = former === undefined && !context.forced ? adoptableOf(unclear, spec) : undefined;
   cached.isUnclear = unclear.length > 0 && !adopted && !context.forced;
@@ -107,12 +108,12 @@ export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promi
     : takeOwnership(reconcile, found, { hashes: {}, key, events }, { configHash, answerHashes });
 }
 
-/** The part of a reconcile that says which entry may be adopted; `kubectl hub diff` asks as well. */
+/** The part of a reconcile that determines which entry may be adopted. `kubectl hub diff` uses it too. */
 type Adoption = Pick<IntegrationReconcile, 'client' | 'entries' | 'resource' | 'spec'> & {
   readonly hub: Pick<IntegrationContext, 'ownerOf'>;
 };
 
-/** An entry that exists and that the resource may have without a flow. */
+/** An existing entry that the resource can adopt without a flow. */
 export async function adoptable(reconcile: Adoption): Promise<ConfigEntry | undefined> {
   const { client, entries, spec } = reconcile;
   if (spec.adopt === 'Never') return undefined;
@@ -129,7 +130,10 @@ export async function adoptable(reconcile: Adoption): Promise<ConfigEntry | unde
   return isOfChosenType(ids, options) ? found : undefined;
 }
 
-/** The hub shows no answers of an adopted entry. They are taken to be those of the spec, until the spec changes. */
+/**
+ * Adopts an entry. The hub does not return the answers of an entry, so they are assumed to be those of the
+ * spec until the spec changes.
+ */
 export function adopt(
   reconcile: IntegrationReconcile,
   entry: ConfigEntry,
@@ -171,7 +175,7 @@ export function takeOwnership(
   return inProgress(reconcile, undefined, 0, fields, events);
 }
 
-/** The entry takes the place of the former one, which is removed next (removal.ts). */
+/** Replaces the former entry by the new one. The former entry is removed next (removal.ts). */
 export function replace(
   reconcile: IntegrationReconcile,
   entry: ConfigEntry,
@@ -186,7 +190,7 @@ export function replace(
   return takeOwnership(reconcile, entry, acquired, { pendingFlow, ...status });
 }
 
-/** The entry that a flow has named by its end, and that no resource owns. */
+/** The entry that a flow's abort refers to, if no resource owns it. */
 export function namedEntry(
   reconcile: IntegrationReconcile,
   { problem, changed = [] }: Failed,

@@ -4,9 +4,9 @@ import type { HubIntegrationSpec } from '../../../kinds/integration';
 import { SUCCESS } from '../flow/run';
 
 /**
- * The title by which an entry is recognized: `spec.title`, or the plain answer to `name`, which helpers use as their
- * title. Without the second rule, the first resource of a domain would take over a helper that a person made for
- * something else.
+ * The title by which an entry is recognized: `spec.title`, or else the answer to `name`, which helpers use as
+ * their title. Without the answer to `name`, the first resource of a domain would adopt a helper that a user
+ * created for another purpose.
  */
 export function desiredTitle({ title, steps = [], configuration }: HubIntegrationSpec): string | undefined {
   if (title !== undefined) return title;
@@ -16,7 +16,7 @@ export function desiredTitle({ title, steps = [], configuration }: HubIntegratio
   return names[0]?.value;
 }
 
-/** Whether the spec describes a device or an account, of which a domain may have several. */
+/** Reports whether the spec describes a device or an account, of which a domain may have several. */
 export function isConfigured({ configuration = {}, steps = [] }: HubIntegrationSpec): boolean {
   return Object.keys(configuration).length > 0 || steps.length > 0;
 }
@@ -27,30 +27,32 @@ export function chosenOptions({ steps = [] }: HubIntegrationSpec): readonly stri
 }
 
 /**
- * Helpers of several types, such as templates, share a domain: which type an entry has is seen from its entities, since
- * the option that was chosen for it is their domain. An entry without entities may be of any type.
+ * Reports whether an entry has the type that the spec chooses. Helpers of several types, such as templates,
+ * share a domain. The type of an entry is known from its entities, since the chosen menu option is also their
+ * domain. An entry without entities may have any type.
  */
 export function isOfChosenType(entityIds: readonly string[], options: readonly string[]): boolean {
   const domains = entityIds.map(domainOf);
   return domains.length === 0 || domains.some((domain) => options.includes(domain));
 }
 
-/** Entries of the domain that are no dismissed discovery. */
+/** Entries of the domain, without ignored discoveries. */
 export function entriesOf(entries: Iterable<ConfigEntry>, domain: string): readonly ConfigEntry[] {
   return [...entries].filter((entry) => entry.domain === domain && entry.source !== 'ignore');
 }
 
-/** The ids of all entries of a domain, with dismissed discoveries. */
+/** The ids of all entries of a domain, including ignored discoveries. */
 export function idsOfDomain(entries: Iterable<ConfigEntry>, domain: string): readonly string[] {
   return [...entries].filter((entry) => entry.domain === domain).map(({ entry_id: id }) => id);
 }
 
 /**
- * The entry to adopt before a flow runs (rules.md, "Integrations"): the one of that title; without a title, the single
- * entry of a domain that has no second one. Of several with one title, none: the choice would be ambiguous.
+ * The entry to adopt before a flow runs (rules.md, "Integrations"): the entry with that title, or without a
+ * title the only entry of a domain that cannot have a second one. If several have the title, none is adopted,
+ * since the choice would be ambiguous.
  *
  * @param present entries of the domain
- * @param isOnlyOne nothing tells the entry from another one of its domain
+ * @param isOnlyOne nothing distinguishes the entry from others of its domain
  */
 export function entryToAdopt(
   present: readonly ConfigEntry[],
@@ -68,8 +70,8 @@ export function entryToAdopt(
 }
 
 /**
- * The entry that a flow has named by an end without an entry of its own: the one that it changed, or the only one of its
- * domain. One with another title than `spec.title` may be of another account.
+ * The entry that a flow's abort refers to: the entry that the flow changed, or the only entry of its domain.
+ * An entry whose title differs from `spec.title` may be of another account.
  *
  * @param changed ids of the entries that were changed while the flow ran
  */
@@ -82,7 +84,7 @@ export function entryNamedBy(
 ): ConfigEntry | undefined {
   const hasChanged = SUCCESS.test(key);
   const ofFlow = hasChanged ? present.filter((each) => changed.includes(each.entry_id)) : [];
-  // A change to equal data is none for the hub.
+  // The hub reports no change if the new data are equal.
   const isOfTitle = title === undefined || (hasChanged && present.every((each) => each.title === title));
   const namesAny = hasChanged || key === 'already_configured';
   const isOnlyOne = /^single_instance/.test(key) || (namesAny && isOfTitle);

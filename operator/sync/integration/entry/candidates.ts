@@ -2,32 +2,38 @@ import type { ConfigEntry, ConfigSubentry } from '../../../client/connection/flo
 import { FLOW_LIMIT, FLOW_REQUEST_LIMIT } from '../../../base/limits';
 import type { HubIntegrationSpec, PendingFlow } from '../../../kinds/integration';
 
-// Objects that a flow may have made whose end was not observed. The hub puts no mark of the flow on them. A time proves
-// nothing: people make entries at any time, and clocks differ. A time only excludes objects that came after the longest flow.
+// Finds objects that may have been created by a flow whose end was not observed. The hub does not mark them
+// with the flow. A time proves nothing, since users create entries at any time and clocks differ: it only
+// excludes objects that were created after the longest possible flow.
 
-/** Entries that a flow may have made. */
+/** Entries that a flow may have created. */
 export interface Candidates {
-  /** The hub ties it to the flow. */
+  /** The entry that the hub links to the flow. */
   readonly made?: ConfigEntry | undefined;
-  /** The flow or a person made them. */
+  /** Entries that either the flow or a user created. */
   readonly unclear: readonly ConfigEntry[];
-  /** Made after the longest flow. */
+  /** Entries that were created after the longest possible flow. */
   readonly later: readonly ConfigEntry[];
 }
 
 export const NO_CANDIDATES: Candidates = { unclear: [], later: [] };
 
-/** Seconds within which a flow makes something. */
+/** Seconds within which a flow creates an object. */
 const FLOW_WINDOW = (FLOW_LIMIT + FLOW_REQUEST_LIMIT) / 1_000;
 
-/** Seconds by which two measurements of one clock may differ: an answer of the hub has whole seconds, and may take long. */
+/**
+ * Seconds by which two measurements of one clock may differ: times in responses of the hub are whole seconds,
+ * and a response may take long.
+ */
 const CLOCK_ERROR = 5;
 
 /**
- * Whether something was made after the longest flow that was started then. Known only while the hub's clock is ahead of the
- * operator's by as much as at the start of the flow: a hub without a battery for its clock sets it some time after its start.
+ * Reports whether an object was created after the longest possible duration of the flow. This is only known
+ * while the difference between the clocks of hub and operator is the same as at the start of the flow: a hub
+ * without a battery for its clock sets it some time after its start.
  *
- * @param at seconds since 1970 by the hub's clock. A hub before 2024.8 does not show it
+ * @param at creation of the object, in seconds since 1970 by the hub's clock; undefined for a hub before
+ * 2024.8, which does not return it
  * @param offset seconds by which the hub's clock is ahead now
  */
 export function isAfterFlow(
@@ -41,17 +47,21 @@ export function isAfterFlow(
   return isSameClock && sinceStart > FLOW_WINDOW + CLOCK_ERROR;
 }
 
-/** A flow makes its entry, waits until that is set up, and ends. The hub cancels the set-up when the connection closes. */
+/**
+ * Reports whether an entry looks as if its flow was interrupted. A flow creates its entry, waits until that
+ * is set up, and ends. If the connection closes before, the hub cancels the set-up.
+ */
 const isUnfinished = ({ state, reason, disabled_by: disabledBy }: ConfigEntry): boolean =>
   disabledBy === null &&
   (['not_loaded', 'setup_in_progress'].includes(state) || (state === 'setup_error' && reason === null));
 
 /**
- * The entries that an interrupted flow may have made: of a user's flow, which the domain did not have before. While the flow
- * is open, only one whose set-up has not ended can be of it, and any other one is a person's.
+ * The entries that an interrupted flow may have created: those from a user's flow that the domain did not
+ * have before. While the flow is open, it can only have created an entry whose set-up has not ended, and
+ * every other entry was created by a user.
  *
  * @param free entries of the domain that no resource owns
- * @param title by which an entry of the resource is recognized
+ * @param title title by which an entry of the resource is recognized
  */
 export function candidatesOf(
   pending: PendingFlow,
@@ -79,7 +89,7 @@ export function candidatesOf(
   return { unclear: titled.length > 0 ? titled : within, later };
 }
 
-/** The entry that may be adopted, of those that the flow or a person made. */
+/** The entry that may be adopted among those that the flow or a user created. */
 export function adoptableOf(
   unclear: readonly ConfigEntry[],
   { adopt, title }: Pick<HubIntegrationSpec, 'adopt' | 'title'>,
@@ -90,7 +100,10 @@ export function adoptableOf(
   return isAllowed ? only : undefined;
 }
 
-/** The subentries that an interrupted flow may have made. The hub makes one and ends the flow at once. */
+/**
+ * The subentries that an interrupted flow may have created. The hub ends a flow immediately after it creates
+ * a subentry.
+ */
 export function candidateSubentries(
   pending: PendingFlow,
   present: readonly ConfigSubentry[],
@@ -105,7 +118,11 @@ export function candidateSubentries(
 
 const ULID = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** The time with which the id of a subentry begins, in seconds since 1970; undefined: it is another kind of id. */
+/**
+ * The time at the beginning of a subentry's id (a ULID), in seconds since 1970.
+ *
+ * @returns undefined for another kind of id
+ */
 function timeOf(id: string): number | undefined {
   const digits = [...id.slice(0, 10)].map((digit) => ULID.indexOf(digit));
   if (digits.length < 10 || digits.includes(-1)) return undefined;

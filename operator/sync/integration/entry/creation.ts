@@ -7,7 +7,7 @@ import { configurationFailed, noneApplied, type FlowOperation, type OperationRes
 import { entriesOf, idsOfDomain } from './adoption';
 import { entryHash } from './status';
 
-/** Makes an entry by the flow of its integration. */
+/** Creates an entry by the flow of its integration. */
 export async function createEntry(
   reconcile: IntegrationReconcile,
   operation: FlowOperation,
@@ -22,9 +22,10 @@ export async function createEntry(
 }
 
 /**
- * Runs the flow of the integration with answers that no form of the entry takes, while the entry is still there. A second
- * entry takes its place. If the flow names the entry at its end, the answers are valid, and the entry has them, or has to be
- * removed before the flow runs again. After any other end, the entry stays.
+ * Runs the flow of the integration for changed answers that no form of the entry accepts, while the entry
+ * still exists. If the flow creates a second entry, it replaces the first. If the flow aborts because of the
+ * existing entry, the answers are valid: either the entry now has them, or it has to be removed before the
+ * flow runs again. After any other end, the entry stays.
  */
 export async function runAgain(
   reconcile: IntegrationReconcile,
@@ -47,7 +48,8 @@ export async function runAgain(
   const result = created(reconcile, end);
   if (result.type === 'created') {
     const unused = result.unused.filter((id) => changed.includes(id));
-    // The hub itself replaces an entry of the same unique id: without the former one, the new one stays.
+    // The hub itself replaces an entry with the same unique id. If the former entry is gone, the new one has
+    // to stay.
     const isReplaced = !(await client.configEntries.refreshed()).has(entry.entry_id);
     if (unused.length === 0 || isReplaced) return result;
     await client.configEntries.remove(result.entry.entry_id);
@@ -59,7 +61,8 @@ export async function runAgain(
   const after = (await client.configEntries.refreshed()).get(entry.entry_id);
   const isUpdated = after?.modified_at !== modifiedAt || (SUCCESS.test(key) && others === 0);
   if (after && isUpdated) return { type: 'applied', applied: noneApplied(changed) };
-  // Many integrations look for the device before they try a password.
+  // Many integrations search for the device before they try a password, so the abort does not prove that a
+  // secret is valid.
   const hasSecret = allAnswers(reconcile.answers).some(
     ({ id, isSecret }) => isSecret && changed.includes(id),
   );

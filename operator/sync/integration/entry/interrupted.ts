@@ -11,14 +11,19 @@ import { inProgress } from '../progress';
 import { desiredTitle, entriesOf, isConfigured } from './adoption';
 import { NO_CANDIDATES, candidatesOf, candidateSubentries, type Candidates } from './candidates';
 
-// A flow whose end was not observed: the process was killed, or the hub's response did not arrive.
+// Handles flows whose end was not observed, since the process was killed or the hub's response did not
+// arrive.
 
-/** Ends a flow that may be open in the hub. Resolves with whether it was. */
+/**
+ * Ends a flow that may be open in the hub.
+ *
+ * @returns whether it was open
+ */
 export async function abortFlow({ flows }: Pick<HubClient, 'flows'>, { kind, flowID }: PendingFlow) {
   return flowID !== undefined && flows.abort((kind ?? 'config') as FlowKind, flowID);
 }
 
-/** Ends a flow that makes an entry, and finds the entries that it may have made. */
+/** Ends a flow that creates an entry, and finds the entries that it may have created. */
 export async function endCreation(
   resource: IntegrationResource,
   client: HubClient,
@@ -27,7 +32,7 @@ export async function endCreation(
   const { pendingFlow: pending = {}, entryID } = resource.status ?? {};
   const wasOpen = await abortFlow(client, pending);
   const spec = defaulted(definition.spec, resource.spec);
-  // No form was answered. Only an integration without forms may have made an entry: by the start of its flow.
+  // No form was answered, so an entry can only have been created by the start of a flow without forms.
   if (pending.flowID === undefined && isConfigured(spec)) return NO_CANDIDATES;
   const present = entriesOf((await client.configEntries.refreshed()).values(), spec.domain);
   const made = present.find(({ entry_id: id }) => id === pending.madeID);
@@ -37,13 +42,15 @@ export async function endCreation(
   return candidatesOf(pending, free, { wasOpen, offset, title: desiredTitle(spec) });
 }
 
-/** States in which an entry is set up or removed: what comes of it shows whether it stays. */
+/** States in which an entry is being set up or removed, so that its final state is not known yet. */
 const CHANGING = ['setup_in_progress', 'unload_in_progress'];
 
 /**
- * Whether the entry of an interrupted flow is as the hub would have left it after the flow. The hub cancels its set-up when
- * the connection closes, and has such an entry only in memory: it is disabled and enabled once, by which the hub loads and
- * saves it. False: not yet.
+ * Ensures that the entry of an interrupted flow is in the state that a completed flow would have left. When
+ * the connection closes, the hub cancels the set-up and has the entry only in memory. The entry is disabled
+ * and enabled once, so that the hub loads and saves it.
+ *
+ * @returns false when this is not done yet
  */
 export async function isCompleted(
   { configEntries }: HubClient,
@@ -57,7 +64,10 @@ export async function isCompleted(
   return true;
 }
 
-/** Ends the flow of an update. A subentry that it may have made is not made again before a person has said whose it is. */
+/**
+ * Ends the flow of an update. If the flow may have created a subentry, it is not created again until a user
+ * has said whose it is.
+ */
 export async function endUpdate(reconcile: IntegrationReconcile, entry: ConfigEntry, pending: PendingFlow) {
   const { answers, client, context } = reconcile;
   const ended = () => inProgress(reconcile, undefined, 0, { pendingFlow: null });
@@ -65,18 +75,18 @@ export async function endUpdate(reconcile: IntegrationReconcile, entry: ConfigEn
   const { type, title, replaces } = pending.subentry ?? {};
   if (wasOpen || type === undefined || title === undefined || context.forced) return ended();
   const desired = answers.subentries?.find((each) => each.type === type && each.title === title);
-  // No form was answered: only a flow without forms may have made one, by its start.
+  // No form was answered, so a subentry can only have been created by the start of a flow without forms.
   if (pending.flowID === undefined && desired && desired.answers.length > 0) return ended();
   const present = await client.configEntries.subentries(entry.entry_id);
   const candidates = candidateSubentries(pending, present, client.rest.clockOffset);
   const isReplacement = present.some(({ subentry_id: id }) => id === replaces);
-  // One of that type and title is adopted as one that a person made.
+  // A subentry of that type and title is adopted, as if a user had created it.
   const isNamed = candidates.some((each) => each.title === title);
   if (candidates.length === 0 || (isNamed && !isReplacement)) return ended();
   return stalled('ConfigFlowFailed', unclearSubentries(entry, { type, title }, candidates, isReplacement));
 }
 
-/** Entries that no resource takes: the flow may have made one of them, and a person may have. */
+/** The event about entries that no resource takes, since either the flow or a user may have created them. */
 export function leftEntries(entries: readonly ConfigEntry[]): EventSpec {
   const titles = entries.map(({ title }) => `“${title}”`).join(', ');
   const [{ domain } = { domain: '' }] = entries;

@@ -24,7 +24,10 @@ import { finishReplacement } from './removal';
 import { appliedHash, DISABLED, disabledOutcome, entryOutcome, NO_ENTRY, seenStatus } from './status';
 import { EntryUpdate } from './update';
 
-/** Keeps an entry as its resource asks: what differs is applied, drift is corrected or reported, its state decides. */
+/**
+ * Maintains an entry: changed answers are applied, drift is corrected or reported, and the state of the entry
+ * becomes the outcome.
+ */
 export class EntryMaintenance {
   private readonly drift: DriftPolicy;
 
@@ -32,7 +35,7 @@ export class EntryMaintenance {
     this.drift = new DriftPolicy(services, definition);
   }
 
-  /** The resource has an entry by its status. */
+  /** Maintains the entry that status names. */
   async maintain(reconcile: IntegrationReconcile, entryId: string): Promise<Outcome> {
     const { client, entries, hub, key, resource, status } = reconcile;
     const { pendingFlow } = status;
@@ -42,8 +45,8 @@ export class EntryMaintenance {
     if (!entry) return this.onMissing(reconcile, entryId);
     hub.recordOwner(resource, entryId);
     if (pendingFlow) return endUpdate(reconcile, entry, pendingFlow);
-    // The key was lost: nothing can be compared, so nothing is done. Answers that were not applied before are still to
-    // be applied.
+    // The key was lost, so no answers can be compared, and recorded ones count as unchanged. Answers that
+    // were not recorded still have to be applied.
     if (!isComparable(status.configHash, key)) {
       const known = recorded(withNewKey(status.answerHashes ?? {}, reconcile.hashes), key);
       return inProgress(reconcile, undefined, 0, { ...seenStatus(reconcile, entry), ...known });
@@ -62,13 +65,14 @@ export class EntryMaintenance {
     const known = appliedAnswers(reconcile);
     const lost = await lostSubentries(reconcile, entry, known);
     const isLeft = spec.driftPolicy === 'Warn';
-    // One that is created again counts as not applied.
+    // A subentry that has to be created again counts as not applied.
     const before = isLeft ? known : without(known, lost);
     const isChanged = changedAnswers(before, hashes).length > 0;
     const reauth = await client.flowsInProgress.reauthOf(entry.entry_id);
     const person = reauth === undefined ? undefined : awaitsPerson(reconcile, reauth);
     const isAsked = reauth !== undefined && !person;
-    // Other answers may help, such as another host. An entry that only wants credentials is not replaced.
+    // Changed answers may solve a request for credentials, for example another host. But an entry is not
+    // replaced only because of that request.
     const isApplicable = entry.supports_reconfigure && spec.reconfigure !== 'Recreate';
     const isUpdate = isChanged && (!isAsked || isApplicable);
     const failed = isUpdate ? stillFailed(reconcile) : undefined;
@@ -86,7 +90,7 @@ export class EntryMaintenance {
     }
     if (person) return withStatus(person, seen);
     cached.failures.clear();
-    // Answers that only moved in the spec have other ids.
+    // Answers that only moved in the spec have new ids.
     const moved = { ...recorded(before, key), ...appliedHash(before) };
     const fields = isDeepStrictEqual(before, applied) ? seen : { ...seen, ...moved };
     if (drift) return drift;
@@ -97,7 +101,7 @@ export class EntryMaintenance {
     return withStatus(entryOutcome(entry, previous), fields);
   }
 
-  /** The entry was removed from the hub. */
+  /** The outcome when the entry was removed from the hub. */
   private onMissing(reconcile: IntegrationReconcile, entryId: string): Outcome {
     const { cached, hashes, key, resource, spec, status } = reconcile;
     const what = `The ${spec.domain} entry “${status.title ?? entryId}” was removed from the hub`;
@@ -105,7 +109,7 @@ export class EntryMaintenance {
     const left = this.drift.leave(resource, cached, difference);
     if (left) return left;
     const events = [this.drift.reportCorrected(`${what}: it is created again.`)];
-    // Only rejected credentials concern another entry, too.
+    // Failures concern only the removed entry, except rejected credentials.
     const rejected = rejectionHash('rejected', hashes, { spec: [], version: '', existing: [] }, key);
     const isRejected = status.rejectedHash === rejected;
     if (!isRejected) cached.failures.clear();
@@ -114,8 +118,10 @@ export class EntryMaintenance {
   }
 
   /**
-   * Title and `disabled_by`, which need no flow. Drift is a value that status has recorded otherwise for this generation.
-   * Undefined: they are as the spec asks.
+   * Corrects title and `disabled_by`, which need no flow. It counts as drift if status recorded another value
+   * for this generation.
+   *
+   * @returns undefined when both match the spec
    */
   private async correctEntry(
     reconcile: IntegrationReconcile,
@@ -154,7 +160,10 @@ export class EntryMaintenance {
   }
 }
 
-/** The answers that the entry has, with the present ids of those that moved, and without changes that are none. */
+/**
+ * The answers that the entry has. Moved answers have their present ids, and ineffective changes count as
+ * applied.
+ */
 export function appliedAnswers({ answers, hashes, key, status }: IntegrationReconcile): AnswerHashes {
   const { answerHashes = {}, configHash, unshownSteps } = status;
   const known = isComparable(configHash, key)
@@ -164,7 +173,7 @@ export function appliedAnswers({ answers, hashes, key, status }: IntegrationReco
   return withIneffective(known, hashes, unshownSteps, options);
 }
 
-/** Ids of the subentries that were applied, are still in the spec and were removed in the hub. */
+/** Ids of the subentries that were applied, are still in the spec, and were removed in the hub. */
 async function lostSubentries(
   { answers, client }: IntegrationReconcile,
   entry: ConfigEntry,

@@ -5,9 +5,14 @@ import type { IntegrationReconcile } from '../integration-context';
 import { configurationFailed, noneApplied, type FlowOperation, type OperationResult } from '../operation';
 import { inProgress, startOperation } from '../progress';
 
-// The hub asks for other credentials of an entry by a flow, which a person may answer in its UI, too.
+// Answers flows by which the hub asks for new credentials of an entry. A user may answer such a flow in the
+// hub's UI too.
 
-/** The outcome while a person has to answer the flow; undefined: the answers of the spec have not been tried. */
+/**
+ * The outcome while a user has to answer the flow.
+ *
+ * @returns undefined when the answers of the spec have not been tried
+ */
 export function awaitsPerson({ cached, configHash }: IntegrationReconcile, flowId: string) {
   const { confirmation } = cached;
   return confirmation?.key === confirmationKey(flowId, configHash)
@@ -23,8 +28,8 @@ export function reauthenticate(reconcile: IntegrationReconcile, flowId: string):
 }
 
 /**
- * Only a form that asks for an answer of the spec is answered. A form that asks only for a confirmation is a decision: it may
- * accept another device, or send a code to a person. The flow stays open for a person.
+ * Answers a form only if it asks for an answer of the spec. A form that only asks for a confirmation needs a
+ * decision: it may accept another device, or send a code to a user. Such a flow stays open for a user.
  */
 async function answer(
   reconcile: IntegrationReconcile,
@@ -50,6 +55,6 @@ async function answer(
 
 const confirmationKey = (flowId: string, configHash: string): string => `${flowId} ${configHash}`;
 
-/** The sentence of a request that the answers of the spec did not satisfy. */
+/** The message about a request that the answers of the spec did not satisfy. */
 export const reauthFailed = ({ domain, title }: ConfigEntry, why: string): string =>
   `The ${domain} entry “${title}” needs other credentials: change them in the Secret, or answer the hub’s request in its UI. ${why}`;

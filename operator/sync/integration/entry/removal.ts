@@ -8,9 +8,10 @@ import { begin } from './acquisition';
 import { entryHash } from './status';
 
 /**
- * Removes an entry, which the hub unloads before, then does `next`. False: not done yet.
+ * Removes an entry, which the hub unloads first, then calls `next`.
  *
- * @throws the error that the removal ended with
+ * @returns false while this is not done
+ * @throws the error with which the removal ended
  */
 export function removeEntry(
   { client, clock, hub, resource }: Pick<IntegrationReconcile, 'client' | 'clock' | 'hub' | 'resource'>,
@@ -22,23 +23,24 @@ export function removeEntry(
   try {
     return ensureRemoved(hub.of(resource), { kind: 'entry', ids: [id] }, how);
   } catch (error) {
-    // The hub rejected the removal, not the spec: the removal is tried again.
+    // The hub rejected the removal, not the spec, so the removal is tried again.
     if (error instanceof HubRejected) throw new HubFailed(`cannot remove the entry ${id}: ${error.message}`);
     throw error;
   }
 }
 
 /**
- * Removes the entry that another one replaces (`status.pendingFlow.replaces`): after the other one was made or, where the
- * hub has no place for two, before.
+ * Removes the entry that another one replaces (`status.pendingFlow.replaces`). This is done after the other
+ * entry was created or, if the hub cannot have both, before.
  */
 export async function finishReplacement(reconcile: IntegrationReconcile, former: string): Promise<Outcome> {
   const { client, draining, entries, hub, resource, status } = reconcile;
   if (draining) return inProgress(reconcile, undefined);
   const { entryID = '' } = status;
-  // A hub that was restored from a backup may have only the former one.
+  // A hub that was restored from a backup may have only the former entry.
   if (entryID !== former && entries.has(entryID)) {
-    // The entities of the new entry may have been those of the former entry, which the hub does not add twice.
+    // The entities of the new entry may have the ids of the former entry's entities, which the hub does not
+    // add twice. They appear after a reload.
     const isRemoved = removeEntry(reconcile, former, () => client.configEntries.reload(entryID));
     return isRemoved
       ? inProgress(reconcile, undefined, 0, { pendingFlow: null })
@@ -53,7 +55,7 @@ export async function finishReplacement(reconcile: IntegrationReconcile, former:
     : inProgress(reconcile, undefined, API_NOT_LOADED_REQUEUE);
 }
 
-/** Whether the answers are still those that were tried, a short time ago. */
+/** Reports whether the answers are still those that were tried a short time ago. */
 function isStillDue({ clock, hashes, key, spec, status }: IntegrationReconcile): boolean {
   const { configHash, startedAt = '' } = status.pendingFlow ?? {};
   const isRecent = Date.parse(startedAt) > clock.now() - FLOW_LIMIT;

@@ -16,7 +16,10 @@ import {
 import type { IntegrationReconcile } from '../integration-context';
 import type { Applied, FlowOperation } from '../operation';
 
-/** A disabled entry is unloaded, unless the integration cannot be: then it is disabled after a restart. */
+/**
+ * The outcome of a disabled entry. It is unloaded, unless its integration does not support that: then it is
+ * only disabled after a restart.
+ */
 export function disabledOutcome({ domain, title, state }: ConfigEntry): Outcome {
   const name = `The ${domain} entry “${title}”`;
   if (state === 'not_loaded') return ready('EntryDisabled', `${name} is disabled in the hub.`);
@@ -27,10 +30,11 @@ export function disabledOutcome({ domain, title, state }: ConfigEntry): Outcome 
 }
 
 /**
- * The outcome of a resource by the state of its entry. The hub's events enqueue the resource when the state changes; a
- * time is the fallback.
+ * The outcome of a resource by the state of its entry. When the state changes, the hub's events requeue the
+ * resource. The delay is a fallback.
  *
- * @param previous the present condition `Ready`: the hub's attempts to set up an entry again are no change
+ * @param previous the present condition `Ready`, which stays unchanged while the hub retries to set up the
+ * entry
  */
 export function entryOutcome(entry: ConfigEntry, previous: Condition | undefined): Outcome {
   const { domain, title, state, reason } = entry;
@@ -63,7 +67,7 @@ export function entryOutcome(entry: ConfigEntry, previous: Condition | undefined
   }
 }
 
-/** `status.entryState` of a disabled entry, which the hub calls `not_loaded`. */
+/** Value of `status.entryState` for a disabled entry, which the hub calls `not_loaded`. */
 export const DISABLED = 'disabled';
 
 /** Status fields of a resource without an entry. */
@@ -81,30 +85,33 @@ export const NO_ENTRY = {
   pendingFlow: null,
 } as const;
 
-/** Fields of a resource whose entry was on another volume. Answers that were rejected are not sent to this hub either. */
+/**
+ * Status fields of a resource whose entry was on another volume. Rejected answers stay recorded, so that they
+ * are not sent to this hub either.
+ */
 export const forgottenEntry = ({ status, volume }: IntegrationReconcile) => ({
   ...NO_ENTRY,
   rejectedHash: status.rejectedHash ?? null,
   ...volumeStatus(volume),
 });
 
-/** The hashes of the answers that an entry is made with. */
+/** The hashes of the answers with which an entry is created. */
 export const entryHashes = (hashes: AnswerHashes): AnswerHashes =>
   Object.fromEntries(Object.entries(hashes).filter(([id]) => isOfEntry(id)));
 
-/** The hash over them. */
+/** The hash over the hashes of {@link entryHashes}. */
 export const entryHash = (hashes: AnswerHashes, key: string): string =>
   recorded(entryHashes(hashes), key).configHash;
 
-/** After an operation: the hashes of the entry's answers. */
+/** Status fields after an operation, with the hashes of the entry's answers. */
 export function appliedStatus(
   { clock, hashes, status }: IntegrationReconcile,
   { sent }: FlowOperation,
   { ids, adopted, incomplete }: Applied,
 ): Readonly<Record<string, unknown>> {
-  // Some integrations set the title in a flow of their entry: then another one than before is no drift.
+  // Some integrations set the title in a flow of their entry. A changed title is then no drift.
   const ended = { pendingFlow: null, ...(ids.size > 0 && { title: null }) };
-  // With another key they cannot be put together: those of status are recorded again.
+  // Hashes with different keys cannot be combined. The hashes in status are recorded again instead.
   if (ids.size === 0 || !isComparable(status.configHash, sent.key)) return ended;
   const before = withMoves(status.answerHashes ?? {}, hashes);
   const kept = Object.entries(before).filter(([id]) => !ids.has(id));
@@ -122,15 +129,15 @@ export function appliedStatus(
   };
 }
 
-/** A hash of keyed hashes: it reveals nothing. */
+/** A hash of keyed hashes, which reveals nothing about the answers. */
 export const appliedHash = (hashes: AnswerHashes = {}) => ({ appliedHash: payloadHash(hashes) });
 
-/** The fields that the hub shows of the entry. */
+/** The fields of the entry that the hub returns. */
 export function seenStatus(
   { status, volume }: IntegrationReconcile,
   { disabled_by: disabledBy, title, state }: ConfigEntry,
 ): Readonly<Record<string, unknown>> {
-  // The hub tries to set it up again: its state stays the same.
+  // While the hub retries to set up the entry, the recorded state stays the same.
   const isRetry = status.entryState === 'setup_retry' && state === 'setup_in_progress';
   const isDisabled = disabledBy !== null && state === 'not_loaded';
   return {

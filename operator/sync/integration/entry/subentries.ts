@@ -9,13 +9,15 @@ import type { FlowProblem } from '../flow/navigator';
 import { type FlowEnd, isSuccess, problemOf, runFlow } from '../flow/run';
 import type { Applied, FlowOperation } from '../operation';
 
-/** Makes, changes and removes the subentries of an entry, one after the other, up to the first one that it makes. */
+/** Creates, changes and removes the subentries of an entry one after the other, until one was created. */
 export class SubentryUpdate {
-  /** The first problem is a subentry that can only be replaced, which `reconfigure` does not allow. */
+  /**
+   * True if the first problem is a subentry that can only be replaced, which `reconfigure` does not allow.
+   */
   isRecreateRequired = false;
   private hasMade = false;
 
-  /** @param done is extended */
+  /** @param done receives the changes that are made */
   constructor(
     private readonly reconcile: IntegrationReconcile,
     private readonly entry: ConfigEntry,
@@ -24,7 +26,11 @@ export class SubentryUpdate {
     private readonly done: Applied,
   ) {}
 
-  /** Applies or removes the changed subentries. Resolves with the type of one that is not as desired, and why. */
+  /**
+   * Applies or removes the changed subentries.
+   *
+   * @returns the type of a subentry that does not match the spec, and the problem; undefined if all match
+   */
   async run(desired: readonly SubentryAnswers[], changed: readonly string[]) {
     for (const id of changed) {
       this.operation.assertDesired();
@@ -32,7 +38,8 @@ export class SubentryUpdate {
       const problem = subentry ? await this.ensure(subentry) : await this.remove(id);
       if (problem) return { type: subentry!.type, problem };
       this.done.ids.add(id);
-      // Status has it before another one is made: after a crash it would count as a person's.
+      // Status has to record the new subentry before the next one is created: after a crash it would count as
+      // a user's.
       if (this.hasMade) break;
     }
     return undefined;
@@ -47,7 +54,7 @@ export class SubentryUpdate {
     return present.find(({ subentry_type: type, title }) => subentryId({ type, title }) === id);
   }
 
-  /** The subentry was removed from the spec. */
+  /** Removes a subentry that is no longer in the spec. */
   private async remove(id: string): Promise<undefined> {
     const { client, spec, status } = this.reconcile;
     const { deletionPolicy } = spec;
@@ -95,8 +102,8 @@ export class SubentryUpdate {
   }
 
   /**
-   * @param replaced the present one, which cannot be changed: it is removed when there is a new one, unless the hub allows
-   * no two of them
+   * @param replaced the present subentry, which cannot be changed; it is removed when the new one exists, or
+   * before if the hub does not allow both
    */
   private async create(
     desired: SubentryAnswers,
@@ -113,19 +120,20 @@ export class SubentryUpdate {
     const isTaken = end.type === 'aborted' && /^already_/.test(end.problem.key ?? '');
     const isOnlyOne = present.filter((each) => each.subentry_type === type).length === 1;
     const hasSecret = desired.answers.some(({ isSecret }) => isSecret);
-    // The hub does not say which of several subentries it means, and may not have tried a Secret's value.
+    // The present subentry is not removed if the hub does not say which of several it means, or may not have
+    // tried a Secret's value yet.
     if (replaced !== undefined && isOnlyOne && !hasSecret && isTaken) {
       await client.configEntries.removeSubentry(this.entry.entry_id, replaced);
       return this.create(desired, undefined);
     }
     if (!isSuccess(end)) return problemOf(end);
-    // A flow that found the former one has changed it instead of making another.
+    // The flow found the former subentry and changed it instead of creating another one.
     if (end.type === 'aborted') return this.finish(desired, end);
     const isNew = (each: ConfigSubentry) =>
       each.subentry_type === type && !subentryIDs.includes(each.subentry_id);
     const [made, ...others] = (await this.present()).filter(isNew);
     this.hasMade = true;
-    // The hub does not say which one the flow has made: a person has made one meanwhile.
+    // The hub does not say which subentry the flow created, and a user created another one at the same time.
     if (others.length > 0)
       return { kind: 'lost', text: `the hub does not say which one of the new ${type}s the flow has made` };
     if (made) await this.setTitle(desired, made.subentry_id);
@@ -159,7 +167,7 @@ export class SubentryUpdate {
   ): Promise<FlowEnd> {
     const { client } = this.reconcile;
     const flow = { kind: 'subentries', ...pending };
-    // Before the start: a flow without a question has made it then.
+    // Recorded before the start, since a flow without a question creates the subentry when it starts.
     if (pending.subentry) await this.operation.record(flow);
     return runFlow(
       client,
@@ -170,10 +178,10 @@ export class SubentryUpdate {
   }
 }
 
-/** Id of the answer that is the title. */
+/** Id of the answer with the title. */
 const TITLE = 'title';
 
-/** The form of a subentry often asks for its title as `name`. */
+/** Adds the title to the answers, since the form of a subentry often asks for it as `name`. */
 function withTitle({ title, answers }: SubentryAnswers): readonly Answer[] {
   const named = answers.some(({ field }) => field === 'name');
   return named ? answers : [...answers, { id: TITLE, field: 'name', value: { type: 'text', text: title } }];

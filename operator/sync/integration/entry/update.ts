@@ -9,8 +9,8 @@ import { runAgain } from './creation';
 import { SubentryUpdate } from './subentries';
 
 /**
- * Applies changed answers to an entry, so that the entry and its entities survive: by its reconfiguration, its options,
- * its subentries (rules.md, "Integrations").
+ * Applies changed answers to an entry by its reconfiguration, its options and its subentries, so that the
+ * entry and its entities are kept (rules.md, "Integrations").
  */
 export class EntryUpdate {
   private readonly done = noneApplied();
@@ -43,12 +43,15 @@ export class EntryUpdate {
     return this.changed.filter((id) => isOfEntry(id) && !this.done.ids.has(id));
   }
 
-  /** Whether the entry was made with an answer of that id. */
+  /** Reports whether the entry was created with an answer of that id. */
   private isKnown(id: string): boolean {
     return this.before[id] !== undefined;
   }
 
-  /** For answers that were only added, nothing is sent to a form that asks for none of them: they may be mistakes. */
+  /**
+   * Reconfigures the entry. If answers were only added, they may be mistakes, so nothing is sent unless a
+   * form asks for one of them.
+   */
   private async configuration(): Promise<OperationResult | undefined> {
     const { spec, answers } = this.reconcile;
     if (this.left.length === 0 || this.isRecreated || !this.entry.supports_reconfigure) return undefined;
@@ -57,7 +60,7 @@ export class EntryUpdate {
     return this.runFlow(request, { fields: answers.configuration }, mustAskFor);
   }
 
-  /** Helpers have the fields of their configuration in their options. */
+  /** Changes the options. Helpers have the fields of their configuration in their options too. */
   private async options(): Promise<OperationResult | undefined> {
     const { answers } = this.reconcile;
     const changed = this.changed.filter((id) => placeOf(id).part === 'options');
@@ -72,7 +75,7 @@ export class EntryUpdate {
     return this.runFlow(request, fields, new Set(this.left));
   }
 
-  /** Helpers have their name as title, and no form to change it. */
+  /** Sets the title of a helper whose name has changed, since helpers have no form for their name. */
   private async name(): Promise<OperationResult | undefined> {
     const { client, spec, answers, hashes } = this.reconcile;
     if (this.isRecreated) return undefined;
@@ -88,7 +91,10 @@ export class EntryUpdate {
     return undefined;
   }
 
-  /** Answers that no form of the entry takes. One that was removed is forgotten, and one that was only added is a mistake. */
+  /**
+   * Handles answers that no form of the entry accepts. A removed answer is forgotten, and an answer that was
+   * only added is reported as a mistake.
+   */
   private async remaining(): Promise<OperationResult | undefined> {
     const { hashes } = this.reconcile;
     if (!this.isRecreated) for (const id of this.left) if (hashes[id] === undefined) this.done.ids.add(id);
@@ -109,7 +115,7 @@ export class EntryUpdate {
     return { ...this.failed('config', text), reason: 'RecreateRequired' };
   }
 
-  /** What hangs on the entry. */
+  /** Describes the things that a user may lose with the entry. */
   private async cost(): Promise<string> {
     const { client } = this.reconcile;
     const entities = await client.connection.command('config/entity_registry/list');
@@ -130,9 +136,9 @@ export class EntryUpdate {
   }
 
   /**
-   * Runs a flow of the entry, and takes the answers that it used as applied.
+   * Runs a flow of the entry, and records the answers that it used as applied.
    *
-   * @param mustAskFor ids of answers: nothing is sent if no form asks for one of them
+   * @param mustAskFor ids of answers; nothing is sent unless a form asks for one of them
    * @param expected ids of answers that some form has to ask for
    */
   private async runFlow(
@@ -161,7 +167,7 @@ export class EntryUpdate {
     return this.failed(kind, `no form asks for ${unused.join(', ')}: remove it or correct its name`);
   }
 
-  /** @param type of a subentry */
+  /** @param type type of the subentry, if the failure concerns one */
   private failed(kind: FlowKind, fault: FlowProblem | string, type?: string): Failed {
     const flow = { kind, domain: this.reconcile.spec.domain, ...(type !== undefined && { type }) };
     const problem = typeof fault === 'string' ? ({ kind: 'answers', text: fault } as const) : fault;

@@ -9,85 +9,91 @@ import type { Answer } from '../../../client/entries/forms/answer';
 import { fillForm, type Upload } from '../../../client/entries/forms/fill-form';
 import type { StepAnswers } from '../answers';
 
-/** What a flow is answered with. */
+/** The answers for a flow. */
 export interface FlowAnswers {
   /** Answers step by step, and the choices in menus. */
   readonly steps: readonly StepAnswers[];
   /** Answers by field, for all steps. */
   readonly fields: readonly Answer[];
-  /** Answers by field that win over those of the step. */
+  /** Answers by field that take precedence over those of the step. */
   readonly first?: readonly Answer[];
   /**
-   * The flow is for an entry that exists, and its steps are not those that made the entry: answers of `steps` are used
-   * by field.
+   * Set if the flow is for an existing entry. Its steps differ from those that created the entry, so the
+   * answers of `steps` are used by field.
    */
   readonly ofEntry?: {
     /**
-     * Ids of the choices in menus that may be made. A choice that the entry was made with, such as to form another network,
-     * is not made again.
+     * Ids of the choices in menus that may be made. A choice with which the entry was created, such as
+     * forming another network, is not repeated.
      */
     readonly choices: ReadonlySet<string>;
-    /** Ids of answers: no form is sent before one asks for one of them. Absent: all forms are sent. */
+    /** Ids of answers. Nothing is sent until a form asks for one of them. If absent, all forms are sent. */
     readonly mustAskFor?: ReadonlySet<string> | undefined;
   };
   /** Fields that are left empty, since their answer was removed. */
   readonly cleared?: ReadonlySet<string>;
 }
 
-/** Why a flow cannot go on. */
+/** The reason why a flow cannot continue. */
 export interface FlowProblem {
   /**
-   * `error`: of a form. `abort`: the hub ended the flow. `answers`: the answers do not fit the flow. `unasked`: no form asks
-   * for an answer, and a person has to decide. `lost`: the hub's response to an answer did not arrive. `failed`: the hub
-   * failed at an answer, or its response has another form. `cut`: the hub has ended each time during the flow.
-   * `unavailable`: the hub did not start the flow.
+   * The type of the problem:
+   *
+   * - `error`: a form has an error.
+   * - `abort`: the hub ended the flow.
+   * - `answers`: the answers do not fit the flow.
+   * - `unasked`: no form asks for an answer, and a user has to decide.
+   * - `lost`: the hub's response to an answer did not arrive.
+   * - `failed`: the hub failed at an answer, or its response has an unexpected format.
+   * - `cut`: the hub stopped during the flow, each time.
+   * - `unavailable`: the hub did not start the flow.
    */
   readonly kind: 'error' | 'abort' | 'answers' | 'unasked' | 'lost' | 'failed' | 'cut' | 'unavailable';
   readonly step?: string | undefined;
   readonly field?: string | undefined;
   /** The hub's key of the error or of the abort. */
   readonly key?: string | undefined;
-  /** Without a key: a clause with the fault and the way out. */
+  /** A clause with the fault and the remedy, for a problem without a key. */
   readonly text?: string | undefined;
   readonly placeholders?: Placeholders | undefined;
   /** The integration that has the text of the key, if it is another one. */
   readonly textOf?: string | undefined;
-  /** Values of Secrets were sent before. */
+  /** True if values of Secrets were sent before. */
   readonly withSecret?: boolean | undefined;
 }
 
-/** Whether the hub may have carried out the last answer. */
+/** Reports whether the hub may have carried out the last answer. */
 export const isUnsure = ({ kind }: FlowProblem): boolean => ['lost', 'failed', 'cut'].includes(kind);
 
-/** Whether the problem may come of a hub that stops or starts, and not of the answers. */
+/** Reports whether the problem may be caused by a stop or start of the hub instead of the answers. */
 export const mayBeOfRestart = (problem: FlowProblem): boolean =>
   isUnsure(problem) || problem.kind === 'unavailable';
 
-/** What to do about a step. */
+/** The reaction to a step. */
 type Move =
   | { readonly type: 'submit'; readonly data: object; readonly uploads: readonly Upload[] }
-  /** The hub works on it: poll it. */
+  /** The hub works on the step: poll it. */
   | { readonly type: 'wait' }
-  /** Look at once. */
+  /** Read the step again without delay. */
   | { readonly type: 'read' }
   | { readonly type: 'created'; readonly entry?: ConfigEntry | undefined }
   | { readonly type: 'aborted' | 'failed'; readonly problem: FlowProblem };
 
-/** A flow that shows more steps goes in circles. */
+/** A flow with more steps than this goes in circles. */
 const MAX_STEPS = 40;
-/** A step that is not in `spec.steps` and comes back this often without an error goes in circles. */
+/** A step that is not in `spec.steps` and returns more often than this without an error goes in circles. */
 const MAX_VISITS = 3;
 
-/** What a person has to do whose integration cannot be set up by answers alone. */
+/** Instruction for a user whose integration cannot be set up by answers alone. */
 const BY_HAND = 'set the integration up in the hub’s UI, and it is adopted by its title (spec.title)';
 
-/** Decides how a flow goes on from one step to the next, and sends nothing. */
+/** Decides how a flow continues from one step to the next. It sends nothing. */
 export class FlowNavigator {
   /** Ids of answers and menu choices that were used. */
   readonly used = new Set<string>();
-  /** Fields that a form had: `field` or `section.field`. */
+  /** Fields of the forms that were shown: `field` or `section.field`. */
   readonly seen = new Set<string>();
-  /** Values of Secrets were among the answers. */
+  /** True if values of Secrets were among the sent answers. */
   withSecret = false;
   private formHasSecret = false;
   private isAsked = false;
@@ -124,7 +130,10 @@ export class FlowNavigator {
     }
   }
 
-  /** Answers that no form has asked for. Those of a step that was not shown are none: some steps are shown only sometimes. */
+  /**
+   * Answers that no form asked for. Answers of a step that was not shown are left out, since some steps are
+   * shown only sometimes.
+   */
   get unused(): readonly Answer[] {
     const { fields, steps } = this.answers;
     const shown = steps.filter((_, index) => this.isShown(index));
@@ -138,7 +147,10 @@ export class FlowNavigator {
     );
   }
 
-  /** Whether one of `spec.steps` was shown: of several with the same id, each as often as the step. */
+  /**
+   * Reports whether one of `spec.steps` was shown. Of several with the same id, the n-th counts as shown when
+   * the step was shown n times.
+   */
   private isShown(index: number): boolean {
     const { steps } = this.answers;
     const { stepId } = steps[index]!;
@@ -162,12 +174,15 @@ export class FlowNavigator {
           : `the step is a menu: add {stepId: ${stepId}, menuOption: …} to spec.steps, with one of ${listed}`,
       );
     if (!names.includes(option)) return fault(`the menu has no option ${option}: choose one of ${listed}`);
-    // A menu that leads back to itself.
+    // The menu leads back to itself.
     if (visit > MAX_VISITS) return fault(`the menu comes back after the option ${option}`);
     return { type: 'submit', data: { next_step_id: option }, uploads: [] };
   }
 
-  /** Options and subentries have no steps: there, a field named after the menu chooses. */
+  /**
+   * The choice in a menu of options or a subentry. These have no steps, so a field with the name of the menu
+   * has the choice.
+   */
   private choiceByField(stepId: string): string | undefined {
     const { fields, first = [] } = this.answers;
     const answer = [...first, ...fields].find(({ field }) => field === stepId);
@@ -188,7 +203,7 @@ export class FlowNavigator {
     const visit = this.visit(stepId);
     if (visit > Math.max(this.entriesOf(stepId).length, MAX_VISITS))
       return failed({ step: stepId, text: 'the form comes back without an error' });
-    // A schema that is no mapping is shown as an object.
+    // A schema that is not a mapping is returned as an object, and has no fields.
     const fields = Array.isArray(step.data_schema) ? step.data_schema : [];
     const { cleared } = this.answers;
     if (fields.some(({ selector }) => selector && 'qr_code' in selector))
@@ -230,12 +245,18 @@ export class FlowNavigator {
     return this.isAsked || this.answers.ofEntry?.mustAskFor === undefined;
   }
 
-  /** A form without fields asks for a decision: of an entry that exists, it may stop the device. */
+  /**
+   * Reports whether a form without fields may be confirmed. It asks for a decision, which for an existing
+   * entry may stop the device.
+   */
   private mayConfirm(stepId: string): boolean {
     return !this.answers.ofEntry || this.used.size > 0 || this.entriesOf(stepId).length > 0;
   }
 
-  /** An answer of the step wins over one of `configuration`. */
+  /**
+   * Finds answers for the fields of a step. An answer of the step takes precedence over one of
+   * `configuration`.
+   */
   private lookupAt(stepId: string, visit: number): (field: string) => Answer | undefined {
     const { fields, first = [], steps, ofEntry } = this.answers;
     const ofStep = this.stepAnswers(stepId, visit)?.answers ?? [];
@@ -252,7 +273,7 @@ export class FlowNavigator {
     return entry.menuOption;
   }
 
-  /** The entry of `spec.steps` for the n-th visit of a step; further visits get the last one. */
+  /** The entry of `spec.steps` for the n-th visit of a step. Further visits get the last one. */
   private stepAnswers(stepId: string, visit: number): StepAnswers | undefined {
     const entries = this.entriesOf(stepId);
     return entries[visit - 1] ?? entries.at(-1);
@@ -269,7 +290,7 @@ export class FlowNavigator {
   }
 }
 
-/** Identifies one of `spec.steps` and, if it is a menu, its choice, as `Answer.id` does an answer. */
+/** Identifies one of `spec.steps` and its menu choice, as `Answer.id` identifies an answer. */
 export const placeOfStep = (index: number, stepId: string): string => `steps[${index}].${stepId}`;
 
 function unasked(step: string): Move {

@@ -11,7 +11,7 @@ import type { HubIntegrationSpec, PendingFlow } from '../../../kinds/integration
 import { allAnswers, type Answers } from '../answers';
 import type { FlowProblem } from './navigator';
 
-/** The flow of an integration in which a problem arose. */
+/** The flow of an integration in which a problem occurred. */
 export interface FlowName {
   readonly kind: FlowKind;
   readonly domain: string;
@@ -25,7 +25,9 @@ const NAMES: Readonly<Record<FlowKind, string>> = {
   subentries: 'subentry',
 };
 
-/** The sentence of a condition: step, field, the hub's key and the text that its UI shows for it. */
+/**
+ * The message of a condition: step, field, the hub's key, and the text that the hub's UI shows for the key.
+ */
 export async function problemText(
   { translations }: Pick<HubClient, 'translations'>,
   flow: FlowName,
@@ -40,14 +42,17 @@ export async function problemText(
   return ended(failedFlowWithCause(failed, { key, words: text?.trim(), isEnd: kind === 'abort' }));
 }
 
-/** With a full stop, unless the hub's text ends the sentence. */
+/** Adds a full stop, unless the text already ends a sentence. */
 const ended = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-// Sentences that follow the hub's words about a failure, and say what to do.
+// Sentences that follow the hub's message about a failure, and say how to solve it.
 
 const REQUEST = `request a reconcile with the annotation ${userAnnotations.reconcileAt}`;
 
-/** Keys of errors of a button at the device that has to be pressed. The hub waits for it for half a minute at most. */
+/**
+ * Error keys about a button on the device that has to be pressed. The hub waits for the button for half a
+ * minute at most.
+ */
 const BUTTON =
   /^(register_failed|no_key|linking|link_button|link_failed|press_button|pairing_failed|not_paired)$/;
 
@@ -56,10 +61,11 @@ export function buttonHint({ key = '' }: FlowProblem): readonly string[] {
 }
 
 /**
- * Why no entry is made while the hub has some that an interrupted flow may have made, and the way out.
+ * The message when no entry is created because the hub has entries that an interrupted flow may have created,
+ * with the remedy.
  *
- * @param titles of these entries
- * @param replaces the resource has an entry, whose place another one was to take
+ * @param titles titles of these entries
+ * @param replaces the resource has an entry, which a new one was to replace
  */
 export function unclearEntries(
   { adopt, domain, title }: HubIntegrationSpec,
@@ -76,9 +82,10 @@ export function unclearEntries(
 }
 
 /**
- * Why no subentry is made while the entry has some that an interrupted flow may have made, and the way out.
+ * The message when no subentry is created because the entry has subentries that an interrupted flow may have
+ * created, with the remedy.
  *
- * @param replaces another one was to take the place of the present one
+ * @param replaces a new subentry was to replace the present one
  */
 export function unclearSubentries(
   { domain, title: ofEntry }: ConfigEntry,
@@ -93,13 +100,13 @@ export function unclearSubentries(
   return `A flow that makes the ${type} “${title}” of the ${domain} entry “${ofEntry}” was interrupted, and since then the entry has: ${named}. The flow or a person made that, so it is not touched, and no other one is made. If it is of the flow, ${way}. If it is a person’s, ${REQUEST}: then another one is made.`;
 }
 
-/** @param discovered flows that the hub started */
+/** @param discovered flows that the hub started for discovered devices */
 export function discoveredHint(domain: string, discovered: readonly FlowInProgress[]): string {
   const names = discovered.map(({ context }) => context.title_placeholders?.['name'] ?? context.source);
   return `The hub has discovered ${domain} devices: ${names.join(', ')}. Add or ignore the one of this resource in the hub’s UI: one that is added there is adopted by its title (spec.title).`;
 }
 
-/** @param titles of the entries of the domain */
+/** @param titles titles of the entries of the domain */
 export function existsHint({ adopt }: HubIntegrationSpec, titles: readonly string[]): readonly string[] {
   if (adopt === 'Never') return ['The entry exists, and spec.adopt is Never.'];
   if (titles.length === 0) return [];

@@ -8,18 +8,18 @@ import { FLOW_LIMIT } from '../../../base/limits';
 import { type FlowAnswers, FlowNavigator, type FlowProblem, isUnsure } from './navigator';
 import type { Upload } from '../../../client/entries/forms/fill-form';
 
-/** How a flow ended. */
+/** The end of a flow. */
 export type FlowEnd = (
   | { readonly type: 'created'; readonly entry?: ConfigEntry | undefined }
   | { readonly type: 'aborted' | 'failed'; readonly problem: FlowProblem }
 ) & { readonly navigator: FlowNavigator };
 
-/** A flow that changes an entry may end with an abort, too. */
+/** Reports whether the flow succeeded. A flow that changes an entry may end with an abort then. */
 export function isSuccess(end: FlowEnd): boolean {
   return end.type === 'created' || (end.type === 'aborted' && SUCCESS.test(end.problem.key ?? ''));
 }
 
-/** Ends of a flow that changed an entry: `reconfigure_successful`, `reauth_successful`. */
+/** Abort keys of a flow that changed an entry: `reconfigure_successful`, `reauth_successful`. */
 export const SUCCESS = /_success(ful)?$/;
 
 export function problemOf(end: FlowEnd): FlowProblem {
@@ -28,20 +28,25 @@ export function problemOf(end: FlowEnd): FlowProblem {
 
 export interface FlowHooks {
   readonly clock: Clock;
-  /** Aborted: the flow is given up before its next request. */
+  /** When aborted, the flow is cancelled before its next request. */
   readonly signal: AbortSignal;
-  /** Called before each answer. @throws the reason why the flow is given up */
+  /**
+   * Called before each answer is sent.
+   *
+   * @throws the reason why the flow is cancelled
+   */
   readonly assertDesired: () => void;
-  /** Called once, before the first answer is sent, so that a process after this one can end the flow. */
+  /** Called once, before the first answer is sent, so that a later process can end the flow. */
   readonly onOpen?: (flowId: string) => Promise<void>;
 }
 
-/** Between two looks at a step on which the hub works. */
+/** Milliseconds between two reads of a step on which the hub works. */
 const PROGRESS_POLL = 1_000;
 /**
- * Runs a flow from its first step to its end. No flow stays open in the hub, also after an error.
+ * Runs a flow from its first step to its end. No flow stays open in the hub, even after an error.
  *
- * @throws HubError the hub did not answer the start, failed or rejected it; what `signal` was aborted with
+ * @throws HubError the hub did not answer the start, failed or rejected it; or the reason with which `signal`
+ * was aborted
  */
 export async function runFlow(
   client: Pick<HubClient, 'flows'>,
@@ -55,9 +60,9 @@ export async function runFlow(
 }
 
 /**
- * Answers a flow that is open, from the step that it shows.
+ * Answers an open flow, starting with the given step.
  *
- * @param keepOpen the hub started the flow: it stays for a person if it is not ended by the answers
+ * @param keepOpen the hub started the flow; if the answers do not end it, it stays open for a user
  */
 export async function answerFlow(
   { flows }: Pick<HubClient, 'flows'>,
@@ -103,13 +108,14 @@ export async function answerFlow(
   } catch (error) {
     const problem = lostAnswer(error, step);
     if (!problem) throw error;
-    // Ended by its record, which also shows whether it was still open.
+    // The record of the flow in status makes the next reconcile end it, which also shows whether it was still
+    // open.
     if (onOpen && isUnsure(problem)) isOpen = false;
     return { type: 'failed', problem: { ...problem, withSecret: navigator.withSecret }, navigator };
   } finally {
     if (isOpen && !keepOpen)
       await flows.abort(kind, flowId).catch((error: unknown) => {
-        // The hub may keep the flow until its restart; the error or the result of the flow counts more.
+        // The hub may keep the flow until its restart. The error or result of the flow is more important.
         if (!(error instanceof HubUnreachable)) throw error;
       });
   }
@@ -117,7 +123,11 @@ export async function answerFlow(
 
 const tooSlow: FlowProblem = { kind: 'error', text: 'the hub works on the step for too long' };
 
-/** What an answer came to that the hub did not respond to as to others; undefined: the answer was not sent. */
+/**
+ * The problem of an answer to which the hub did not respond normally.
+ *
+ * @returns undefined when the answer was not sent
+ */
 function lostAnswer(error: unknown, step: FlowStep): FlowProblem | undefined {
   if (error instanceof FormRejected) return formProblem(step, error);
   const at = { step: stepOf(step) };
@@ -134,13 +144,13 @@ const isEnd = ({ type }: FlowStep): boolean => type === 'create_entry' || type =
 
 const stepOf = (step: FlowStep): string | undefined => ('step_id' in step ? step.step_id : undefined);
 
-/** Why the hub rejected the answers to a step. */
+/** The reason why the hub rejected the answers to a step. */
 export function formProblem(step: FlowStep, { errors }: FormRejected): FlowProblem {
   const [[field, text] = ['base', 'the answers do not fit']] = Object.entries(errors);
   return { kind: 'answers', step: stepOf(step), field: field === 'base' ? undefined : field, text };
 }
 
-/** The data of a form with the ids of its files, which are uploaded before. */
+/** The data of a form, in which each file is replaced by the id of its upload. */
 export async function withUploads(flows: HubClient['flows'], data: object, uploads: readonly Upload[]) {
   const filled = structuredClone(data) as Record<string, unknown>;
   for (const { path, file } of uploads) {
