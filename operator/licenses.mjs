@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The licenses of the packages in a bundle, which ask to be passed on with it.
+ * The licenses of the packages in a bundle, which require that their text is distributed with it.
  *
  * @param inputs paths of the bundle's source files
  * @returns text with a section for each package

@@ -58,8 +58,8 @@ export class HubOperator extends OperatorAdapter {
   private readonly modules: SyncModules;
   private readonly leader: LeaderElection | undefined;
   private readonly webhook: Webhook | undefined;
-  /** Aborted when this process may no longer write. */
   private readonly texts: BoundedTexts;
+  /** Aborted when this process may no longer write. */
   private readonly leadership = new AbortController();
   private end!: (end: End) => void;
 
@@ -146,7 +146,7 @@ export class HubOperator extends OperatorAdapter {
     this.end('stopped');
   }
 
-  /** Why this process must be restarted, one sentence per problem; empty: it is alive. */
+  /** Why this process must be restarted, one sentence per problem. An empty list means that it is alive. */
   livenessErrors(): string[] {
     return [
       ...this.cache.stuck().map((kind) => `the watch of ${kind} is stuck`),
@@ -154,7 +154,7 @@ export class HubOperator extends OperatorAdapter {
     ];
   }
 
-  /** Why this process is not ready yet, one sentence per cause; empty: it is ready. */
+  /** Why this process is not ready yet, one sentence per cause. An empty list means that it is ready. */
   readinessErrors(): string[] {
     return this.cache
       .unsynced()
@@ -186,8 +186,8 @@ export class HubOperator extends OperatorAdapter {
   }
 
   /**
-   * Watches the metadata of all Secrets and ConfigMaps; their contents are read on demand. Of their annotations, the
-   * operator's own are cached: such as the decision to restart a hub.
+   * Watches the metadata of all Secrets and ConfigMaps; their contents are read on demand. Of the
+   * annotations, only the operator's own are cached, such as the decision to restart a hub.
    */
   private watchReferenced(kind: 'Secret' | 'ConfigMap'): void {
     this.cache.watch<ClusterObject>(builtin[kind], {
@@ -247,7 +247,7 @@ export class HubOperator extends OperatorAdapter {
     await this.events.drain();
   }
 
-  /** Resolves when `work` has ended, at the latest after `delay` milliseconds. */
+  /** Resolves when `work` has ended, or after `delay` milliseconds. */
   private async atMost(delay: number, work: Promise<void>): Promise<void> {
     await withDeadline({ clock: this.clock, delay }, () => work).catch((error: unknown) => {
       if (!(error instanceof DeadlineExceeded)) throw error;

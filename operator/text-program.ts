@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** The program `text-tasks.ts` as one text. In a bundle it is a constant that operator/bundle.mjs puts in the place of this module. */
+/**
+ * The source of the program `text-tasks.ts`, built on demand. In a bundle, operator/bundle.mjs replaces this
+ * module by a constant.
+ */
 export const textProgram = (): Promise<string> => bundled(join(__dirname, 'text-tasks.ts'));
 
 export async function bundled(entry: string): Promise<string> {

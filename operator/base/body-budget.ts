@@ -1,26 +1,35 @@
 import type { Readable } from 'node:stream';
 
-/** Bytes. A smaller body does not count: it has arrived in a moment. */
+/** Bytes. A smaller body is not counted: it arrives at once. */
 const SMALL = 64 * 1024;
 
-/** A body is longer than it may be, or took memory for too long that others need. The message is a sentence part. */
+/**
+ * A body is longer than allowed, or was aborted because too many large bodies arrived at once. The message is
+ * part of a sentence.
+ */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused';
 }
 
 /**
- * Bounds the memory of bodies that are arriving. When there is too much, the oldest one is aborted: a body that arrives slowly
- * must not keep others out.
+ * Bounds the memory of bodies that are arriving. Above the limit, the body that has been arriving for the
+ * longest is aborted, so that a slow sender does not block the others.
  */
 export class BodyBudget {
   private total = 0;
-  /** Bytes by body, the oldest first. */
+  /** Bytes by body, in order of arrival. */
   private readonly holds = new Map<() => void, number>();
 
-  /** @param maxTotal bytes: they are outside of the heap, and the container has little more memory beside it */
+  /**
+   * @param maxTotal bytes; buffers are outside of the heap, and the container has little memory beside the
+   * heap
+   */
   constructor(private readonly maxTotal: number) {}
 
-  /** Holds the memory of a body. Its `set` takes the bytes that have arrived, and may abort another body, or this one. */
+  /**
+   * Registers a body. `set` takes the bytes that its buffer has, and aborts the oldest bodies, perhaps this
+   * one, if the total is too large.
+   */
   hold(abort: () => void) {
     const release = () => {
       this.total -= this.holds.get(abort) ?? 0;
@@ -46,7 +55,7 @@ export class BodyBudget {
 }
 
 /**
- * Reads a body, no further than it may be long. It is one buffer from the beginning: a list of its chunks, which may have a byte
+ * Reads a body of at most `maxSize` bytes into one growing buffer. A list of chunks, which may have one byte
  * each, would take much more memory. A refused stream stays open.
  *
  * @throws BodyRefused

@@ -1,6 +1,9 @@
-/** Keys and values that one text may have. One takes up to 70 bytes of the heap, however few bytes of the text it is. */
+/**
+ * Keys and values that one text may have. Each takes up to 70 bytes of the heap, even if it has only two
+ * bytes in the text.
+ */
 export const MAX_VALUES = 700_000;
-/** A hub cannot write a text that is nested deeper than 254. */
+/** Deepest nesting of a text. A hub cannot write one deeper than 254. */
 export const MAX_DEPTH = 250;
 
 const QUOTE = 0x22;
@@ -9,7 +12,10 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const MINUS = 0x2d;
 
-/** A text of another program has more values, or is nested deeper, than the operator parses. The message is a sentence part. */
+/**
+ * A text of another program has more values, or deeper nesting, than the operator parses. The message is part
+ * of a sentence.
+ */
 export class TooManyValues extends Error {
   override readonly name = 'TooManyValues';
 }
@@ -20,7 +26,10 @@ export interface Range {
   readonly end: number;
 }
 
-/** Called for parts of the text, in their order. A closing bracket belongs to the depth of its opening one; the outermost has 1. */
+/**
+ * Called for the parts of the text in order. Depths begin with 1; a closing bracket has the depth of its
+ * opening one.
+ */
 export interface JsonVisitor {
   onOpen(depth: number, at: number, values: number): void;
   onClose(depth: number, at: number, values: number): void;
@@ -29,8 +38,8 @@ export interface JsonVisitor {
 }
 
 /**
- * `JSON.parse` of a text from another program. It counts keys and values before it builds them: a limit of bytes does not bound
- * the heap that they take.
+ * `JSON.parse` of a text from another program. Keys and values are counted before they are built, because a
+ * limit in bytes does not bound the heap that they take.
  *
  * @throws TooManyValues
  * @throws SyntaxError
@@ -41,8 +50,8 @@ export function parseBounded(json: Uint8Array, maxValues = MAX_VALUES): unknown 
 }
 
 /**
- * The number of keys and values of a text, which need not be valid JSON, in one run over its bytes. With a visitor, the depth is
- * left to it.
+ * Counts the keys and values of a text, which need not be valid JSON, in one scan of its bytes. With a
+ * visitor, the depth is not limited: the visitor checks it.
  *
  * @throws TooManyValues
  */
@@ -81,7 +90,7 @@ export const tooDeep = () => new TooManyValues(`it is nested deeper than ${MAX_D
 
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
-/** After the closing quote, or at the end of an incomplete text. */
+/** @returns the position after the closing quote, or the end of an incomplete text */
 function endOfString(json: Uint8Array, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     const byte = json[at];
@@ -91,7 +100,7 @@ function endOfString(json: Uint8Array, start: number): number {
   return json.length;
 }
 
-/** Digits, `.`, `e`, `E`, `+` and `-`. */
+/** @returns the position after the last digit, `.`, `e`, `E`, `+` or `-` */
 function endOfNumber(json: Uint8Array, start: number): number {
   let at = start + 1;
   for (; at < json.length; at++) {

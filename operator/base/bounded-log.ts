@@ -4,7 +4,10 @@ import type { Logger } from './log';
 /** Milliseconds between two lines. */
 const PERIOD = 60_000;
 
-/** Writes one line a minute of what another program can cause without an end: it has the number since the line before. */
+/**
+ * Writes at most one line a minute about an event that another program can cause without limit. The line has
+ * the number of events since the line before.
+ */
 export class BoundedLog {
   private lastAt = -Infinity;
   private count = 0;

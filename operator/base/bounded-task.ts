@@ -1,20 +1,25 @@
 import { OperationalError } from './errors';
 
-/** A function of foreign text that is carried out within bounds of time and memory (rules.md, "Foreign texts"). */
+/**
+ * A function that reads text of another program within limits of time and memory (rules.md, "Foreign texts").
+ */
 export interface BoundedTask<Input, Output> {
-  /** Unique: the process that carries tasks out finds the function by it. */
+  /** Unique name: the process that runs tasks finds the function by it. */
   readonly name: string;
   /**
-   * A pure function. Input and output are data that the structured clone knows.
+   * A pure function. The structured clone algorithm must be able to copy its input and output.
    *
-   * @param at is called with the part of the input that is read next, such as `spec.configuration`
+   * @param at is called with the name of the part that is read next, such as `spec.configuration`
    */
   readonly run: (input: Input, at: (part: string) => void) => Output;
-  /** The output if it costs little; undefined: unknown. Must be cheap for every input. */
+  /**
+   * Computes the output without a process if that is cheap; undefined otherwise. This function itself must be
+   * cheap for every input.
+   */
   readonly inPlace?: (input: Input) => Output | undefined;
 }
 
-/** What a text was ended for. */
+/** The limit that a text exceeded. */
 export type Exceeded = 'time' | 'memory' | 'size of the result';
 
 export type Bounded<Output> =
@@ -22,16 +27,16 @@ export type Bounded<Output> =
   | {
       readonly type: 'ended';
       readonly exceeded: Exceeded;
-      /** The part of the input that was being read; empty: none. */
+      /** The part of the input that was being read; empty if none was. */
       readonly part: string;
-      /** False: a busy machine may be the cause, and the next call tries it once more. */
+      /** False if a busy machine may be the cause: the next call tries once more. */
       readonly isFinal: boolean;
     };
 
 export interface BoundedTasks {
   /**
-   * @param turn `<namespace>/<hub>`, or another source of texts: sources take turns
-   * @param signal gives the text up if its turn has not come
+   * @param turn source of the text, such as `<namespace>/<hub>`: sources are served in turn
+   * @param signal cancels a task that has not begun
    * @throws Stopping
    * @throws OperationalError no process can be started
    */
@@ -43,13 +48,13 @@ export interface BoundedTasks {
   ): Promise<Bounded<Output>>;
 }
 
-/** Neither of two tries got enough processor time: this says nothing about the text. */
+/** Neither of two tries got enough processor time. The text itself may be fine. */
 export class MachineBusy extends OperationalError {
   override readonly name = 'MachineBusy';
 }
 
 /**
- * The output that is cheap, or that of the second try at the latest.
+ * Runs a task, and a second time if the first result is not final.
  *
  * @throws MachineBusy
  */
@@ -67,7 +72,9 @@ export async function runTwice<Input, Output>(
   return second;
 }
 
-/** Carries tasks out at once and without bounds: for texts that this program has written itself. */
+/**
+ * Runs tasks immediately in this process and without limits: for texts that this program has written itself.
+ */
 export const unbounded: BoundedTasks = {
   run: (task, input) => Promise.resolve({ type: 'done', output: task.run(input, () => undefined) }),
 };

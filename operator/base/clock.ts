@@ -10,7 +10,9 @@ export interface Clock {
   monotonic(): number;
   /** Calls `callback` once after `delayMs` milliseconds. The returned function cancels it. */
   after(delayMs: number, callback: () => void): () => void;
-  /** Resolves after `delayMs` milliseconds; rejects with the signal's reason when that aborts first. */
+  /**
+   * Resolves after `delayMs` milliseconds, or rejects with the signal's reason if the signal aborts first.
+   */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -9,11 +9,11 @@ export class DeadlineExceeded extends OperationalError {
 
 interface Deadline {
   readonly clock: Clock;
-  /** Milliseconds; with zero or less the deadline passes as soon as timers fire. */
+  /** Milliseconds; zero or less lets the deadline pass as soon as timers fire. */
   readonly delay: number;
-  /** Aborts the work before the deadline; its reason is then the error. */
+  /** Aborts the work before the deadline. The returned promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Default: a {@link DeadlineExceeded} that names the delay. */
+  /** Error at the deadline. Default: a {@link DeadlineExceeded} that names the delay. */
   readonly error?: () => Error;
 }
 

@@ -14,16 +14,19 @@ export function messageOf(thrown: unknown): string {
  */
 export abstract class OperationalError extends Error {}
 
-/** What a person is told of a bug: the text of its error may quote anything that the operator has read. */
+/** Shown to users instead of the error of a bug, whose text may quote anything that the operator has read. */
 export const BUG_MESSAGE =
   'The operator failed for a reason that it does not know: read the error of this resource in the log of the operator, and report it.';
 
-/** The message of an error for a condition, an event or a terminal: of an expected one its text, of any other {@link BUG_MESSAGE}. */
+/**
+ * The message of an error for a condition, an event or a terminal: the text of an expected error, {@link
+ * BUG_MESSAGE} for any other.
+ */
 export function shownMessage(thrown: unknown): string {
   return thrown instanceof OperationalError ? thrown.message : BUG_MESSAGE;
 }
 
-/** The calls that led to an error, the innermost first: places in the program, without the message. */
+/** The stack frames of an error, the innermost first, without its message. */
 export function callsOf({ message, stack = '' }: Error): readonly string[] {
   const at = stack.indexOf(message);
   const calls = at < 0 ? stack : stack.slice(at + message.length);

@@ -1,4 +1,4 @@
-// Versions of Home Assistant. They are like `2026.11.2`.
+// Versions of Home Assistant, such as `2026.11.2`.
 
 /** The oldest version that is tested; docs/reference/supported-versions.md names it. */
 export const OLDEST_SUPPORTED = '2025.11.0';
@@ -6,7 +6,10 @@ export const OLDEST_SUPPORTED = '2025.11.0';
 /** The newest version that is tested. */
 export const NEWEST_SUPPORTED = '2026.11.0';
 
-/** From this version on, a hub takes the settings of its web server by its API, and ignores them in its file. */
+/**
+ * From this version on, a hub takes the settings of its web server over its API and ignores them in
+ * configuration.yaml.
+ */
 export const HTTP_BY_API = '2026.8.0';
 
 /** `2026.11.2`, `2026.11`, `2026.11.0b3` */
@@ -15,8 +18,8 @@ const VERSION = /^(\d+)\.(\d+)(?:\.(\d+)(?:b(\d+))?)?$/;
 export const isComparable = (version: string): boolean => VERSION.test(version);
 
 /**
- * Whether `version` is older than `other`. Names (`stable`), digests and nightly builds cannot be compared and are never
- * older; `2026.11` counts as its last patch.
+ * Whether `version` is older than `other`. Names (`stable`), digests and nightly builds cannot be compared:
+ * the result is false. `2026.11` counts as the last patch of that month.
  */
 export function isLower(version: string, other: string): boolean {
   const [, ...left] = VERSION.exec(version) ?? [];
@@ -32,8 +35,9 @@ export function isLower(version: string, other: string): boolean {
 }
 
 /**
- * Whether a hub of this version is another one than the tag of its image names. A tag that cannot be compared names none, and neither does
- * one that is not of Home Assistant, such as `1.4.0` of an image that a person has built: its versions begin with a year.
+ * Whether a hub runs another version than the tag of its image names. A tag that cannot be compared names no
+ * version. The tag of an image that a user has built, such as `1.4.0`, is none of Home Assistant, whose
+ * versions begin with a year.
  */
 export const isOtherVersion = (tag: string, version: string): boolean =>
   /^20\d\d\./.test(tag) && (isLower(tag, version) || isLower(version, tag));

@@ -19,8 +19,9 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * Standard output, written synchronously: a line is there before what follows it, and a process that is killed, for
- * example because it is out of memory, leaves its last lines. pino's own default writes later, in another thread.
+ * Standard output, written synchronously: log lines and other output keep their order, and a process that is
+ * killed, for example because it is out of memory, does not lose its last lines. pino's own default writes
+ * later, in another thread.
  */
 const standardOutput = (): DestinationStream => pino.destination({ dest: 1, sync: true });
 
@@ -41,8 +42,8 @@ export function createLogger(level: LogLevel, destination = standardOutput()): L
 }
 
 /**
- * Characters of all fields of a line, which may quote any input of the operator: errors of libraries do. Their
- * names and the brackets are not counted.
+ * Most characters of all values of a line, which may quote any input of the operator, for example in errors
+ * of libraries. Keys and brackets are not counted.
  */
 const LONGEST_LINE = 2_000;
 const LONGEST_TEXT = 1_000;
@@ -52,10 +53,10 @@ const LONGEST_BUG = 400;
 const LONGEST_CALLS = 800;
 /** Longest chain of causes that is logged; a longer one is a cycle. Fields of fields are not nested deeper either. */
 const LONGEST_CHAIN = 5;
-/** Entries of a list or an object that are logged. */
+/** Most entries of a list or an object that are logged. */
 const MOST_ENTRIES = 40;
 
-/** The fields as they are written: all texts together take at most {@link LONGEST_LINE} characters. */
+/** Shortens the fields of a line: all texts together have at most {@link LONGEST_LINE} characters. */
 function bounded(fields: object): Record<string, unknown> {
   let left = LONGEST_LINE;
   const text = (value: string, longest = LONGEST_TEXT): string => {
@@ -78,7 +79,7 @@ function bounded(fields: object): Record<string, unknown> {
     return entries(value, depth);
   };
   /**
-   * The fields of an error, and those of its causes, that are logged. They are listed by name, because an error of an
+   * The fields of an error and of its causes that are logged. An explicit list is necessary: an error of an
    * HTTP library also contains its request, with the bearer token in the headers.
    */
   const errorFields = (error: Error, depth: number): unknown => {

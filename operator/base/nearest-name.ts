@@ -1,12 +1,17 @@
-/** Longest name that is compared: names of Kubernetes are no longer, and the work grows with the square. */
+/**
+ * Longest name that is compared. Names of Kubernetes are no longer, and the work grows with the square of the
+ * length.
+ */
 const LONGEST = 253;
-/** Changes that a mistake has at most, for each so many characters of the name. */
+/** A typing mistake may change one character for each so many characters of the name. */
 const CHARACTERS_PER_CHANGE = 3;
 const MOST_CHANGES = 3;
 
 /**
- * The name that a mistyped one is meant to be: the one with the fewest letters changed, added, left out or exchanged with the next,
- * the first by the alphabet among equals. Undefined: none is near.
+ * The known name that a mistyped one is probably meant to be: the one with the fewest letters changed, added,
+ * left out or swapped with the next. Among equals, the first in alphabetical order.
+ *
+ * @returns undefined if no name is near
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const most = Math.min(MOST_CHANGES, Math.floor((name.length + 1) / CHARACTERS_PER_CHANGE));

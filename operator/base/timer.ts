@@ -1,6 +1,6 @@
 import type { Clock } from './clock';
 
-/** At most one pending callback. */
+/** A timer with at most one pending callback. */
 export class Timer {
   private cancel: (() => void) | undefined;
 
@@ -26,7 +26,7 @@ export class Timer {
   }
 }
 
-/** Counts what happens within a time, from the first of it on. */
+/** Counts events in periods of fixed length. A period begins with the first event after the period before. */
 export class Rate {
   private began = -Infinity;
   private count = 0;
@@ -37,7 +37,7 @@ export class Rate {
     private readonly period: number,
   ) {}
 
-  /** Counts one more, and returns how many there were within the time. */
+  /** Counts one more event. @returns the number of events in the current period */
   add(): number {
     const now = this.clock.monotonic();
     if (now - this.began >= this.period) {

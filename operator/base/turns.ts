@@ -1,24 +1,28 @@
 import { type Clock, systemClock } from './clock';
 
-/** Milliseconds of work after which everything else has as much time. */
+/** Milliseconds of work after which the queue pauses for as long as it has worked. */
 const TURN = 20;
-/** Bytes of a text that waits for its turn: to parse a larger one takes milliseconds, the largest some tenths of a second. */
+/**
+ * Bytes. A larger text waits for its turn: parsing takes milliseconds, some tenths of a second for the
+ * largest.
+ */
 const LARGE = 64 * 1024;
 
 /**
- * Work that keeps the process busy, in the order in which it came: never more than half of the time, while other work waits. What finds
- * no room to wait is done at once, and counts as well.
+ * A fair queue for parsing large texts. After {@link TURN} of work it pauses for as long as it worked, so
+ * that other work gets at least half of the event loop. When the queue is full, a text is parsed immediately
+ * and its time counts toward the next pause.
  */
 export class Turns {
   private readonly waiting: { readonly work: () => void; readonly size: number }[] = [];
   private size = 0;
-  /** Milliseconds of work since the last rest. */
+  /** Milliseconds of work since the last pause. */
   private busy = 0;
   private isRunning = false;
   private timed: Promise<void> | undefined;
   private untilRested: (() => void)[] = [];
 
-  /** @param most bytes that may wait; a single one may have more */
+  /** @param most bytes of all texts that may wait; a single larger text may wait too */
   constructor(
     private readonly clock: Pick<Clock, 'monotonic' | 'sleep'>,
     private readonly most: number,
@@ -28,12 +32,18 @@ export class Turns {
     return size > LARGE;
   }
 
-  /** Whether a text of so many bytes is to wait. Not if too much waits: it is parsed at once, so that no more comes together. */
+  /**
+   * Whether a text of this many bytes is queued. When the queue is full, the text is parsed immediately, so
+   * that texts do not accumulate.
+   */
   mayWait(size: number): boolean {
     return this.isLarge(size) && (this.size === 0 || this.size + size <= this.most);
   }
 
-  /** Resolves when it is the turn of a text of so many bytes. What follows at once is done within the turn. */
+  /**
+   * Resolves when it is the turn of a text of this many bytes. Synchronous work directly afterwards counts as
+   * part of the turn.
+   */
   async take(size: number): Promise<void> {
     if (this.mayWait(size)) await new Promise<void>((resolve) => this.add(resolve, size));
     else if (this.isLarge(size)) void this.countNext();
@@ -46,13 +56,19 @@ export class Turns {
     if (!this.isRunning) void this.run();
   }
 
-  /** Counts the work that the caller does at once, with all that waits for its result. */
+  /**
+   * Counts the time of the synchronous work that the caller does next, and of the callbacks that run because
+   * of it.
+   */
   async countNext(): Promise<void> {
     await this.time(() => undefined);
     if (!this.isRunning) void this.run();
   }
 
-  /** Resolves after the next rest; at once if nothing is to be rested from. A sender of large texts is read no further until then. */
+  /**
+   * Resolves after the next pause, or at once if no work is queued. The reader of a connection waits for it
+   * before it reads more from a sender of large texts.
+   */
   async rested(): Promise<void> {
     if (this.isRunning) await new Promise<void>((resolve) => this.untilRested.push(resolve));
   }
@@ -78,7 +94,10 @@ export class Turns {
     return this.timed;
   }
 
-  /** Until the process looks at its connections again: what waits for a result has run by then. Work at the same time counts once. */
+  /**
+   * Measures until the event loop polls its connections again: by then the callbacks that waited for the
+   * result have run. Concurrent work is counted once.
+   */
   private async timeUntilNextEvent(): Promise<void> {
     const began = this.clock.monotonic();
     await new Promise(setImmediate);
@@ -98,5 +117,8 @@ export class Turns {
   }
 }
 
-/** The turns of the texts of all hubs, and of those that pods send to the webhook, at most as many as the largest text has bytes. */
+/**
+ * The queue for the texts of all hubs, and for those that pods send to the webhook. At most as many bytes
+ * wait as the largest text has.
+ */
 export const largeTexts = new Turns(systemClock, 12 * 1024 * 1024);

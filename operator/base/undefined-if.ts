@@ -1,4 +1,7 @@
-/** Resolves as `request` does, and with undefined where it fails with an error that is expected. */
+/**
+ * Settles as `request` does, except that it resolves to undefined where `request` rejects with an expected
+ * error.
+ */
 export async function undefinedIf<T>(
   isExpected: (error: unknown) => boolean,
   request: Promise<T>,

@@ -3,7 +3,7 @@ import type { Kinds } from './reasons';
 
 /** Every annotation, label and finalizer of the operator; all carry the API group. */
 
-/** People set these on a resource. */
+/** Annotations that users set on a resource. */
 export const userAnnotations = {
   reconcileAt: `${API_GROUP}/reconcile-requested-at`,
   dryRun: `${API_GROUP}/dry-run`,
@@ -11,7 +11,7 @@ export const userAnnotations = {
   removeLeftBehind: `${API_GROUP}/remove-left-behind`,
 } as const;
 
-/** Values and meanings of the annotations, for the reference. */
+/** Values and meanings of the annotations, for the reference page. */
 export const userAnnotationMeanings = {
   reconcileAt: {
     value: '<anything new>',
@@ -40,43 +40,66 @@ export const userAnnotationMeanings = {
   },
 } as const satisfies Record<keyof typeof userAnnotations, { value: string; kinds: Kinds; meaning: string }>;
 
-/** The operator sets these on objects that it creates. */
+/** Annotations that the operator sets on objects that it creates. */
 export const operatorAnnotations = {
-  /** On the pod template: `sha256:<hex>` of the configuration; a new value is a rolling restart. */
+  /** On the pod template: `sha256:<hex>` of the configuration. A new value causes a rolling restart. */
   configHash: `${API_GROUP}/config-hash`,
   /**
-   * On the generated Secret: `sha256:<hex>` of its content. On the pod template: of the secrets that a restart was decided
-   * for; a new value is a rolling restart.
+   * On the generated Secret: `sha256:<hex>` of its content. On the pod template: the hash of the secrets for
+   * which the last restart was decided; a new value causes a rolling restart.
    */
   secretsHash: `${API_GROUP}/secrets-hash`,
-  /** On the generated ConfigMap: the content that needs a restart. The Hub copies it to `config-hash`. */
+  /**
+   * On the generated ConfigMap: hash of the content that takes effect only after a restart. The Hub copies it
+   * to `config-hash`.
+   */
   restartHash: `${API_GROUP}/restart-hash`,
-  /** On the generated ConfigMap: the secrets that need a restart. The Hub copies it to `secrets-hash`. */
+  /**
+   * On the generated ConfigMap: hash of the secrets that take effect only after a restart. The Hub copies it
+   * to `secrets-hash`.
+   */
   restartSecretsHash: `${API_GROUP}/restart-secrets-hash`,
-  /** On the generated ConfigMaps: `sha256:<hex>` of the configuration that they hold. */
+  /** On the generated ConfigMaps: `sha256:<hex>` of the configuration in them. */
   contentHash: `${API_GROUP}/content-hash`,
-  /** On the accepted configuration: the ids of the automations, scenes and scripts that it has itself, as JSON, by kind. */
+  /**
+   * On the ConfigMap of the accepted configuration: the ids of the automations, scenes and scripts that the
+   * configuration itself defines, as JSON, by kind.
+   */
   definitions: `${API_GROUP}/definitions`,
-  /** On the accepted configuration: the start of the hub in which the hub was seen to read it. */
+  /**
+   * On the ConfigMap of the accepted configuration: start time of the hub in which the hub was seen to read
+   * this configuration.
+   */
   seenInStart: `${API_GROUP}/seen-in-start`,
-  /** On the accepted configuration: the items that the hub leaves out of it, by its check and its log. */
+  /**
+   * On the ConfigMap of the accepted configuration: the items that the hub ignores, according to its check
+   * and its log.
+   */
   checkWarnings: `${API_GROUP}/check-warnings`,
   /** On the hub's pod: a new value makes the kubelet refresh mounted volumes within about a second. */
   refresh: `${API_GROUP}/refresh`,
-  /** On the pod template: `sha256:<hex>` of the installed community integrations; a new value is a rolling restart. */
+  /**
+   * On the pod template: `sha256:<hex>` of the installed community integrations. A new value causes a rolling
+   * restart.
+   */
   communityHash: `${API_GROUP}/community-hash`,
   /** On the pod that installs a community repository: the files to install, as JSON. */
   installation: `${API_GROUP}/installation`,
-  /** On the ConfigMaps with delivered definitions: the volume of the hub that they are for, by the uid of its claim. */
+  /**
+   * On the ConfigMaps with delivered definitions: uid of the hub's volume claim for which they were written.
+   */
   volume: `${API_GROUP}/volume`,
   /** On the volume claim: the highest hub version that ran on it. */
   ranVersion: `${API_GROUP}/ran-version`,
 } as const;
 
-/** Label of Secrets: the name of the Hub that may read them; required with the setting `REQUIRE_SECRET_LABEL`. */
+/**
+ * Label of Secrets with the name of the Hub that may read them. The setting `REQUIRE_SECRET_LABEL` makes it
+ * mandatory.
+ */
 export const HUB_LABEL = `${API_GROUP}/hub`;
 
-/** `hub-operator.dev/hubautomation` */
+/** The finalizer of a kind, such as `hub-operator.dev/hubautomation`. */
 export function finalizerOf(kind: string): string {
   return `${API_GROUP}/${kind.toLowerCase()}`;
 }

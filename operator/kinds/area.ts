@@ -59,8 +59,8 @@ export const area = defineRegistryEntry({
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Floor', type: 'string', jsonPath: '.spec.floorName' },
   ],
-  // By identity, which is the name as the hub compares it. The `metadata.name` of a floor or label, as people may write
-  // it too, is its own normalised form.
+  // Floors and labels are referenced by identity, which is the name as the hub compares it. A user may also
+  // write the `metadata.name`: normalized, it equals itself.
   references: (resource) => {
     const { floorName, labels = [] } = resource.spec;
     return [

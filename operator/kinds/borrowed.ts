@@ -8,13 +8,16 @@ import type { Resource } from './resource';
 import type { CelRule, Field, Schema } from './schema';
 import { borrowedStatusWith } from './status';
 
-/** The parts that HubEntity and HubDevice share: settings of something in the hub that the operator neither creates nor removes. */
+/**
+ * Schemas that HubEntity and HubDevice share. Both have settings of an object in the hub that the operator
+ * neither creates nor removes; such kinds are called borrowed.
+ */
 
-/** Belongs into the description of every setting. */
+/** Text that the description of every setting has to contain. */
 export const keptOrPutBack =
   'Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.';
 
-/** Spec fields of a kind that is borrowed. `hubRef` and `select` belong into `required`. */
+/** Spec fields of a borrowed kind. The kind must list `hubRef` and `select` in `required`. */
 export const borrowedSpec = {
   ...childSpec,
   driftPolicy: hubObjectSpec.driftPolicy,
@@ -27,7 +30,7 @@ export const borrowedSpec = {
   },
 } as const satisfies Record<string, Field>;
 
-/** Settings that entities and devices have. `noun`: `entity` or `device`. */
+/** Settings that both entities and devices have. @param noun `entity` or `device` */
 export const placeSettings = (noun: string) =>
   ({
     areaName: {
@@ -47,7 +50,7 @@ export const placeSettings = (noun: string) =>
     },
   }) as const satisfies Record<string, Field>;
 
-/** Selects a device by what stays the same when the hub is set up again. */
+/** Selectors of a device by properties that remain after the hub is set up again. */
 const deviceSelectors = {
   identifier: {
     type: 'object',
@@ -80,7 +83,7 @@ const deviceSelectors = {
   },
 } as const satisfies Record<string, Field>;
 
-/** CEL of a selector that has exactly one of these fields. */
+/** CEL rule for a selector that must have exactly one of these fields. */
 export function exactlyOneOf(fields: readonly string[]): CelRule {
   return {
     rule: `[${fields.map((field) => `has(self.${field})`).join(', ')}].filter(each, each).size() == 1`,
@@ -114,7 +117,7 @@ export const selectStays = immutable(
   'select cannot be changed: delete this resource, which puts the former settings back, and create it for the other one',
 );
 
-/** The status of a borrowed kind: its entry in the hub, and the settings from before. */
+/** The status of a borrowed kind: its entry in the hub, and the settings before the operator changed them. */
 export function borrowedStatus<const Fields extends Record<string, Field>>(fields: Fields) {
   return borrowedStatusWith({
     ...fields,
@@ -151,7 +154,7 @@ interface Borrowing {
   readonly labels?: readonly string[];
 }
 
-/** The objects that a borrowed kind depends on: hub, area, labels, and the integration of its selector. */
+/** The objects that a borrowed kind depends on: hub, area, labels, and the integration in its selector. */
 export function borrowedReferences(
   resource: Resource<Borrowing>,
   integrationRef: { readonly name: string } | undefined,
@@ -165,7 +168,7 @@ export function borrowedReferences(
   ];
 }
 
-/** The identity of a selector, whose fields are in any order. */
+/** The identity of a selector, independent of the order of its fields. */
 export function identityOfSelect(select: object): string {
   const sorted = (value: unknown): unknown =>
     typeof value === 'object' && value !== null
@@ -183,7 +186,7 @@ interface SelectedDevice {
   readonly name?: string;
 }
 
-/** A selected device for people. */
+/** Names a selected device in messages. */
 export function deviceText({ identifier, connection, serialNumber, name }: SelectedDevice): string {
   if (identifier) return `the device ${identifier.integration} ${identifier.id}`;
   if (connection) return `the device ${connection.type} ${connection.value}`;

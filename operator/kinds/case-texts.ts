@@ -1,16 +1,18 @@
 /**
- * Sentences of conditions of which programs tell the cases of one reason from each other. Each is written and recognized here, so
- * that no reader depends on words that are changed elsewhere.
+ * Sentences of conditions by which programs tell several cases of one reason apart. Each sentence is written
+ * and recognized in this file, so that no reader depends on words that are changed elsewhere.
  */
 
-/** The condition of an entity that a person has disabled: the hub has the object and does not run it. */
+/**
+ * The condition message for an entity that a user has disabled: the hub has the object but does not run it.
+ */
 export const disabledEntityText = (type: string, entityId: string, by: string | null): string =>
   `The ${type} ${entityId} is disabled in the hub (by: ${by}), and is left so: it does not run. Enable the entity in the hub to use it.`;
 
 export const isDisabledEntityText = (message: string): boolean =>
   /(^| )The [a-z]+ [a-z]+\.\S+ is disabled in the hub \(by: [a-z_]+\), and is left so/.test(message);
 
-/** The flow of an integration that failed, and where. */
+/** A failed flow of an integration, with the place of the failure. */
 interface FailedFlow {
   /** `configuration`, `options` or `subentry` */
   readonly flow: string;
@@ -19,17 +21,17 @@ interface FailedFlow {
   readonly field?: string | undefined;
 }
 
-/** The beginning of the sentence about a flow that failed; the cause follows after a colon. */
+/** The beginning of the message about a failed flow. The cause follows after a colon. */
 export function failedFlowText({ flow, domain, step, field }: FailedFlow): string {
   const where = [step && ` in the step ${step}`, field && ` at the field ${field}`].filter(Boolean).join('');
   return `The ${flow} of ${domain} failed${where}`;
 }
 
-/** The key of the hub for an error, with the text that its UI shows for it. */
+/** The hub's key for an error of a flow, and the text that its UI shows for the key. */
 interface FlowCause {
   readonly key: string;
   readonly words?: string | undefined;
-  /** The error has ended the flow. */
+  /** True if the error has ended the flow. */
   readonly isEnd: boolean;
 }
 
@@ -38,7 +40,7 @@ export function failedFlowWithCause(failed: FailedFlow, { key, words, isEnd }: F
   return `${failedFlowText(failed)}: ${isEnd ? 'the hub ended it with ' : ''}${shown}`;
 }
 
-/** The key in a message of {@link failedFlowWithCause}; undefined: it has none. */
+/** The error key in a message of {@link failedFlowWithCause}; undefined if the message has none. */
 export const flowKeyIn = (message: string): string | undefined =>
   /^The [a-z]+ of [a-z0-9_]+ failed(?: in the step [^:]*?)?(?: at the field [^:]*?)?: (?:the hub ended it with )?([a-z0-9_]+)(?: \(|\.(?: |$)|$)/.exec(
     message,

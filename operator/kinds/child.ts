@@ -5,7 +5,7 @@ import { objectNames } from './object-names';
 import type { Resource } from './resource';
 import type { Field, Schema } from './schema';
 
-/** What every kind but Hub shares: it belongs to a Hub of its namespace. */
+/** Definitions that every kind but Hub shares: each resource belongs to a Hub in its namespace. */
 
 export const suspend = flagWithDefault(
   false,
@@ -13,7 +13,7 @@ export const suspend = flagWithDefault(
     'A deletion is carried out. Default false.',
 );
 
-/** Spec fields of every child. `hubRef` belongs into `required`. */
+/** Spec fields of every child. The kind must list `hubRef` in `required`. */
 export const childSpec = {
   hubRef: {
     type: 'object',
@@ -59,7 +59,10 @@ interface ChildSpec {
   readonly hubRef: { readonly name: string };
 }
 
-/** A kind that belongs to a Hub; its names, its dependency on hub and token, and the columns Hub and Ready follow from that. */
+/**
+ * Definition of a kind that belongs to a Hub. Plural and singular names, references to hub and token, and the
+ * columns Hub and Ready are derived.
+ */
 export type ChildDefinition<Spec extends Schema, Status extends Schema, Name extends string> = Omit<
   KindDefinition<Spec, Status, Name>,
   Derived
@@ -89,14 +92,15 @@ export function hubOfChild({ spec }: Resource<ChildSpec>): string {
   return spec.hubRef.name;
 }
 
-/** A change of the Hub concerns every child. */
+/** The reference to the Hub: every change of it is relevant to the child. */
 export function hubReference({ spec }: Resource<ChildSpec>): Reference {
   return { kind: 'Hub', name: spec.hubRef.name };
 }
 
 /**
- * The references of a child that talks to the hub: it is reconciled as soon as the token appears. A token Secret of
- * another name, or an external hub's, is a reference of the Hub, and concerns children through the Hub's own change.
+ * The references of a child that calls the hub's API. With the token as reference, the child is reconciled as
+ * soon as the token appears. If the user chose another Secret for the token, or the hub is external, that
+ * Secret is a reference of the Hub, and children are reconciled when the Hub changes.
  */
 export function hubAndToken(child: Resource<ChildSpec>): readonly Reference[] {
   return [hubReference(child), { kind: 'Secret', name: objectNames(hubOfChild(child)).apiToken }];

@@ -14,13 +14,16 @@ export const readyColumn = {
   jsonPath: '.status.conditions[?(@.type=="Ready")].status',
 } as const satisfies Column;
 
-/** The columns of a kind that belongs to a Hub: its own between Hub and Ready, and its times beside Age. */
+/**
+ * The columns of a kind that belongs to a Hub. The kind's own columns are between Hub and Ready, those with a
+ * time after Ready.
+ */
 export function columnsOfChild(columns: readonly Column[]): readonly Column[] {
   const isTime = ({ type }: Column) => type === 'date';
   return [hubColumn, ...columns.filter((column) => !isTime(column)), readyColumn, ...columns.filter(isTime)];
 }
 
-/** The last columns of every kind: `kubectl get -o wide` says why a resource is not Ready. */
+/** The last columns of every kind. `kubectl get -o wide` shows why a resource is not Ready. */
 const lastColumns: readonly Column[] = [
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   {

@@ -104,7 +104,7 @@ export const communityRepository = defineChild({
   ],
   // GitHub compares owners and names without case.
   identity: ({ spec: { repository } }) => repository.toLowerCase(),
-  // The pod that puts the files onto the volume, and the Secrets that it gets them from.
+  // The pod that writes the files to the volume, and the Secrets that contain them.
   owns: ['Pod', 'Secret'],
   access: [
     { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },

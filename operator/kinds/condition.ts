@@ -1,7 +1,10 @@
 import { moment, nonEmptyText, textUpTo } from './fields';
 import type { Infer, Schema } from './schema';
 
-/** `metav1.Condition`, as kstatus reads it: `Ready` always, `Reconciling` and `Stalled` only while they are True. */
+/**
+ * A `metav1.Condition` by the rules of kstatus: `Ready` is always present, `Reconciling` and `Stalled` only
+ * while they are True.
+ */
 const condition = {
   type: 'object',
   properties: {

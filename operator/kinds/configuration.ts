@@ -175,7 +175,7 @@ export const configuration = defineChild({
     { name: 'Strategy', type: 'string', jsonPath: '.spec.reloadStrategy' },
     { name: 'Last Reload', type: 'date', jsonPath: '.status.lastReloadTime' },
   ],
-  // The generated Secret is searched for the keys that `!secret` asks for.
+  // The generated Secret is checked for the keys that `!secret` refers to.
   references: (resource) => [
     ...hubAndToken(resource),
     { kind: 'HubSecrets', name: `secrets of ${hubOfChild(resource)}` },
@@ -183,7 +183,7 @@ export const configuration = defineChild({
       kind: 'ConfigMap',
       name: configMapRef.name,
     })),
-    // The parts of a large configuration belong to the Hub.
+    // The parts of a large configuration are owned by the Hub.
     ...objectNames(hubOfChild(resource))
       .configurationParts()
       .map((name) => ({ kind: 'ConfigMap', name })),
@@ -193,12 +193,13 @@ export const configuration = defineChild({
     ),
   ],
   validated: true,
-  // A hub has one configuration.
+  // A hub has one HubConfiguration.
   identity: (resource) => `configuration of ${hubOfChild(resource)}`,
   owns: ['ConfigMap', 'Secret'],
   access: [
     { apiGroup: '', resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
-    // Without a HubSecrets it passes the URL of the recorder's database to the hub by itself.
+    // Without a HubSecrets, the HubConfiguration generates the Secret that passes the URL of the recorder's
+    // database to the hub.
     { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
     { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
     { apiGroup: 'apps', resources: ['statefulsets'], verbs: ['get', 'list', 'watch'] },

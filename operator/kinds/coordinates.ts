@@ -1,6 +1,6 @@
 import type { Field } from './schema';
 
-/** Decimals are texts: another program that reads and writes the resource keeps all digits. */
+/** Decimals are strings, so that other programs that read and write the resource keep all digits. */
 
 export const latitude = {
   type: 'string',

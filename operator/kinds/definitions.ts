@@ -1,4 +1,5 @@
-// The kinds: one line each, and the only list of them. CRDs, the role, watches, metrics, docs and the types of index.ts follow.
+// The only list of the kinds, one line each. CRDs, the role, watches, metrics, docs and the types of index.ts
+// are derived from it.
 
 export * from './hub';
 export * from './configuration';

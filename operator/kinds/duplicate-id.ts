@@ -2,19 +2,22 @@ import { fieldOfId } from './ids';
 import type { KindDefinition } from './kind';
 import type { CustomResource } from './resource';
 
-/** Whether the objects of a kind have an id in the hub that a person chooses. */
+/** Whether users choose the hub id of the objects of a kind. */
 export const hasChosenId = ({ spec }: KindDefinition): boolean =>
   spec.properties !== undefined && 'hubId' in spec.properties;
 
-/** A `hubId` cannot be changed. */
+/**
+ * The field to change so that a resource gets another id. `hubId` is immutable: another one needs a new
+ * resource.
+ */
 const otherField = (resource: CustomResource): string =>
   fieldOfId(resource) === 'spec.hubId' ? 'spec.hubId, as a new resource' : 'spec.id or metadata.name';
 
 /**
- * Says that another resource has the object in the hub (rules.md, "Ownership of objects in the hub"), and the way out, as
- * a sentence.
+ * The message that another resource has the same object in the hub (rules.md, "Ownership of objects in the
+ * hub"), and how to resolve that.
  *
- * @param other name of the other resource, which is of the same kind, namespace and hub
+ * @param other name of the other resource, which has the same kind, namespace and hub
  */
 export function duplicateMessage(
   definition: KindDefinition,

@@ -127,7 +127,7 @@ const status = borrowedStatus({
   registryId: text('Id of its entry in the registry of the hub, which stays when it is renamed.'),
 });
 
-/** A selected entity for people. */
+/** Names a selected entity in messages. */
 function selectedText({ entityId, unique, device }: Infer<typeof spec>['select']): string {
   if (unique) return `the ${unique.domain} ${unique.uniqueId} of ${unique.integration}`;
   return device ? `the ${device.domain} of ${deviceText(device)}` : String(entityId);

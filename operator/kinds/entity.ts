@@ -3,7 +3,7 @@ import type { CelRule, Schema } from './schema';
 
 /** Fields that several kinds of hub objects share. */
 
-/** Belongs into the description of every field that holds states of the hub. */
+/** Text that the description of every field with states of the hub has to contain. */
 export const quoteStates =
   'Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.';
 
@@ -23,43 +23,44 @@ export const icon = {
 } as const satisfies Schema;
 
 /**
- * A map that one manager of fields owns as a whole: of a granular one that becomes `{}`, server-side apply makes null, which the schema
- * refuses.
+ * A map that one field manager owns as a whole. If a granular map becomes `{}`, server-side apply makes it
+ * null, which the schema refuses.
  */
 export const wholeMap = { type: 'object', 'x-kubernetes-map-type': 'atomic' } as const satisfies Schema;
 
-/** An object in the syntax of Home Assistant, kept as it is written. */
+/** An object in the syntax of Home Assistant, stored as written. */
 export const freeObject = {
   ...wholeMap,
   'x-kubernetes-preserve-unknown-fields': true,
 } as const satisfies Schema;
 
 /**
- * An object in the syntax of Home Assistant, or a template as a string (`'{{ … }}'`, short for a template condition). The
- * hub decides where it accepts a string. No schema type stands for both; a list with such items is invisible to CEL.
+ * An object in the syntax of Home Assistant, or a template as a string (`'{{ … }}'`, the short form of a
+ * template condition). The hub decides where it accepts a string. A structural schema has no type for both,
+ * and CEL cannot read lists with such items.
  */
 export const objectOrTemplate = { 'x-kubernetes-preserve-unknown-fields': true } as const satisfies Schema;
 
 const HUB_ID_STAYS =
   'hubId cannot be set, changed or removed later: delete this resource and create it with the other id';
 
-/** An id of an automation, a scene or a script that the operator creates. */
+/** Id of an automation, a scene or a script that the operator creates. */
 export const configId = {
   type: 'string',
   pattern: '^[a-z][a-z0-9_]*$',
   maxLength: 128,
 } as const satisfies Schema;
 
-/** Any value in the syntax of Home Assistant, null as well. */
+/** Any value in the syntax of Home Assistant, including null. */
 export const anyValue = {
   'x-kubernetes-preserve-unknown-fields': true,
   nullable: true,
 } as const satisfies Schema;
 
-/** An id that an object in the hub has already, as its editor or a person made it. */
+/** Id of an object that exists in the hub, as the hub's editor or a user chose it. */
 export const hubId = {
   type: 'string',
-  // As Python's `isprintable`: no control or format characters, and no separators but the space.
+  // Like Python's `isprintable`: no control or format characters, and no separators except the space.
   pattern: '^([^\\p{C}\\p{Z}]| )+$',
   maxLength: 255,
   'x-kubernetes-validations': [
@@ -68,7 +69,7 @@ export const hubId = {
   ],
 } as const satisfies Schema;
 
-/** Rules of a spec with `id` and `hubId`. */
+/** CEL rules of a spec with `id` and `hubId`. */
 export const idRules = [
   {
     rule: '!has(self.hubId) || !has(self.id)',
@@ -81,7 +82,7 @@ export const idRules = [
 
 export const autoReload = { type: 'boolean', default: true } as const satisfies Schema;
 
-/** The actions of an automation, the sequence of a script. */
+/** The actions of an automation, or the sequence of a script. */
 export const actionList = {
   type: 'array',
   description:
@@ -153,7 +154,10 @@ export const maxNeedsMode = {
   fieldPath: '.max',
 } as const satisfies CelRule;
 
-/** `triggers` must be there, unless a blueprint has them. The hub's editor saves an automation without any as `[]`. */
+/**
+ * CEL rule: `triggers` is required unless a blueprint supplies it. The hub's editor saves an automation
+ * without triggers as `[]`.
+ */
 export const triggersNeeded = {
   rule: 'has(self.useBlueprint) || has(self.triggers)',
   message:
@@ -161,10 +165,10 @@ export const triggersNeeded = {
   fieldPath: '.triggers',
 } as const satisfies CelRule;
 
-/** The list must be there, unless a blueprint has it. For lists that CEL cannot see. */
+/** A required list that a blueprint may supply instead, for lists that CEL cannot read. */
 export function neededWithoutBlueprint<const Name extends string>(list: Name) {
   return [
-    // The API server names the field of the first alternative.
+    // If neither is set, the API server's error names the field of the first alternative.
     { required: [list] },
     { required: ['useBlueprint'] },
   ] as const satisfies Schema['anyOf'];

@@ -1,6 +1,6 @@
 import type { CelRule, Schema } from './schema';
 
-/** Fields of common forms. */
+/** Constructors of common fields. */
 
 export const text = (description: string) => ({ type: 'string', description }) as const satisfies Schema;
 
@@ -12,13 +12,13 @@ export const nonEmptyText = (maxLength: number, description: string) =>
 export const textUpTo = (maxLength: number, description: string) =>
   ({ type: 'string', description, maxLength }) as const satisfies Schema;
 
-/** The name of an object of the cluster. */
+/** The name of a Kubernetes object. */
 export const objectName = (description: string) => nonEmptyText(253, description);
 
 export const moment = (description: string) =>
   ({ type: 'string', format: 'date-time', description }) as const satisfies Schema;
 
-/** A list that is written as a whole. */
+/** A list that server-side apply treats as one value. */
 export const atomicTexts = (description: string) =>
   ({
     type: 'array',

@@ -1,6 +1,9 @@
-/** Paths of the files of a configuration, in the hub's directory. The schema and the operator apply the same rule. */
+/**
+ * Rules for the paths of configuration files, relative to the hub's configuration directory. The schema and
+ * the operator apply the same rules.
+ */
 
-/** Files that the hub or the operator writes. */
+/** Files that the hub or the operator itself writes. */
 const RESERVED_FILES = [
   'configuration.yaml',
   'secrets.yaml',
@@ -12,7 +15,8 @@ const RESERVED_FILES = [
 ];
 
 const NAME = '[A-Za-z0-9_][A-Za-z0-9_. -]*';
-// The hub's own files have a dot in their names, such as its database: a folder of that name would take their place.
+// Names of the hub's own files, such as its database, contain a dot. A first folder with a dot could take the
+// place of one of them.
 const FIRST_FOLDER = '[A-Za-z0-9_][A-Za-z0-9_ -]*';
 const WRITTEN = `^(${FIRST_FOLDER}/(${NAME}/){0,2})?${NAME}[.](yaml|yml|jinja|txt|json)$`;
 const ELSEWHERE = '(/secrets[.]yaml$)|^(custom_components|www)/';
@@ -26,14 +30,14 @@ export const PATH_RULE =
 export const RESERVED_RULE =
   'this name belongs to the hub or to the operator (configuration.yaml, automations.yaml, …): choose another';
 
-/** Pattern of a folder of `filesFrom`: up to three names. */
+/** Pattern of a `folder` in `filesFrom`: up to three names. */
 export const FOLDER_PATTERN = `^(${FIRST_FOLDER}(/${NAME}){0,2})?$`;
 
-/** CEL: whether a text is a path that a file may have. */
+/** CEL expression: whether a text is a valid path of a file. */
 export const celIsPath = (text: string): string =>
   `${text}.size() <= ${LONGEST} && ${text}.matches('${WRITTEN}') && !${text}.matches('${ELSEWHERE}')`;
 
-/** CEL: whether the name is none of the hub or of the operator. */
+/** CEL expression: whether a path is not reserved for files of the hub or of the operator. */
 export const celIsFree = (text: string): string =>
   `!(${text} in ${JSON.stringify(RESERVED_FILES)}) && !${text}.matches('${OF_OPERATOR}')`;
 
@@ -41,7 +45,7 @@ const ofOperator = new RegExp(OF_OPERATOR);
 const written = new RegExp(WRITTEN);
 const elsewhere = new RegExp(ELSEWHERE);
 
-/** The rule that a path breaks, in words. @returns undefined for a path that a file may have */
+/** The rule that a path violates, in words. @returns undefined for a valid path */
 export function pathProblem(path: string): string | undefined {
   if (RESERVED_FILES.includes(path) || ofOperator.test(path)) return RESERVED_RULE;
   const isPath = path.length <= LONGEST && written.test(path) && !elsewhere.test(path);

@@ -34,7 +34,7 @@ export const floor = defineRegistryEntry({
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Level', type: 'integer', jsonPath: '.spec.level' },
   ],
-  // All that an area needs of it.
+  // An area needs only the id.
   dependentStatus: ({ status }) => ({ id: status?.floorID }),
 });
 

@@ -5,15 +5,15 @@ import type { Infer } from './schema';
 
 export * from './definitions';
 
-/** Beside their definitions, the files of the kinds export functions alone. */
+/** The definitions among the exports of the kinds' files, whose other exports are functions. */
 type Definition = Extract<(typeof definitions)[keyof typeof definitions], object & { readonly kind: string }>;
 
-/** `HubAutomation`, … */
+/** The name of a kind, such as `HubAutomation`. */
 export type Kind = Definition['kind'];
 
 type DefinitionOf<K extends Kind> = Extract<Definition, { readonly kind: K }>;
 
-/** The resource of a kind, as the API server gives it. */
+/** The resource of a kind, in the form in which the API server returns it. */
 export type ResourceOf<K extends Kind> = Resource<
   Infer<DefinitionOf<K>['spec']>,
   Infer<DefinitionOf<K>['status']>
@@ -29,7 +29,7 @@ export const kindsByName: ReadonlyMap<string, KindDefinition> = new Map(
   kinds.map((definition) => [definition.kind, definition]),
 );
 
-/** The kinds that the webhook is called for. */
+/** The kinds whose resources the API server sends to the webhook. */
 export const validatedKinds: readonly KindDefinition[] = kinds.filter(({ validated }) => validated);
 
 export type { Condition } from './condition';

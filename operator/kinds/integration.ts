@@ -242,14 +242,15 @@ export const integration = defineChild({
     return [...hubAndToken(resource), ...secretReferences(...new Set(given.flatMap(secretsOf)))];
   },
   validated: true,
-  // Without a title, the answers tell entries of a domain apart.
+  // Without a title, the answers distinguish entries of one domain.
   identityField: 'spec.title',
   identity: ({ spec: { domain, title, configuration, steps } }) =>
     `${domain}/${title ?? JSON.stringify([configuration, steps])}`,
-  // Two resources with equal answers may have got an entry each while only the entry was their identity.
+  // Two resources with equal answers may each have an entry from the time when only the entry id was the
+  // identity.
   keptObject: ({ spec: { title }, status: { entryID } = {} }) => (title === undefined ? entryID : undefined),
   access: [
-    // The key of `configHash`, in the Secret `<hub>-operator`.
+    // The HMAC key of `configHash` is in the Secret `<hub>-operator`.
     { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   ],
 });
@@ -263,5 +264,5 @@ function secretsOf(given: Answers = {}): readonly (string | undefined)[] {
 export type HubIntegration = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubIntegrationSpec = Defaulted<typeof spec>;
 export type HubIntegrationStatus = Infer<typeof status>;
-/** A flow that an integration has in the hub. */
+/** A flow of a resource that is open in the hub. */
 export type PendingFlow = NonNullable<HubIntegrationStatus['pendingFlow']>;

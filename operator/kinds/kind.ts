@@ -3,72 +3,89 @@ import type { CelRule, Infer, Schema } from './schema';
 
 export type { CelRule };
 
-/** Definition of a kind as data: the CRD, the role, the watches, the metrics' labels and the docs follow from it. */
+/**
+ * Definition of a kind as data. The CRD, the role, the watches, the labels of metrics and the docs are
+ * derived from it.
+ */
 export interface KindDefinition<
   Spec extends Schema = Schema,
   Status extends Schema = Schema,
   Name extends string = string,
 > {
-  /** `HubAutomation` */
+  /** Name of the kind, such as `HubAutomation`. */
   readonly kind: Name;
-  /** Lists and pages show kinds of a lower rank first, those of one rank by their names. */
+  /** Lists and pages show kinds with a lower rank first, and sort equal ranks by name. */
   readonly rank: number;
   readonly plural: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
-  /** First sentences of `kubectl explain`. */
+  /** First sentences in `kubectl explain`. */
   readonly description: string;
   readonly spec: Spec;
   readonly status: Status;
-  /** CEL rules over the whole object, for what neither `spec` nor `status` can see (`metadata.name`). */
+  /**
+   * CEL rules over the whole object, for fields that rules of `spec` and `status` cannot read
+   * (`metadata.name`).
+   */
   readonly rules?: readonly CelRule[];
   /** Columns of `kubectl get` between NAME and AGE. */
   readonly columns: readonly Column[];
   /** The name of the Hub that a resource belongs to: its own for a Hub, `spec.hubRef.name` for a child. */
   hubName(resource: Resource<Infer<Spec>, Infer<Status>>): string;
-  /** Objects of the same namespace on which a resource depends: when one changes, the resource is reconciled. */
+  /** Objects in the same namespace on which a resource depends. A change of one enqueues the resource. */
   references(resource: Resource<Infer<Spec>, Infer<Status>>): readonly Reference[];
   /**
-   * Names of Secrets that no other resource may name. When the resource appears, goes or reserves others, the resources that
-   * refer to one are reconciled.
+   * Names of Secrets to which no other resource may refer. When the resource is created, is deleted or
+   * changes this list, the resources that refer to one of the Secrets are reconciled.
    */
   reservedSecrets?(resource: Resource<Infer<Spec>, Infer<Status>>): readonly string[];
   /**
-   * Identity of a resource's object in its hub, unique among resources of its kind and hub: an id, a normalised name.
-   * Of two resources with one identity, the older owns the object (rules.md, "Ownership of objects in the hub").
-   * Undefined: none yet.
+   * Identity of a resource's object in its hub, such as an id or a normalized name. It is unique among
+   * resources of the same kind and hub: of two resources with one identity, the older one owns the object
+   * (rules.md, "Ownership of objects in the hub"). Undefined while the identity is not known.
    */
   identity?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
-  /** The object of a resource for people, where its kind and name do not say it: `settings of light.kitchen`. */
+  /**
+   * Names the object of a resource in messages, if kind and name of the resource do not: `settings of
+   * light.kitchen`.
+   */
   subject?(resource: Resource<Infer<Spec>, Infer<Status>>): string;
-  /** The field that makes it another object in the hub. Absent: none, or an id that a person chooses. */
+  /**
+   * The field to change so that the resource stands for another object in the hub. Absent if no field does
+   * that, or if it is an id that a user chooses.
+   */
   readonly identityField?: string;
-  /** The id of an object that its resource keeps although an older one has the same identity. */
+  /** The id of an object that its resource keeps although an older resource has the same identity. */
   keptObject?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
   /**
-   * The parts of its status that matter to the resources that refer to it: a change of one enqueues them, as does a
-   * change of its spec. Absent: readiness, and all of the status but the conditions.
+   * The parts of the status that matter to resources that refer to this one: a change of one enqueues them,
+   * like a change of the spec. Default: readiness, and all of the status except the conditions.
    */
   dependentStatus?(resource: Resource<Infer<Spec>, Infer<Status>>): unknown;
-  /** The webhook is called for it: it has a rule there, or fields that a schema cannot check. */
+  /**
+   * True if the API server sends the kind to the webhook, which has a rule for it or checks fields that a
+   * schema cannot check.
+   */
   readonly validated?: true;
-  /** Kinds of objects that its sync module creates and owns; a change to one reconciles the owner. */
+  /**
+   * Kinds of Kubernetes objects that its sync module creates and owns. A change of one reconciles the owner.
+   */
   readonly owns?: readonly string[];
-  /** Permissions of its sync module beyond reading its own kind and writing its status. */
+  /** Permissions of its sync module, in addition to reading the kind and writing its status. */
   readonly access: readonly AccessRule[];
 }
 
-/** Gives the functions of a definition the types of its own spec and status. */
+/** Gives the functions of a definition the types of the kind's own spec and status. */
 export function defineKind<const Spec extends Schema, const Status extends Schema, Name extends string>(
   definition: KindDefinition<Spec, Status, Name>,
 ): KindDefinition<Spec, Status, Name> {
   return definition;
 }
 
-/** `kind` is one of ours, `Secret` or `ConfigMap`. */
+/** A reference to an object of an operator's kind, a Secret or a ConfigMap. */
 export interface Reference {
   readonly kind: string;
-  /** The `metadata.name` of the object; or, of one of our kinds, its identity. */
+  /** The `metadata.name` of the object, or the identity of an object of the operator's kinds. */
   readonly name: string;
 }
 
@@ -76,7 +93,7 @@ export interface Column {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
   readonly jsonPath: string;
-  /** True: shown by `kubectl get -o wide` only. */
+  /** If true, only `kubectl get -o wide` shows the column. */
   readonly wide?: boolean;
 }
 

@@ -37,7 +37,7 @@ export const label = defineRegistryEntry({
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Color', type: 'string', jsonPath: '.spec.color' },
   ],
-  // All that an area needs of it.
+  // An area needs only the id.
   dependentStatus: ({ status }) => ({ id: status?.labelID }),
 });
 

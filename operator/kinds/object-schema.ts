@@ -20,5 +20,5 @@ export function objectSchema({ description, spec, status, rules }: KindDefinitio
   };
 }
 
-// The API server knows what metadata is; the name is declared so that a rule may point at it.
+// The API server knows the schema of metadata. The name is declared so that a CEL rule may refer to it.
 const metadata = { type: 'object', properties: { name: { type: 'string' } } };

@@ -1,8 +1,9 @@
 import { API_GROUP } from './group';
 
 /**
- * Every condition type and every reason that the operator writes, with its meaning and what to do about it. The types
- * below let no other one compile, and docs/reference/conditions.md is generated from these tables.
+ * Every condition type and every reason that the operator writes, with its meaning and the action to take.
+ * The types at the end of this file admit no other value, and docs/reference/conditions.md is generated from
+ * these tables.
  */
 
 /** Kinds that use a reason: one kind, a list of kinds, or a group. */
@@ -11,22 +12,22 @@ export type Kinds = 'all' | 'all but Hub' | readonly string[];
 export interface Documented {
   readonly kinds: Kinds;
   readonly meaning: string;
-  /** What a person can do. Absent: nothing has to be done. */
+  /** The action for the user. Absent if none is necessary. */
   readonly action?: string;
 }
 
 const entities = ['HubAutomation', 'HubScene', 'HubScript'] as const;
 const registryTypes = ['Floor', 'Label', 'Area', 'Zone'] as const;
 const registries = registryTypes.map((type) => `Hub${type}` as const);
-/** Kinds with settings of what integrations make. */
+/** Kinds that change settings of objects which integrations create. */
 const borrowed = ['HubEntity', 'HubDevice'] as const;
 const hub = ['Hub'] as const;
 const integrations = ['HubIntegration'] as const;
 const repositories = ['HubCommunityRepository'] as const;
-/** Kinds with one object each in the hub that a person may also change there. */
+/** Kinds whose resources each have one object in the hub that users may also change there. */
 const hubObjects = [...entities, ...registries, ...integrations, ...borrowed] as const;
 
-/** `<Type>Registered` of each registry. */
+/** The condition type `<Type>Registered` of each registry. */
 const registered = Object.fromEntries(
   registryTypes.map((type): [string, Documented] => {
     const meaning = `The hub has the ${type.toLowerCase()} as specified. While not Ready: it is being written.`;
@@ -447,7 +448,7 @@ export const hubStateReasons = [
   'TokenRejected',
 ] as const satisfies readonly (keyof typeof readyReasons)[];
 
-/** Reasons of a change that the operator makes just now. The user has nothing to do. */
+/** Reasons of a change that is in progress. The user has nothing to do. */
 export const progressReasons = [
   'Downloading',
   'Installing',
@@ -462,7 +463,10 @@ export interface ConditionDescription {
   readonly reasons: Readonly<Record<string, Omit<Documented, 'kinds'>>>;
 }
 
-/** Condition types beside `Ready`, each with its reasons. Those of `Reconciling` and `Stalled` are those of `Ready`. */
+/**
+ * Condition types other than `Ready`, each with its reasons. `Reconciling` and `Stalled` have the reasons of
+ * `Ready`.
+ */
 export const otherConditions = {
   Reconciling: {
     kinds: 'all',
@@ -658,7 +662,7 @@ export const otherConditions = {
   },
 } as const satisfies Record<string, ConditionDescription>;
 
-/** Reasons of events that are not those of `Ready`. */
+/** Reasons of events that are not also reasons of `Ready`. */
 export const eventReasons = {
   UnsupportedVersion: {
     kinds: hub,
@@ -809,7 +813,7 @@ type OtherConditions = typeof otherConditions;
 /** Type of a condition that the operator writes. */
 export type ConditionType = 'Ready' | keyof OtherConditions;
 
-/** Reason of `Ready`, and so of an outcome. */
+/** Reason of the condition `Ready`, and so of the outcome of a reconcile. */
 export type ReadyReason = keyof typeof readyReasons;
 
 /** Reason of any condition. */
@@ -817,5 +821,5 @@ export type Reason =
   | ReadyReason
   | { [Type in keyof OtherConditions]: keyof OtherConditions[Type]['reasons'] }[keyof OtherConditions];
 
-/** Reason of an event: a change of `Ready`, or one of its own. */
+/** Reason of an event: that of a changed `Ready`, or one of {@link eventReasons}. */
 export type EventReason = ReadyReason | keyof typeof eventReasons;

@@ -7,12 +7,15 @@ import type { Resource } from './resource';
 import type { Field, Schema } from './schema';
 import { hubObjectStatusWith } from './status';
 
-/** Fields that all entries in the hub's registries have: floors, labels, areas, zones. */
+/** Fields that floors, labels, areas and zones have in common. */
 
-/** The hub would accept a blank name, and create an entry with an empty id. */
+/**
+ * Name of an entry. The pattern excludes blank names: the hub would accept one and create an entry with an
+ * empty id.
+ */
 export const entryName = { type: 'string', pattern: '\\S', maxLength: 255 } as const satisfies Schema;
 
-/** Belongs into the description of every optional field of a registry entry. */
+/** Text that the description of every optional field of a registry entry has to contain. */
 export const keptWhenAbsent =
   'Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.';
 
@@ -29,7 +32,10 @@ export const aliases = {
   'x-kubernetes-list-type': 'set',
 } as const satisfies Schema;
 
-/** The spec of a registry entry: hub, name, and its own fields. `noun`: `floor`, `label`, `area` or `zone`. */
+/**
+ * The spec of a registry entry: hub, name, and the kind's own fields. @param noun `floor`, `label`, `area` or
+ * `zone`
+ */
 export function registryEntrySpec<const Fields extends Record<string, Field>>(noun: string, fields: Fields) {
   return {
     type: 'object',
@@ -46,7 +52,7 @@ export function registryEntrySpec<const Fields extends Record<string, Field>>(no
   } as const satisfies Schema;
 }
 
-/** The status of a registry entry: that of an object in the hub, and its id there. */
+/** The status of a registry entry: that of any object in the hub, and the id of the entry. */
 export function registryEntryStatus<const Fields extends Record<string, Field>>(noun: string, id: Fields) {
   return hubObjectStatusWith({
     ...id,
@@ -58,7 +64,7 @@ export function registryEntryStatus<const Fields extends Record<string, Field>>(
   });
 }
 
-/** Defines a kind of registry entry: the hub identifies entries by their normalised name. */
+/** Defines a kind of registry entry. The hub identifies entries by their normalized name. */
 export function defineRegistryEntry<
   const Spec extends Schema,
   const Status extends Schema,

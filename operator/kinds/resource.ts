@@ -1,13 +1,16 @@
 import type { Condition } from './condition';
 
-/** A custom resource of ours as the API server gives it. */
+/** A custom resource of the operator's API group, in the form in which the API server returns it. */
 export interface Resource<Spec = unknown, Status = unknown> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ResourceMetadata;
   readonly spec: Spec;
   readonly status?: Status;
-  /** Not in the API: the parts that the operator's cache left out, since the object is too large, such as `spec.actions`. */
+  /**
+   * Not a field of the API: the parts that the operator's cache left out because the object is too large,
+   * such as `spec.actions`.
+   */
   readonly omitted?: readonly string[];
 }
 
@@ -25,17 +28,17 @@ export interface CommonStatus {
   readonly [field: string]: unknown;
 }
 
-/** The parts of `metadata` that a controller looks at, of an object that the API server has stored. */
+/** The fields of `metadata` that a controller reads, for an object that the API server has stored. */
 export interface ResourceMetadata {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Moves with the spec, never with the status or an annotation. */
+  /** Increases with changes of the spec, not with those of the status or of an annotation. */
   readonly generation: number;
-  /** The time of the creation, in RFC 3339. */
+  /** Time of the creation, in RFC 3339. */
   readonly creationTimestamp: string;
-  /** RFC 3339; there while the object waits for its finalizers. */
+  /** RFC 3339. Present while a deleted object waits for its finalizers. */
   readonly deletionTimestamp?: string;
   readonly finalizers?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;

@@ -1,9 +1,10 @@
 /**
- * Structural schemas as literals, and the TypeScript types that follow from them.
+ * Structural schemas as literals, and the TypeScript types that are derived from them.
  *
- * A schema is sent to the API server in a CRD (OpenAPI v3, the structural subset). It is written once, `as const`, so
- * that the compiler derives the resource's type from the text that the API server enforces. Traps of CRDs: patterns
- * are RE2; every list, map and string that a CEL rule touches needs a maximum, or the cost budget refuses the CRD.
+ * A schema is sent to the API server in a CRD (OpenAPI v3, the structural subset). It is written once, `as
+ * const`, so that the compiler derives the resource's type from the text that the API server enforces.
+ * Restrictions of CRDs: patterns are RE2; every list, map and string that a CEL rule reads needs a maximum
+ * size, or the API server rejects the CRD because of the estimated cost.
  */
 export interface Schema {
   /** Absent only with `x-kubernetes-int-or-string` or `x-kubernetes-preserve-unknown-fields`. */
@@ -11,12 +12,12 @@ export interface Schema {
   readonly format?: 'date-time' | 'int32' | 'int64';
   readonly description?: string;
   /**
-   * The value of an absent field. The API server fills it in only for scalars of the first level of `spec`
-   * (`serverDefaults`); deeper ones, and an object's `{}`, are filled in by `defaulted`: a default inside an object
-   * that a person wrote shows up as a difference in what they wrote.
+   * The value of an absent field. The API server fills in only defaults of scalars on the first level of
+   * `spec` (`serverDefaults`); `defaulted` fills in deeper ones and an object's `{}`. If the API server
+   * filled in a default inside an object that a user wrote, tools would show it as a difference.
    */
   readonly default?: unknown;
-  /** The API server keeps null, which it drops from other fields of the schema. */
+  /** If true, the API server keeps a null in the field. It drops null from all other fields of a schema. */
   readonly nullable?: true;
   readonly enum?: readonly string[];
   readonly pattern?: string;
@@ -42,21 +43,21 @@ export interface Schema {
   readonly 'x-kubernetes-validations'?: readonly CelRule[];
 }
 
-/** A named field is documented; the items of a list are documented by the list. */
+/** The schema of a named field, which needs a description. Items of a list are described by the list. */
 export type Field = Schema & { readonly description: string };
 
 export interface CelRule {
   readonly rule: string;
-  /** Names the field and the way out. */
+  /** Names the field and says how to correct it. */
   readonly message: string;
-  /** Path of the field that the rejection names, relative to the schema that has the rule. */
+  /** Path of the field that the error names, relative to the schema that contains the rule. */
   readonly fieldPath?: string;
 }
 
-/** The value that a schema describes, as it is read from the API server. */
+/** The type of a value with this schema, as read from the API server. */
 export type Infer<S> = Value<S, false>;
 
-/** The value after `defaulted`: fields with a default are present. */
+/** The type of a value after `defaulted`: fields with a default are present. */
 export type Defaulted<S> = Value<S, true>;
 
 type Value<S, Filled extends boolean> = S extends { readonly enum: readonly (infer Choice)[] }
@@ -97,7 +98,10 @@ type KeysWithDefault<P> = { [K in keyof P]: P[K] extends { readonly default: unk
 
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** `value` with the default of every absent field, in the present objects and in those with the default `{}`. */
+/**
+ * Fills in the default of every absent field, in the objects that are present and in those with the default
+ * `{}`.
+ */
 export function defaulted<S extends Schema>(schema: S, value: Infer<S>): Defaulted<S> {
   return filled(schema, value) as Defaulted<S>;
 }
@@ -112,7 +116,7 @@ function filled(schema: Schema, given: unknown): unknown {
   return { ...value, ...Object.fromEntries(fields.filter(([, entry]) => entry !== undefined)) };
 }
 
-/** A copy of a resource's `spec` schema with only those defaults that the API server itself shall fill in. */
+/** A copy of the schema of a `spec` with only those defaults that the API server has to fill in. */
 export function serverDefaults(spec: Schema): Schema {
   return {
     ...spec,
@@ -133,7 +137,8 @@ function withoutDefaults<S extends Schema>(schema: S, keeps: (value: unknown) =>
 }
 
 /**
- * A copy in which each list states its type. Without one it is atomic: to make it a map later breaks stored objects.
+ * A copy in which each list states its type, since a list without one is atomic and changing it to a map
+ * later breaks stored objects.
  */
 export function withListTypes<S extends Schema>(schema: S): S {
   const { items, properties, additionalProperties } = schema;

@@ -52,7 +52,7 @@ const spec = {
     },
     hubId: {
       ...hubId,
-      // The hub accepts no other ids of scripts.
+      // The hub accepts only slugs as ids of scripts.
       pattern: '^[a-z0-9]+(_[a-z0-9]+)*$',
       description:
         'Id of a script that exists in the hub, verbatim, such as "1699999999999": lower-case letters and digits, separated by single ' +

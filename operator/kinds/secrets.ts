@@ -77,7 +77,7 @@ const status = statusWith({
 export const secrets = defineChild({
   kind: 'HubSecrets',
   rank: 1,
-  // The kind is a plural already.
+  // The kind is a plural already, so that another `s` would be wrong.
   plural: 'hubsecrets',
   singular: 'hubsecret',
   shortNames: ['hubsec'],
@@ -87,13 +87,13 @@ export const secrets = defineChild({
   spec,
   status,
   columns: [{ name: 'Secrets', type: 'integer', jsonPath: '.status.keys' }],
-  // The HubConfiguration may have a secret of its own to pass to the hub: the URL of the recorder's database.
+  // The HubConfiguration may pass a secret of its own to the hub: the URL of the recorder's database.
   references: (resource) => [
     hubReference(resource),
     { kind: 'HubConfiguration', name: `configuration of ${hubOfChild(resource)}` },
     ...secretReferences(...resource.spec.secretRefs.map(({ name }) => name)),
   ],
-  // A hub has one secrets.yaml.
+  // A hub has one HubSecrets, since it has one secrets.yaml.
   identity: (resource) => `secrets of ${hubOfChild(resource)}`,
   owns: ['Secret'],
   access: [

@@ -34,8 +34,9 @@ const hubObjectFields = {
 } as const satisfies Record<string, Field>;
 
 /**
- * The status of a kind: the fields of every kind, and its own. By its default, kstatus calls a resource InProgress until
- * the operator has written its first status; without one it would be Current.
+ * The status of a kind: the common fields and the kind's own. With the default of `observedGeneration`,
+ * kstatus reports a resource as InProgress until the operator has written the first status. Without a default
+ * it would report Current.
  */
 export function statusWith<const Fields extends Record<string, Field>>(fields: Fields) {
   return {
@@ -47,7 +48,8 @@ export function statusWith<const Fields extends Record<string, Field>>(fields: F
 }
 
 /**
- * The hub's registries keep fields that are absent from an update, so the fields that the operator set are recorded.
+ * For objects whose registry keeps fields that are absent from an update: the fields that the operator set
+ * are recorded, so that removed ones can be cleared.
  */
 const partlyOwnedFields = {
   appliedFields: atomicTexts(
@@ -56,7 +58,8 @@ const partlyOwnedFields = {
 } as const satisfies Record<string, Field>;
 
 /**
- * The hub replaces automations, scenes and scripts as a whole: a field that is removed from the spec is removed there.
+ * For automations, scenes and scripts, which the hub replaces as a whole: a field that is removed from the
+ * spec disappears from the hub without a record.
  */
 const configEntityFields = {
   formerIds: atomicTexts(
@@ -80,7 +83,7 @@ export function configEntityStatusWith<const Fields extends Record<string, Field
   return statusWith({ ...hubObjectFields, ...configEntityFields, ...fields });
 }
 
-/** The status of a kind with settings of something in the hub that the operator does not create. */
+/** The status of a kind with settings of an object in the hub that the operator does not create. */
 export function borrowedStatusWith<const Fields extends Record<string, Field>>(fields: Fields) {
   return statusWith({
     ...appliedToHub,

@@ -1,23 +1,26 @@
-/** Where the hub takes text only, so that it catches what YAML has made of an unquoted word. */
+/**
+ * Fields in which the hub accepts strings only. A boolean or number there is the result of an unquoted word
+ * in YAML.
+ */
 const places = [
   { key: 'trigger', type: 'state', fields: ['to', 'from', 'not_to', 'not_from'] },
   { key: 'platform', type: 'state', fields: ['to', 'from', 'not_to', 'not_from'] }, // the former name of `trigger`
   { key: 'condition', type: 'state', fields: ['state'] },
 ] as const;
 
-/** A state that is no text. */
+/** A state that is not a string. */
 interface UnquotedText {
-  /** `spec.triggers[0].to` */
+  /** Path of the value, such as `spec.triggers[0].to`. */
   readonly path: string;
   readonly value: boolean | number;
 }
 
 /**
- * Finds states of triggers and conditions that are no text: kubectl has read an unquoted `to: on` as a boolean, and the
- * hub will reject it.
+ * Finds states of triggers and conditions that are not strings. For example, kubectl reads an unquoted `to:
+ * on` as a boolean, and the hub would reject it.
  *
  * @param value a spec, or the object that is sent to the hub
- * @param path where it is: `spec`; empty: paths begin with the names of its fields
+ * @param path path of the value, such as `spec`; if it is empty, the results begin with the names of fields
  */
 export function unquotedTexts(value: unknown, path: string): UnquotedText[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => unquotedTexts(item, `${path}[${index}]`));
@@ -35,7 +38,7 @@ export function unquotedTexts(value: unknown, path: string): UnquotedText[] {
   ];
 }
 
-/** The fault and the way out, as a sentence. */
+/** A sentence with the problem and the correction. */
 export function unquotedTextMessage({ path, value }: UnquotedText): string {
   return typeof value === 'boolean'
     ? `${path} is the boolean ${value}, and the hub wants text: quote on, off, yes, no, true and false.`

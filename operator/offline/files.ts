@@ -11,16 +11,17 @@ export class NotRead extends OperationalError {
   override readonly name = 'NotRead';
 }
 
-/** Whether a file has tests for `kubectl hub test`, and no resources. */
+/** Whether a file has tests for `kubectl hub test` instead of resources. */
 export const isTestFile = (name: string): boolean => /\.hubtest\.ya?ml$/.test(name);
 
 const hasManifests = (name: string): boolean => /\.(ya?ml|json)$/.test(name) && !isTestFile(name);
 
 /**
- * The files of a path, in the order of their names: itself, or what a directory has of YAML and JSON. Left out of it are tests,
- * names that begin with a dot, node_modules, templates of Helm charts and, since they may lead back, links to directories.
+ * The files of a path, sorted by name: a file itself, or the YAML and JSON files in a directory. Test files,
+ * names that begin with a dot, node_modules and templates of Helm charts are left out. Links to directories
+ * are left out too, since they may form a cycle.
  *
- * @param counts other files of a directory, by their names
+ * @param counts selects other files of a directory by their names
  * @throws NotRead
  */
 export async function filesOf(path: string, counts = hasManifests): Promise<string[]> {
@@ -54,7 +55,9 @@ async function isDirectory(path: string): Promise<boolean> {
 }
 
 /**
- * @param named the user has named the file itself
+ * Reads the manifests of a file.
+ *
+ * @param named whether the user has named the file itself
  * @throws NotRead
  */
 export async function read(
@@ -66,7 +69,7 @@ export async function read(
     throw notRead(file, error);
   });
   const found = await readManifestsWithin(texts, file, content);
-  // A directory may have files of other programs, whose YAML has other rules.
+  // A directory may contain files of other programs, whose syntax errors are not reported.
   return named || content.includes(API_GROUP) ? found : found.filter((each) => 'object' in each);
 }
 

@@ -13,29 +13,29 @@ import type { Manifest } from './manifests';
 import { reportReconciliationProblems } from './reconciliation-rules';
 import { checkSchema } from './schema';
 
-/** A problem of an object. */
+/** A problem of an object in a manifest. */
 export interface Finding {
-  /** An error: the API server, the webhook or the operator refuses it. */
+  /** `error` if the API server, the webhook or the operator refuses the object. */
   readonly severity: 'error' | 'warning';
   readonly file: string;
   readonly line: number;
-  /** `HubAutomation home/porch` */
+  /** Kind, namespace and name, such as `HubAutomation home/porch`. */
   readonly object: string;
-  /** `spec.entities[0].state`; absent: the message names it. */
+  /** Path of the field, such as `spec.entities[0].state`. Absent if the message names the field. */
   readonly field?: string;
   /** The finding, as a sentence. */
   readonly message: string;
 }
 
-/** Whether the object is of our group, so that it is checked. */
+/** Whether the object belongs to the operator's API group. Only such objects are checked. */
 export const isOurs = ({ object: { apiVersion } }: Manifest): boolean =>
   typeof apiVersion === 'string' && apiVersion.startsWith(`${API_GROUP}/`);
 
 /**
- * Checks the objects of our kinds among the manifests, in order, with the rules of the API server, the webhook and the
- * reconciliation that need neither a cluster nor a hub.
+ * Checks the objects of the operator's kinds among the manifests, in order, with those rules of the API
+ * server, the webhook and the reconcile that need neither a cluster nor a hub.
  *
- * @param texts reads the texts in them
+ * @param texts reads the configuration texts in the objects
  */
 export async function findingsOf(manifests: readonly Manifest[], texts: BoundedTasks): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -100,10 +100,10 @@ function definitionOf(
   return undefined;
 }
 
-/** The fields of metadata that a stored object always has. */
+/** Adds the metadata that every stored object has. */
 function asStored(object: Readonly<Record<string, unknown>>): CustomResource {
   const { metadata, spec } = object as Pick<CustomResource, 'metadata' | 'spec'>;
-  const { deletionTimestamp: _, ...rest } = metadata; // of a copy of an object that was in a cluster
+  const { deletionTimestamp: _, ...rest } = metadata; // A file exported from a cluster may still carry deletionTimestamp, with which other rules apply
   return {
     ...object,
     metadata: { ...rest, namespace: metadata.namespace ?? '', uid: '', generation: 1 },
@@ -114,7 +114,8 @@ function asStored(object: Readonly<Record<string, unknown>>): CustomResource {
 /**
  * Checks the object without its `status`, which the API server drops.
  *
- * @param isValid no rule of its schema is broken; else the reconciliation would report the same fault in other words
+ * @param isValid false if a rule of the schema is violated: the rules of the reconcile are then skipped,
+ * since they would report the same problem in other words
  */
 async function applyRules(
   definition: KindDefinition,
@@ -149,7 +150,8 @@ async function applyRules(
     }
   } catch (error) {
     if (error instanceof MachineBusy) throw error;
-    // The other objects are checked all the same. The text of the error may hold a value of the object.
+    // The other objects are checked nevertheless. The message of the error is not shown, since it may quote a
+    // value of the object.
     const { name } = error as Error;
     report('error', `This ${kind} cannot be checked (${name}), a fault of hub-operator: report it.`);
   }
@@ -172,7 +174,7 @@ function webhookProblems(
   };
   const { refusal, warnings } = review(request, state, usesIn);
   if (refusal) report('error', refusal.message, refusal.field.split('.'));
-  // The reconciliation rejects some objects that the webhook only warns about.
+  // The reconcile rejects some objects that the webhook only warns about.
   const large = parseObjects(Buffer.from(JSON.stringify(resource)), 1) as CustomResource;
   const tooLarge = large.omitted && incompleteContent(large);
   if (tooLarge) report('error', tooLarge);

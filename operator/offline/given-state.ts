@@ -38,15 +38,16 @@ export interface GivenConfigMap {
 }
 
 /**
- * The state that the rules of the webhook read, from objects in files instead of a cluster. A resource sees the resources that were
- * added before it, as if all were applied one by one, and all that gives secrets to its hub.
+ * The state that the rules of the webhook read, built from objects in files instead of a cluster. A resource
+ * sees the resources that were added before it, as if all were applied one by one. Secrets of its hub are
+ * visible regardless of the order.
  */
 export class GivenState implements ClusterState {
   private readonly added = new Set<string>();
   /** By identity, then by key. */
   private readonly byIdentity = new Map<string, Map<string, CustomResource>>();
 
-  /** @param resources all that will be added */
+  /** @param resources all resources that will be added */
   constructor(
     private readonly resources: readonly CustomResource[],
     private readonly secrets: readonly GivenSecret[],
@@ -58,7 +59,10 @@ export class GivenState implements ClusterState {
     return this.added.has(objectKeyOf(resource));
   }
 
-  /** The resource replaces one of the same kind, namespace and name, which gives its identity up. */
+  /**
+   * Adds a resource. Like a second `kubectl apply`, it replaces an earlier resource with the same kind,
+   * namespace and name, whose claim on an object in the hub ends.
+   */
   add(definition: KindDefinition, resource: CustomResource): void {
     const key = objectKeyOf(resource);
     if (this.added.has(key)) for (const resources of this.byIdentity.values()) resources.delete(key);
@@ -75,7 +79,10 @@ export class GivenState implements ClusterState {
     return all.filter((other) => objectKeyOf(other) !== objectKeyOf(resource));
   }
 
-  /** The keys alone. Not known without a HubSecrets, and if one takes all keys of a Secret that is not in the files. */
+  /**
+   * The keys of the hub's secrets, without values. They are not known if there is no HubSecrets, or if it
+   * takes all keys of a Secret that is not in the files.
+   */
   secretsOf(namespace: string, hub: string): ReadSecrets | undefined {
     const source = this.resources.find(
       (resource) =>
@@ -92,14 +99,20 @@ export class GivenState implements ClusterState {
     return { values: new Map(keys.flat().map((key) => [key, ''])), kept: new Set(), hash: '', salt: '' };
   }
 
-  /** The entries of a ConfigMap in the files; undefined: they have none of this name, and no hub for which the operator writes it. */
+  /**
+   * The entries of a ConfigMap in the files. A ConfigMap that the operator itself generates for a hub in the
+   * files is only marked as such. @returns undefined if it is neither
+   */
   configMap(namespace: string, name: string): NamedConfigMap | undefined {
     const isGenerated = this.hubsOf(namespace).some((each) => isConfigMapOfHub(each, name));
     if (isGenerated) return { isOfOperator: true };
     return configMapIn(this.configMaps, namespace, name);
   }
 
-  /** The Secrets that the resource names and must not name, one sentence each. The Hubs and Secrets in the files decide. */
+  /**
+   * The Secrets that the resource refers to but must not use, one sentence each. Only the Hubs and Secrets in
+   * the files are considered.
+   */
   refusedSecrets(definition: KindDefinition, resource: CustomResource): string[] {
     const given = resource as unknown as Resource<object, object>;
     const { namespace } = resource.metadata;
@@ -108,7 +121,7 @@ export class GivenState implements ClusterState {
     const hubs = this.resources.filter(
       (each): each is Hub => each.kind === hub.kind && each.metadata.namespace === namespace,
     );
-    // The references of a Hub do not tell which of them is for its owner's login.
+    // The references of a Hub do not tell which of them is for the owner's login.
     const use = isHub ? 'OwnerLogin' : undefined;
     return secretsNamedIn(definition, given).flatMap((name) => {
       const { type, metadata } = this.secretOf(namespace, name) ?? {};
@@ -121,7 +134,10 @@ export class GivenState implements ClusterState {
     });
   }
 
-  /** The names of the hubs of a namespace. The manifests of a configuration may not have its Hub. */
+  /**
+   * The names of the hubs of a namespace, from its Hubs and its HubConfigurations: the files may lack the Hub
+   * itself.
+   */
   private hubsOf(namespace: string): readonly string[] {
     const given = this.resources.filter(({ metadata }) => metadata.namespace === namespace);
     return given.flatMap((each) => {
@@ -146,7 +162,7 @@ export class GivenState implements ClusterState {
   }
 }
 
-/** @returns undefined where none has this name */
+/** @returns undefined if no ConfigMap has this name */
 export function configMapIn(
   configMaps: readonly GivenConfigMap[],
   namespace: string,
@@ -166,8 +182,9 @@ const textsOf = (part: unknown): Readonly<Record<string, string>> =>
     : {};
 
 /**
- * The Secrets that the spec names. A resource depends on Secrets of its Hub as well: those have other names for another
- * hub. A Hub may name its own.
+ * The Secrets that the spec refers to. The references of a child also contain Secrets of its Hub: these are
+ * recognized by their names, which change with the name of the hub, and are left out. A Hub may refer to its
+ * own Secrets.
  */
 function secretsNamedIn(definition: KindDefinition, resource: Resource<object, object>): string[] {
   const secretsOf = (each: Resource<object, object>) =>

@@ -1,20 +1,20 @@
 import { isAlias, isMap, isScalar, isSeq, type Document, type LineCounter, type Node, type Pair } from 'yaml';
 import type { Path } from './field-path';
 
-/** The line of a node, and those of its fields or items. */
+/** The line of a node, and the lines of its fields or items. */
 export interface Lines {
   readonly line: number;
   readonly parts?: ReadonlyMap<string, Lines>;
-  /** The characters of a number. */
+  /** The characters of a number as written. */
   readonly source?: string;
 }
 
-/** The line of a part, or of the nearest one that is there. */
+/** The line of the part at a path, or of its nearest ancestor that exists. */
 export function lineAt(lines: Lines, path: Path): number {
   return nearest(lines, path).line;
 }
 
-/** The characters of the number at the path; undefined: there is no number. */
+/** The characters of the number at the path; undefined if there is no number. */
 export function sourceAt(lines: Lines, path: Path): string | undefined {
   return path.reduce<Lines | undefined>((at, step) => at?.parts?.get(String(step)), lines)?.source;
 }
@@ -24,7 +24,7 @@ function nearest(lines: Lines, [step, ...rest]: Path): Lines {
   return part ? nearest(part, rest) : lines;
 }
 
-/** The first line of a node; 1: there is none. */
+/** The first line of a node; 1 if there is no node. */
 export const lineIn =
   (counter: LineCounter) =>
   (node: Node | null | undefined): number =>
@@ -32,14 +32,18 @@ export const lineIn =
 
 interface Reading {
   readonly lineOf: (node: Node | null) => number;
-  /** Aliases have the parts of their anchors, and numbers their characters. The document must not expand to too much. */
+  /**
+   * The document, needed to give aliases the parts of their anchors, and numbers their characters. Its
+   * aliases must not expand beyond the limits.
+   */
   readonly whole?: Document;
 }
 
 /**
- * The lines of a document. Without {@link Reading.whole} an alias has the line in which it stands, and no parts.
+ * The lines of a document. Without {@link Reading.whole}, an alias has only the line in which it stands, and
+ * no parts.
  *
- * @param line of the key of the node, or of the node itself in a list
+ * @param line line of the key of the node, or of the node itself in a list
  */
 export function linesOf(given: Node | null, line: number, reading: Reading): Lines {
   const { lineOf, whole } = reading;

@@ -10,25 +10,28 @@ import { syntaxMessage } from './syntax-messages';
 /** An object of a manifest. */
 export interface Manifest {
   readonly file: string;
-  /** As the API server would read it; integers beyond 2^53 are marked (runtime/json.ts). */
+  /** The object as the API server would read it; integers beyond 2^53 are marked (runtime/json.ts). */
   readonly object: Readonly<Record<string, unknown>>;
-  /** The line of a field, or of the nearest one that is there. Of the object: `[]`. */
+  /** The line of a field, or of its nearest ancestor that exists. The path `[]` stands for the object. */
   readonly lineOf: (path: Path) => number;
 }
 
-/** A text that cannot be read. */
+/** A text, or a part of it, that cannot be read. */
 export interface SyntaxProblem {
   readonly file: string;
   readonly line: number;
-  /** The fault of a manifest, as a sentence. */
+  /** The problem, as a sentence. */
   readonly message: string;
 }
 
-/** Types of YAML 1.1 that kubectl does not know: times and dates are texts to it. */
+/** Types of YAML 1.1 that kubectl does not support: it reads times and dates as strings. */
 const isTime = (tag: CollectionTag | ScalarTag): boolean =>
   ('format' in tag && tag.format === 'TIME') || tag.tag === 'tag:yaml.org,2002:timestamp';
 
-/** A number with an exponent has a digit before it, other than in this library: `e5` is a text to kubectl. */
+/**
+ * A number with an exponent. kubectl requires a digit before the `e`, unlike this library: it reads `e5` as a
+ * string.
+ */
 const WITH_EXPONENT = /^[-+]?(\d[\d_]*(\.[\d_]*)?|\.\d[\d_]*)[eE][-+]?\d+$/;
 
 const isExponent = (tag: Tags[number]): tag is ScalarTag =>
@@ -40,28 +43,34 @@ const typesOfKubectl = (tags: Tags): Tags =>
     .filter((tag) => typeof tag === 'string' || !isTime(tag))
     .map((tag) => (isExponent(tag) ? { ...tag, test: WITH_EXPONENT } : tag));
 
-/** Options with which a text is read as kubectl reads it. {@link numbersOfJson} gives the numbers their type. */
+/** Options to read a text as kubectl reads it. {@link numbersOfJson} converts the numbers afterwards. */
 export const kubectlReading = {
   version: '1.1',
   customTags: typesOfKubectl,
   intAsBigInt: true,
 } as const;
 
-/** A reviver. */
+/**
+ * A reviver that converts integers, which this library reads as `bigint`, to numbers, or to marked texts
+ * beyond 2^53.
+ */
 export const numbersOfJson = (_: unknown, part: unknown): unknown =>
   typeof part === 'bigint' ? safeInteger(part) : part;
 
-/** An object of a text, and the lines of its parts. */
+/** An object of a text, with the lines of its parts. */
 interface Parsed {
   readonly object: Manifest['object'];
   readonly lines: Lines;
 }
 
-/** The objects in a text as kubectl reads it: YAML 1.1 with several documents, or JSON. The items of lists count, not the lists. */
+/**
+ * The objects in a text, read as kubectl reads it: YAML 1.1 with several documents, or JSON. The items of a
+ * `List` are returned instead of the list.
+ */
 export const readManifests = (file: string, content: string): (Manifest | SyntaxProblem)[] =>
   manifestsOf(file, parseManifests(content));
 
-/** {@link readManifests} of a text that may cost more than its length says. */
+/** {@link readManifests} for a text that may cost more to parse than its length suggests. */
 export async function readManifestsWithin(
   texts: BoundedTasks,
   file: string,
@@ -88,10 +97,16 @@ export const manifestsTask: BoundedTask<string, (Parsed | Omit<SyntaxProblem, 'f
   inPlace: (content) => (isPlainYaml(content) ? parseManifests(content) : undefined),
 };
 
-/** Characters that Go's reader of YAML refuses, and those that it takes for line breaks, also within quotes and comments. */
+/**
+ * Characters that Go's YAML parser refuses, and characters that it takes for line breaks even within quotes
+ * and comments.
+ */
 const NOT_FOR_KUBECTL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]/;
 
-/** A problem with a character that this library reads other than kubectl. A text that begins as JSON is read as such. */
+/**
+ * Reports a character that this library reads differently from kubectl. A text that begins like JSON is read
+ * as JSON, where such characters are allowed.
+ */
 function problemOfCharacter(content: string): Omit<SyntaxProblem, 'file'> | undefined {
   const found = /^\ufeff?\s*\{/.test(content) ? null : NOT_FOR_KUBECTL.exec(content);
   if (!found) return undefined;

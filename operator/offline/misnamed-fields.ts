@@ -1,8 +1,9 @@
 import { nearestName } from '../base/nearest-name';
 
 /**
- * Fields by the key that people write in their place, where the two names are not alike: keys of the hub's own YAML, and those
- * of another kind. The items of lists have the keys of the hub, old ones as well (`service`, `platform`): none is a mistake there.
+ * Fields by the wrong key that people write instead, for names that are not similar: keys of the hub's own
+ * YAML, and keys of another kind. Items of lists are in the syntax of the hub, where old keys (`service`,
+ * `platform`) are no mistake.
  */
 const byKind: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   HubAutomation: { name: 'alias', platform: 'triggers', sequence: 'actions', service: 'actions' },
@@ -10,13 +11,16 @@ const byKind: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   HubScene: { alias: 'name' },
 };
 
-/** Case, underscores and a plural aside: `max_exceeded` and `maxExceeded`, `trigger` and `triggers` are alike. */
+/**
+ * Normalizes case, underscores and a plural: `max_exceeded` and `maxExceeded` become equal, and so do
+ * `trigger` and `triggers`.
+ */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]|s$/g, '');
 
 /**
- * The field that an unknown one is meant to be; undefined: none is known.
+ * Guesses which field an unknown key was meant to be. @returns undefined if there is no guess
  *
- * @param known the fields beside it
+ * @param known the fields that are allowed in its place
  */
 export function intendedField(kind: string, unknown: string, known: readonly string[]): string | undefined {
   const alike = known.find((name) => plain(name) === plain(unknown));

@@ -23,10 +23,13 @@ import { resolveAnswers } from '../sync/integration/answers';
 import { invalidListedKey } from '../sync/secrets/combine';
 import type { GivenState } from './given-state';
 
-/** @param message a sentence, which begins with the field if there is one: `spec.files[a.yaml], line 2: …` */
+/** @param message a sentence that begins with the field if there is one: `spec.files[a.yaml], line 2: …` */
 type Report = (severity: 'error' | 'warning', message: string) => void;
 
-/** The message of `Stalled` for a spec that the sync module of a kind rejects by itself; undefined: it accepts the spec. */
+/**
+ * Checks a spec like the sync module of its kind. @returns the message of `Stalled`; undefined if the module
+ * accepts the spec
+ */
 type Rule<K extends Kind> = (
   resource: ResourceOf<K>,
   report: Report,
@@ -39,14 +42,14 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
   HubScene: (resource) => scenes.validate?.(scenes.spec(resource)),
   HubScript: (resource) => scripts.validate?.(scripts.spec(resource)),
   HubIntegration: async ({ metadata, spec }) => {
-    // Secrets are not read: a missing one is not an error here.
+    // Secrets are not read, and a missing one is not an error here.
     const noSecrets = {
       cache: { list: () => [] },
       secrets: { find: () => Promise.resolve(undefined) },
       settings: { requireSecretLabel: false },
     };
     const resolved = await resolveAnswers(noSecrets, metadata.namespace, defaulted(integration.spec, spec));
-    // The messages of `resolveAnswers` name the field without `spec`.
+    // The messages of `resolveAnswers` name the field without the prefix `spec.`.
     return 'invalid' in resolved ? `spec.${resolved.invalid}` : undefined;
   },
   HubConfiguration: async (resource, report, texts, state) => {
@@ -59,14 +62,14 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
     if (read.type === 'ended') return endedMessage(read);
     const { output: generated } = read;
     if (generated.type === 'invalid') return generated.message;
-    // A ConfigMap that is not among the manifests may have the target of an include.
+    // A ConfigMap that is not among the manifests may contain the file that an include names.
     const foreign =
       unseen.length === 0 ? [...generated.targets.map(foreignWarning), ...generated.unlooked] : [];
     for (const each of missingInConfigMaps(resource, generated.secrets, state)) report('warning', each);
     for (const notice of [...generated.notices, ...generated.lockouts, ...generated.hidden, ...foreign])
       report('warning', notice);
     const { http } = generated;
-    if (http.type === 'invalid') report('warning', http.message); // a hub before 2026.8 reads it itself
+    if (http.type === 'invalid') report('warning', http.message); // a hub before 2026.8 reads these settings from the file itself
     return undefined;
   },
   HubSecrets: ({ spec }) => invalidListedKey(defaulted(secrets.spec, spec)),
@@ -77,7 +80,10 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
   },
 };
 
-/** The files of a configuration among the manifests. `unseen`: a sentence for each ConfigMap that is not among them. */
+/**
+ * The files of a configuration that are among the manifests. `unseen` has a sentence for each ConfigMap that
+ * is not among them.
+ */
 function filesInManifests(
   { metadata: { namespace } }: HubConfiguration,
   spec: HubConfigurationSpec,
@@ -101,7 +107,10 @@ function filesInManifests(
   return { given: givenFiles({ hubRef, ...(files && { files }), filesFrom: sources }, found), unseen };
 }
 
-/** The webhook looks at the texts of the spec itself. */
+/**
+ * Warns of secrets that files in ConfigMaps use and the hub does not have. The webhook checks only the texts
+ * of the spec.
+ */
 function missingInConfigMaps(
   { metadata, spec }: HubConfiguration,
   uses: ReadonlyMap<string, string>,
@@ -113,7 +122,7 @@ function missingInConfigMaps(
   return missingKeys(inConfigMaps, secretsOfHub).map((each) => missingKeyMessage(spec.hubRef.name, each));
 }
 
-/** The message that the reconciliation would report in `Stalled`. */
+/** Reports the message that the reconcile would write to `Stalled`. */
 export async function reportReconciliationProblems(
   resource: CustomResource,
   report: Report,

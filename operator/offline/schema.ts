@@ -9,10 +9,10 @@ import { fieldOf, type Path } from './field-path';
 import { intendedField } from './misnamed-fields';
 import { truncate } from '../base/truncate';
 
-/** A problem because of which the API server would reject an object. */
+/** A problem for which the API server would reject an object. */
 interface Problem {
   readonly path: Path;
-  /** A sentence without the field. */
+  /** A sentence that does not repeat the field. */
   readonly message: string;
 }
 
@@ -20,9 +20,9 @@ interface Checked {
   /** The object as the API server would store it: with defaults, and without fields that are null. */
   readonly object: Readonly<Record<string, unknown>>;
   readonly problems: readonly Problem[];
-  /** The fields have the right types, so that other rules can be applied. */
+  /** Whether all fields have the right types, so that other rules can be applied. */
   readonly isTyped: boolean;
-  /** The object also breaks no rule (CEL). Unknown fields are allowed. */
+  /** Whether the types are right and no CEL rule is violated. Unknown fields are tolerated. */
   readonly isValid: boolean;
 }
 
@@ -31,7 +31,10 @@ const text: Schema = { type: 'string' };
 const texts: Schema = { type: 'object', additionalProperties: text };
 const anything: Schema = { 'x-kubernetes-preserve-unknown-fields': true };
 
-/** The fields that a person writes, and those that `kubectl get -o yaml` adds. A CRD does not say what they are. */
+/**
+ * Fields of metadata that a person writes or that `kubectl get -o yaml` shows. A CRD does not contain their
+ * schema.
+ */
 const metadata = {
   type: 'object',
   properties: {
@@ -51,7 +54,10 @@ const metadata = {
 
 const validators = new Map<string, ValidateFunction>();
 
-/** Checks an object with the schema and the CEL rules of its CRD, as when it is created with strict validation. */
+/**
+ * Checks an object with the schema and the CEL rules of its CRD, like a creation with strict field
+ * validation.
+ */
 export function checkSchema(definition: KindDefinition, given: object): Checked {
   const { kind } = definition;
   const schema = objectSchema(definition);
@@ -65,14 +71,14 @@ export function checkSchema(definition: KindDefinition, given: object): Checked 
   validators.set(kind, validate);
   validate(object);
   const errors = validate.errors ?? [];
-  // The API server names the field of the first alternative.
+  // Of alternatives, the API server names the field of the first.
   const typed = errors.filter(
     ({ keyword, schemaPath }) => isOfType(keyword) && keyword !== 'anyOf' && !/anyOf\/[1-9]/.test(schemaPath),
   );
   const unknown = errors.filter(({ keyword }) => keyword === 'additionalProperties');
-  // Like the API server: a rule is for a value of the right type.
+  // Like the API server, rules are evaluated only if all types are right.
   const rules = typed.length > 0 ? [] : errors.filter(({ keyword }) => keyword === CEL);
-  // A field that is there under another name is one mistake.
+  // A required field that was written under a wrong name is reported once, as the wrong name.
   const misnamed = new Set(unknown.map((error) => absentField(error, kind)));
   const problems = [...typed, ...unknown, ...rules].map((error) => problemOf(error, object, kind));
   return {
@@ -91,16 +97,16 @@ const LIST_MAP = 'x-kubernetes-list-map-keys';
 const ajv = new Ajv({
   allErrors: true,
   strict: false,
-  verbose: true, // an error has the fields beside an unknown one
+  verbose: true, // an error then contains the neighbours of an unknown field
   useDefaults: true,
-  validateFormats: false, // only of status
+  validateFormats: false, // formats occur in status only
 })
   .addKeyword(keyword(CEL, brokenRules))
   .addKeyword(keyword(LIST_MAP, duplicates));
 
 type KeywordError = Pick<ErrorObject, 'message'> & { readonly params: { readonly at: Path } };
 
-/** A keyword of Kubernetes, checked when all others were. */
+/** Adds a keyword of Kubernetes to ajv. It is checked after all standard keywords. */
 function keyword<Value>(
   name: string,
   errorsOf: (value: Value, data: unknown) => KeywordError[],
@@ -118,7 +124,7 @@ const compiled = new Map<string, ParseResult>();
 
 function brokenRules(rules: readonly CelRule[], self: unknown): KeywordError[] {
   return rules
-    .filter(({ rule }) => !rule.includes('oldSelf') && !holds(rule, self)) // there is no former object
+    .filter(({ rule }) => !rule.includes('oldSelf') && !holds(rule, self)) // a rule with `oldSelf` is for updates, and there is no previous object
     .map(({ message, fieldPath = '' }) => ({
       message: `${message}.`,
       params: { at: fieldPath.split('.').slice(1) },
@@ -131,11 +137,11 @@ function holds(rule: string, self: unknown): boolean {
   try {
     return evaluate({ self }) === true;
   } catch {
-    return false; // an error refuses the object as well
+    return false; // an error of evaluation rejects the object too
   }
 }
 
-/** @param keys none: items are compared as a whole */
+/** @param keys an empty list compares items as a whole */
 function duplicates(keys: readonly string[], items: unknown): KeywordError[] {
   if (!Array.isArray(items)) return [];
   const seen = new Set<string>();
@@ -153,9 +159,9 @@ function duplicates(keys: readonly string[], items: unknown): KeywordError[] {
   });
 }
 
-/** The schema for ajv, in which an unknown field is an error. */
+/** Converts a schema for ajv, so that an unknown field is an error. */
 function strict(schema: Schema): Schema {
-  // Only fields of any type are nullable.
+  // `nullable` is dropped: only fields that accept any type have it.
   const { additionalProperties, items, nullable: _, properties, ...rest } = schema;
   const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true;
   const named = properties && Object.entries(properties).map(([name, field]) => [name, strict(field)]);
@@ -170,7 +176,10 @@ function strict(schema: Schema): Schema {
   } as Schema;
 }
 
-/** A copy. The API server drops a null of a field that the schema names, as if it were absent, unless it is nullable. */
+/**
+ * A copy without the null values that the API server drops: those of fields that the schema names and that
+ * are not nullable.
+ */
 function withoutNulls(schema: Schema | undefined, value: unknown): unknown {
   if (Array.isArray(value)) return Array.from(value, (item) => withoutNulls(schema?.items, item));
   if (!isObject(value)) return value;
@@ -227,7 +236,8 @@ function problemOf(error: ErrorObject, object: Checked['object'], kind: string):
     case 'pattern':
       return { path, message: `${shown(given)} does not match ${params['pattern']}: correct it.` };
     default:
-      // Like the API server: of a text or an object of the wrong size not the content, which may be a secret.
+      // Like the API server, the message does not quote a text or an object of the wrong size, which may be a
+      // secret.
       return {
         path,
         message: `${typeof given === 'number' ? `${given} ` : ''}${message?.replace('NOT', 'not')}.`,
@@ -235,23 +245,23 @@ function problemOf(error: ErrorObject, object: Checked['object'], kind: string):
   }
 }
 
-/** The field that is absent since an unknown one stands in its place. */
+/** The required field that is missing because an unknown field was written instead. */
 function absentField(error: ErrorObject, kind: string): string | undefined {
   const intended = intendedBy(error, kind);
   const isThere = intended === undefined || Object.hasOwn(error.data as object, intended);
   return isThere ? undefined : fieldOf([...stepsOf(error), intended]);
 }
 
-/** The field that an unknown one is meant to be. */
+/** The field that an unknown one was probably meant to be. */
 function intendedBy({ params, parentSchema }: ErrorObject, kind: string): string | undefined {
   const known = Object.keys((parentSchema as Schema | undefined)?.properties ?? {});
   return intendedField(kind, params['additionalProperty'] as string, known);
 }
 
 /**
- * Without the value: where a text is not allowed, it may be a secret in the wrong place.
+ * The message about a wrong type. It does not quote the value, which may be a secret in the wrong place.
  *
- * @param keys of an item of a list
+ * @param keys keys of an item of a list
  */
 function typeMessage(value: unknown, allowed: readonly string[], keys: readonly string[]): string {
   const type = typeOf(value);
@@ -274,7 +284,7 @@ function typeOf(value: unknown): string {
   return Number.isInteger(value) || digitsOf(value) !== undefined ? 'integer' : typeof value;
 }
 
-/** The digits of an integer beyond 2^53, which is marked (runtime/json.ts). */
+/** The digits of an integer beyond 2^53, which is read as a marked text (runtime/json.ts). */
 const digitsOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? unsafeIntegers(value, '')[0]?.digits : undefined;
 
@@ -282,7 +292,9 @@ function withArticle(type: string): string {
   return type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`;
 }
 
-/** A text, a number or a boolean as JSON, cut if it is long; of anything else its type. */
+/**
+ * A short text for a value: JSON, truncated, of a string, a number or a boolean; the type of any other value.
+ */
 function shown(value: unknown): string {
   if (typeof value === 'object') return withArticle(typeOf(value));
   const json = digitsOf(value) ?? JSON.stringify(value) ?? '';

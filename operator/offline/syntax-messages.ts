@@ -1,6 +1,7 @@
 import { type ErrorCode, YAMLError } from 'yaml';
 
-// The texts of the library hold the source, which may be a secret, and the logs of a pipeline may be public.
+// The library's own messages quote the source, which may contain a secret, and the logs of a CI pipeline may
+// be public.
 
 const BY_CODE: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias has an anchor or a tag of its own',
@@ -29,7 +30,7 @@ const BY_CODE: Readonly<Record<ErrorCode, string>> = {
   UNEXPECTED_TOKEN: 'there is text where none can be: check quotes, brackets and indentation',
 };
 
-/** The syntax error of a text, as a sentence that quotes nothing of it. */
+/** Describes the syntax error of a text in a sentence that quotes nothing from it. */
 export function syntaxMessage(error: unknown): string {
   const reason =
     error instanceof YAMLError

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from '../base/log';
 
 interface ListenOptions {
-  /** 0: a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** The address to listen at; the empty text: all addresses of the pod. */
+  /** The address to listen on. The empty text stands for all addresses of the pod. */
   readonly address: string;
   /** The command line option of the port, such as `--http-port`. */
   readonly option: string;
@@ -14,8 +14,8 @@ interface ListenOptions {
 }
 
 /**
- * Has a server listen, and returns its port. A later error, such as too many open files for a further connection, is logged: the
- * server goes on listening.
+ * Starts to listen and returns the port. A later error, such as too many open files for a further connection,
+ * is logged: the server continues to listen.
  *
  * @throws Error for the user: the port is in use
  */
@@ -42,7 +42,7 @@ export async function listen(
   return (server.address() as AddressInfo).port;
 }
 
-/** Ends all connections, and resolves when the server has stopped. */
+/** Closes all connections, and resolves when the server has stopped. */
 export async function close(server: Server | TlsServer): Promise<void> {
   await new Promise((resolve) => {
     server.close(resolve);

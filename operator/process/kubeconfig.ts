@@ -1,9 +1,10 @@
 import { KubeConfig } from '@kubernetes/client-node';
 
 /**
- * Checks that the kubeconfig can be used, before the framework loads it: the framework's error does not name it.
+ * Checks that the kubeconfig can be used before the framework loads it: the framework's error does not name
+ * the file.
  *
- * @param path value of KUBECONFIG; undefined: the default locations, at last the pod's service account
+ * @param path value of KUBECONFIG; undefined for the default locations and then the pod's service account
  * @throws Error its message is for the user
  */
 export function checkKubeconfig(path: string | undefined): void {

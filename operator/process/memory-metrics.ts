@@ -2,10 +2,10 @@ import { constrainedMemory } from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import type { Metrics } from './metrics';
 
-/** A container without a limit has one that no machine reaches, or 0. */
+/** A container without a limit reports 0, or more than any machine has. */
 const NO_LIMIT = 2 ** 50; // bytes
 
-/** The limits beside which `process_resident_memory_bytes` and `nodejs_heap_size_used_bytes` say something. */
+/** The limits to compare with `process_resident_memory_bytes` and `nodejs_heap_size_used_bytes`. */
 export function observeMemoryLimits(metrics: Metrics, limit = constrainedMemory): void {
   metrics.gauge(
     'hub_operator_memory_limit_bytes',

@@ -6,15 +6,17 @@ import type { CustomResource } from '../kinds/resource';
 import type { Logger } from '../base/log';
 import type { Change } from '../runtime/store';
 
-/** The event of the base class, and the change with the object's previous state, which the base class does not have. */
+/**
+ * The framework's event, and the change with the object's previous state, which the framework does not have.
+ */
 interface ResourceChange extends ResourceEvent {
   readonly change: Change<CustomResource>;
 }
 
 /**
- * The framework's operator with the runtime's watches. The framework's own watch ends the process when the connection
- * drops and misses deletions in between. Its methods that write throw here: they act on stale objects and swallow
- * errors.
+ * The framework's operator, with the watches of `operator/runtime`. The framework's own watch ends the
+ * process when the connection drops, and misses deletions. The framework's methods that write throw here:
+ * they act on stale objects and swallow errors.
  */
 export abstract class OperatorAdapter extends Operator {
   private readonly definitions = new Map(kinds.map((definition) => [definition.plural, definition]));
@@ -29,7 +31,7 @@ export abstract class OperatorAdapter extends Operator {
     onChange: (change: Change<CustomResource>) => void,
   ): void;
 
-  /** Watches a kind by the framework's own method. */
+  /** Watches a kind with the framework's own method. */
   protected watchChanges(
     { plural }: KindDefinition,
     onChange: (change: Change<CustomResource>) => void,

@@ -8,17 +8,17 @@ const READY_POLL_INTERVAL = 100;
 const MAX_WAIT = 60_000;
 
 export interface ProbeAnswers {
-  /** Why this process must be restarted, one sentence per problem; empty: it is alive. */
+  /** Why this process must be restarted, one sentence per problem. An empty list means that it is alive. */
   livenessErrors(): readonly string[];
-  /** Why this process is not ready, one sentence per cause; empty: it is ready. */
+  /** Why this process is not ready, one sentence per cause. An empty list means that it is ready. */
   readinessErrors(): readonly string[];
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
 /**
  * Serves `/healthz`, `/readyz` and `/metrics` over HTTP; the answer of a failing probe contains the causes.
- * `/readyz?wait=8` is answered when the process is ready, after 8 s at the latest: a kubelet writes a Warning event for each
- * probe that fails, and would ask again only after its period.
+ * `/readyz?wait=8` is answered as soon as the process is ready, or after 8 s. Without the wait, a kubelet
+ * writes a Warning event for each failed probe, and probes again only after its period.
  */
 export class ProbeServer {
   private constructor(
@@ -27,7 +27,10 @@ export class ProbeServer {
     private readonly closing: AbortController,
   ) {}
 
-  /** `port` 0: a free port. @throws Error a sentence for the user: the port is in use */
+  /**
+   * @param port 0 selects a free port
+   * @throws Error a sentence for the user: the port is in use
+   */
   static async listen(
     port: number,
     address: string,
@@ -68,13 +71,16 @@ export class ProbeServer {
   }
 }
 
-/** Milliseconds. No wait, or one that is no number of seconds: 0. */
+/** Milliseconds of the parameter `wait`; 0 if it is absent or not a number of seconds. */
 function waitOf(query = ''): number {
   const seconds = Number(new URLSearchParams(query).get('wait'));
   return seconds > 0 ? Math.min(seconds * 1000, MAX_WAIT) : 0;
 }
 
-/** Why the process is not ready, as soon as it is, after `wait` milliseconds, or at the end of the server. */
+/**
+ * Waits until the process is ready, `wait` milliseconds have passed, or the server closes. @returns why the
+ * process is not ready
+ */
 async function whenReady(
   answers: ProbeAnswers,
   clock: Clock,
@@ -84,7 +90,7 @@ async function whenReady(
   const deadline = clock.monotonic() + wait;
   let errors = answers.readinessErrors();
   while (errors.length > 0 && clock.monotonic() < deadline && !closing.aborted) {
-    await clock.sleep(READY_POLL_INTERVAL, closing).catch(() => undefined); // at the end of the server
+    await clock.sleep(READY_POLL_INTERVAL, closing).catch(() => undefined); // the server closes
     errors = answers.readinessErrors();
   }
   return errors;

@@ -5,8 +5,8 @@ import type { Metrics } from './metrics';
 import { conditionOf, isReady } from '../runtime/conditions';
 
 /**
- * The state of a resource by the rules of kstatus; a suspended one is neither awaited nor at fault, nor is one in a dry-run,
- * of which nothing is written.
+ * The state of a resource by the rules of kstatus. `suspended` is for resources that change nothing,
+ * suspended ones and those in a dry-run: alerts on the other states ignore them.
  */
 const resourceStates = ['ready', 'reconciling', 'stalled', 'suspended'] as const;
 export type ResourceState = (typeof resourceStates)[number];
@@ -91,7 +91,10 @@ function countByState(resources: Iterable<CustomResource>): ReadonlyMap<Resource
   return counts;
 }
 
-/** Not `namespace`: Prometheus has that label for the pod it scrapes. */
+/**
+ * The label is not called `namespace`: Prometheus uses that name for the namespace of the pod that it
+ * scrapes.
+ */
 const labelsOf = ({ metadata: { name, namespace } }: CustomResource) => ({
   hub_namespace: namespace,
   hub: name,

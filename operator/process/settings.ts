@@ -5,7 +5,9 @@ import { HUB_LABEL } from '../kinds/annotations';
 import { WEBHOOK } from '../kinds/object-names';
 import { LOG_LEVELS } from '../base/log';
 
-/** The settings: `podIp` is the flag `--pod-ip` or the environment variable `POD_IP`; the flag has precedence. */
+/**
+ * The settings. `podIp` is the flag `--pod-ip` or the environment variable `POD_IP`; the flag has precedence.
+ */
 const table = {
   watchNamespaces: {
     default: '',
@@ -124,15 +126,21 @@ type Table = typeof table;
 const names = Object.keys(table) as (keyof Table)[];
 export type Settings = { readonly [Name in keyof Table]: ReturnType<Table[Name]['parse']> } & TestSettings;
 
-/** Only the entry point of the sandbox gives them: they are no settings of the program that is shipped. */
+/**
+ * Settings that only the entry point of the sandbox gives; the shipped program has neither flags nor
+ * variables for them.
+ */
 export interface TestSettings {
   /** Whether external hubs may have loopback and link-local addresses, which lead to the operator itself. */
   readonly allowLocalHubs: boolean;
-  /** Objects in memory are read-only, so that a mistaken change of one fails at once. */
+  /** Whether cached objects are frozen, so that code that changes one by mistake fails at once. */
   readonly freezeCache: boolean;
-  /** Annotation of a hub's Service that holds the hub's URL, instead of its name in the cluster. Empty: none. */
+  /**
+   * Annotation of a hub's Service with a URL to use instead of the Service's name in the cluster. The empty
+   * text stands for no annotation.
+   */
   readonly hubUrlAnnotation: string;
-  /** Local address that connections to hubs come from. Empty: any. */
+  /** Local address of connections to hubs. The empty text stands for any address. */
   readonly hubSourceAddress: string;
 }
 
@@ -216,7 +224,7 @@ function namespace(value: string): string {
   throw new Error('the name of a namespace is accepted: at most 63 of a-z, 0-9 and -, no - at its ends');
 }
 
-/** Without duplicates: two watches of one namespace would deliver every change twice. */
+/** A list without duplicates: two watches of one namespace would deliver every change twice. */
 function namespaces(value: string): readonly string[] {
   const items = value.split(',').map((item) => item.trim());
   return [...new Set(items.filter((item) => item !== '').map(namespace))];
@@ -243,7 +251,7 @@ function address(value: string): string {
   throw new Error('an IPv4 or IPv6 address is accepted, or nothing');
 }
 
-/** In lower case; undefined: all. */
+/** A list in lower case; undefined stands for all repositories. */
 function repositories(value: string): readonly string[] | undefined {
   if (value.trim() === '') return undefined;
   if (value.trim() === 'none') return [];

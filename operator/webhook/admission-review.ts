@@ -2,7 +2,7 @@ import { TooManyValues } from '../base/bounded-json';
 import type { CustomResource } from '../kinds/resource';
 import { parseObjects } from '../runtime/json';
 
-/** `admission.k8s.io/v1`: the request of the API server, as far as the rules read it. */
+/** The request of an `admission.k8s.io/v1` review, with the fields that the rules read. */
 export interface AdmissionRequest {
   readonly uid: string;
   readonly kind: { readonly group: string; readonly kind: string };
@@ -14,21 +14,21 @@ export interface AdmissionRequest {
 
 /** The answer of the rules. */
 export interface Verdict {
-  /** The reason why the object is refused; absent: it is admitted. */
+  /** The reason why the object is refused. Absent if it is admitted. */
   readonly refusal?: Refusal;
   /** Sentences that kubectl prints. */
   readonly warnings: readonly string[];
 }
 
-/** A field that is refused, as the API server refuses fields by a schema. */
+/** A refused field, reported in the form in which the API server reports violations of a schema. */
 interface Refusal {
-  /** `spec.id` */
+  /** Path of the field, such as `spec.id`. */
   readonly field: string;
-  /** A sentence without the field. */
+  /** A sentence that does not repeat the field. */
   readonly message: string;
 }
 
-/** The body is no review of version v1. Its message is a sentence for the API server. */
+/** The body is not an AdmissionReview of version v1. The message is a sentence for the API server. */
 export class NotAReview extends Error {
   override readonly name = 'NotAReview';
 }
@@ -41,7 +41,7 @@ const MOST_WARNINGS = 10;
 /** The HTTP status of an object that is invalid. */
 const INVALID = 422;
 
-/** The number of brackets that are open within `request.object` of a review, its own among them. */
+/** Nesting depth at which `request.object` begins, counted from the start of the review. */
 const OBJECT_DEPTH = 3;
 
 /** @throws NotAReview */
@@ -68,7 +68,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** The body of the answer. */
+/** The body of the response. */
 export function writeReview(request: AdmissionRequest, { refusal, warnings }: Verdict): string {
   const response = {
     uid: request.uid,
@@ -84,7 +84,7 @@ function shown(warnings: readonly string[]): readonly string[] {
   return [...warnings.slice(0, MOST_WARNINGS - 1), `There are ${warnings.length - MOST_WARNINGS + 1} more.`];
 }
 
-/** A `metav1.Status` that kubectl prints as it prints the errors of a schema. */
+/** A `metav1.Status`, which kubectl prints like a violation of a schema. */
 function invalidStatus({ kind, object }: AdmissionRequest, { field, message }: Refusal) {
   return {
     code: INVALID,

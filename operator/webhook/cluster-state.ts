@@ -11,11 +11,14 @@ import { SECRETS_FILE } from '../sync/secrets-yaml/generated-secrets';
 import { secretsOfHub } from '../sync/secrets-yaml/hub-resources';
 import { type ReadSecrets, readSecretsYaml } from '../sync/secrets-yaml/secrets-yaml';
 
-/** The state of the cluster that the rules read. All of it is in memory: a rule sends no request. */
+/** The state of the cluster that the rules read. All of it is in memory, so that a rule sends no request. */
 export interface ClusterState {
   /** The other resources that describe the same object in the hub, the oldest first. */
   othersWithIdentity(definition: KindDefinition, resource: CustomResource): readonly CustomResource[];
-  /** The keys of the HubSecrets of a hub; undefined: there is none, or it is unknown at the moment. */
+  /**
+   * The keys of the HubSecrets of a hub; undefined if there is no HubSecrets, or if they are not known at the
+   * moment.
+   */
   secretsOf(namespace: string, hub: string): ReadSecrets | undefined;
 }
 
@@ -42,8 +45,9 @@ export function clusterState({ cache, controller, secrets }: StateSources): Clus
 }
 
 /**
- * Whether the generated Secret has the keys that the HubSecrets asks for now. A key that is applied together with its
- * use is in neither of them yet, and must not be reported as missing.
+ * Whether the generated Secret has the keys that the HubSecrets requests now. A key that was just added to
+ * the HubSecrets, together with its first use, is in no generated Secret yet and must not be reported as
+ * missing.
  */
 function isGenerated(source: HubSecrets, secrets: StateSources['secrets']): boolean {
   const { metadata, spec } = source;

@@ -29,7 +29,7 @@ export class Webhook {
   private server: AdmissionServer | undefined;
   private readonly certificates: Certificates;
   private readonly secret: Informer<TlsSecret>;
-  /** Absent: another program writes the CA into the webhook configuration. */
+  /** Undefined if another program writes the CA into the webhook configuration. */
   private readonly configuration: Informer<WebhookConfiguration> | undefined;
 
   constructor(private readonly options: WebhookOptions) {
@@ -60,7 +60,10 @@ export class Webhook {
     });
   }
 
-  /** Listens, and serves as soon as there is a certificate. @throws Error a sentence for the user: the port is in use */
+  /**
+   * Starts to listen. Reviews are answered as soon as there is a certificate. @throws Error a sentence for
+   * the user: the port is in use
+   */
   async start(): Promise<void> {
     const { log, metrics, settings } = this.options;
     this.server = await AdmissionServer.listen(settings.webhookPort, settings.httpAddress, {
@@ -80,7 +83,10 @@ export class Webhook {
     void this.waitForCacheSync().then(() => this.certificates.lead());
   }
 
-  /** The Service may have another name, such as one with a prefix of kustomize. */
+  /**
+   * The host name that the API server calls. Its Service may have another name than in `dist/`, such as one
+   * with a kustomize prefix.
+   */
   private host(): string {
     const { podNamespace, webhookHost } = this.options.settings;
     const configuration = this.configuration && only(this.configuration);
@@ -110,7 +116,7 @@ export class Webhook {
     return writeReview(request, verdict);
   }
 
-  /** Watches one object, which is all that the role allows. */
+  /** Watches a single object by name: the role permits no more. */
   private informer<T extends ClusterObject>(
     type: ResourceType,
     name: string,

@@ -21,17 +21,17 @@ import type { Files } from '../sync/configuration/generate/config-files';
 import { missingKeyMessage, missingKeys } from '../sync/configuration/generate/secret-uses';
 import { secretUsesTask } from '../sync/configuration/generate/texts';
 
-/** The uses of `!secret` in files; undefined: not known. */
+/** Finds the uses of `!secret` in files. @returns undefined if they are not known */
 export type SecretUses = (files: Files) => ReadonlyMap<string, string> | undefined;
 
-/** The uses in texts that are read at once: others are admitted, and checked by the reconciliation. */
+/** Finds the uses in texts that are cheap to read. Other texts are admitted, and checked by the reconcile. */
 const usesInPlace: SecretUses = (files) => secretUsesTask.inPlace?.(files);
 
 const ADMITTED: Verdict = { warnings: [] };
 
 /**
- * Applies the rules to an object that is created or changed (rules.md, "Admission"). It has no side effects, so that a
- * dry-run needs no other answer.
+ * Applies the rules to an object that is created or changed (rules.md, "Admission"). The rules have no side
+ * effects, so that a dry-run gets the same answer.
  */
 export function review(
   { kind, object, oldObject, operation }: AdmissionRequest,
@@ -45,15 +45,18 @@ export function review(
   const duplicate = duplicateOf(definition, object, state);
   if (!duplicate) return { warnings };
   const message = duplicateMessage(definition, object, duplicate.metadata.name);
-  // Two that were stored while the webhook was not reached must stay editable: the reconciliation reports them.
+  // Duplicates that were stored while the webhook was unavailable must stay editable: the reconcile reports
+  // them.
   return oldObject && definition.identity?.(object) === definition.identity?.(oldObject)
     ? { warnings: [message, ...warnings] }
     : { refusal: { field: fieldOfId(object), message }, warnings };
 }
 
 /**
- * The other resource that has the same id in the same hub (rules.md, "Ownership of objects in the hub"). One that is
- * being deleted gives its id up. Undefined: there is none, or this kind has no such ids.
+ * The other resource that has the same id in the same hub (rules.md, "Ownership of objects in the hub"). A
+ * resource that is being deleted no longer counts.
+ *
+ * @returns undefined if there is none, or if this kind has no such ids
  */
 function duplicateOf(
   definition: KindDefinition,
@@ -66,7 +69,7 @@ function duplicateOf(
     .find((other) => other.metadata.deletionTimestamp === undefined);
 }
 
-/** The parts of an admitted resource that will have no effect, as sentences. */
+/** Finds parts of an admitted resource that will have no effect. @returns one sentence for each */
 type Rule = (
   resource: CustomResource,
   definition: KindDefinition,
@@ -74,7 +77,7 @@ type Rule = (
   usesIn: SecretUses,
 ) => string[];
 
-/** Kinds with triggers or conditions. */
+/** Kinds that have triggers or conditions. */
 const actingKinds = new Set<string>([automation.kind, script.kind]);
 
 const rules: readonly Rule[] = [
@@ -92,7 +95,7 @@ export function warningsOf(
   state: ClusterState,
   usesIn: SecretUses,
 ): string[] {
-  // The rules read fields that were left out.
+  // The rules would read fields that the cache has left out.
   const incomplete = resource.omitted && incompleteContent(resource);
   if (incomplete) return [incomplete];
   return rules.flatMap((rule) => rule(resource, definition, state, usesIn));
@@ -104,7 +107,10 @@ function recorderWarnings({ spec }: CustomResource, { kind }: KindDefinition): s
   return overridden === undefined ? [] : [overridden];
 }
 
-/** Tags that are another version tomorrow. Home Assistant recommends none of them but `stable`, which is the default. */
+/**
+ * Image tags whose version changes without notice. Home Assistant recommends only `stable`, which is the
+ * default.
+ */
 const MOVING_TAGS: ReadonlySet<string> = new Set(['latest', 'beta', 'rc', 'dev']);
 
 function versionWarnings({ spec }: CustomResource, { kind }: KindDefinition): string[] {
@@ -115,7 +121,10 @@ function versionWarnings({ spec }: CustomResource, { kind }: KindDefinition): st
   ];
 }
 
-/** Only if the hub has a HubSecrets, so that the order in which the two are applied makes no difference. */
+/**
+ * Warns of unknown secrets only if the hub has a HubSecrets, so that HubSecrets and resource can be applied
+ * in any order.
+ */
 function secretWarnings(
   resource: CustomResource,
   definition: KindDefinition,

@@ -8,14 +8,20 @@ import { WEBHOOK } from '../kinds/object-names';
 import type { Logger } from '../base/log';
 import { NotAReview } from './admission-review';
 
-/** Bytes. The API server takes requests of 3 MiB, and etcd objects of 1.5 MiB: a review has one of each. */
+/**
+ * Bytes of a review. The API server accepts requests of 3 MiB, and etcd objects of 1.5 MiB; a review contains
+ * one of each.
+ */
 const MAX_BODY_SIZE = 5 * 1_024 * 1_024;
 /** Bytes of all bodies that arrive at the same time. */
 const MAX_LOAD = 8 * 1_024 * 1_024;
 const MOST_CONNECTIONS = 256;
-/** Milliseconds in which a request must have arrived. The API server waits for 10 s at most. */
+/** Milliseconds within which a request must arrive completely. The API server waits for 10 s at most. */
 const REQUEST_TIMEOUT = 10_000;
-/** Longer than the API server keeps an idle connection (90 s): it must not send into one that is being closed. */
+/**
+ * Milliseconds. The API server closes an idle connection after 90 s. The longer time here ensures that it
+ * never sends on a connection that this server is closing.
+ */
 const KEEP_ALIVE = 120_000;
 const CLOSED = 'the connection was closed';
 
@@ -27,16 +33,16 @@ interface Tls {
 }
 
 interface AdmissionServerOptions {
-  /** Answers the body of a review with the body of the answer. @throws NotAReview */
+  /** Computes the response to the body of a review. @throws NotAReview */
   readonly answer: (body: Buffer) => string;
   /** Called for each request that was answered: HTTP status, and seconds since it arrived. */
   readonly onAnswer: (status: number, seconds: number) => void;
-  /** An answer failed because of a bug. */
+  /** Called when an answer failed because of a bug. */
   readonly onError: (error: unknown) => void;
   readonly log: Logger;
 }
 
-/** Serves reviews by HTTPS. Until {@link use} has given it a certificate, no connection succeeds. */
+/** Answers reviews over HTTPS. No connection succeeds before {@link use} has set a certificate. */
 export class AdmissionServer {
   private readonly bodies = new BodyBudget(MAX_LOAD);
 
@@ -47,7 +53,10 @@ export class AdmissionServer {
     server.on('request', (request, response) => void this.handle(request, response));
   }
 
-  /** `port` 0: a free port. @throws Error a sentence for the user: the port is in use */
+  /**
+   * @param port 0 selects a free port
+   * @throws Error a sentence for the user: the port is in use
+   */
   static async listen(
     port: number,
     address: string,
@@ -69,7 +78,10 @@ export class AdmissionServer {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** New connections get this certificate; those that are open stay. @throws Error key and certificate do not fit */
+  /**
+   * Sets the certificate for new connections; open ones are not affected. @throws Error key and certificate
+   * do not match
+   */
   use({ certificate, key }: Tls): void {
     this.server.setSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });
   }
@@ -96,7 +108,7 @@ export class AdmissionServer {
       if (request.url?.split('?')[0] !== WEBHOOK.path) return text(404, WEBHOOK.path);
       if (request.method !== 'POST') return text(405, `POST ${WEBHOOK.path}`);
       const body = await this.read(request);
-      // A sender that has gone meanwhile would cost the others the time of its review.
+      // The sender has disconnected: a review now would only delay the others.
       if (request.socket.destroyed) return text(400, CLOSED);
       return { status: 200, body: this.options.answer(body), type: 'application/json' };
     } catch (error) {
@@ -109,7 +121,7 @@ export class AdmissionServer {
   }
 
   private async read(request: IncomingMessage): Promise<Buffer> {
-    // A sender of large ones does not delay the small ones of others.
+    // Only senders of large bodies wait, so that small ones are not delayed.
     if (largeTexts.isLarge(Number(request.headers['content-length'] ?? Infinity))) await largeTexts.rested();
     const body = await readBody(request, MAX_BODY_SIZE, this.bodies);
     await largeTexts.take(body.buffer.byteLength);

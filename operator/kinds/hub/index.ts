@@ -91,8 +91,8 @@ export const hub = defineKind({
   ],
   validated: true,
   hubName: ({ metadata }) => metadata.name ?? '',
-  // HubConfiguration and HubSecrets refer to the Hub, not the other way round. The Hub depends on the objects that they
-  // generate, which have fixed names.
+  // HubConfiguration and HubSecrets refer to the Hub, which does not refer to them. The Hub depends on the
+  // objects that they generate, whose names are fixed.
   references: ({
     metadata,
     spec: { bootstrap: setUp, backup: backups, external: elsewhere, ingress: front, storage: volume },
@@ -110,7 +110,7 @@ export const hub = defineKind({
       ...(elsewhere ? [] : [{ kind: 'ConfigMap', name: names.configuration }]),
       ...hubOfClaim(volume?.existingClaim),
       ...secretReferences(...secrets, backups?.passwordSecretRef?.name),
-      // Entries of integrations provide destinations of backups.
+      // Entries of integrations provide locations for backups.
       ...(backups?.agents ?? []).map(({ integrationRef: { name } }) => ({ kind: 'HubIntegration', name })),
     ];
   },
@@ -118,7 +118,8 @@ export const hub = defineKind({
     ...generatedSecrets(resource.metadata.name, resource.spec.external !== undefined),
     ...secretsInSpec(resource).map(({ name }) => name),
   ],
-  // Progress of bootstrap and backups concerns no child: a Hub with hundreds of them would wake them for nothing.
+  // Progress of bootstrap and backups is irrelevant to children: a Hub may have hundreds of them, which would
+  // be reconciled for nothing.
   dependentStatus: (resource) => [
     isUsable(resource),
     isInRecoveryMode(resource),
@@ -129,7 +130,8 @@ export const hub = defineKind({
   owns: [
     'PersistentVolumeClaim',
     'StatefulSet',
-    // Created by the StatefulSet with our labels: its status becomes that of the Hub.
+    // The StatefulSet creates the pod with labels of the operator. The status of the pod becomes part of the
+    // Hub's status.
     'Pod',
     'Service',
     'Ingress',
@@ -140,20 +142,23 @@ export const hub = defineKind({
   access,
 });
 
-/** The Hub whose claim another Hub names: when it goes, the claim is free. */
+/**
+ * The Hub that owns the volume claim which another Hub refers to: when that Hub is deleted, the claim is
+ * free.
+ */
 function hubOfClaim(claim = ''): { readonly kind: string; readonly name: string }[] {
   const { volumeClaim: suffix } = objectNames('');
   return claim.endsWith(suffix) ? [{ kind: 'Hub', name: claim.slice(0, -suffix.length) }] : [];
 }
 
 /**
- * Whether the hub runs and has accepted the token. The condition `Ready` does not decide: a mistake in the Hub's spec
- * does not keep a hub that runs from being used by its children.
+ * Whether the hub runs and has accepted the token. The condition `Ready` is not used here: children can use a
+ * running hub even if the Hub's spec has an error.
  */
 export const isUsable = ({ status: observed }: Resource<unknown, Infer<typeof status>>): boolean =>
   observed?.url !== undefined && observed.phase === 'Running';
 
-/** The hub could not start with its configuration or its storage. */
+/** Whether the hub is in recovery mode, because it could not start with its configuration or its storage. */
 export const isInRecoveryMode = ({ status: observed }: Resource<unknown, Infer<typeof status>>): boolean =>
   observed?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'RecoveryMode') ?? false;
 

@@ -1,6 +1,6 @@
 import type { Schema } from '../schema';
 
-/** Schemas that service, ingress, gateway and networkPolicy share. */
+/** Schemas that `service`, `ingress`, `gateway` and `networkPolicy` share. */
 
 export const annotations = {
   type: 'object',
@@ -23,5 +23,8 @@ export const port = {
   maximum: 65535,
 } as const satisfies Schema;
 
-/** The block alone enables it; `enabled: false` disables it and keeps the rest of the block. */
+/**
+ * The presence of the block enables it. `enabled: false` disables it without removing the other fields of the
+ * block.
+ */
 export const enabledByPresence = { type: 'boolean', default: true } as const satisfies Schema;

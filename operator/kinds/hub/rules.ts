@@ -2,11 +2,11 @@ import type { CelRule } from '../schema';
 import type { workload } from './workload';
 
 /**
- * The CEL rules over several fields of a Hub, by name. Each name is also that of its case in
+ * The CEL rules over several fields of a Hub, by name. Each has a test case with the same name in
  * __tests__/schema/rules/hub.ts.
  */
 
-/** Fields without a default that only a hub run by the operator has. */
+/** Fields without a default that apply only to a hub that the operator runs. */
 const workloadFields = [
   'imagePullPolicy',
   'imagePullSecrets',
@@ -20,8 +20,8 @@ const workloadFields = [
 ] as const;
 
 /**
- * Every default that the API server ever filled in for these fields. Objects in clusters keep the default of their time,
- * so a new default is added here and no old one removed.
+ * Every default that the API server ever filled in for these fields. Stored objects keep the default of the
+ * time when they were created, so a new default is added here and no old one removed.
  */
 const persistedDefaults = {
   version: ['stable'],
@@ -29,7 +29,10 @@ const persistedDefaults = {
   hostNetwork: [false],
 } as const satisfies Partial<Record<keyof typeof workload, readonly unknown[]>>;
 
-/** True of a spec that asks for nothing that only a hub run by the operator has. Defaults ask for nothing. */
+/**
+ * CEL expressions that are true of a spec without fields for a hub that the operator runs, apart from
+ * defaults.
+ */
 const noWorkload = [
   ...Object.entries(persistedDefaults).map(
     ([field, values]) => `self.${field} in [${values.map(literal).join(', ')}]`,
@@ -37,12 +40,12 @@ const noWorkload = [
   ...workloadFields.map((field) => `!has(self.${field})`),
 ].join(' && ');
 
-/** A value as CEL writes it. */
+/** A value as a CEL literal. */
 function literal(value: string | boolean): string {
   return typeof value === 'string' ? `'${value}'` : String(value);
 }
 
-/** Suffixes of the names of Secrets that hold something else than the API token; see `objectNames`. */
+/** Suffixes of Secret names that do not hold the API token; see `objectNames`. */
 const takenSuffixes = ['-admin', '-secrets', '-operator', '-tls'];
 const takenNames = takenSuffixes.map((suffix) => `self.metadata.name + '${suffix}'`).join(', ');
 
@@ -50,8 +53,8 @@ const tokenSecret = 'self.spec.bootstrap.apiTokenSecretName';
 const noTokenSecret = `!has(self.spec.bootstrap) || !has(${tokenSecret})`;
 
 /**
- * Whether a field of `storage` is unchanged; absent equals `absentValue`. (`self.?storage` would be shorter, but the API
- * server cannot bound the cost of comparing optionals.)
+ * CEL: whether a field of `storage` is unchanged. An absent field equals `absentValue`. (`self.?storage`
+ * would be shorter, but the API server cannot bound the cost of comparing optionals.)
  */
 function unchanged(field: string, absentValue: string): string {
   const valueOf = (spec: string) =>
@@ -59,10 +62,11 @@ function unchanged(field: string, absentValue: string): string {
   return `${valueOf('self')} == ${valueOf('oldSelf')}`;
 }
 
-/** Rules over the whole object. */
+/** CEL rules over the whole object. */
 export const objectRules = {
   nameFitsPod: {
-    // The name of the pod is a label together with a hash: a StatefulSet cannot create it from 53 characters on.
+    // The label with the pod's name and a hash is limited to 63 characters: from 53 characters on, a
+    // StatefulSet cannot create the pod.
     rule: "self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
     message:
       'metadata.name of a Hub has at most 52 characters, begins with a letter and consists of lower-case letters, digits and -',
@@ -81,7 +85,7 @@ export const objectRules = {
   },
 } as const satisfies Record<string, CelRule>;
 
-/** Rules over `spec`. */
+/** CEL rules over `spec`. */
 export const specRules = {
   externalIsImmutable: {
     rule: 'has(self.external) == has(oldSelf.external)',

@@ -1,5 +1,5 @@
 /**
- * The message of `Ready` of a Hub that runs: its first sentence, then notices.
+ * The message of the condition `Ready` of a running Hub. The state is the first sentence; notices follow.
  *
  * @param notices sentences about parts of the spec that are not set up
  */
@@ -10,7 +10,7 @@ export const runningText = (
   notices: readonly string[] = [],
 ): string => [`Home Assistant ${version} answers at ${url} (${state}).`, ...notices].join(' ');
 
-/** The notices in a message of {@link runningText}, in one text; undefined: there are none. */
+/** The notices in a message of {@link runningText} as one text; undefined if there are none. */
 export function noticesIn(message: string): string | undefined {
   const notices = /^Home Assistant \S+ answers at \S+ \([^)]*\)\. +(.+)$/s.exec(message)?.[1];
   return notices?.trim() || undefined;

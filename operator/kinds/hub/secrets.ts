@@ -15,22 +15,26 @@ interface NamingSecrets {
   readonly imagePullSecrets?: Infer<typeof workload.imagePullSecrets> | undefined;
 }
 
-/** A Secret that the spec of a Hub names. */
+/** A Secret to which the spec of a Hub refers. */
 interface NamedByHub {
   readonly name: string;
-  /** Such as `spec.backup.passwordSecretRef`. */
+  /** Path of the field, such as `spec.backup.passwordSecretRef`. */
   readonly field: string;
 }
 
-/** The Secrets that the operator makes for a hub. Of an external one it makes only its own keys. */
+/**
+ * The Secrets that the operator generates for a hub. For an external hub these are only its own keys and the
+ * hub's secrets.yaml.
+ */
 export function generatedSecrets(hub: string, isExternal: boolean): readonly string[] {
   const { admin, apiToken, operator, secrets } = objectNames(hub);
   return isExternal ? [operator, secrets] : [admin, apiToken, operator, secrets];
 }
 
 /**
- * The Secrets with logins, tokens, passwords and private keys that the spec of a Hub names. A certificate authority (`caSecretRef`) is
- * public: other resources may name the Secret that has it.
+ * The Secrets with logins, tokens, passwords and private keys to which the spec of a Hub refers. A
+ * certificate authority (`caSecretRef`) is not included: it is public, and other resources may refer to its
+ * Secret.
  */
 export function secretsInSpec({ metadata, spec }: Resource<NamingSecrets>): readonly NamedByHub[] {
   const {

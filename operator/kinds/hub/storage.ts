@@ -1,7 +1,7 @@
 import { flagWithDefault, objectName, textUpTo } from '../fields';
 import type { Field } from '../schema';
 
-/** A Kubernetes quantity that is written as text. */
+/** Pattern of a Kubernetes quantity that is written as a string. */
 export const quantityPattern = '^([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$';
 
 export const storage = {

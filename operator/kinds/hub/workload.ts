@@ -9,7 +9,7 @@ const quantity = {
   maxLength: 32,
 } as const satisfies Schema;
 
-/** Fields of the hub's image, container and pod. */
+/** Schemas of the hub's image, container and pod. */
 export const workload = {
   version: {
     type: 'string',

@@ -9,14 +9,17 @@ import { Timer } from '../../base/timer';
 import { type TaskResult, TextProcess } from './text-process';
 
 const MIB = 1_024 * 1_024;
-/** Inputs whose end or small result is remembered, and the size of such a result. */
+/** Number of inputs whose result or exceeded limit is remembered, and the largest such result. */
 const MOST_KNOWN = 1_000;
 const LARGEST_KNOWN = 2_048;
 
 interface Job {
   readonly hash: string;
   readonly turn: string;
-  /** The name of the task and its input. It is serialized when its turn comes: copies of all that waits would fill the memory. */
+  /**
+   * The name of the task and its input, serialized only when the turn of the job comes: copies of all waiting
+   * inputs would fill the memory.
+   */
   readonly work: readonly [name: string, input: unknown];
   readonly signal: AbortSignal | undefined;
   readonly resolve: (result: Bounded<unknown>) => void;
@@ -34,22 +37,23 @@ interface BoundedTextsOptions {
   readonly log: Logger;
   /** Milliseconds of processor time for a text. Default: {@link TEXT_LIMIT}. */
   readonly limit?: number;
-  /** The source of a program that calls `serveTasks`. */
+  /** The source of the program to run, which calls `serveTasks`. */
   readonly program: () => Promise<string> | string;
 }
 
 /**
- * Reads foreign texts within bounds (rules.md, "Foreign texts"): cheap ones at once, all others in a process of its own, which is
- * started when it is needed and ended at rest. Known results end with this process, and so with its version.
+ * Reads foreign texts within limits (rules.md, "Foreign texts"): cheap ones at once, all others in a separate
+ * process, which is started on demand and ended when idle. Results are remembered in memory only, so that a
+ * new version of the operator reads again.
  */
 export class BoundedTexts implements BoundedTasks {
   private readonly waiting: Job[] = [];
   /** By the hash of task and input. */
   private readonly pending = new Map<string, Promise<Bounded<unknown>>>();
   private readonly known = new Recent<{ readonly ended?: Ended; readonly output?: unknown }>(MOST_KNOWN);
-  /** By turn and by namespace: when it was served last. */
+  /** By turn and by namespace: a counter of when it was served last. */
   private readonly served = new Recent<number>(MOST_KNOWN);
-  /** By turn: the hash of the text that was ended last. */
+  /** By turn: the hash of the last text that exceeded a limit. */
   private readonly slow = new Recent<string>(MOST_KNOWN);
   private count = 0;
   private process: TextProcess | undefined;
@@ -74,12 +78,12 @@ export class BoundedTexts implements BoundedTasks {
     const { ended, output } = this.known.get(hash) ?? {};
     if (output !== undefined) return { type: 'done', output: output as Output } as const;
     if (ended && resultOf(ended).isFinal) return resultOf(ended);
-    // One that may be given up waits for itself.
+    // A call with a signal gets a job of its own: to cancel a shared job would affect other callers.
     const shared = signal ? undefined : this.pending.get(hash);
     return (await (shared ?? this.enqueue({ hash, turn, work, signal }))) as Bounded<Output>;
   }
 
-  /** Ends the process; what waits for a result is rejected. */
+  /** Ends the process and rejects all waiting jobs. */
   close(): void {
     this.closing.abort();
     this.idle.clear();
@@ -104,7 +108,7 @@ export class BoundedTexts implements BoundedTasks {
     return result;
   }
 
-  /** One that is being read is read to its end. */
+  /** Cancels a job that waits. A job that is running is not interrupted. */
   private giveUp(job: Job): void {
     const index = this.waiting.indexOf(job);
     if (index === -1) return;
@@ -130,8 +134,8 @@ export class BoundedTexts implements BoundedTasks {
   }
 
   /**
-   * Namespaces come in the order in which they were served, and the hubs of one likewise: a user may name any number of hubs. One
-   * whose text was ended comes last as long as it has that text.
+   * Chooses the next job. The namespace that was served the longest ago comes first, and in it the hub that
+   * was: a user may create any number of hubs. A text that exceeded a limit comes after all others.
    */
   private next(): Job | undefined {
     const ranks = ({ turn, hash }: Job) => [
@@ -154,7 +158,7 @@ export class BoundedTexts implements BoundedTasks {
     const process = this.process?.isAlive
       ? this.process
       : (this.process = await TextProcess.start(await program(), clock, this.closing.signal));
-    if (this.isClosed) this.endProcess(); // before it was started
+    if (this.isClosed) this.endProcess(); // closed before the process was started
     const work = serialize(job.work);
     const times = (this.known.get(hash)?.ended?.times ?? 0) + 1;
     const total = limit + Math.floor((work.length / MIB) * TEXT_LIMIT_PER_MIB);
@@ -188,11 +192,11 @@ const stopping = () => new Stopping('no more texts are read: the program stops')
 
 const namespaceOf = (turn: string): string => turn.split('/', 1)[0]!;
 
-/** By the first numbers that differ. */
+/** Compares by the first numbers that differ. */
 const compare = (a: readonly number[], b: readonly number[]): number =>
   a.map((each, index) => each - b[index]!).find((difference) => difference !== 0) ?? 0;
 
-/** The values that were set or read last. */
+/** A map that keeps the entries that were set or read most recently. */
 class Recent<T> {
   private readonly values = new Map<string, T>();
 

@@ -3,13 +3,13 @@ import { Script } from 'node:vm';
 import type { BoundedTask } from '../../base/bounded-task';
 import type { FromChild, ToChild } from './protocol';
 
-/** The largest result: more would cost the operator its memory when it arrives. */
+/** The largest result. A larger one would exhaust the memory of the operator when it arrives. */
 const LARGEST_RESULT = { values: 100_000, characters: 8 * 1_024 * 1_024 };
 
-/** The function that {@link Script} calls: only a script can be given a time limit. */
+/** Name of the global function that {@link Script} calls: Node.js can limit the time of a script only. */
 const RUN = 'hubOperatorTask';
 
-/** The program of the process that reads foreign texts: carries out one task after another. */
+/** The program of the process that reads foreign texts: runs one task after another. */
 export function serveTasks(tasks: readonly BoundedTask<never, unknown>[], largest = LARGEST_RESULT): void {
   const script = new Script(`${RUN}()`);
   const send = (message: FromChild): void => void process.send!(message);
@@ -28,17 +28,17 @@ export function serveTasks(tasks: readonly BoundedTask<never, unknown>[], larges
           : { type: 'done', output, size },
       );
     } catch (error) {
-      // Too deep for the stack, or more than a string, an array or a map may have.
+      // The stack is exhausted, or a string, an array or a map has reached its maximum size.
       if (error instanceof RangeError) send({ type: 'exceeded', exceeded: 'memory' });
       else send({ type: 'failed', name: (error as Error).name });
     }
   });
   process.on('disconnect', () => process.exit());
-  process.on('SIGINT', () => undefined); // Ctrl-C is for the program that has started this one
+  process.on('SIGINT', () => undefined); // Ctrl-C is for the parent process
   send({ type: 'ready' });
 }
 
-/** Characters and values; undefined: more than the operator takes. */
+/** The characters and values of a result. @returns undefined if the result is too large */
 function sizeOf(output: unknown, largest: typeof LARGEST_RESULT): number | undefined {
   let characters = 0;
   let values = 0;

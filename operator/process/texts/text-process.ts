@@ -9,40 +9,45 @@ import type { FromChild, ToChild } from './protocol';
 /** MB of the heap of the process. */
 export const HEAP_LIMIT = 96;
 
-/** Milliseconds in which the process must be ready. */
+/** Milliseconds within which the process must be ready. */
 const START_LIMIT = 30_000;
-/** A process that waits for the processor is ended after this many times its bound, measured by the clock. */
+/**
+ * A process that waits for the processor is ended after this many times its time limit, by the wall clock.
+ */
 const PATIENCE = 8;
 const GIVE_UP = 10;
 
-/** The program arrives as the first message: an argument has no room for it, and a file would have to be shipped beside the bundle. */
+/**
+ * The program arrives as the first message: it is too long for an argument, and a file would have to be
+ * shipped beside the bundle.
+ */
 const BOOT = `process.once('message', (program) => new (require('node:vm').Script)('(function(require,module,exports){' + program + '\\n})').runInThisContext()(require, {exports: {}}, {}))`;
 
-/** The process that reads foreign texts cannot be started or ended unexpectedly while it did nothing. */
+/** The process that reads foreign texts cannot be started, or ended while it was idle. */
 export class NoTextProcess extends OperationalError {
   override readonly name = 'NoTextProcess';
 }
 
 export type TaskResult =
   | { readonly type: 'done'; readonly output: unknown; readonly size: number }
-  /** The process has ended, unless only its result was too large. */
+  /** The limit was exceeded. The process has ended, unless only the result was too large. */
   | {
       readonly type: 'ended';
       readonly exceeded: Exceeded;
       readonly part: string;
-      /** False: the machine had no processor time for the process. */
+      /** False if the machine had no processor time for the process. */
       readonly isProof: boolean;
     };
 
-/** Bounds of one task, in milliseconds of processor time. */
+/** Limits of one task, in milliseconds of processor time. */
 interface TimeBounds {
   readonly part: number;
   readonly total: number;
 }
 
 /**
- * A process of its own that carries out tasks. A thread with `resourceLimits` is no bound: where an array, a map or a long string
- * grows beyond the limit, V8 ends the whole process (Node.js 20 and 24).
+ * A separate process that runs tasks. A thread with `resourceLimits` would not be safe: where an array, a map
+ * or a long string grows beyond the limit, V8 ends the whole process (Node.js 20 and 24).
  */
 export class TextProcess {
   private end: (() => void) | undefined;
@@ -56,7 +61,7 @@ export class TextProcess {
       this.ended = true;
       this.end?.();
     });
-    child.on('error', () => undefined); // a message that cannot be sent: the process has ended
+    child.on('error', () => undefined); // a message could not be sent because the process has ended
     child.stdin?.on('error', () => undefined);
   }
 
@@ -68,12 +73,12 @@ export class TextProcess {
     const flags = [`--max-old-space-size=${HEAP_LIMIT}`, '--max-semi-space-size=1'];
     const child = spawn(process.execPath, [...flags, '-e', BOOT], {
       env: environment(),
-      stdio: ['pipe', 'pipe', 'pipe', 'ipc'], // `ignore` needs /dev/null
-      serialization: 'advanced', // results have maps
+      stdio: ['pipe', 'pipe', 'pipe', 'ipc'], // `ignore` would need /dev/null
+      serialization: 'advanced', // results contain maps
     });
     child.stdin?.destroy();
     child.stdout?.resume();
-    child.stderr?.resume(); // V8 tells about a full heap
+    child.stderr?.resume(); // V8 writes about a full heap here
     const started = new TextProcess(child, clock);
     const kill = () => started.kill();
     signal.addEventListener('abort', kill);
@@ -102,12 +107,12 @@ export class TextProcess {
     return started;
   }
 
-  /** Whether it can carry out another task. */
+  /** Whether the process can run another task. */
   get isAlive(): boolean {
     return !this.ended && this.child.connected;
   }
 
-  /** One at a time. @throws Error a bug in a task */
+  /** Runs one task; calls must not overlap. @throws Error a bug in a task */
   async run(work: Uint8Array, bounds: TimeBounds): Promise<TaskResult> {
     const watch = new Watch(this.clock, this.child.pid!, bounds);
     try {
@@ -118,7 +123,8 @@ export class TextProcess {
           this.kill();
           ended('time', isProof);
         });
-        // V8 ends a process whose heap is full, and a kernel one whose container is full.
+        // V8 ends a process whose heap is full, and the kernel ends a process whose container is out of
+        // memory.
         this.end = () => ended('memory');
         this.child.removeAllListeners('message');
         this.child.on('message', (message: FromChild) => {
@@ -143,7 +149,10 @@ export class TextProcess {
   }
 }
 
-/** Without settings and secrets of the operator, and without NODE_OPTIONS, which would change the bounds. */
+/**
+ * The environment of the process: without the operator's settings and secrets, and without NODE_OPTIONS,
+ * which would change the limits.
+ */
 function environment(): NodeJS.ProcessEnv {
   const kept = ['SystemRoot', 'LD_LIBRARY_PATH'].flatMap((name) => {
     const value = process.env[name];
@@ -152,10 +161,11 @@ function environment(): NodeJS.ProcessEnv {
   return { ...(Object.fromEntries(kept) as NodeJS.ProcessEnv), MALLOC_ARENA_MAX: '1' };
 }
 
-/** Milliseconds of processor time that a process has used; undefined: this system does not tell. */
+/** Milliseconds of processor time that a process has used; undefined where the system does not report it. */
 function processorTime(pid: number): number | undefined {
   try {
-    // The name of the program, in parentheses, may have blanks. Ticks are hundredths of a second on all Linux systems.
+    // The name of the program, in parentheses, may contain spaces. Ticks are hundredths of a second on all
+    // Linux systems.
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
     return (Number(fields[11]) + Number(fields[12])) * 10;
   } catch {
@@ -163,13 +173,16 @@ function processorTime(pid: number): number | undefined {
   }
 }
 
-/** Milliseconds of the clock, and of the processor. */
+/**
+ * Milliseconds of the wall clock and of processor time. Both are equal where the system does not report
+ * processor time.
+ */
 interface Moment {
   readonly passed: number;
   readonly used: number;
 }
 
-/** Measures a task: by the time of the processor where the system tells it, else by the clock. */
+/** Measures the time of a task: processor time where the system reports it, else wall-clock time. */
 class Watch {
   /** The part that is being read. */
   part = '';
@@ -188,7 +201,10 @@ class Watch {
     this.partBegan = this.began;
   }
 
-  /** @param expire gets whether the bound is one of processor time, where the system tells it */
+  /**
+   * @param expire is called when a limit is exceeded; `isProof` is true if that was the limit of processor
+   * time
+   */
   start(expire: (isProof: boolean) => void): void {
     this.expire = expire;
     this.check();

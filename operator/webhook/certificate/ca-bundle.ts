@@ -2,7 +2,7 @@ import type { ApiClient } from '../../runtime/api-client';
 import { type ClusterObject, pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 
-/** `admissionregistration.k8s.io/v1`, as far as the operator reads it. */
+/** An object of `admissionregistration.k8s.io/v1`, with the fields that the operator reads. */
 export interface WebhookConfiguration extends ClusterObject {
   readonly webhooks?: readonly {
     readonly name: string;
@@ -14,7 +14,10 @@ export interface WebhookConfiguration extends ClusterObject {
   }[];
 }
 
-/** The manager of these fields. The manager of `dist/` owns all others, so that neither removes the other's. */
+/**
+ * The field manager of `caBundle`. All other fields belong to the manager that applies `dist/`, so that
+ * neither removes fields of the other.
+ */
 const FIELD_MANAGER = 'hub-operator-webhook';
 
 /** Whether the API server trusts this CA and no other. */
@@ -22,16 +25,19 @@ export function hasBundle({ webhooks = [] }: WebhookConfiguration, ca: string): 
   return webhooks.every(({ clientConfig }) => clientConfig.caBundle === encoded(ca));
 }
 
-/** The name by which the API server calls the Service of the webhook; undefined: it calls no Service. */
+/**
+ * The host name of the webhook's Service, as the API server calls it; undefined if the configuration names a
+ * URL and no Service.
+ */
 export function serviceHost({ webhooks = [] }: WebhookConfiguration): string | undefined {
   const service = webhooks[0]?.clientConfig.service;
   return service && `${service.name}.${service.namespace}.svc`;
 }
 
 /**
- * Makes the API server trust this CA and no other, by server-side apply of nothing but `caBundle`.
+ * Makes the API server trust this CA and no other, with a server-side apply of `caBundle` alone.
  *
- * @throws ApiError a conflict: the configuration was changed or deleted meanwhile
+ * @throws ApiError a conflict: the configuration was changed or deleted since it was read
  */
 export function applyBundle(
   cluster: ApiClient,
@@ -46,7 +52,8 @@ export function applyBundle(
     body: {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: builtin.ValidatingWebhookConfiguration.kind,
-      // With the version, a configuration that was deleted meanwhile is not created again.
+      // With the resource version, the apply does not create a configuration again that was deleted since it
+      // was read.
       metadata: { name, resourceVersion },
       webhooks: webhooks.map((webhook) => ({ name: webhook.name, clientConfig: { caBundle: encoded(ca) } })),
     },

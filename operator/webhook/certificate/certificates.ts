@@ -17,25 +17,26 @@ interface CertificatesOptions {
   readonly log: Logger;
   readonly namespace: string;
   readonly secretName: string;
-  /** The name or address that the API server calls; undefined: another program makes the certificate. */
+  /** The name or address that the API server calls; undefined if another program makes the certificate. */
   readonly host: () => string | undefined;
-  /** The newest known states; undefined: there is no such object. */
+  /** The newest known Secret; undefined if there is none. */
   readonly secret: () => TlsSecret | undefined;
   readonly configuration: () => WebhookConfiguration | undefined;
-  /** Records the server's answer to a write, so that the next reconciliation does not read an older state. */
+  /** Records the API server's answer to a write, so that the next reconcile does not read an older state. */
   readonly recordWrite: (object: TlsSecret | WebhookConfiguration) => void;
-  /** Gives the server a certificate. */
+  /** Passes a certificate to the HTTPS server. */
   readonly serve: (certificate: ServingCertificate) => void;
 }
 
-/** No certificate can be for the name that the API server is said to call. */
+/** A certificate cannot be issued for the host name that the API server calls. */
 class UnusableHost extends OperationalError {
   override readonly name = 'UnusableHost';
 }
 
 /**
- * Keeps the webhook with a certificate that the API server trusts (rules.md, "Certificate of the webhook"). The leader
- * makes the certificate and tells the API server its CA; every replica serves the certificate in the Secret.
+ * Provides the webhook with a certificate that the API server trusts (rules.md, "Certificate of the
+ * webhook"). The leader makes the certificate and writes its CA into the webhook configuration; every replica
+ * serves the certificate in the Secret.
  */
 export class Certificates {
   private readonly timer: Timer;
@@ -52,20 +53,20 @@ export class Certificates {
     this.timer = new Timer(options.clock);
   }
 
-  /** This process may write from now on. */
+  /** From now on this process may write, because it is the leader. */
   lead(): void {
     this.leads = true;
     this.handleChange();
   }
 
-  /** The Secret or the webhook configuration may have changed. */
+  /** To be called when the Secret or the webhook configuration may have changed. */
   handleChange(): void {
     if (this.stopped) return;
     this.changedAgain = true;
     this.running ??= this.run();
   }
 
-  /** Waits for a write that is in flight: the lease is released after this. */
+  /** Waits for a write that is in flight: the lease is released afterwards. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.timer.clear();
@@ -91,7 +92,7 @@ export class Certificates {
     return WEBHOOK_WRITE_INTERVAL;
   }
 
-  /** Returns the milliseconds until the next one, unless something changes before. */
+  /** @returns milliseconds until the next reconcile, if nothing changes before */
   private async reconcile(): Promise<number> {
     const { clock, secret } = this.options;
     const host = this.options.host();
@@ -104,7 +105,8 @@ export class Certificates {
     const writes = host !== undefined && this.leads && (isDue || !isToldToo);
     const pause = writes ? Math.max(0, this.nextWrite - clock.monotonic()) : 0;
     if (writes && pause === 0) {
-      // Another program may change them each time: neither of the two is to write without a pause.
+      // Another program may overwrite Secret or CA after each write: without a pause the two would write in a
+      // loop.
       this.nextWrite = clock.monotonic() + WEBHOOK_WRITE_INTERVAL;
       if (isDue) await this.renew(host, now);
       checked = checkCertificate(secret(), { host, now });
@@ -116,16 +118,17 @@ export class Certificates {
   }
 
   /**
-   * The Secret that is stored counts: a conflict means that another replica or a person was first.
+   * Writes a new certificate. After a conflict, the stored Secret is used: another replica or a person wrote
+   * first.
    *
-   * @throws UnusableHost no certificate can be for this host
+   * @throws UnusableHost a certificate cannot be issued for this host
    */
   private async renew(host: string, now: number): Promise<void> {
     const { cluster, log, namespace, recordWrite, secretName: name } = this.options;
     const present = this.options.secret();
     const { certificate, key, ca } = issueCertificate(host, now);
     const data = encoded({ 'tls.crt': certificate, 'tls.key': key, 'ca.crt': ca });
-    // A certificate that fails the check must not be written: it would be replaced without end.
+    // A certificate that fails the check must not be written: it would be replaced in a loop.
     const made = checkCertificate({ metadata: { name }, data }, { host, now });
     if (made.type === 'invalid')
       throw new UnusableHost(`cannot make a certificate for ${host}: ${made.problem}`);
@@ -169,7 +172,7 @@ export class Certificates {
     this.options.log.info({ notAfter }, 'serving certificate of webhook');
   }
 
-  /** A problem is logged once, not at each check. */
+  /** Logs a problem once, not at each check. */
   private report(problem: string): void {
     if (problem === this.lastProblem) return;
     this.lastProblem = problem;

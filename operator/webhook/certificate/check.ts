@@ -7,7 +7,7 @@ import type { ClusterObject } from '../../runtime/objects';
 
 /** A Secret of the type `kubernetes.io/tls`. */
 export interface TlsSecret extends ClusterObject {
-  /** base64 */
+  /** base64 by key */
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -17,21 +17,27 @@ export interface ServingCertificate {
   readonly certificate: string;
   /** PEM */
   readonly key: string;
-  /** The CA that the API server is to trust, as PEM; empty: another program tells it. */
+  /**
+   * The CA that the API server has to trust, as PEM; empty if another program writes it into the webhook
+   * configuration.
+   */
   readonly ca: string;
   /** Milliseconds since the epoch. */
   readonly notAfter: number;
-  /** From when it is to be replaced, in milliseconds since the epoch. */
+  /** Time from which the certificate is to be replaced, in milliseconds since the epoch. */
   readonly renewAt: number;
 }
 
 type Checked =
   | { readonly type: 'valid'; readonly serving: ServingCertificate }
-  /** `problem`: without a full stop. */
+  /** `problem` is a sentence without a full stop. */
   | { readonly type: 'invalid'; readonly problem: string };
 
 interface Expectation {
-  /** The name or address that the certificate must be for; undefined: another program manages the certificate. */
+  /**
+   * The name or address that the certificate must be for; undefined if another program manages the
+   * certificate.
+   */
   readonly host: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -39,16 +45,18 @@ interface Expectation {
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Without a port, a scheme or brackets. */
+/** A host name without port, scheme or brackets. */
 const DNS_NAME = /^[\w-]+(\.[\w-]+)*\.?$/;
 
-/** Checks a Secret as the API server will: key, names, validity and the signature of the CA. */
+/**
+ * Checks a Secret as the API server checks the certificate: key, names, validity and the signature of the CA.
+ */
 export function checkCertificate(secret: TlsSecret | undefined, expected: Expectation): Checked {
   if (!secret) return invalid('there is no such Secret');
   try {
     return check(secret, expected);
   } catch (error) {
-    return invalid(messageOf(error)); // of OpenSSL
+    return invalid(messageOf(error)); // an error of OpenSSL
   }
 }
 
@@ -58,12 +66,13 @@ function check(secret: TlsSecret, { host, now }: Expectation): Checked {
   if (first === undefined) return invalid('tls.crt has no certificate');
   const leaf = new X509Certificate(first);
   if (!leaf.checkPrivateKey(createPrivateKey(key!))) return invalid('tls.key is not the key of tls.crt');
-  createSecureContext({ cert: certificate, key }); // throws for what OpenSSL would refuse to serve, such as a damaged chain
+  createSecureContext({ cert: certificate, key }); // throws if OpenSSL would refuse to serve it, for example because the chain is damaged
   const [notBefore, notAfter] = validityOf(leaf);
   if (now < notBefore) return invalid(`it is not valid before ${leaf.validFrom}`);
   if (now >= notAfter) return invalid(`it was valid until ${leaf.validTo}`);
   if (host !== undefined) {
-    // OpenSSL finds every text in a certificate that has it; the API server does not.
+    // `checkHost` of OpenSSL accepts any text that the certificate contains as a name; the API server accepts
+    // DNS names only.
     if (!isIP(host) && !DNS_NAME.test(host))
       return invalid('WEBHOOK_HOST is neither a DNS name nor an IP address');
     const isForHost = isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host, { subject: 'never' });

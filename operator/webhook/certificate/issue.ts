@@ -22,7 +22,7 @@ const extension = {
   keyCertSign: () => extensionOf('2.5.29.15', bits(Buffer.from([0x04]), 2), true),
   digitalSignature: () => extensionOf('2.5.29.15', bits(Buffer.from([0x80]), 7), true),
   host: (host: string) => extensionOf('2.5.29.17', sequence(generalName(host))),
-  /** A CA signs servers only, no further CA. */
+  /** A CA that signs server certificates only, no further CA. */
   ca: () => extensionOf('2.5.29.19', sequence(truth(), integer(Buffer.from([0]))), true),
   noCa: () => extensionOf('2.5.29.19', sequence(), true),
   authorityKeyId: (id: Buffer) => extensionOf('2.5.29.35', sequence(der(0x80, id))),
@@ -30,11 +30,11 @@ const extension = {
 };
 
 /**
- * Makes a CA and a certificate of it for a server. The key of the CA is not kept: the next certificate has another CA,
- * and a key that is stolen from the Secret signs nothing. No small library does this: the known ones bring a parser of
- * all of ASN.1.
+ * Makes a CA and a server certificate that it signs. The key of the CA is not kept: the next certificate has
+ * another CA, and a key that is stolen from the Secret cannot sign anything. No small library does this: the
+ * known ones include a parser of all of ASN.1.
  *
- * @param host name or IP address by which the API server calls
+ * @param host name or IP address that the API server calls
  * @param now milliseconds since the epoch
  */
 export function issueCertificate(host: string, now: number): IssuedCertificate {
@@ -75,7 +75,7 @@ interface Content {
 }
 
 function certificateOf({ issuer, subject, validity, publicKey, signingKey, extensions }: Content): string {
-  // Positive, and not the same twice.
+  // A serial number must be positive and unique.
   const serial = integer(Buffer.concat([Buffer.from([1]), randomBytes(15)]));
   const content = sequence(
     VERSION_3,
@@ -104,7 +104,7 @@ function extensionOf(id: string, value: Buffer, isCritical = false): Buffer {
   return sequence(objectId(id), ...(isCritical ? [truth()] : []), octets(value));
 }
 
-/** A DNS name or an IP address. */
+/** The encoding of a DNS name or an IP address. */
 function generalName(host: string): Buffer {
   switch (isIP(host)) {
     case 4:
@@ -117,7 +117,7 @@ function generalName(host: string): Buffer {
 }
 
 function ipv6Bytes(address: string): Buffer {
-  // In its canonical form, without an IPv4 part: [::ffff:102:304]
+  // The canonical form has no IPv4 part: [::ffff:102:304]
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const groups = (part = '') => part.split(':').filter((group) => group !== '');
   const zeros = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
