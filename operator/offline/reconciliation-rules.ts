@@ -69,7 +69,7 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
     for (const notice of [...generated.notices, ...generated.lockouts, ...generated.hidden, ...foreign])
       report('warning', notice);
     const { http } = generated;
-    if (http.type === 'invalid') report('warning', http.message); // a hub before 2026.8 reads these settings from the file itself
+    if (http.type === 'invalid') report('warning', http.message); // a hub before 2026.8 reads the file
     return undefined;
   },
   HubSecrets: ({ spec }) => invalidListedKey(defaulted(secrets.spec, spec)),

@@ -71,7 +71,7 @@ export function checkSchema(definition: KindDefinition, given: object): Checked 
   validators.set(kind, validate);
   validate(object);
   const errors = validate.errors ?? [];
-  // Of alternatives, the API server names the field of the first.
+  // If alternatives fail, the API server names the field of the first one.
   const typed = errors.filter(
     ({ keyword, schemaPath }) => isOfType(keyword) && keyword !== 'anyOf' && !/anyOf\/[1-9]/.test(schemaPath),
   );
@@ -124,7 +124,7 @@ const compiled = new Map<string, ParseResult>();
 
 function brokenRules(rules: readonly CelRule[], self: unknown): KeywordError[] {
   return rules
-    .filter(({ rule }) => !rule.includes('oldSelf') && !holds(rule, self)) // a rule with `oldSelf` is for updates, and there is no previous object
+    .filter(({ rule }) => !rule.includes('oldSelf') && !holds(rule, self)) // no update: no old object
     .map(({ message, fieldPath = '' }) => ({
       message: `${message}.`,
       params: { at: fieldPath.split('.').slice(1) },

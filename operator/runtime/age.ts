@@ -1,4 +1,4 @@
-/** The fields of `metadata` that the API server sets once. */
+/** The fields of `metadata` that the API server sets at creation. */
 interface Created {
   /** RFC 3339 with whole seconds. */
   readonly creationTimestamp?: string;
@@ -6,8 +6,8 @@ interface Created {
 }
 
 /**
- * Orders objects by their `metadata`, the oldest first. Those of the same second are ordered by uid, so that every replica
- * and every restart finds the same order.
+ * Orders objects by their age, the oldest first. Objects of the same second are ordered by uid, so that every
+ * replica and every restart finds the same order.
  */
 export function byAge(a: Created, b: Created): number {
   const [first, second] = [a, b].map(({ creationTimestamp = '', uid = '' }) => `${creationTimestamp} ${uid}`);

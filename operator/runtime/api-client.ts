@@ -25,11 +25,14 @@ export interface ApiRequest {
   /** Default `application/json`; a patch sets its own. */
   readonly contentType?: string;
   readonly accept?: string;
-  /** How many brackets are open in an object of the answer ({@link parseObjects}). Default 1: the answer is the object. */
+  /**
+   * Nesting depth at which objects begin in the response ({@link parseObjects}). Default 1: the response is
+   * one object.
+   */
   readonly objectDepth?: number;
   /**
-   * The answer is parsed in a fraction of the time, with all of its values, and integers beyond 2^53 are rounded: for a process
-   * that shows it and ends.
+   * Parses the response with `JSON.parse`, which is several times faster but rounds integers beyond 2^53 and
+   * leaves nothing out. For a process that shows the response and exits.
    */
   readonly plain?: boolean;
   readonly signal?: AbortSignal;
@@ -37,15 +40,19 @@ export interface ApiRequest {
 
 export interface ApiClientOptions {
   readonly clock: Clock;
-  /** Timeout of a request in milliseconds, from the moment when it has a connection or opens one. */
+  /** Timeout of a request in milliseconds. It begins when the request has a connection or opens one. */
   readonly timeout?: number;
-  /** Most connections at once; further requests wait for one of them. Default: no limit. */
+  /** Largest number of concurrent connections; further requests wait for one. Default: no limit. */
   readonly connections?: number;
   /**
-   * When aborted, this process may no longer write: requests in flight are aborted, and only GET is sent afterwards.
+   * Aborted when this process may no longer write: requests in flight are then aborted, and only GET requests
+   * are sent afterwards.
    */
   readonly leaderSignal?: AbortSignal;
-  /** Called before each write; throws when the lease has expired, also if no timer has fired yet, as after a freeze. */
+  /**
+   * Called before each write. It throws when the lease has expired, even if no timer has fired yet because
+   * the process was frozen.
+   */
   readonly assertLeader?: () => void;
   /** Called for each finished request, for metrics. */
   readonly onResponse?: (method: string, status: number | 'error') => void;
@@ -56,17 +63,23 @@ export interface ApiClientOptions {
  */
 const CREDENTIALS_LIFETIME = 60_000;
 const DEFAULT_TIMEOUT = 30_000;
-/** Milliseconds. An idle watch whose connection was cut without a word ends when the system finds that out. */
+/**
+ * Milliseconds. If a connection was cut without a notice, the keep-alive of the operating system detects
+ * that, and an idle watch ends.
+ */
 const TCP_KEEP_ALIVE = 60_000;
 
-/** What a request returns of a successful answer. */
+/** How a successful response is requested and read. */
 interface Form<T extends Buffer | Readable> {
   readonly encoding: 'gzip' | 'identity';
-  /** Within the time of the request. */
+  /** Reads the response within the timeout of the request. */
   readonly read: (answer: http.IncomingMessage) => T | Promise<T>;
 }
 
-/** Over a slow network a long list arrives earlier when it is compressed, and the server compresses only long answers. */
+/**
+ * Reads the whole response. Over a slow network a long list arrives earlier when compressed, and the API
+ * server compresses only long responses.
+ */
 const whole: Form<Buffer> = {
   encoding: 'gzip',
   read: async (answer) => {
@@ -83,15 +96,17 @@ interface Credentials {
   readonly headers: Promise<Readonly<Record<string, string>>>;
 }
 
-/** Idle connections beyond this many are closed: a burst of requests opens one for each of them. */
+/**
+ * Idle connections beyond this number are closed: a burst of requests opens one connection for each request.
+ */
 export const MAX_IDLE_CONNECTIONS = 8;
 
 /**
- * The client of the API server: JSON over keep-alive connections, authenticated as the kubeconfig states. All requests
- * of the operator use it. They throw only {@link ApiError}, {@link ApiServerUnreachable}, {@link AnswerTooLarge}, or
- * the reason of an aborted signal.
+ * The client of the API server: JSON over keep-alive connections, authenticated as the kubeconfig states. All
+ * requests of the operator use it. Requests throw only {@link ApiError}, {@link ApiServerUnreachable}, {@link
+ * AnswerTooLarge}, or the reason of an aborted signal.
  *
- * The modules of Node.js are enough for it; a library for HTTP takes longer to load than a short command to run.
+ * It uses only modules of Node.js: loading an HTTP library takes longer than running a short command.
  */
 export class ApiClient {
   private readonly server: string;
@@ -122,13 +137,13 @@ export class ApiClient {
   async request<T>(request: ApiRequest): Promise<T> {
     const body = await this.authenticated(request, whole);
     const answer = answerOf(request, body);
-    // Only a proxy between the operator and the server answers with another content type.
+    // Only a proxy between the operator and the API server returns another content type.
     if (answer === undefined)
       throw new ApiServerUnreachable(`${nameOf(request)}: the answer is not JSON: ${excerpt(body, 200)}`);
     return answer as T;
   }
 
-  /** Reads an object; undefined: not found. */
+  /** Reads an object. @returns undefined if it does not exist */
   find<T extends ClusterObject>(
     type: ResourceType,
     namespace: string | undefined,
@@ -152,7 +167,7 @@ export class ApiClient {
       return await this.send(request, form);
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
-      this.credentials = undefined; // the token may have been rotated: read it again, once
+      this.credentials = undefined; // the token may have been rotated, so it is read again once
       return this.send(request, form);
     }
   }
@@ -186,7 +201,7 @@ export class ApiClient {
       if (streaming) answer.once('close', () => link.dispose());
       return body;
     } catch (error) {
-      if (!(error instanceof ApiError)) status = 'error'; // the answer may have broken off after its status
+      if (!(error instanceof ApiError)) status = 'error'; // the body may break off after the status
       if (link.signal.aborted) throw link.signal.reason;
       if (error instanceof ApiError) throw error;
       const { code = messageOf(error) } = error as { readonly code?: string };
@@ -199,10 +214,10 @@ export class ApiClient {
   }
 
   /**
-   * Sends a request. An aborted signal ends it, and also the answer while that is read.
+   * Sends a request. Aborting the signal ends the request, or the reading of the response's body.
    *
-   * @param onConnection the request waits no longer for one of the connections
-   * @returns the answer as soon as its body begins
+   * @param onConnection is called when the request has a connection
+   * @returns the response as soon as its body begins
    */
   private exchange(
     { method, path, query = {}, body, contentType, accept }: ApiRequest,
@@ -230,7 +245,7 @@ export class ApiClient {
       let exchanged: http.ClientRequest | http.IncomingMessage = request;
       const end = () => {
         exchanged.destroy(signal.reason as Error);
-        reject(signal.reason as Error); // a request that waits for a connection has no other sign of it
+        reject(signal.reason as Error); // a request that still waits for a connection is rejected here only
       };
       signal.addEventListener('abort', end);
       request
@@ -241,7 +256,7 @@ export class ApiClient {
         .once('response', (answer) => resolve((exchanged = answer)))
         .once('close', () => {
           signal.removeEventListener('abort', end);
-          reject(new Error('closed without an answer')); // as after 101, which no request asks for
+          reject(new Error('closed without an answer')); // as after status 101, which no request asks for
         })
         .on('error', reject)
         .end(content);
@@ -269,29 +284,30 @@ export class ApiClient {
     await this.kubeConfig.applyToHTTPSOptions(tls);
     if (this.isSecure) this.keepAgent(tls);
     const headers: Record<string, string> = {};
-    // A token may end with a newline, in its file or in the answer of a program, which no header may have.
+    // A token may end with a newline, in its file or in the output of a credential plugin. A header may not.
     for (const [name, value] of Object.entries(tls.headers ?? {})) headers[name] = String(value).trim();
     if (tls.auth) headers['Authorization'] = `Basic ${Buffer.from(tls.auth).toString('base64')}`;
     return headers;
   }
 
-  /** An agent stays while the TLS identity stays the same, so that connections are reused. */
+  /** Keeps the agent while the TLS identity is unchanged, so that connections are reused. */
   private keepAgent({ ca, cert, key, servername, rejectUnauthorized }: https.RequestOptions): void {
     const identity = JSON.stringify([ca, cert, key, servername, rejectUnauthorized]);
     if (identity === this.tlsIdentity) return;
-    // The previous agent finishes its requests in flight; the server closes its idle connections.
+    // The previous agent completes its requests in flight; the API server closes its idle connections.
     this.agent = new https.Agent({
       ...this.agentOptions,
-      // Else each connection reads the certificates and the key again, which takes longer than a short request.
+      // Created once: otherwise each connection parses certificates and key again, which takes longer than a
+      // short request.
       secureContext: createSecureContext({ ca, cert, key }),
       ...(servername !== undefined && { servername }),
       ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
     });
-    this.tlsIdentity = identity; // last: certificates that do not fit are read again
+    this.tlsIdentity = identity; // set last, so that certificates that do not match are read again
   }
 }
 
-/** The parts of `metav1.Status` that are read. */
+/** The fields of a `metav1.Status` that the client reads. */
 interface StatusAnswer {
   readonly reason?: string;
   readonly message?: string;
@@ -310,7 +326,7 @@ function apiError(
 ): ApiError {
   const answer = (parsed(() => parseObjects(body, 1)) ?? {}) as StatusAnswer;
   const retryAfter = Number(headers['retry-after']);
-  // A request with the uid of an object that was recreated is rejected as invalid; it is treated as a conflict.
+  // A request with the uid of an object that was recreated is rejected as invalid. Callers expect a conflict.
   const replaced = status === 422 && answer.details?.causes?.[0]?.field === 'metadata.uid';
   return new ApiError(
     replaced ? 409 : status,
@@ -322,7 +338,7 @@ function apiError(
 }
 
 /**
- * Undefined: the body is not JSON, as that of a proxy.
+ * Parses the body of a response. @returns undefined if the body is not JSON, such as the page of a proxy
  *
  * @throws AnswerTooLarge
  */
@@ -336,7 +352,7 @@ function answerOf(request: ApiRequest, body: Buffer): unknown {
   );
 }
 
-/** Undefined: the text is not JSON. */
+/** @returns undefined if the text is not JSON */
 function parsed(parse: () => unknown, onTooMany?: (error: TooManyValues) => never): unknown {
   try {
     return parse();

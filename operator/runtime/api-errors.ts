@@ -1,13 +1,15 @@
 import { OperationalError } from '../base/errors';
 
-/** The API server answered a request with an error: HTTP status, and reason and message of its `metav1.Status`. */
+/**
+ * The API server answered with an error: its HTTP status, and the reason and message of its `metav1.Status`.
+ */
 export class ApiError extends OperationalError {
   override readonly name = 'ApiError';
   constructor(
     readonly status: number,
     readonly reason: string,
     message: string,
-    /** `Retry-After` of the answer, in milliseconds. */
+    /** `Retry-After` of the response, in milliseconds. */
     readonly retryAfter?: number,
     /** Reasons of the causes in `details.causes`. */
     readonly causes: readonly string[] = [],
@@ -21,7 +23,10 @@ export class ApiServerUnreachable extends OperationalError {
   override readonly name = 'ApiServerUnreachable';
 }
 
-/** An answer of the API server has more keys and values than the operator parses. The same request fails again. */
+/**
+ * A response of the API server has more keys and values than the operator parses. A repeated request would
+ * fail in the same way.
+ */
 export class AnswerTooLarge extends OperationalError {
   override readonly name = 'AnswerTooLarge';
 }
@@ -35,15 +40,21 @@ export const isGone = (error: unknown): boolean => error instanceof ApiError && 
 export const isNamespaceTerminating = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.causes.includes('NamespaceTerminating');
 
-/** An admission webhook did not answer; this concerns only the objects for which it is registered. */
+/**
+ * An admission webhook did not answer. Other objects, for which the webhook is not registered, are not
+ * affected.
+ */
 export const isWebhookFailure = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 500 && error.message.includes('failed calling webhook');
 
-/** The API server refuses the request, by a role, a quota or a policy. */
+/** The API server refuses the request because of a role, a quota or a policy. */
 export const isForbidden = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 403 && !isNamespaceTerminating(error);
 
-/** The API server is unavailable to all clients: it does not answer, or without etcd answers with 5xx or 429. */
+/**
+ * The API server is unavailable to all clients. It does not answer, or it answers with 5xx or 429, as it does
+ * without etcd.
+ */
 export const isServerUnavailable = (error: unknown): boolean =>
   error instanceof ApiServerUnreachable ||
   (error instanceof ApiError && (error.status === 429 || error.status >= 500) && !isWebhookFailure(error));

@@ -2,28 +2,36 @@ import { DEPENDENCY_REQUEUE, NAME_CONFLICT_RETRY } from '../base/limits';
 import { OperationalError } from '../base/errors';
 import { ApiError } from './api-errors';
 
-/** An object with the desired name belongs to another owner; it is never overwritten. */
+/** An object with the desired name belongs to another owner. Such an object is never overwritten. */
 export class NameConflict extends OperationalError {
   override readonly name = 'NameConflict';
   constructor(
     message: string,
-    /** The object is being deleted, or its owner is gone, so that the garbage collector deletes it. */
+    /**
+     * True if the object is being deleted, or if its owner is gone, so that the garbage collector deletes it.
+     */
     readonly transient: boolean,
   ) {
     super(message);
   }
 
-  /** Milliseconds until the next attempt. Objects of other owners are not watched for every kind. */
+  /**
+   * Milliseconds until the next attempt: not every kind of object is watched, so its deletion may not cause
+   * an event.
+   */
   get retryAfter(): number {
     return this.transient ? NAME_CONFLICT_RETRY : DEPENDENCY_REQUEUE;
   }
 }
 
-/** The API server rejected the desired object; the message is the server's. */
+/** The API server rejected the desired object. The message is the API server's. */
 export class ObjectRejected extends OperationalError {
   override readonly name = 'ObjectRejected';
 
-  /** @param forbidden by a quota, a policy or a missing permission, which may change while the object does not */
+  /**
+   * @param forbidden true if a quota, a policy or a missing permission is the cause, which may change while
+   * the object does not
+   */
   constructor(
     message: string,
     options?: ErrorOptions,
@@ -33,11 +41,14 @@ export class ObjectRejected extends OperationalError {
   }
 }
 
-/** Converts an error of a write to a rejection; undefined for an error that is independent of the object. */
+/**
+ * Converts an error of a write to a rejection. @returns undefined for an error that is independent of the
+ * object
+ */
 export function rejectionOf(error: unknown): ObjectRejected | undefined {
   if (!(error instanceof ApiError) || error.causes.includes('NamespaceTerminating')) return undefined;
   const { message, status } = error;
-  // The API server answers with 500 to a field that is not in the schema.
+  // The API server answers with 500 if a field is not in the schema.
   const isInvalid =
     status === 400 || status === 422 || message.startsWith('failed to create typed patch object');
   if (!isInvalid && status !== 403) return undefined;

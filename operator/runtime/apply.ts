@@ -16,18 +16,19 @@ export interface ApplyOptions {
   /** The resource that the object belongs to. */
   readonly owner: CustomResource;
   /**
-   * `always` is the default. `never`: the object outlives its owner (`retain`) and is recognised by its labels.
-   * `at creation`: an object that exists keeps its reference to the owner and gets none, since the garbage collector would
-   * delete it in the place of a client that may not (security.md, "What a stolen token of the operator is worth").
+   * `always` is the default. With `never`, the object outlives its owner (`retain`) and is recognized by its
+   * labels. With `at creation`, an existing object keeps an owner reference but gets none: otherwise a client
+   * that may create such an object but not delete it could have the garbage collector delete it (security.md,
+   * "What a stolen token of the operator is worth").
    */
   readonly ownerReference?: 'always' | 'at creation' | 'never';
-  /** A resource that the object may have belonged to before: it is taken over from that one. */
+  /** A resource to which the object may have belonged before. The object is taken over from it. */
   readonly formerOwner?: CustomResource;
-  /** A resource that keeps the object in the cluster when its owner is deleted. */
+  /** A resource added as a further owner, so that the object stays in the cluster when `owner` is deleted. */
   readonly keptBy?: CustomResource | undefined;
   /**
-   * An object whose owner is gone may be taken over. The garbage collector, which may be about to delete it, looks at the
-   * owners again before it does, and leaves one whose owner exists.
+   * Whether an object may be taken over if its owner is gone. The garbage collector may be about to delete
+   * the object, but it checks the owners again first, and keeps an object with an owner that exists.
    */
   readonly takesAbandoned?: boolean;
 }
@@ -35,7 +36,7 @@ export interface ApplyOptions {
 /** The complete desired object. */
 export type Manifest = ClusterObject & Readonly<Record<string, unknown>>;
 
-/** The version of an object that has all fields of the desired object with this hash. */
+/** The version of an object that was seen to have all fields of the desired object with this hash. */
 interface Verified {
   readonly hash: string;
   readonly uid: string | undefined;
@@ -52,9 +53,9 @@ export class Applier {
   constructor(
     private readonly cluster: ApiClient,
     private readonly cache: Pick<Cache, 'get' | 'recordWrite' | 'watches'>,
-    /** API group of our kinds, which prefixes our labels and annotations. */
+    /** The operator's API group, which prefixes its labels and annotations. */
     group: string,
-    /** An immutable object was replaced. The message is a sentence. */
+    /** Called after an immutable object was replaced. The message is a sentence. */
     private readonly onReplaced: (owner: CustomResource, message: string) => void = () => undefined,
     clock: Pick<Clock, 'now'> = systemClock,
   ) {
@@ -64,12 +65,11 @@ export class Applier {
   }
 
   /**
-   * Applies the desired object with server-side apply and `force`. Nothing is written when the same was applied last, by
-   * this or a previous process, and the object still has all of its fields. Fields that the operator does not set are
-   * not its own: changes of them stay.
+   * Applies the desired object with server-side apply and `force`. Nothing is written if the desired object
+   * equals the one that was applied last, by this or a previous process, and the stored object still has all
+   * of its fields. Fields that the operator does not set are left alone.
    *
-   * Returns the resulting object; for a kind of which only metadata is watched, possibly only its metadata.
-   *
+   * @returns the resulting object; possibly only its metadata, if only metadata of the kind is watched
    * @throws NameConflict an object of that name belongs to another owner
    * @throws ObjectRejected the API server rejects the object
    */
@@ -86,13 +86,14 @@ export class Applier {
     const applied = await this.sendToLatest<T>(type, desired, present, options).catch((error: unknown) =>
       this.replaceImmutable<T>(type, desired, options, error),
     );
-    // The server may write a value in its own way, such as a quantity: its answer is the form of the desired object.
+    // The API server may normalize a value, such as a quantity. Its response is therefore recorded as a form
+    // of the desired object.
     this.recordVerified(type, body, applied);
     this.cache.recordWrite({ ...applied, kind: type.kind });
     return applied;
   }
 
-  /** Has the API server validate the write of {@link apply} as a dry run. */
+  /** Sends the write of {@link apply} as a dry run, so that the API server validates it. */
   async dryRun(type: ResourceType, desired: Manifest, options: ApplyOptions): Promise<void> {
     const { namespace, name } = desired.metadata;
     const present = await this.find(type, namespace!, name);
@@ -102,15 +103,18 @@ export class Applier {
   }
 
   /**
-   * Whether the last object applied to `present`, by this or a previous process, was equal to the desired one. Says nothing
-   * about changes by others since, which {@link apply} corrects: it compares the fields as well.
+   * Whether the desired object equals the one that was applied last to `present`, by this or a previous
+   * process. Changes by other clients since then are not considered: {@link apply} compares the fields too
+   * and corrects them.
    */
   matchesLastApplied(present: ClusterObject, desired: Manifest, options: ApplyOptions): boolean {
     const body = this.withOwnership(desired, options, present);
     return this.lastAppliedHashOf(present) === this.lastAppliedHashOf(body);
   }
 
-  /** Deletes an object that {@link apply} created for this owner. An object of another owner stays. */
+  /**
+   * Deletes an object that {@link apply} created for this owner. An object of another owner is not deleted.
+   */
   async remove(type: ResourceType, owner: CustomResource, name: string): Promise<void> {
     const { namespace } = owner.metadata;
     const present = await this.find(type, namespace, name);
@@ -120,16 +124,16 @@ export class Applier {
       path: pathOf(type, namespace, name),
       body: { preconditions: { uid: present.metadata.uid } },
     });
-    // Deleted or recreated meanwhile: the next reconcile handles the new object.
+    // If the object was deleted or recreated since, the next reconcile handles that.
     await undefinedIf((error) => isNotFound(error) || isConflict(error), removal);
   }
 
-  /** Forgets a deleted object. */
+  /** Discards what is known of a deleted object. */
   forget(object: ClusterObject): void {
     this.verified.delete(objectKeyOf(object));
   }
 
-  /** Reads the object from the API server. @throws the error of a replacement that has not ended */
+  /** Reads an object from the API server. @throws the error of an unfinished replacement */
   async find<T extends ClusterObject>(
     type: ResourceType,
     namespace: string,
@@ -139,12 +143,18 @@ export class Applier {
     return this.cluster.find<T>(type, namespace, name);
   }
 
-  /** Goes on with the replacements of immutable objects in which a former process has ended. Before anything is read. */
+  /**
+   * Continues the replacements of immutable objects that a previous process did not finish. Must be called
+   * before such objects are read.
+   */
   finishReplacements(cache: Pick<Cache, 'list'>, onFailure: (error: unknown) => void): Promise<void> {
     return this.replacement.finish(cache, onFailure);
   }
 
-  /** An object of whose replacement only its copy is left is created from that. */
+  /**
+   * Finishes an interrupted replacement: if only the copy of the object is left, the object is created from
+   * it.
+   */
   async settle(type: ResourceType, namespace: string, name: string): Promise<void> {
     const created = await this.replacement.settle(type, namespace, name);
     if (created) this.cache.recordWrite({ ...created, kind: type.kind });
@@ -158,7 +168,10 @@ export class Applier {
     return this.ownership.isOwnedBy(object, owner);
   }
 
-  /** The object to change, from the cache or else from the API server: it may be too new or not be watched. */
+  /**
+   * Reads the object to change from the cache, or else from the API server: it may be too new for the cache,
+   * or of a kind that is not watched.
+   */
   protected async read<T extends ClusterObject>(
     type: ResourceType,
     namespace: string,
@@ -167,7 +180,10 @@ export class Applier {
     return this.cache.get<T>(type.kind, namespace, name) ?? (await this.find<T>(type, namespace, name));
   }
 
-  /** Whether an apply would change nothing: `body` was applied last, and `present` still has all of its fields. */
+  /**
+   * Whether an apply would change nothing, because `body` was applied last and `present` still has all of its
+   * fields.
+   */
   private async isApplied(type: ResourceType, present: ClusterObject, body: ClusterObject): Promise<boolean> {
     const hash = this.lastAppliedHashOf(body);
     if (this.lastAppliedHashOf(present) !== hash) return false;
@@ -187,7 +203,10 @@ export class Applier {
     this.verified.set(objectKey(type.kind, namespace, name), { hash, uid, resourceVersion });
   }
 
-  /** The cache may still contain an object that is deleted or recreated meanwhile, or a former version. */
+  /**
+   * Sends the apply. If the cached object is outdated (deleted, recreated or changed since), the latest one
+   * is read and the apply is sent again.
+   */
   private async sendToLatest<T extends ClusterObject>(
     type: ResourceType,
     desired: Manifest,
@@ -200,7 +219,7 @@ export class Applier {
     try {
       return await this.send<T>(path, body, cached);
     } catch (error) {
-      // The API server rejects an apply with the uid of a deleted object as a conflict.
+      // An apply with the uid of a deleted object is answered with a conflict.
       if (!cached || !isConflict(error)) throw error;
       const latest = await this.find<T>(type, namespace, name);
       const isSame = latest?.metadata.uid === cached.metadata.uid;
@@ -211,8 +230,8 @@ export class Applier {
   }
 
   /**
-   * A reference that is kept `at creation` is sent only to the version that has it: one that was removed meanwhile would
-   * be added again.
+   * The body to send. An owner reference of the mode `at creation` is sent together with the resource version
+   * that has it: otherwise a reference that was removed in the cluster since would be added again.
    */
   private bodyOn(
     present: ClusterObject | undefined,
@@ -237,7 +256,8 @@ export class Applier {
       return await this.cluster.request<T>({
         method: 'PATCH',
         path,
-        // Not forced: an object that appears between the read and the write belongs to another owner.
+        // Force only for an existing object: an object that appears between the read and the write belongs to
+        // another owner.
         query: {
           fieldManager: FIELD_MANAGER,
           force: present !== undefined,
@@ -257,7 +277,10 @@ export class Applier {
     return { ...content, metadata: { ...metadata, annotations, uid: present.metadata.uid! } };
   }
 
-  /** @throws NameConflict; or the error, where it is another one */
+  /**
+   * Replaces an immutable object after a rejected write. @throws NameConflict, or `error` if immutability is
+   * not its cause
+   */
   protected async replaceImmutable<T extends ClusterObject>(
     type: ResourceType,
     desired: Manifest,
@@ -331,7 +354,7 @@ export class Applier {
     );
   }
 
-  /** Whether the resource of ours that the object belonged to is gone. */
+  /** Whether the custom resource to which the object belonged is gone. */
   private isAbandoned(present: ClusterObject): boolean {
     const { namespace = '' } = present.metadata;
     if (controllerOf(present)) return this.isOrphaned(present);
@@ -343,7 +366,10 @@ export class Applier {
     );
   }
 
-  /** Whether the resource that controls the object is gone, so that the garbage collector deletes the object. */
+  /**
+   * Whether the controlling owner of the object is gone, so that the garbage collector will delete the
+   * object.
+   */
   private isOrphaned(present: ClusterObject): boolean {
     const controller = controllerOf(present);
     if (!controller || !this.cache.watches(controller.kind)) return false;
@@ -352,7 +378,7 @@ export class Applier {
   }
 }
 
-/** False: the cache has only the metadata of this kind. */
+/** False if the cache has only the metadata of the object. */
 function hasContent(object: ClusterObject): boolean {
   return Object.keys(object).some((field) => !['apiVersion', 'kind', 'metadata'].includes(field));
 }

@@ -1,21 +1,21 @@
-/** The delays of repeated failures, by key: each failure doubles the delay until {@link Backoff.forget}. */
+/** Delays after repeated failures, by key. Each failure doubles the delay until {@link Backoff.forget}. */
 export class Backoff<Key> {
   private readonly failures = new Map<Key, number>();
 
-  /** `first` and `last`: the shortest and the longest delay, in milliseconds. */
+  /** @param first shortest delay in milliseconds @param last longest delay in milliseconds */
   constructor(
     private readonly first: number,
     private readonly last: number,
   ) {}
 
-  /** The key failed. Returns the milliseconds until the next try, at most `atMost`. */
+  /** Records a failure of the key. @returns milliseconds until the next try, at most `atMost` */
   next(key: Key, atMost = this.last): number {
     const failures = this.failures.get(key) ?? 0;
     this.failures.set(key, failures + 1);
     return backoffDelay(failures, this.first, Math.min(this.last, atMost));
   }
 
-  /** The key succeeded or is gone: its next failure is the first one. */
+  /** To be called when the key succeeded or is gone: the next failure has the first delay again. */
   forget(key: Key): void {
     this.failures.delete(key);
   }

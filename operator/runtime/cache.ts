@@ -19,19 +19,25 @@ interface CacheOptions {
   readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The watched namespaces; an empty list: all. */
+  /** The watched namespaces. An empty list stands for all. */
   readonly namespaces: readonly string[];
-  /** Label selector of namespaces, instead of their names. */
+  /** Label selector of the watched namespaces, used instead of `namespaces`. */
   readonly namespaceSelector?: string;
   /** Freeze all objects, so that a mutation throws: for tests. */
   readonly freeze: boolean;
   readonly onFailure: (type: ResourceType, error: unknown) => void;
 }
 
-/** Milliseconds. A watch that is idle for longer is stuck: idle timeout and backoff are both less than half of it. */
+/**
+ * Milliseconds. A watch that is idle for longer is stuck: the idle timeout and the longest backoff are each
+ * less than half of this.
+ */
 const STUCK = 2 * WATCH_IDLE_TIMEOUT;
 
-/** Milliseconds. A server that lags behind others sends old bookmarks again and again. */
+/**
+ * Milliseconds. An API server that lags behind others sends outdated bookmarks repeatedly, which cause one
+ * check in this time.
+ */
 const OLD_BOOKMARK_PAUSE = 30 * 60_000;
 
 export const hubKey = (namespace: string, hubName: string): string => `${namespace}/${hubName}`;
@@ -40,7 +46,7 @@ export const hubKey = (namespace: string, hubName: string): string => `${namespa
 export class Cache {
   private readonly informers = new Map<string, Informer<ClusterObject>[]>();
   private readonly selection: NamespaceSelection | undefined;
-  /** Resolves when all kinds have been listed again from a server that was restored from a backup. */
+  /** Pending after the API server was restored from a backup, until all kinds have been listed again. */
   private restoring: Promise<void> | undefined;
   private readonly oldBookmarks: Rate;
 
@@ -108,7 +114,10 @@ export class Cache {
     for (const { store } of this.of(kind)) yield* store.byIndex(hubKey(namespace, hubName)) as Generator<T>;
   }
 
-  /** The resources of {@link ofHub} whose status has this text in this field, such as the id of an object. */
+  /**
+   * The resources of {@link ofHub} that have this text in a field of their status, such as the id of an
+   * object.
+   */
   *ofHubByStatus<T extends ClusterObject>(
     kind: string,
     namespace: string,
@@ -121,8 +130,8 @@ export class Cache {
   }
 
   /**
-   * Records the server's answer to a write of ours, so that the next reconcile does not read an older object. It is
-   * delivered as a change at once; the watch event that follows is no further change. Returns the newest known object.
+   * Records the response to a write, so that the next reconcile does not read an older object. It is reported
+   * as a change at once; the watch event that follows is not reported again. @returns the newest known object
    */
   recordWrite<T extends ClusterObject>(object: T): T {
     const informer = this.of(object.kind ?? '').find((each) => each.covers(object.metadata.namespace));
@@ -130,8 +139,8 @@ export class Cache {
   }
 
   /**
-   * Records the answer to a read that was sent when the cache had `known`. An older state of the same object proves that
-   * the server was restored from a backup. Returns the newest state.
+   * Records the response to a read that was sent when the cache had `known`. An older state of the same
+   * object proves that the API server was restored from a backup. @returns the newest state
    */
   recordRead<T extends ClusterObject>(object: T, known: T): T {
     if (object.metadata.uid !== known.metadata.uid || versionOf(object) >= versionOf(known))
@@ -140,7 +149,10 @@ export class Cache {
     return object;
   }
 
-  /** Resolves when the cache has all objects of a namespace, each kind as of the same time or later. Undefined: it has them. */
+  /**
+   * Resolves when the cache has all objects of a namespace, and all kinds were listed since the namespace was
+   * selected or the API server restored. @returns undefined if the cache has them
+   */
   waitForNamespace(namespace: string): Promise<void> | undefined {
     return this.restoring ?? this.selection?.waitForNamespace(namespace);
   }
@@ -149,7 +161,7 @@ export class Cache {
     await Promise.all(this.all().map((informer) => informer.waitForCacheSync()));
   }
 
-  /** The kinds without a complete first list, and the server's last error, such as a missing permission. */
+  /** The kinds without a complete first list, and the last error, such as a missing permission. */
   unsynced(): { readonly kind: string; readonly lastError: string | undefined }[] {
     return [...this.informers].flatMap(([kind, informers]) => {
       const missing = informers.filter(({ synced }) => !synced);
@@ -176,14 +188,15 @@ export class Cache {
     await Promise.all(this.all().map((informer) => informer.stop()));
   }
 
-  /** Lists all kinds again. Resolves when each list has arrived. */
+  /** Lists all kinds again. Resolves when every list has arrived. */
   private async relist(): Promise<void> {
     await Promise.all(this.watched().map((informer) => informer.relist()));
   }
 
   /**
-   * A bookmark is older than the cache. Several API servers, or members of etcd, are not equally far, so that this proves
-   * nothing. A list does, of one kind or another.
+   * Lists all kinds again after a bookmark that is older than the cache. The bookmark alone does not prove a
+   * restore from a backup, since several API servers or etcd members may differ in progress. A list of one of
+   * the kinds proves it.
    */
   private examine(): void {
     if (this.restoring || this.oldBookmarks.add() > 1) return;
@@ -197,7 +210,10 @@ export class Cache {
     this.restoring = Promise.all(lists).then(() => (this.restoring = undefined));
   }
 
-  /** A namespace has lost the label: its objects go in one step, so that no handler sees some of them without the others. */
+  /**
+   * Removes a namespace that has lost the label. All stores are changed before the first handler is called,
+   * so that no handler sees only part of the removal.
+   */
   private drop(namespace: string): void {
     const reports = this.watched().map((informer) => informer.drop(namespace));
     for (const report of reports) report();

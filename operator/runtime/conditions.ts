@@ -66,10 +66,13 @@ export function conditionsWhileSuspended(
   );
 }
 
-/** Types of the conditions that all kinds share. The others, such as `ReloadReady`, describe the object in the hub. */
+/**
+ * Types of the conditions that all kinds share. Conditions of other types, such as `ReloadReady`, describe
+ * the object in the hub.
+ */
 const COMMON_TYPES: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled', 'Suspended']);
 
-/** The conditions of a resource that takes over the object of a former one. */
+/** The conditions of a resource that takes over the object of a deleted one. */
 export function conditionsAfterHandOver(
   previous: readonly Condition[],
   { status }: CustomResource,

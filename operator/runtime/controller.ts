@@ -41,17 +41,20 @@ interface ControllerOptions {
   readonly kinds: ReadonlyMap<string, ControlledKind>;
   /** Reads a resource from the cache. */
   readonly read: (key: ObjectKey) => CustomResource | undefined;
-  /** Resolves when the cache has all objects of a namespace; undefined: it has them. */
+  /** Resolves when the cache has all objects of a namespace; undefined if it has them. */
   readonly waitForNamespace: (namespace: string) => Promise<void> | undefined;
   readonly workers: number;
   readonly workersPerHub: number;
   readonly ownership: ObjectOwnership;
 }
 
-/** Work that takes much longer than the time limit of a reconcile means that the queue is stuck. */
+/** If work takes this much longer than the time limit of a reconcile, the queue is stuck. */
 const STUCK = 3 * RECONCILE_TIMEOUT;
 
-/** Longest backoff after errors of the API server, in milliseconds: reconciles continue soon after an outage. */
+/**
+ * Longest backoff after errors of the API server, in milliseconds. It is short so that reconciles resume soon
+ * after an outage.
+ */
 const API_SERVER_RETRY = 10_000;
 
 /**
@@ -84,7 +87,7 @@ export class Controller {
     );
   }
 
-  /** A custom resource changed. */
+  /** To be called when a custom resource changed. */
   onResource(definition: KindDefinition, change: Change<CustomResource>): void {
     const { object } = change;
     const key = objectKeyOf(object);
@@ -94,7 +97,7 @@ export class Controller {
       if (isDeletion && object.metadata.deletionTimestamp) this.announceDeletion(object);
       this.index(definition, key, change, priority);
     } finally {
-      // Also when the definition throws on this resource: its reconcile reports the error.
+      // Enqueued even if the definition throws on this resource: its reconcile then reports the error.
       if (change.type !== 'modified' || predicate(change.previous, object)) this.queue.add(key, priority);
     }
     const modified = change.type === 'modified';
@@ -104,7 +107,7 @@ export class Controller {
     )
       return;
     this.enqueueNaming(definition, change, priority);
-    // Resources may still refer to the previous identity.
+    // Resources may still refer to the previous name or identity.
     const states = modified ? [object, change.previous] : [object];
     const names = states.flatMap((state) => [state.metadata.name, definition.identity?.(state)]);
     for (const name of new Set(names))
@@ -112,12 +115,15 @@ export class Controller {
         this.enqueueDependents(objectKey(definition.kind, object.metadata.namespace, name), priority);
   }
 
-  /** An object changed that resources may depend on. */
+  /** To be called when an object changed on which resources may depend. */
   onReferenced(kind: string, { metadata: { namespace = '', name } }: ClusterObject): void {
     this.enqueueDependents(objectKey(kind, namespace, name), this.deliveryPriority());
   }
 
-  /** A generated object changed: enqueues its owner and, if the owner changed, its previous owner. */
+  /**
+   * To be called when a generated object changed. Enqueues its owner and, if the owner changed, its previous
+   * owner.
+   */
   onOwned(change: Change<ClusterObject>): void {
     const states = change.type === 'modified' ? [change.object, change.previous] : [change.object];
     const owners = new Set(states.flatMap((state) => this.ownersOf(state)));
@@ -129,7 +135,7 @@ export class Controller {
     this.queue.add(objectKey(kind, namespace, name), priority);
   }
 
-  /** The older resource that owns the same object in the hub. */
+  /** The older resource that owns the same object in the hub; undefined if there is none. */
   conflictingOwner(resource: CustomResource): ObjectKey | undefined {
     const owner = this.identities.conflictingOwner(objectKeyOf(resource));
     const definition = this.options.kinds.get(resource.kind)?.definition;
@@ -139,15 +145,17 @@ export class Controller {
   }
 
   /**
-   * The other resources that describe the same object in the hub, the oldest first. `resource` need not be stored: it is
-   * asked about when it is admitted.
+   * The other resources that describe the same object in the hub, the oldest first. `resource` need not be
+   * stored: the webhook asks before it is.
    */
   othersWithIdentity(definition: KindDefinition, resource: CustomResource): ObjectKey[] {
     const identity = identityInHub(definition, resource);
     return identity === undefined ? [] : this.identities.others(objectKeyOf(resource), identity);
   }
 
-  /** Errors of the queue and of reconciles that require a restart of the process, for the liveness probe. */
+  /**
+   * Problems of the queue and of reconciles that require a restart of the process, for the liveness probe.
+   */
   livenessErrors(): string[] {
     const reconcilers = [...this.options.kinds.values()].map(({ reconciler }) => reconciler);
     const ages: [milliseconds: number, error: string][] = [
@@ -174,7 +182,9 @@ export class Controller {
     this.handleResult(key, kind, result);
   }
 
-  /** A key that is due before the cache has all objects of its namespace is enqueued again then, once. */
+  /**
+   * Enqueues a key once the cache has all objects of its namespace. Further calls until then have no effect.
+   */
   private defer(key: ObjectKey, complete: Promise<void>): void {
     if (this.deferred.has(key)) return;
     this.deferred.add(key);
@@ -228,7 +238,7 @@ export class Controller {
     return this.backoff.next(key, isServerUnavailable(error) ? API_SERVER_RETRY : undefined);
   }
 
-  /** By the owner reference or by the label: a retained volume has only the label. */
+  /** The owners by the owner reference and by the label. A retained volume claim has only the label. */
   private ownersOf(object: ClusterObject): ObjectKey[] {
     const { namespace = '' } = object.metadata;
     return [this.options.ownership.ownerIn(object), controllerOf(object)].flatMap((owner) =>
@@ -237,8 +247,8 @@ export class Controller {
   }
 
   /**
-   * The partition of a hub and its children: a hung hub delays no other. The Hub itself does not wait for its children, and
-   * removals do not wait for reconciles.
+   * The partition of a hub and its children, so that a hanging hub does not delay others. A Hub itself has a
+   * partition of its own and does not wait for its children; removals do not wait for reconciles.
    */
   private partitionOf(key: ObjectKey): string {
     const { kind, namespace } = parseObjectKey(key);
@@ -282,7 +292,10 @@ export class Controller {
     this.enqueueAll(this.identities.set({ key, creationTimestamp, uid }, identity), priority);
   }
 
-  /** Events delivered before start are the initial list, so they get resync priority. */
+  /**
+   * The priority of a delivered event. Events before the start of the queue are the initial list, so they
+   * have resync priority.
+   */
   private deliveryPriority(): Priority {
     return this.queue.running ? 'change' : 'resync';
   }
@@ -291,7 +304,10 @@ export class Controller {
     this.enqueueAll(this.dependencies.of(reference), priority);
   }
 
-  /** Enqueues the resources that name a Secret of those that are reserved now or were before, if these are not the same. */
+  /**
+   * When the Secrets that a resource reserves have changed, enqueues the resources that refer to one of the
+   * reserved Secrets, former or new.
+   */
   private enqueueNaming(
     definition: KindDefinition,
     change: Change<CustomResource>,
@@ -331,7 +347,8 @@ function resyncDelay(): number {
 }
 
 /**
- * Whether this generation was reconciled, by this process or the previous one: after a start it has resync priority.
+ * Whether this or a previous process has reconciled this generation. After a start, such a resource has
+ * resync priority.
  */
 const isSettled = ({ metadata, status }: CustomResource): boolean =>
   !metadata.deletionTimestamp && status?.observedGeneration === metadata.generation;
@@ -348,7 +365,7 @@ function predicate(before: CustomResource, after: CustomResource): boolean {
   return finalizerRemoved || !isDeepStrictEqual(parts(before), parts(after));
 }
 
-/** The parts of a resource that its dependents use: existence, spec and status. */
+/** The parts of a resource that its dependents use: existence, spec, and parts of the status. */
 function dependentView(definition: KindDefinition, resource: CustomResource): unknown {
   const { generation, deletionTimestamp, uid } = resource.metadata;
   const status = definition.dependentStatus?.(resource) ?? defaultDependentStatus(resource);

@@ -4,7 +4,7 @@ import { type Priority, strongest } from './priority';
 
 interface Entry<Key> {
   readonly key: Key;
-  /** When the entry is due, by the monotonic clock. */
+  /** Time at which the entry is due, by the monotonic clock. */
   due: number;
   priority: Priority;
   /** Position in the heap. */
@@ -39,7 +39,7 @@ export class DelayQueue<Key> {
     return this.delayHeap.length;
   }
 
-  /** When the next key is due, by the monotonic clock; Infinity when there is none. */
+  /** Time at which the next key is due, by the monotonic clock; Infinity if there is no key. */
   get nextDue(): number {
     return this.delayHeap[0]?.due ?? Infinity;
   }
@@ -48,7 +48,7 @@ export class DelayQueue<Key> {
     return this.entries.has(key);
   }
 
-  /** Adds a key. If it is added repeatedly, the earliest time and the highest priority count. */
+  /** Adds a key. For a key that is present, the earlier time and the higher priority count. */
   add(key: Key, delay: number, priority: Priority): void {
     const due = this.clock.monotonic() + delay;
     const present = this.entries.get(key);
@@ -66,7 +66,7 @@ export class DelayQueue<Key> {
     this.schedule();
   }
 
-  /** Removes a key before it is due. Returns its priority; undefined when it was not there. */
+  /** Removes a key before it is due. @returns its priority, or undefined if it is not in the queue */
   remove(key: Key): Priority | undefined {
     const entry = this.entries.get(key);
     if (!entry) return undefined;
@@ -80,7 +80,7 @@ export class DelayQueue<Key> {
     return entry.priority;
   }
 
-  /** Makes no further callback. */
+  /** Prevents all further callbacks. */
   stop(): void {
     this.timer.clear();
     this.timerDue = 0;

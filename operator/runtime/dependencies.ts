@@ -1,6 +1,6 @@
 import type { ObjectKey } from './object-key';
 
-/** The reverse of the references of every resource: which resources depend on an object. */
+/** Reverse index of the references of all resources: which resources depend on an object. */
 export class Dependencies {
   private readonly references = new Map<ObjectKey, readonly ObjectKey[]>();
   private readonly dependents = new Map<ObjectKey, Set<ObjectKey>>();

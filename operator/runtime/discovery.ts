@@ -5,7 +5,8 @@ import type { ApiClient } from './api-client';
 import { isNotFound } from './api-errors';
 
 /**
- * Lifetime of an answer in milliseconds. Watching CRDs instead would require permissions on all CRDs of the cluster.
+ * Milliseconds for which an answer is cached. Watching CRDs instead would require permission to read all CRDs
+ * of the cluster.
  */
 const LIFETIME = 15_000;
 
@@ -14,7 +15,7 @@ interface Answer {
   readonly plurals: Promise<ReadonlySet<string>>;
 }
 
-/** Caches which resource types of other API groups the API server serves. */
+/** Caches which resource types of optional API groups the API server serves. */
 export class Discovery {
   private readonly answers = new Map<string, Answer>();
 
@@ -31,7 +32,7 @@ export class Discovery {
     if (!answer || now - answer.at >= LIFETIME) {
       answer = { at: now, plurals: this.ask(key) };
       this.answers.set(key, answer);
-      // A failed request is repeated at the next call.
+      // A failed request is not cached, so that the next call repeats it.
       answer.plurals.catch(() => this.answers.delete(key));
     }
     return (await answer.plurals).has(plural);

@@ -8,17 +8,17 @@ import type { Cache } from './cache';
 import type { ClusterObject, ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
 
-/** Longest list of differences of one object. */
+/** Most differences that are listed for one object. */
 const MOST_FIELDS = 5;
 const LONGEST_VALUE = 60;
 
-/** An applier for dry runs: sends each write with `dryRun=All` and records the differences. */
+/** An applier for dry runs. Each write is sent with `dryRun=All`, and its differences are recorded. */
 export class DryRunApplier extends Applier {
   /** One sentence per object that would be written. */
   readonly differences: string[] = [];
 
   constructor(cluster: ApiClient, cache: Pick<Cache, 'get' | 'watches'>, group: string) {
-    // The answer to a dry run must not reach the cache.
+    // The response to a dry run must not enter the cache.
     const readOnly: Pick<Cache, 'get' | 'watches' | 'recordWrite'> = {
       get: (...object) => cache.get(...object),
       watches: (...kind) => cache.watches(...kind),
@@ -27,7 +27,7 @@ export class DryRunApplier extends Applier {
     super(cluster, readOnly, group);
   }
 
-  /** Reads the object from the API server: the cache has no contents of Secrets and ConfigMaps. */
+  /** Reads the object from the API server, because the cache has no contents of Secrets and ConfigMaps. */
   protected override read<T extends ClusterObject>(
     type: ResourceType,
     namespace: string,
@@ -43,7 +43,7 @@ export class DryRunApplier extends Applier {
     }
   }
 
-  /** A dry run of the write has failed: nothing is replaced for it. */
+  /** Rethrows: a dry run must not replace an object. */
   protected override replaceImmutable<T extends ClusterObject>(
     _type: ResourceType,
     _desired: Manifest,
@@ -73,7 +73,7 @@ export class DryRunApplier extends Applier {
   }
 }
 
-/** The object without the metadata that the API server sets. */
+/** The object without the metadata that the API server sets, and without status. */
 function contentOf(object: ClusterObject): object {
   const { labels, annotations, ownerReferences } = object.metadata;
   const content = Object.entries(object).filter(

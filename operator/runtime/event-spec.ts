@@ -5,9 +5,6 @@ export interface EventSpec {
   readonly type: 'Normal' | 'Warning';
   readonly reason: EventReason;
   readonly message: string;
-  /**
-   * Used instead of the message to detect repeated events, for a message with a variable part.
-   * Default: the message.
-   */
+  /** Key by which repeated events are detected, for a message with a variable part. Default: the message. */
   readonly series?: string;
 }

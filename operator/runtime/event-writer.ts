@@ -9,13 +9,16 @@ import type { EventSpec } from './event-spec';
 import { pathOf } from './objects';
 import { builtin } from './types';
 
-/** Milliseconds within which a repeated event increments `count` of the first one. */
+/** Milliseconds within which a repeated event increments `count` of the first Event object. */
 const AGGREGATION = 10 * 60_000;
 const LONGEST_MESSAGE = 1_024;
-/** Longest part of an event's name that is the resource's name; both are limited to 253 characters. */
+/**
+ * Longest part of the resource's name in the name of its Event object; both names are limited to 253
+ * characters.
+ */
 const LONGEST_NAME = 200;
 
-/** What an event needs of the resource that it is about. */
+/** The parts of a resource that an event about it needs. */
 export interface EventSubject extends Pick<CustomResource, 'apiVersion' | 'kind'> {
   readonly metadata: Pick<CustomResource['metadata'], 'name' | 'namespace' | 'uid' | 'resourceVersion'>;
 }
@@ -30,7 +33,7 @@ interface Series {
 
 /** Writes Event objects; repeated events increment the count of the existing object. */
 export class EventWriter {
-  /** In the order of their last use, the oldest first. */
+  /** By id of the series, in the order of last use, the oldest first. */
   private readonly series = new Map<string, Series>();
 
   constructor(
@@ -41,10 +44,10 @@ export class EventWriter {
   ) {}
 
   /**
-   * Can be repeated with the same arguments after an error: an event that the API server has stored, without an answer
-   * that came, is not written twice.
+   * Writes an event. The call can be repeated with equal arguments after an error: the name of the Event
+   * object depends on `at`, so that an event which was stored without a response is not written twice.
    *
-   * @param at when it happened, in milliseconds since the epoch
+   * @param at time of the event in milliseconds since the epoch
    * @throws ApiError, ApiServerUnreachable
    */
   async write(resource: EventSubject, event: EventSpec, at: number): Promise<void> {
@@ -78,12 +81,16 @@ export class EventWriter {
         body: this.body(resource, event, series),
       });
     } catch (error) {
-      // Stored by a try before. A quota that is being updated is a conflict of another reason.
+      // A previous try has stored the event. Other conflicts, such as a quota that is being updated, have
+      // another reason.
       if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
     }
   }
 
-  /** Increments the count of an Event object. False: the object no longer exists (the default TTL is an hour). */
+  /**
+   * Increments the count of an Event object. @returns false if the object no longer exists (the default TTL
+   * is an hour)
+   */
   private async count(
     resource: EventSubject,
     event: EventSpec,

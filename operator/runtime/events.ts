@@ -12,9 +12,12 @@ const BURST = 25;
 const REFILL = 60_000;
 /** Capacity of the queue of events to write. When it is full, further events are only logged. */
 const QUEUE_LIMIT = 5_000;
-/** Milliseconds between two looks whether the operator is still busy. */
+/** Milliseconds between two checks whether the operator is still busy. */
 const BUSY_POLL = 100;
-/** While the API server is unavailable, an event is tried this many times, with this pause. */
+/**
+ * Number of tries for an event while the API server is unavailable, and the pause between them in
+ * milliseconds.
+ */
 const TRIES = 12;
 const RETRY = 10_000;
 
@@ -27,26 +30,29 @@ interface Bucket {
 interface Pending {
   readonly subject: EventSubject;
   readonly event: EventSpec;
-  /** When it was recorded, in milliseconds since the epoch, and by the monotonic clock. */
+  /** Time of the event in milliseconds since the epoch, and by the monotonic clock. */
   readonly at: number;
   readonly since: number;
   triesLeft: number;
 }
 
 /**
- * Records events on resources asynchronously: an event never delays or fails a reconcile (rules.md, "Status and
- * conditions"). Events are written one after another in the order in which they were recorded, and while the operator is
- * busy after the statuses that it writes.
+ * Records events on resources asynchronously: an event never delays or fails a reconcile (rules.md, "Status
+ * and conditions"). Events are written one after another in the order in which they were recorded. While the
+ * operator is busy, events wait so that status is written first.
  */
 export class EventRecorder {
   private readonly pending: Pending[] = [];
   /** The event that is being written. */
   private current: { readonly uid: string; readonly tried: Promise<unknown> } | undefined;
   private running: Promise<void> | undefined;
-  /** Pending while the first event of the queue waits to be tried again; the others wait behind it. */
+  /** Runs while the first event of the queue waits for its next try. The other events wait behind it. */
   private readonly retry: Timer;
   private draining = false;
-  /** Token buckets by type and uid, so that Normal events do not use up that of Warnings; least recently used first. */
+  /**
+   * Token buckets by type and uid, the least recently used first. The type is part of the key so that Normal
+   * events do not use up the tokens of Warnings.
+   */
   private readonly buckets = new Map<string, Bucket>();
 
   constructor(
@@ -73,23 +79,29 @@ export class EventRecorder {
     if (!this.retry.pending) this.resume();
   }
 
-  /** Resolves when each event of the resource was tried, at the latest when one fails; called before its finalizer is released. */
+  /**
+   * Resolves when each event of the resource was tried, or when one try failed. Called before the finalizer
+   * of the resource is released.
+   */
   async flush({ metadata: { uid } }: CustomResource): Promise<void> {
     const mine = this.takeOf(uid);
     if (this.current?.uid === uid) {
       await this.current.tried;
-      mine.unshift(...this.takeOf(uid)); // it may have to be tried again
+      mine.unshift(...this.takeOf(uid)); // the current event may have been put back for another try
     }
     for (let next = mine.shift(); next; next = mine.shift()) {
       if ((await this.write(next)) === 'done') continue;
-      // The API server accepts events about an object that is deleted meanwhile.
+      // The rest is written later: the API server accepts events about a deleted object.
       this.pending.unshift(next, ...mine);
       if (!this.running) this.retryLater();
       return;
     }
   }
 
-  /** Resolves when each event was tried, at the latest when one fails: this process stops, so that none is kept for later. */
+  /**
+   * Resolves when each event was tried, or when one try failed. The process is stopping, so events that fail
+   * are dropped.
+   */
   async drain(): Promise<void> {
     this.draining = true;
     this.retry.clear();
@@ -132,14 +144,14 @@ export class EventRecorder {
     this.running = undefined;
   }
 
-  /** The operator is busy, and the oldest event has not waited for long. */
+  /** Whether the next event must wait: the operator is busy, and the oldest event has not waited for long. */
   private get mustWait(): boolean {
     const [oldest] = this.pending;
     const isNew = oldest !== undefined && this.clock.monotonic() - oldest.since < BUSY_DEFERRAL;
     return isNew && !this.draining && this.isBusy();
   }
 
-  /** Never rejects. `again`: the API server was unavailable. */
+  /** Writes an event; never rejects. The result `again` means that the API server was unavailable. */
   private async write(pending: Pending): Promise<'done' | 'again'> {
     const { subject, event, at } = pending;
     pending.triesLeft -= 1;
@@ -178,13 +190,19 @@ export class EventRecorder {
   }
 }
 
-/** Without the rest of the resource, which would stay in memory until the event is written. */
+/**
+ * Copies only the parts that an event needs, so that the resource does not stay in memory until the event is
+ * written.
+ */
 function subjectOf({ apiVersion, kind, metadata }: CustomResource): EventSubject {
   const { name, namespace, uid, resourceVersion } = metadata;
   return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } };
 }
 
-/** 429 may be about the events of one object or namespace (admission plugin EventRateLimit): the others do not wait for it. */
+/**
+ * Whether the same event is tried again. Status 429 may concern only one object or namespace (admission
+ * plugin EventRateLimit), so that its event is dropped and the others do not wait.
+ */
 const isRepeated = (error: unknown): boolean =>
   isServerUnavailable(error) && !(error instanceof ApiError && error.status === 429);
 

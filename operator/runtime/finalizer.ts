@@ -4,14 +4,15 @@ import type { ApiClient } from './api-client';
 import { ApiError, isConflict, isNotFound } from './api-errors';
 
 /**
- * The operator's finalizer on a resource, by server-side apply: finalizers are a set, so an apply adds and removes only
- * the operator's own. The applied body carries the uid: without it, an apply to a deleted object would create it again.
+ * The operator's finalizer on a resource, managed with server-side apply. Finalizers are a set, so an apply
+ * adds and removes only the operator's own. The applied body contains the uid: without it, an apply would
+ * create a deleted resource again.
  */
 export class Finalizer {
   constructor(
     private readonly cluster: ApiClient,
     private readonly type: ResourceType,
-    /** `<group>/<kind>` */
+    /** Name of the finalizer, `<group>/<kind>`. */
     readonly name: string,
   ) {}
 
@@ -19,12 +20,15 @@ export class Finalizer {
     return resource.metadata.finalizers?.includes(this.name) ?? false;
   }
 
-  /** Returns the resource with the finalizer; undefined: it is deleted, or being deleted, which the watch delivers. */
+  /**
+   * Adds the finalizer. @returns the resource; undefined if it is deleted or being deleted, which the watch
+   * will report
+   */
   async add<R extends CustomResource>(resource: R): Promise<R | undefined> {
     try {
       return await this.apply<R>(resource, [this.name]);
     } catch (error) {
-      // The API server answers so for a resource that is deleted (404, 409) or being deleted (422).
+      // The API server answers in this way for a resource that is deleted (404, 409) or being deleted (422).
       const isAboutDeletion = error instanceof ApiError && [404, 409, 422].includes(error.status);
       if (!isAboutDeletion) throw error;
       const latest = await this.latest(resource);
@@ -33,15 +37,15 @@ export class Finalizer {
     }
   }
 
-  /** Removes the finalizer. Returns the resource if other finalizers remain; undefined: it is deleted. */
+  /** Removes the finalizer. @returns the resource if other finalizers remain; undefined if it is deleted */
   async release<R extends CustomResource>(resource: R): Promise<R | undefined> {
     try {
       const left = await this.apply(resource, []);
-      // Another field manager owns the entry too (`kubectl edit`): remove it by value.
+      // Another field manager also owns the entry, for example after `kubectl edit`: remove it by value.
       const index = left.metadata.finalizers?.indexOf(this.name) ?? -1;
       return index < 0 ? left : await this.removeAt(resource, index);
     } catch (error) {
-      // The API server rejects an apply with the uid of a deleted object as a conflict.
+      // An apply with the uid of a deleted object is answered with a conflict.
       if (isNotFound(error) || (isConflict(error) && !(await this.latest(resource)))) return undefined;
       throw error;
     }
@@ -74,7 +78,7 @@ export class Finalizer {
     });
   }
 
-  /** The resource as it is in the API server; undefined: it is deleted. */
+  /** The resource as stored in the API server; undefined if it is deleted or was recreated. */
   private async latest({ metadata }: CustomResource): Promise<CustomResource | undefined> {
     const found = await this.cluster.find<CustomResource>(this.type, metadata.namespace, metadata.name);
     return found?.metadata.uid === metadata.uid ? found : undefined;

@@ -1,8 +1,8 @@
 import { isObject } from '../base/is-object';
 
 /**
- * Whether a value of the server has all fields of a desired one. It may have more, such as defaults, but not in a selector,
- * which server-side apply replaces as a whole. A list of another length or order is another list.
+ * Whether a stored value has all fields of a desired one. It may have more, such as defaults, except in a
+ * selector, which server-side apply replaces as a whole. Lists must have equal length and order.
  */
 export function hasFieldsOf(present: unknown, desired: unknown, isSelector = false): boolean {
   if (Array.isArray(desired)) {

@@ -12,15 +12,15 @@ interface Contender {
 }
 
 /**
- * Finds the resource that owns an object in a hub (rules.md, "Ownership of objects in the hub"): of several resources
- * with one identity the oldest owns the object; when it is deleted, the next oldest does.
+ * Finds the resource that owns an object in a hub (rules.md, "Ownership of objects in the hub"). The oldest
+ * resource with an identity owns the object; after its deletion, the next oldest does.
  */
 export class IdOwnership {
-  /** By identity, the oldest first. */
+  /** By identity; each list begins with the oldest. */
   private readonly contenders = new Map<string, readonly Contender[]>();
   private readonly identityOf = new Map<ObjectKey, string>();
 
-  /** Sets the identity of a resource. Returns the other resources whose owner changes. */
+  /** Sets the identity of a resource. @returns the other resources whose owner changes */
   set(contender: Contender, identity: string): ObjectKey[] {
     if (this.identityOf.get(contender.key) === identity) return [];
     const successors = this.remove(contender.key);
@@ -31,7 +31,7 @@ export class IdOwnership {
     return [...successors, ...displaced.map(({ key }) => key)];
   }
 
-  /** Removes the identity of a resource. Returns the other resources whose owner changes. */
+  /** Removes the identity of a resource. @returns the other resources whose owner changes */
   remove(key: ObjectKey): ObjectKey[] {
     const identity = this.identityOf.get(key);
     if (identity === undefined) return [];
@@ -43,12 +43,12 @@ export class IdOwnership {
     return all[0] === others[0] ? [] : others.map((contender) => contender.key);
   }
 
-  /** The other resources with an identity, the oldest first; `key` need not be in the index. */
+  /** The other resources with an identity, the oldest first. `key` need not be in the index. */
   others(key: ObjectKey, identity: string): ObjectKey[] {
     return (this.contenders.get(identity) ?? []).map((each) => each.key).filter((each) => each !== key);
   }
 
-  /** The oldest resource with the same identity; undefined: this resource owns the object. */
+  /** The oldest resource with the same identity; undefined if that is this resource. */
   conflictingOwner(key: ObjectKey): ObjectKey | undefined {
     const identity = this.identityOf.get(key);
     const owner = identity === undefined ? undefined : this.contenders.get(identity)![0]!.key;
@@ -56,7 +56,7 @@ export class IdOwnership {
   }
 }
 
-/** The identity of a resource among those of all hubs; undefined: it has none (yet). */
+/** The identity of a resource, unique across hubs, kinds and namespaces; undefined if it has none (yet). */
 export function identityInHub(definition: KindDefinition, resource: CustomResource): string | undefined {
   const identity = definition.identity?.(resource);
   if (identity === undefined) return undefined;

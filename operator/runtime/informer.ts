@@ -16,36 +16,46 @@ export interface InformerOptions<T extends ClusterObject> extends NormalizeOptio
   readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Absent: all namespaces. */
+  /** Undefined for all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
-  /** Objects of other namespaces are not cached. A namespace is selected before {@link Informer.relist}, and is not before {@link Informer.drop}. */
+  /**
+   * Whether a namespace is selected; objects of other namespaces are not cached. The result must change to
+   * true before {@link Informer.relist} and to false before {@link Informer.drop}.
+   */
   readonly selects?: (namespace: string) => boolean;
-  /** `metadata.name=…`: a role that names the object allows such a list. */
+  /** Such as `metadata.name=…`: a role that names one object allows such a list. */
   readonly fieldSelector?: string;
-  /** For {@link Store.byIndex}. */
+  /** Index of the store, for {@link Store.byIndex}. */
   readonly indexBy?: IndexBy<T>;
   /**
-   * Called once per difference: synchronously, after the store is updated, in the order of the server's events.
-   * Intermediate states may be missing; the deletion and the recreation of an object are never merged. The object is
-   * shared with the store and all its readers: read-only. An error of the handler is logged.
+   * Called once per change: synchronously, after the store is updated, in the order of the API server's
+   * events. Intermediate states may be skipped; deletion and recreation of an object are never merged. The
+   * object is shared with the store and all its readers and must not be changed. An error of the handler is
+   * logged.
    */
   readonly onChange: (change: Change<T>) => void;
   /** Called for each failure of the list or the watch, for metrics. */
   readonly onFailure?: (type: ResourceType, error: unknown) => void;
-  /** Called when a list proves that the server was restored from a backup. */
+  /** Called when a list proves that the API server was restored from a backup. */
   readonly onRestore?: () => void;
-  /** Called when a bookmark is older than the cache: the server was restored, or lags behind the one that was asked before. */
+  /**
+   * Called when a bookmark is older than the cache: the API server was restored, or it lags behind the one
+   * that answered before.
+   */
   readonly onOldBookmark?: () => void;
 }
 
 interface Page<T> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  /** Null: an empty list of metadata, as the API server writes it. */
+  /** Null for an empty list of metadata, as the API server writes it. */
   readonly items: readonly T[] | null;
 }
 
-/** How the list is requested: streamed as the beginning of a watch or, if the server cannot do that, in pages. */
+/**
+ * How the list is requested: streamed as the beginning of a watch or, if the API server cannot do that, in
+ * pages.
+ */
 type ListPhase = { readonly type: 'streaming-list' } | { readonly type: 'paging' };
 
 /** The next step of the informer. */
@@ -55,18 +65,21 @@ type Phase =
       readonly type: 'watching';
       /** The resource version from which the watch continues. */
       readonly from: string;
-      /** The previous watch ended by the idle timeout: the next one must prove that the connection is alive. */
+      /**
+       * Whether the previous watch ended by the idle timeout: the next one must prove that the connection is
+       * alive.
+       */
       readonly wasIdle: boolean;
     };
 
 /**
- * Seconds after which the server ends a watch, plus a random part up to as much again: a new watch is cheap and proves
- * that the connection is alive.
+ * Seconds after which the API server ends a watch, plus a random part up to as much again. A new watch costs
+ * little and proves that the connection is alive.
  */
 const WATCH_SECONDS = 300;
-/** Objects of a page, which is in memory as a whole: one has up to 1.5 MiB. */
+/** Objects per page. A page is in memory as a whole, and one object may have 1.5 MiB. */
 const PAGE = 25;
-/** The brackets that are open in an item of a list. */
+/** Nesting depth at which the items of a list begin. */
 const LISTED_OBJECT_DEPTH = 3;
 /** Milliseconds after which a streamed list is abandoned and requested in pages. */
 const STREAMED_LIST_DEADLINE = 60_000;
@@ -74,12 +87,12 @@ const RETRY_FIRST = 200;
 const RETRY_LAST = 30_000;
 /** Milliseconds. A watch that the server ends sooner counts as a failure, so that it is retried with backoff. */
 const SHORTEST_WATCH = 1_000;
-/** Annotation of the bookmark that ends a streamed list; other bookmarks may come before it. */
+/** Annotation of the bookmark that ends a streamed list. Other bookmarks may precede it. */
 const END_OF_LIST = 'k8s.io/initial-events-end';
 
 /**
- * Keeps a {@link Store} equal to one list of the API server and reports each difference once, including deletions while
- * it was disconnected. It retries every error, with exponential backoff and without a limit.
+ * Keeps a {@link Store} equal to one list of the API server and reports each change once, including deletions
+ * while the watch was disconnected. Every error is retried with exponential backoff and without a limit.
  */
 export class Informer<T extends ClusterObject> {
   readonly store: Store<T>;
@@ -97,7 +110,7 @@ export class Informer<T extends ClusterObject> {
   private lastErrorText: string | undefined;
   /** The time of the last activity of the watch, by the monotonic clock. */
   private lastActivity: number;
-  /** When the current attempt received its list or opened its watch, by the monotonic clock. */
+  /** Time at which the current attempt received its list or opened its watch, by the monotonic clock. */
   private goodSince: number | undefined;
 
   constructor(private readonly options: InformerOptions<T>) {
@@ -125,25 +138,28 @@ export class Informer<T extends ClusterObject> {
     return replaced;
   }
 
-  /** Like {@link relist}, of a server that was restored from a backup. */
+  /** Like {@link relist}, after the API server was restored from a backup. */
   relistRestored(): Promise<void> {
     this.store.distrust();
     this.isSynced = false;
     return this.relist();
   }
 
-  /** Removes the objects of a namespace from the store. Returns a function that reports it. */
+  /**
+   * Removes the objects of a namespace from the store. @returns a function that reports the removal to the
+   * handler
+   */
   drop(namespace: string): () => void {
     const changes = this.store.drop(namespace);
     return () => this.notify(changes);
   }
 
-  /** Whether a list has arrived, and none since is due because the server was restored. */
+  /** Whether a list has arrived, and no further one is due because the API server was restored. */
   get synced(): boolean {
     return this.isSynced;
   }
 
-  /** The message of the last error of list or watch; undefined after a list has arrived. */
+  /** The message of the last error of list or watch; undefined once a list has arrived. */
   get lastError(): string | undefined {
     return this.lastErrorText;
   }
@@ -153,7 +169,7 @@ export class Informer<T extends ClusterObject> {
     return this.firstSync;
   }
 
-  /** Milliseconds since the last data or the last attempt: a large number means that this watch is stuck. */
+  /** Milliseconds since the last data or the last attempt. A large number means that the watch is stuck. */
   idleFor(): number {
     return this.options.clock.monotonic() - this.lastActivity;
   }
@@ -164,8 +180,8 @@ export class Informer<T extends ClusterObject> {
   }
 
   /**
-   * Records the server's answer to a write of the operator, which may be newer than the watch. It is reported like any
-   * other change, because it may include changes of other clients. Returns the newest known state of the object.
+   * Records the response to a write, which may be newer than the watch. It is reported like any other change,
+   * because it may include changes of other clients. @returns the newest known state of the object
    */
   recordWrite(object: T): T {
     const normalized = this.normalize(object);
@@ -194,17 +210,18 @@ export class Informer<T extends ClusterObject> {
       const isGood = this.goodSince !== undefined && clock.monotonic() - this.goodSince >= SHORTEST_WATCH;
       this.onEnd(error);
       if (isGood && (error === undefined || error instanceof WatchIdleTimeout)) {
-        failures = 0; // ended by the server as requested, or by the idle timeout
+        failures = 0; // the API server ended the watch as requested, or the idle timeout did
         continue;
       }
-      // A watch that lasted a while proves that the server works: occasional disconnects must not increase the backoff.
+      // The watch was open for a while, so the API server works: an occasional disconnect must not increase
+      // the backoff.
       failures = isGood ? 1 : failures + 1;
       const asked = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
       await this.pause(Math.max(asked, backoffDelay(failures, RETRY_FIRST, RETRY_LAST)));
     }
   }
 
-  /** Determines the next step after an error. */
+  /** Determines the next phase after an error. */
   private onEnd(error: Error | undefined): void {
     const { log, onFailure, type } = this.options;
     const { phase } = this;
@@ -220,7 +237,8 @@ export class Informer<T extends ClusterObject> {
         log.debug({ kind: type.kind }, 'watch was idle, watching again from the same version');
         return;
       }
-      // A server that was restored from a backup waits for a version in its future: only a list detects that.
+      // After a restore from a backup, a watch would wait for a resource version in the future. Only a list
+      // detects that.
       this.phase = this.relistBy;
     }
     this.lastErrorText = error.message;
@@ -239,7 +257,7 @@ export class Informer<T extends ClusterObject> {
       } catch (error) {
         if (error instanceof StreamedListTimeout) this.phase = { type: 'paging' };
         else if (error instanceof ApiError && (error.status === 400 || error.status === 422)) {
-          // The server is older or has the feature gate WatchList disabled.
+          // The API server is older, or its feature gate WatchList is disabled.
           this.phase = this.relistBy = { type: 'paging' };
         } else throw error;
       }
@@ -271,22 +289,25 @@ export class Informer<T extends ClusterObject> {
   private replace(items: Iterable<T>, version: string): void {
     this.phase = { type: 'watching', from: version, wasIdle: false };
     this.lastActivity = this.options.clock.monotonic();
-    // A namespace may have lost its label while the list arrived.
+    // A namespace may have lost its label since the list was requested.
     const selected = [...items].filter((item) => this.selects(item));
     const isRestored = this.store.provesRestore(selected, version);
     const changes = this.store.replace(selected, version, isRestored);
     const requests = this.onReplaced.splice(0);
     this.isSynced = true;
     this.lastErrorText = undefined;
-    if (isRestored) this.options.onRestore?.(); // may request another list, and before the changes are handled
+    if (isRestored) this.options.onRestore?.(); // may request another list, before the changes are handled
     this.notify(changes);
     this.announceSync();
     for (const resolve of requests) resolve();
   }
 
-  /** Opens a watch that begins with the whole list, which replaces the content of the store when it is complete. */
+  /**
+   * Opens a watch that begins with the whole list. The list replaces the content of the store when it is
+   * complete.
+   */
   private async watchWithList(): Promise<void> {
-    // An object that is deleted while the list is streamed must be in neither.
+    // Separate from the store: an object that is deleted while the list is streamed must disappear from both.
     let list: Store<T> | undefined = new Store<T>();
     const deadline = new Timer(this.options.clock);
     try {
@@ -339,7 +360,7 @@ export class Informer<T extends ClusterObject> {
   private async *events(stream: Awaited<ReturnType<ApiClient['stream']>>) {
     const { clock } = this.options;
     for await (const event of watchEvents<T>(stream, clock, () => (this.lastActivity = clock.monotonic()))) {
-      this.attempt.signal.throwIfAborted(); // more events may have arrived with the one that ended this attempt
+      this.attempt.signal.throwIfAborted(); // events may follow the one that ended this attempt
       yield event;
     }
   }
@@ -353,7 +374,7 @@ export class Informer<T extends ClusterObject> {
     this.phase = { type: 'watching', from, wasIdle: false };
   }
 
-  /** A handler that fails must not block other changes. */
+  /** Reports changes. A handler that throws must not block other changes. */
   private notify(changes: readonly Change<T>[]): void {
     for (const change of changes) {
       try {
@@ -379,7 +400,7 @@ export class Informer<T extends ClusterObject> {
   }
 }
 
-/** Some servers never end a streamed list. */
+/** Thrown when a streamed list does not end, as with some servers. */
 class StreamedListTimeout extends ApiServerUnreachable {
   constructor() {
     super(`the streamed list did not end within ${STREAMED_LIST_DEADLINE / 1_000} s`);

@@ -1,21 +1,21 @@
 import { type JsonVisitor, MAX_DEPTH, type Range, tooDeep } from '../base/bounded-json';
 
-/** The least bytes of a number that may lose digits: a shorter one is at most 2^53, unless it has an exponent. */
+/** Fewest bytes of a number that may lose digits: a shorter one without an exponent is less than 2^53. */
 const SHORTEST_UNSAFE = 16;
-/** Bytes. The API server writes at most 24. */
+/** Most bytes of a number that is checked. The API server writes at most 24. */
 const LONGEST_UNSAFE = 400;
 
 const OPENING_BRACE = 0x7b;
 const LETTER_E = 0x65;
 
 interface EditOptions {
-  /** The depth of the objects of the cluster in the text; 1: the text is one. */
+  /** Nesting depth at which the Kubernetes objects begin in the text. 1 if the text is one object. */
   readonly objectDepth: number;
-  /** The large parts of an object with more keys and values are left out. */
+  /** If an object has more keys and values than this, its large parts are left out. */
   readonly maxObjectValues: number;
   /** A part with more keys and values than this is large. */
   readonly maxPartValues: number;
-  /** Begins a string that replaces an integer beyond 2^53. */
+  /** Prefix of a string that replaces an integer beyond 2^53. */
   readonly mark: string;
 }
 
@@ -24,21 +24,24 @@ interface Cut extends Range {
 }
 
 interface Part extends Range {
-  /** `spec.actions` */
+  /** Path of the part, such as `spec.actions`. */
   readonly name: string;
   readonly values: number;
 }
 
-/** Collects what has to be changed in a text before it can be parsed, in one run over it. */
+/** Collects, in one scan, the changes that a text needs before it can be parsed. */
 export class JsonEdits implements JsonVisitor {
-  /** Keys and values that are left out. */
+  /** Number of keys and values that are left out. */
   omittedValues = 0;
   private readonly cuts: Cut[] = [];
-  /** Start and end of each integer beyond 2^53: an object for each would take the memory that is to be saved. */
+  /**
+   * Start and end of each integer beyond 2^53, as a flat list of numbers: one object per integer would take
+   * the memory that leaving parts out saves.
+   */
   private unsafe: number[] = [];
-  /** The last string: the key of a container that opens in an object. */
+  /** The last string, which is the key if a container opens next in an object. */
   private last: Range = { start: 0, end: 0 };
-  /** The key of `spec`, `metadata` or `status`. */
+  /** The key of the current section: `spec`, `metadata` or `status`. */
   private section = this.last;
   private object = { start: 0, values: 0, isObject: false };
   private part = { start: 0, values: 0, key: this.last, isTooDeep: false };
@@ -58,7 +61,7 @@ export class JsonEdits implements JsonVisitor {
     this.last = range;
   }
 
-  /** @throws TooManyValues too many brackets are open, and not within a part that can be left out */
+  /** @throws TooManyValues the nesting is too deep, and not within a part that can be left out */
   onOpen(depth: number, at: number, values: number): void {
     const level = depth - this.options.objectDepth;
     if (level === 0) {
@@ -98,7 +101,7 @@ export class JsonEdits implements JsonVisitor {
     return false;
   }
 
-  /** The changed text. */
+  /** @returns the text with the changes */
   apply(): Buffer {
     const { cuts, json, openingQuote, unsafe } = this;
     if (cuts.length + unsafe.length === 0) return json;
@@ -144,7 +147,7 @@ export class JsonEdits implements JsonVisitor {
     this.unsafe = this.unsafe.filter((_, index) => isKept(this.unsafe[index - (index % 2)]!));
   }
 
-  /** The content of a string, as it is in the text: without quotes, and with its escapes. */
+  /** The content of a string as it is in the text: without quotes, escapes not decoded. */
   private content({ start, end }: Range): string {
     return this.json.toString('utf8', start + 1, end - 1);
   }

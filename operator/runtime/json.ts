@@ -3,16 +3,22 @@ import type { CustomResource } from '../kinds/resource';
 import { JsonEdits } from './json-edits';
 
 /**
- * Prefix of an integer that a JavaScript number cannot represent; its digits follow. It consists of private-use
- * characters, so that no key or value of a user begins with it.
+ * Prefix of a string that stands for an integer which a JavaScript number cannot represent; the digits
+ * follow. It contains a private-use character, so that no key or value of a user begins with it.
  */
 const MARK = '\u{F0000}integer:';
 
-/** An object of the cluster with more keys and values is kept without its largest parts (rules.md, "Large resources"). */
+/**
+ * A Kubernetes object with more keys and values is kept without its largest parts (rules.md, "Large
+ * resources").
+ */
 export const MAX_OBJECT_VALUES = 25_000;
 const MAX_PART_VALUES = 1_000;
 
-/** An integer of any size as the rest of the operator has it: beyond 2^53 a marked string, which {@link unsafeIntegers} finds. */
+/**
+ * An integer of any size as a value for the rest of the operator. Beyond 2^53 it becomes a marked string,
+ * which {@link unsafeIntegers} finds.
+ */
 export function safeInteger(value: bigint): number | string {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : `${MARK}${value}`;
@@ -30,10 +36,11 @@ export function parseJson(text: string, maxValues = MAX_VALUES): unknown {
 }
 
 /**
- * Parses a text with objects of the cluster. Of an object with more than {@link MAX_OBJECT_VALUES}, the large parts of
- * `metadata`, `spec` and `status` are empty, and its field `omitted` names them.
+ * Parses a text with Kubernetes objects. In an object with more than {@link MAX_OBJECT_VALUES} keys and
+ * values, the large parts of `metadata`, `spec` and `status` become empty, and its field `omitted` names
+ * them.
  *
- * @param objectDepth how many brackets are open in an object; 1: the text is one object
+ * @param objectDepth nesting depth at which objects begin; 1 if the text is one object
  * @throws TooManyValues
  * @throws SyntaxError
  */
@@ -54,13 +61,15 @@ function parse(json: Buffer, objectDepth: number, maxValues: number): unknown {
 }
 
 interface UnsafeInteger {
-  /** `spec.actions[0].data.chat_id` */
+  /** Path of the integer, such as `spec.actions[0].data.chat_id`. */
   readonly path: string;
-  /** As the API server wrote it. */
+  /** The digits as the API server wrote them. */
   readonly digits: string;
 }
 
-/** The integers in `value`, which is at `path`, beyond 2^53: a JavaScript number cannot represent them. */
+/**
+ * Finds the integers beyond 2^53 in `value`, whose path is `path`: a JavaScript number cannot represent them.
+ */
 export function unsafeIntegers(value: unknown, path: string): UnsafeInteger[] {
   if (typeof value === 'string')
     return value.startsWith(MARK) ? [{ path, digits: value.slice(MARK.length) }] : [];
@@ -69,12 +78,12 @@ export function unsafeIntegers(value: unknown, path: string): UnsafeInteger[] {
   return Object.entries(value).flatMap(([key, part]) => unsafeIntegers(part, `${path}.${key}`));
 }
 
-/** Says why a resource with this integer cannot be used, as a sentence (rules.md, "Numbers"). */
+/** The message why a resource with this integer cannot be used (rules.md, "Numbers"). */
 export function unsafeIntegerMessage({ path, digits }: UnsafeInteger): string {
   return `${path} is the integer ${digits}, which is beyond 2^53 and would lose digits. Quote it: "${digits}".`;
 }
 
-/** Says why the resource cannot be used, as a sentence; undefined: its content is complete. */
+/** The message why a resource with omitted parts cannot be used; undefined if its content is complete. */
 export function incompleteContent({ omitted = [], spec }: CustomResource): string | undefined {
   const large = omitted.filter((name) => name.startsWith('spec.'));
   if (large.length > 0)

@@ -15,9 +15,9 @@ export interface LeaderOptions {
   readonly log: Logger;
   readonly namespace: string;
   readonly leaseName: string;
-  /** The pod's name. The identity in the Lease is this and a random part. */
+  /** Name of the pod. The identity in the Lease consists of the name and a random part. */
   readonly podName: string;
-  /** Milliseconds; client-go's defaults. */
+  /** Milliseconds. The defaults are those of client-go. */
   readonly leaseDuration?: number;
   readonly renewDeadline?: number;
   readonly retryPeriod?: number;
@@ -27,25 +27,30 @@ export interface LeaderOptions {
 const JITTER = 0.2;
 
 /**
- * Leader election by a Lease (rules.md, "Leader election").
+ * Leader election with a Lease (rules.md, "Leader election").
  *
- * Guarantee: at no time may two processes write. A leader stops at the renew deadline, counted from before it sent its
- * last successful renewal; another takes the lease at the earliest a lease duration after it saw that renewal. A Lease
- * that is deleted, emptied or replaced by an older one counts as a renewal: its leader writes it again, or stops. Only a
- * release by the holder that a candidate has seen is free at once.
+ * Guarantee: at no time may two processes write. A leader stops at the renew deadline, counted from before it
+ * sent its last successful renewal. Another process takes the lease no earlier than a lease duration after it
+ * saw that renewal. If the Lease is deleted, emptied or replaced by an older one, candidates treat that like
+ * a renewal: the leader writes its Lease again, or stops. The lease is free at once only after a release by
+ * the holder that a candidate has seen.
  *
- * Times are never compared between machines, and the wall clock may jump: each process measures durations by its own
- * monotonic clock. So the guarantee holds as long as no clock runs leaseDuration / renewDeadline (15/10) times as fast
- * as another. A process that was frozen is covered, because {@link assertLeader} is called before each write; a request
- * that was sent before the freeze is not.
+ * Times are never compared between machines, and the wall clock may jump: each process measures durations by
+ * its own monotonic clock. The guarantee therefore holds as long as no clock runs leaseDuration /
+ * renewDeadline (15/10) times as fast as another. A process that was frozen is covered, because {@link
+ * assertLeader} is called before each write. A request that was sent before the freeze is not covered.
  *
- * A process that has just started knows of no holder, and a new installation looks like a deleted Lease. So it gives a
- * leader two retry periods to write a missing or emptied Lease again, and believes a release. Not covered: a process
- * that starts within the renew deadline after a Lease was deleted or emptied whose leader is frozen or does not reach the
- * API server, or within a retry period after a released one was put back.
+ * A process that has just started knows of no holder, and cannot tell a new installation from a deleted
+ * Lease. It therefore gives a leader two retry periods to write a missing or emptied Lease again, and trusts
+ * a release. Two cases are not covered. In the first, a process starts within the renew deadline after a
+ * Lease was deleted or emptied, and the leader is frozen or does not reach the API server. In the second, a
+ * process starts within a retry period after a released Lease was restored.
  */
 export class LeaderElection {
-  /** Unique per process: two processes with the same pod name must not take each other's lease for their own. */
+  /**
+   * Unique per process: two processes in pods with the same name must not mistake each other's lease for
+   * their own.
+   */
   readonly identity: string;
   private readonly lock: LeaseLock;
   private readonly leaseDuration: number;
@@ -53,11 +58,12 @@ export class LeaderElection {
   private readonly retryPeriod: number;
   private readonly stopping = new AbortController();
   /**
-   * The server's answer to this process's last write of the lease; undefined when another process may have written it.
+   * The API server's response to this process's last write of the lease; undefined if another process may
+   * have written it since.
    */
   private ownLease: Lease | undefined;
   private readonly observed: ObservedLease;
-  /** Until when this process is the leader, by the monotonic clock. */
+  /** Time until which this process is the leader, by the monotonic clock. */
   private leadsUntil = -Infinity;
   private acquiring: Promise<unknown> = Promise.resolve();
   private renewing: Promise<unknown> = Promise.resolve();
@@ -87,7 +93,10 @@ export class LeaderElection {
     });
   }
 
-  /** Resolves with true when this process is the leader, with false when it was stopped before. Never rejects. */
+  /**
+   * Resolves with true when this process is the leader, or with false when it was stopped first. Never
+   * rejects.
+   */
   acquire(): Promise<boolean> {
     return (this.acquiring = this.acquireLoop());
   }
@@ -97,7 +106,7 @@ export class LeaderElection {
     return (this.renewing = this.renewLoop());
   }
 
-  /** @throws Stopping this process is not the leader; also if it was frozen and no timer has fired yet */
+  /** @throws Stopping if this process is not the leader, even if it was frozen and no timer has fired yet */
   assertLeader(): void {
     if (!this.isLeader) throw new Stopping('the lease was not renewed in time');
   }
@@ -114,7 +123,8 @@ export class LeaderElection {
     this.leadsUntil = -Infinity;
     await withDeadline({ clock, delay: LEASE_RELEASE_LIMIT }, async () => {
       const released = await this.giveBack().catch((error: unknown) => {
-        // A conflict: it was changed, for example annotated, or belongs to another process by now. Or an answer was late.
+        // After a conflict, the lease was changed, for example annotated, or belongs to another process.
+        // Other errors may be a lost response.
         if (!isTransient(error)) throw error;
         return this.giveBack();
       });
@@ -122,7 +132,7 @@ export class LeaderElection {
     });
   }
 
-  /** Resolves with the lease without a holder; undefined: another process holds it. */
+  /** Removes the holder from the lease. @returns undefined if another process holds the lease */
   private async giveBack(): Promise<Lease | undefined> {
     const lease = await this.lock.read();
     if (lease?.spec?.holderIdentity !== this.identity) return undefined;
@@ -164,13 +174,13 @@ export class LeaderElection {
         log.warn({ error }, 'failed to renew lease, retrying');
       }
     }
-    this.stop(); // a late answer must not make this process the leader again
+    this.stop(); // a late response must not make this process the leader again
     this.leadsUntil = -Infinity;
     return 'lost';
   }
 
   /**
-   * Acquires or renews the lease; false: another process holds it.
+   * Acquires or renews the lease. @returns false if another process holds it
    *
    * @throws ApiError a conflict: another process has just written the lease
    */
@@ -181,7 +191,7 @@ export class LeaderElection {
       try {
         return await this.write(ownLease);
       } catch (error) {
-        if (!isConflict(error)) throw error; // the lease is read again below
+        if (!isConflict(error)) throw error; // conflict: the lease is read again below
       }
     }
     const askedAt = this.options.clock.monotonic();
@@ -189,7 +199,10 @@ export class LeaderElection {
     return this.isTaken(lease, askedAt) ? false : this.write(lease);
   }
 
-  /** A leader writes a Lease again that is gone or has no holder: candidates wait for that. */
+  /**
+   * Whether another process holds the lease. A leader does not regard a Lease without a holder as taken: it
+   * writes its own identity again, and candidates wait for that.
+   */
   private isTaken(lease: Lease | undefined, askedAt: number): boolean {
     const { holderIdentity: holder = '' } = lease?.spec ?? {};
     if (this.isLeader) return holder !== '' && holder !== this.identity;
@@ -199,7 +212,7 @@ export class LeaderElection {
   private async write(lease: Lease | undefined): Promise<true> {
     const { leaseTransitions = 0, acquireTime, holderIdentity } = lease?.spec ?? {};
     const isOwn = holderIdentity === this.identity;
-    // Counted from before the request is sent: other processes count the lease duration from after it.
+    // Taken before the request is sent: other processes count the lease duration from after it.
     const sentAt = this.options.clock.monotonic();
     const spec = {
       holderIdentity: this.identity,
@@ -215,7 +228,7 @@ export class LeaderElection {
     return true;
   }
 
-  /** A failure to write the event is only logged. */
+  /** Writes an event. A failure is only logged. */
   private async emit(lease: Lease, what: string): Promise<void> {
     const { log } = this.options;
     await this.lock

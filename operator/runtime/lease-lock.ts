@@ -3,12 +3,12 @@ import type { ApiClient } from './api-client';
 import { type ClusterObject, pathOf } from './objects';
 import { builtin } from './types';
 
-/** `coordination.k8s.io/v1` */
+/** A Lease of `coordination.k8s.io/v1`. */
 export interface Lease extends ClusterObject {
   readonly spec?: {
     readonly holderIdentity?: string;
     readonly leaseDurationSeconds?: number;
-    /** RFC 3339 with microseconds, as are all times of a lease. */
+    /** RFC 3339 with microseconds, like all times of a Lease. */
     readonly acquireTime?: string;
     readonly renewTime?: string;
     readonly leaseTransitions?: number;
@@ -17,7 +17,7 @@ export interface Lease extends ClusterObject {
 
 const LEASE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 
-/** The one Lease that the candidates compete for, under the API server's optimistic lock. */
+/** The Lease for which the candidates compete. The API server's optimistic lock decides. */
 export class LeaseLock {
   constructor(
     private readonly cluster: ApiClient,
@@ -36,13 +36,13 @@ export class LeaseLock {
     return this.cluster.request<Lease>({ method: 'POST', path: pathOf(builtin.Lease, namespace), body });
   }
 
-  /** @throws ApiError a conflict: the lease was changed after `lease` was read */
+  /** @throws ApiError a conflict: the lease was changed since `lease` was read */
   update(lease: Lease): Promise<Lease> {
     const path = pathOf(builtin.Lease, this.namespace, this.name);
     return this.cluster.request<Lease>({ method: 'PUT', path, body: lease });
   }
 
-  /** Records an event on the Lease: this process became or stopped being the leader, as client-go does. */
+  /** Records an event on the Lease, as client-go does: this process became the leader or stopped being it. */
   async recordEvent({ metadata: { name, uid, resourceVersion } }: Lease, message: string): Promise<void> {
     const { namespace } = this;
     const at = timestamp(this.clock.now());
@@ -65,7 +65,7 @@ export class LeaseLock {
     });
   }
 
-  /** `metav1.MicroTime` */
+  /** The current time as a `metav1.MicroTime`. */
   now(): string {
     return new Date(this.clock.now()).toISOString().replace('Z', '000Z');
   }

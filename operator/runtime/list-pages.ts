@@ -8,14 +8,14 @@ interface Page<T> {
 }
 
 interface ListOptions {
-  /** Most objects of one answer. */
+  /** Largest number of objects in one response. */
   readonly pageSize: number;
   readonly query?: Query;
 }
 
 /**
- * Reads the objects of a namespace page by page, as far as they are asked for: one answer with all of them may be more than
- * the client parses. A page that is too large all the same is read again in halves.
+ * Reads objects page by page, and only as far as the caller iterates: one response with all objects may be
+ * more than the client parses. A page that is still too large is read again in halves.
  *
  * @throws AnswerTooLarge one object alone is too large
  */

@@ -7,36 +7,37 @@ import { FIELD_MANAGER, MANAGED_BY_LABEL } from './object-ownership';
 import type { ClusterObject } from './objects';
 import type { SecretContent, SecretReader } from './secrets';
 
-/** A Secret that the resource must not name. The message is that of the condition. */
+/** A Secret to which the resource must not refer. The message is that of the condition. */
 export class SecretRefused extends OperationalError {
   override readonly name = 'SecretRefused';
 }
 
-/** A Secret that the spec of a resource names. */
+/** A reference to a Secret in the spec of a resource. */
 interface NamedSecret {
   readonly namespace: string;
-  /** The Hub that the resource belongs to. */
+  /** Name of the Hub to which the resource belongs. */
   readonly hub: string;
   readonly name: string;
-  /** The field with the reference, such as `spec.secretRefs[0]`. */
+  /** Path of the reference, such as `spec.secretRefs[0]`. */
   readonly field: string;
-  /** Absent: another resource than the Hub names it. */
+  /** Absent if a resource other than the Hub refers to the Secret. */
   readonly use?: HubUse | undefined;
 }
 
 /**
- * What a Hub itself names a Secret for. Hubs may share one, such as the login of an integrator. The owner's login may be the one that
- * was made for another Hub, whose volume this one has or gets. The operator makes no token for an external hub: a person may have stored it
- * under such a name.
+ * The purpose for which a Hub refers to a Secret. Several Hubs may share one, such as the login of an
+ * integrator. The Secret with the owner's login may be the one that was generated for another Hub, if this
+ * Hub uses the volume of that one. The operator creates no token for an external hub, so a user may have
+ * stored the token under a name that is reserved otherwise.
  */
 export type HubUse = 'OwnerLogin' | 'ExternalToken' | 'Other';
 
-/** The part of a Secret that the rule looks at. */
+/** The parts of a Secret that the rules read. */
 type Marked = Pick<SecretContent, 'labels' | 'type'>;
 
 /**
- * Types whose values are for the cluster itself: with one of them a hub, or a server that it connects to, would act in
- * the cluster.
+ * Types whose values are credentials for the cluster itself: with them a hub, or a server to which it
+ * connects, could act in the cluster.
  */
 const REFUSED_TYPES: ReadonlySet<string> = new Set([
   'kubernetes.io/service-account-token',
@@ -45,10 +46,11 @@ const REFUSED_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a Secret that a resource names (rules.md, "Secrets that a resource may name"). Every reference of a spec is resolved
- * here: who may write a resource of a hub can have the hub send a value anywhere.
+ * Reads a Secret to which a resource refers (rules.md, "Secrets that a resource may name"). Every reference
+ * in a spec is resolved here, because a user who may write a resource of a hub can have the hub send the
+ * value anywhere.
  *
- * @returns undefined: there is no such Secret
+ * @returns undefined if there is no such Secret
  * @throws SecretRefused
  */
 export async function readNamedSecret(
@@ -71,7 +73,10 @@ export interface NamedSecretServices {
   readonly settings: { readonly requireSecretLabel: boolean };
 }
 
-/** Why no resource may name the Secret, as the end of a sentence that begins with the Secret; undefined: one may. */
+/**
+ * Why no resource may refer to the Secret, as the end of a sentence whose subject is the Secret. @returns
+ * undefined if a resource may
+ */
 export function refusalOf({ type, labels }: Marked): string | undefined {
   if (type !== undefined && REFUSED_TYPES.has(type))
     return `has the type ${type}, whose values are for the cluster and not for a hub: ${ELSEWHERE}`;
@@ -82,17 +87,18 @@ export function refusalOf({ type, labels }: Marked): string | undefined {
 }
 
 /**
- * Why the Secret is one of a Hub, as the end of a sentence like that of {@link refusalOf}; undefined: it is none. Also a Secret that a
- * person has made in the place of the operator, such as the login of a hub on a brought volume. A Hub that is being deleted has its Secrets
- * until it is gone.
+ * Why the Secret is reserved for a Hub, as the end of a sentence like that of {@link refusalOf}. A Secret
+ * that a user created in place of the operator, such as the login of a hub with an existing volume, is
+ * reserved too. A Hub that is being deleted keeps its Secrets until it is gone.
  *
- * @param hubs those of the namespace
+ * @param hubs the Hubs of the namespace
+ * @returns undefined if the Secret is not reserved
  */
 export function reservation(
   { hub, name, use }: Pick<NamedSecret, 'hub' | 'name' | 'use'>,
   hubs: Iterable<Hub>,
 ): string | undefined {
-  // The own Hub may come later than the resource.
+  // The names of the own Hub's Secrets are reserved before the Hub exists.
   if (use !== 'ExternalToken' && generatedSecrets(hub, false).includes(name)) return OWN;
   for (const each of hubs) {
     const { generated, named } = secretsOf(each);
@@ -108,11 +114,11 @@ export function reservation(
 
 interface HubSecretNames {
   readonly generated: ReadonlySet<string>;
-  /** The field that names each. */
+  /** The field that refers to each Secret, by name of the Secret. */
   readonly named: ReadonlyMap<string, string>;
 }
 
-/** By the object of the cache, which another version replaces: each read of a Secret looks at all Hubs of the namespace. */
+/** Cached per version of the Hub, because each read of a Secret checks all Hubs of the namespace. */
 const secretNames = new WeakMap<Hub, HubSecretNames>();
 
 function secretsOf(hub: Hub): HubSecretNames {
@@ -121,7 +127,7 @@ function secretsOf(hub: Hub): HubSecretNames {
   const fields = secretsInSpec(hub).map(({ name, field }) => [name, field] as const);
   const names = {
     generated: new Set(generatedSecrets(hub.metadata.name, hub.spec.external !== undefined)),
-    named: new Map(fields.reverse()), // of several fields the first one is shown
+    named: new Map(fields.reverse()), // if several fields refer to one Secret, the first is shown
   };
   secretNames.set(hub, names);
   return names;

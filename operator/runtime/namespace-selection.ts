@@ -9,7 +9,7 @@ interface Options extends Pick<
   'clock' | 'cluster' | 'freeze' | 'log' | 'onFailure' | 'onOldBookmark' | 'onRestore'
 > {
   readonly labelSelector: string;
-  /** Lists all kinds again. Resolves when each list has arrived. */
+  /** Lists all kinds again. Resolves when every list has arrived. */
   readonly relist: () => Promise<void>;
   /** Removes the objects of a namespace from the cache. */
   readonly drop: (namespace: string) => void;
@@ -20,22 +20,28 @@ interface Joining {
   readonly announce: () => void;
 }
 
-/** Milliseconds. Namespaces that are labelled together cause one list of each kind. */
+/** Milliseconds. Namespaces that are labelled within this time cause only one list of each kind. */
 const SELECTION_PAUSE = 200;
-/** Lists for a namespace whose label comes and goes, as when two tools fight for it, take at most a tenth of the time. */
+/**
+ * After the lists for a new namespace, a pause of this many times their duration follows. Lists then take at
+ * most a tenth of the time, even if two tools keep adding and removing the label.
+ */
 const PAUSE_PER_LIST = 9;
 const LONGEST_PAUSE = 60_000;
 
-/** The namespaces with a label, which come and go while the operator runs (rules.md, "Watches and cache"). */
+/** The namespaces with a label, which may change while the operator runs (rules.md, "Watches and cache"). */
 export class NamespaceSelection {
   readonly informer: Informer<ClusterObject>;
-  /** Namespaces that have got the label, and of which some kinds may not be listed yet. */
+  /** Namespaces that have just got the label and may not be listed completely. */
   private readonly joining = new Map<string, Joining>();
   private readonly pause: Timer;
   private isListing = false;
-  /** When all kinds may be listed again, by the monotonic clock. */
+  /** Earliest time for the next lists of all kinds, by the monotonic clock. */
   private notBefore = -Infinity;
-  /** The first lists of all kinds, which begin then, have the namespaces of the first list. */
+  /**
+   * Whether the first list of namespaces has arrived. The first lists of all kinds begin afterwards and
+   * include these namespaces.
+   */
   private hasBegun = false;
 
   constructor(private readonly options: Options) {
@@ -65,7 +71,10 @@ export class NamespaceSelection {
     return this.informer.store.get(objectKey(builtin.Namespace.kind, '', namespace)) !== undefined;
   }
 
-  /** Resolves when all kinds of a namespace are listed; undefined: they are, or it is not selected. */
+  /**
+   * Resolves when all kinds of a namespace are listed. @returns undefined if they are, or if the namespace is
+   * not selected
+   */
   waitForNamespace(namespace: string): Promise<void> | undefined {
     return this.joining.get(namespace)?.complete;
   }
@@ -77,7 +86,10 @@ export class NamespaceSelection {
     this.schedule();
   }
 
-  /** Lists that have begun are not begun again: where namespaces come faster than lists end, none would end. */
+  /**
+   * Schedules lists of all kinds. Running lists are not restarted: if namespaces were labelled faster than
+   * lists end, no list would end.
+   */
   private schedule(): void {
     if (this.isListing || this.pause.pending) return;
     const delay = Math.max(SELECTION_PAUSE, this.notBefore - this.options.clock.monotonic());
@@ -92,7 +104,7 @@ export class NamespaceSelection {
   private async listAll(): Promise<void> {
     const { clock, relist } = this.options;
     const joining = [...this.joining];
-    if (joining.length === 0) return; // they have lost the label again
+    if (joining.length === 0) return; // all have lost the label again
     this.isListing = true;
     const began = clock.monotonic();
     await relist();

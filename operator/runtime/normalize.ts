@@ -3,13 +3,15 @@ import { apiVersionOf, type ClusterObject, type ResourceType } from './objects';
 
 export interface NormalizeOptions<T extends ClusterObject> {
   readonly type: ResourceType;
-  /** Cache only metadata: for Secrets and ConfigMaps, whose contents must not be kept in memory. */
+  /**
+   * Whether to cache only metadata, for Secrets and ConfigMaps, whose contents must not be kept in memory.
+   */
   readonly metadataOnly?: boolean;
-  /** With `metadataOnly`: the prefix of the annotations to cache. Default: none is cached. */
+  /** With `metadataOnly`, the prefix of the annotations to cache. By default no annotation is cached. */
   readonly annotationPrefix?: string;
-  /** Maps each object of the server, including its `managedFields`, to the cached object. */
+  /** Maps each object from the API server, including its `managedFields`, to the cached object. */
   readonly transform?: (object: T) => T;
-  /** Freeze cached objects, so that a mutation throws: for tests. */
+  /** Whether to freeze cached objects, so that a mutation throws: for tests. */
   readonly freeze?: boolean;
 }
 
@@ -21,25 +23,27 @@ interface Metadata {
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * The cached form of an object: with its kind, without `managedFields` and other unused parts (half of a small object).
+ * The cached form of an object: with its kind, without `managedFields` and other unused parts, which are half
+ * of a small object.
  */
 export function normalize<T extends ClusterObject>(
   object: T,
   { annotationPrefix, freeze, metadataOnly, transform, type }: NormalizeOptions<T>,
 ): T {
   const transformed = transform ? transform(object) : object;
-  // After a `delete`, V8 would keep the rest as a hash table of five times the size.
+  // Destructuring instead of `delete`, after which V8 would keep the object as a hash table of five times the
+  // size.
   const { managedFields: _, ...metadata }: Metadata = transformed.metadata;
   const { annotations } = metadata;
   if (metadataOnly) {
-    // `last-applied-configuration` of kubectl contains the whole Secret.
+    // The annotation `last-applied-configuration` of kubectl would contain the whole Secret.
     metadata.annotations = annotationPrefix ? withPrefix(annotations, annotationPrefix) : undefined;
   } else if (annotations?.[LAST_APPLIED] !== undefined) {
     const { [LAST_APPLIED]: __, ...others } = annotations;
     metadata.annotations = others;
   }
   const normalized = {
-    ...(metadataOnly ? ({} as T) : transformed), // the answer to a write contains the whole object
+    ...(metadataOnly ? ({} as T) : transformed), // the response to a write contains the whole object
     apiVersion: apiVersionOf(type),
     kind: type.kind,
     metadata,

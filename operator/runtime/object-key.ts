@@ -1,7 +1,8 @@
 import type { ClusterObject } from './objects';
 
 /**
- * Identifies an object among all kinds: `<kind>/<namespace>/<name>`. A string, so that maps and the queue can hold it.
+ * Identifies an object among all kinds: `<kind>/<namespace>/<name>`. A string, so that it can be a key of a
+ * map or of the queue.
  */
 export type ObjectKey = `${string}/${string}/${string}`;
 

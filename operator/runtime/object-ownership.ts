@@ -11,8 +11,8 @@ const LONGEST_LABEL = 63;
 const HASH_LENGTH = 10;
 
 /**
- * The owner of an object that the operator creates (rules.md, "Server-side apply"): the resource that controls it by
- * its owner reference or, if no resource controls it (`retain`), the one in its label.
+ * The owner of an object that the operator creates (rules.md, "Server-side apply"). The owner is the resource
+ * in the owner reference or, if no resource controls the object (`retain`), the one in the label.
  */
 export class ObjectOwnership {
   private readonly label: string;
@@ -21,7 +21,7 @@ export class ObjectOwnership {
     this.label = `${group}/owner`;
   }
 
-  /** The labels that every object of an owner is found by. */
+  /** The labels that every object of an owner has, for selectors. */
   labels(owner: CustomResource): Record<string, string> {
     return {
       [MANAGED_BY_LABEL]: FIELD_MANAGER,
@@ -29,7 +29,7 @@ export class ObjectOwnership {
     };
   }
 
-  /** The owner that the label names; undefined: there is no such label. The name may be cut off. */
+  /** The owner in the label, whose name may be truncated; undefined if there is no such label. */
   ownerIn({
     metadata: { labels },
   }: ClusterObject): { readonly kind: string; readonly name: string } | undefined {
@@ -50,17 +50,20 @@ export class ObjectOwnership {
 export const controllerOf = ({ metadata }: ClusterObject): OwnerReference | undefined =>
   metadata.ownerReferences?.find(({ controller }) => controller);
 
-/** Whether the object has an owner reference to this resource: the garbage collector deletes it with it. */
+/**
+ * Whether the object has an owner reference to this resource, so that the garbage collector deletes it with
+ * the resource.
+ */
 export const refersTo = ({ metadata }: ClusterObject, owner: CustomResource): boolean =>
   metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? false;
 
 export function ownerReferenceTo(owner: CustomResource): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
-  // No blockOwnerDeletion: it requires the permission to update finalizers of the owner.
+  // Without blockOwnerDeletion, which requires permission to update finalizers of the owner.
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true };
 }
 
-/** `<kind>.<name>`; if it is too long for a label, its end is replaced by a hash. */
+/** `<kind>.<name>`. If that is too long for a label, a hash replaces its end. */
 function labelValue(kind: string, name: string): string {
   const value = `${kind}.${name}`;
   if (value.length <= LONGEST_LABEL) return value;

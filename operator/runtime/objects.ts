@@ -7,7 +7,7 @@ export interface ClusterObject {
   readonly metadata: ObjectMeta;
 }
 
-/** Only the name is set before the API server has stored the object. */
+/** Metadata of an object that may not be stored yet: only the name is known. */
 type ObjectMeta = Pick<ResourceMetadata, 'name'> & Partial<ResourceMetadata>;
 
 /** A resource type of the Kubernetes API. */
@@ -19,7 +19,7 @@ export interface ResourceType {
   readonly kind: string;
 }
 
-/** A type of @kubernetes/client-node in the form of the API: any field may be absent, and times are texts. */
+/** The JSON form of a type of @kubernetes/client-node: any field may be absent, and times are strings. */
 export type Sent<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
@@ -32,7 +32,10 @@ export function apiVersionOf({ group, version }: ResourceType): string {
   return group ? `${group}/${version}` : version;
 }
 
-/** `/apis/apps/v1/namespaces/home/statefulsets/my-hub/status`; without a name, the path of the collection. */
+/**
+ * The path of an object, such as `/apis/apps/v1/namespaces/home/statefulsets/my-hub/status`. Without a name,
+ * the path of the collection.
+ */
 export function pathOf(type: ResourceType, namespace?: string, name?: string, subresource?: string): string {
   const segments = [type.group ? `/apis/${type.group}/${type.version}` : `/api/${type.version}`];
   if (namespace) segments.push('namespaces', encodeURIComponent(namespace));

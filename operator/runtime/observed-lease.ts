@@ -6,29 +6,29 @@ import type { Lease } from './lease-lock';
 interface Options {
   readonly clock: Clock;
   readonly log: Logger;
-  /** The name of this process in the Lease. */
+  /** Identity of this process in the Lease. */
   readonly identity: string;
   /** Milliseconds. */
   readonly leaseDuration: number;
-  /** Milliseconds in which a leader that reaches the API server writes a Lease again that is gone. */
+  /** Milliseconds within which a leader that reaches the API server writes a missing Lease again. */
   readonly grace: number;
 }
 
-/** `leaseDurationSeconds` that a holder leaves when it releases its Lease, as client-go does. */
+/** Value of `leaseDurationSeconds` that a holder writes when it releases its Lease, as client-go does. */
 export const RELEASED = 1;
 
 /**
- * The states of the Lease that a candidate has seen. A missing holder proves nothing until the Lease has stayed so for a
- * lease duration. A Lease that its holder has released is free at once.
+ * The states of the Lease that a candidate has seen. A missing holder proves nothing until the Lease has
+ * stayed in that state for a lease duration. A Lease that its holder has released is free at once.
  */
 export class ObservedLease {
   private seen:
     | {
-        /** Undefined: there was no Lease. */
+        /** Undefined if there was no Lease. */
         readonly spec: Lease['spec'];
-        /** When the first answer with it arrived, by the monotonic clock. */
+        /** Time at which the first response with this state arrived, by the monotonic clock. */
         readonly at: number;
-        /** Milliseconds after that, in which another process may be the leader. */
+        /** Milliseconds after `at` during which another process may be the leader. */
         readonly lasts: number;
       }
     | undefined;
@@ -36,9 +36,10 @@ export class ObservedLease {
   constructor(private readonly options: Options) {}
 
   /**
-   * Records the state of the Lease. Returns whether another process may be the leader.
+   * Records the state of the Lease. @returns whether another process may be the leader
    *
-   * @param askedAt when the Lease was requested, by the monotonic clock: a process that was frozen since has an old answer
+   * @param askedAt time at which the Lease was requested, by the monotonic clock; if the process was frozen
+   * since, the response is old
    */
   mayBeHeld(lease: Lease | undefined, askedAt: number): boolean {
     const spec = lease?.spec;
@@ -48,7 +49,7 @@ export class ObservedLease {
       this.seen = { spec, at: this.options.clock.monotonic(), lasts };
     }
     const { at, lasts } = this.seen;
-    return lasts > 0 && askedAt < at + lasts; // a free one is taken at the first look
+    return lasts > 0 && askedAt < at + lasts; // a free lease is taken the first time it is seen
   }
 
   private durationOf(spec: Lease['spec']): number {
@@ -60,8 +61,8 @@ export class ObservedLease {
   }
 
   /**
-   * Whether the holder has released the Lease: it has the term that was seen last. A stranger who empties it leaves its
-   * duration, and an older one that is put back has another term.
+   * Whether the holder has released the Lease, recognized by an unchanged term. Another client that empties
+   * the Lease does not change its duration, and an older Lease that is restored has another term.
    */
   private isRelease(spec: Lease['spec']): boolean {
     if (spec?.holderIdentity || spec?.leaseDurationSeconds !== RELEASED) return false;
@@ -77,5 +78,8 @@ export class ObservedLease {
   }
 }
 
-/** What a holder writes once, and leaves when it releases the Lease. */
+/**
+ * The fields that identify the term of a holder: written once, and left in place when the holder releases the
+ * Lease.
+ */
 const termOf = (spec: Lease['spec']) => [spec?.acquireTime, spec?.leaseTransitions];

@@ -14,12 +14,15 @@ interface Common {
   readonly reason: ReadyReason;
   /** A sentence: what happened, which field or object, what to do. */
   readonly message: string;
-  /** Fields of `status` to set; `null` removes one. All others stay. */
+  /** Fields of `status` to set; `null` removes one. All others are unchanged. */
   readonly status?: Readonly<Record<string, unknown>>;
-  /** Further conditions by type. `null` removes one; one that was read is kept for this generation. Others stay. */
+  /**
+   * Further conditions by type. `null` removes a condition. A condition that was read before is kept for this
+   * generation. Conditions that are not listed are unchanged.
+   */
   readonly conditions?: Readonly<Partial<Record<ConditionType, ConditionValue | Condition | null>>>;
   readonly events?: readonly EventSpec[];
-  /** The hub was not reached: a requested full reconcile is still to be done. */
+  /** Whether a requested full reconcile stays pending, because the hub was not reached. */
   readonly requestPending?: boolean;
 }
 
@@ -35,27 +38,35 @@ export const condition = (status: Condition['status'], reason: Reason, message: 
 /** The observed state equals the desired one. */
 export interface Ready extends Common {
   readonly type: 'Ready';
-  /** Milliseconds until the next reconcile, when sooner than the resync. */
+  /** Milliseconds until the next reconcile, if that is sooner than the resync. */
   readonly after?: number;
 }
 
 /** A prerequisite is missing, or an operation is in progress. */
 export interface Waiting extends Common {
   readonly type: 'Waiting';
-  /** Milliseconds until the next reconcile. A change of a dependency comes sooner. */
+  /** Milliseconds until the next reconcile. A change of a dependency causes one sooner. */
   readonly after: number;
-  /** Priority of the next reconcile; default: change. */
+  /** Priority of the next reconcile. Default: change. */
   readonly priority?: Priority;
-  /** The state is likely to pass within `after`, or another resource reports it: status stays as it is. */
+  /**
+   * Whether status is not written: the state is likely to end within `after`, or another resource reports it.
+   */
   readonly unreported?: boolean;
-  /** An operation runs that usually ends soon: while the operator is busy, status waits for its result for a while. */
+  /**
+   * Whether an operation runs that usually ends soon: while the operator is busy, status is written only with
+   * its result or after a delay.
+   */
   readonly brief?: boolean;
 }
 
-/** Only the user or the hub can help. Reconciled again when one of them changes something, and at resync. */
+/**
+ * Only the user or the hub can resolve the state. The next reconcile follows a change by one of them, or the
+ * resync.
+ */
 export interface Stalled extends Common {
   readonly type: 'Stalled';
-  /** Milliseconds until the next reconcile, when sooner than the resync. */
+  /** Milliseconds until the next reconcile, if that is sooner than the resync. */
   readonly after?: number;
 }
 

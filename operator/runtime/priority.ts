@@ -1,4 +1,4 @@
-/** A change by a person or by the hub is reconciled before a resync. */
+/** A change by a user or by the hub is reconciled before a resync. */
 export type Priority = 'change' | 'resync';
 
 export const strongest = (one: Priority | undefined, other: Priority): Priority =>

@@ -5,42 +5,50 @@ import { type Priority, strongest } from './priority';
 
 export interface QueueOptions<Key extends string = string> {
   readonly clock: Clock;
-  /** Largest number of keys in work at the same time, without slow ones. */
+  /** Largest number of keys that are processed at the same time, not counting slow ones. */
   readonly workers: number;
-  /** Largest number of keys of one partition (one hub) in work at the same time. */
+  /** Largest number of keys of one partition (one hub) that are processed at the same time. */
   readonly perPartition: number;
-  /** Work that takes this many milliseconds is slow: it frees its worker and keeps its slot in its partition. */
+  /**
+   * Milliseconds after which work is slow: it no longer occupies a worker, but still a slot of its partition.
+   */
   readonly slowAfter: number;
-  /** After work that took this many milliseconds, its partition has one slot until other work of it is faster. */
+  /**
+   * After work that took this many milliseconds, its partition has only one slot until other work of it is
+   * faster.
+   */
   readonly hangingAfter: number;
   readonly partitionOf: (key: Key) => string;
-  /** Works one key. It must not reject: it handles its errors itself. */
+  /** Processes one key. It must handle its own errors: a rejection is not allowed. */
   readonly work: (key: Key) => Promise<void>;
   readonly observer?: QueueObserver<Key>;
 }
 
 export interface QueueObserver<Key extends string = string> {
   added(key: Key): void;
-  /** `waited`: milliseconds between the time at which the key was due and the start of its work. */
+  /** `waited` is the number of milliseconds from the time when the key was due to the start of its work. */
   started(key: Key, waited: number): void;
-  /** `worked`: milliseconds. */
+  /** `worked` is the duration in milliseconds. */
   finished(key: Key, worked: number): void;
 }
 
 interface Partition<Key> {
   readonly name: string;
-  /** Keys that wait for a worker, in the order of their adds. */
+  /** Keys that wait for a worker, in the order in which they were added. */
   readonly change: Set<Key>;
   readonly resync: Set<Key>;
-  /** Number of keys in work. */
+  /** Number of keys that are being processed. */
   active: number;
-  /** The last work took too long: see {@link QueueOptions.hangingAfter}. */
+  /** Whether the last work took too long: see {@link QueueOptions.hangingAfter}. */
   hanging: boolean;
-  /** When its last work ended, by the monotonic clock. */
+  /** Time at which the last work of the partition ended, by the monotonic clock. */
   lastWorkedAt: number;
 }
 
-/** Longer than the resync: a partition without work for so long (milliseconds) is that of a hub that is gone. */
+/**
+ * Milliseconds, longer than the resync interval. A partition without work for this long belongs to a hub that
+ * is gone.
+ */
 const HANGING_RETENTION = 30 * 60_000;
 
 interface Work<Key> {
@@ -52,19 +60,19 @@ interface Work<Key> {
 interface Waiting<Key> {
   readonly partition: Partition<Key>;
   readonly priority: Priority;
-  /** When the key was due, by the monotonic clock. */
+  /** Time at which the key was due, by the monotonic clock. */
   readonly since: number;
 }
 
 /**
- * The work queue of the controller, like that of client-go: a key is in it once and is worked at most once at a time
- * (rules.md, "Queue").
+ * The work queue of the controller, modelled on client-go: it contains a key once, and a key is processed at
+ * most once at a time (rules.md, "Queue").
  *
- * - A key that is added while it is in work is worked again afterwards.
+ * - A key that is added while it is being processed is processed again afterwards.
  * - Of several delayed adds the earliest counts, of several priorities the highest.
- * - Changes go before resyncs, in all partitions. Partitions with equal work take turns.
- * - Within a partition and a priority, keys are worked in the order in which they were added.
- * - Slow work takes no worker from other partitions, and a partition that hangs shrinks to one slot.
+ * - Changes precede resyncs, across all partitions. Partitions with equal work take turns.
+ * - Within a partition and a priority, keys are processed in the order in which they were added.
+ * - Slow work occupies no worker of other partitions, and a hanging partition is reduced to one slot.
  */
 export class WorkQueue<Key extends string = string> {
   // Invariants, held between any two calls:
@@ -73,16 +81,16 @@ export class WorkQueue<Key extends string = string> {
   // - `runnable` holds the partitions with waiting keys and a free slot, `partitions` those with waiting keys or
   //   work and those that hang.
   private readonly partitions = new Map<string, Partition<Key>>();
-  /** In the order in which they get a worker. */
+  /** Partitions in the order in which they get a worker. */
   private readonly runnable = new Set<Partition<Key>>();
   /** Keys that are due and wait for a worker. */
   private readonly waiting = new Map<Key, Waiting<Key>>();
-  /** Keys in work, the oldest first. */
+  /** Keys that are being processed, the oldest first. */
   private readonly working = new Map<Key, Work<Key>>();
-  /** Number of keys in work that are not slow: these occupy workers. */
+  /** Number of keys whose work is not slow and so occupies a worker. */
   private busy = 0;
   private readonly slowTimer: Timer;
-  /** Keys in work that have to be worked again. */
+  /** Keys that are being processed and have to be processed again. */
   private readonly dirty = new Map<Key, Priority>();
   /** Keys that are not due yet. */
   private readonly delayed: DelayQueue<Key>;
@@ -92,7 +100,8 @@ export class WorkQueue<Key extends string = string> {
   constructor(private readonly options: QueueOptions<Key>) {
     this.slowTimer = new Timer(options.clock);
     this.delayed = new DelayQueue(options.clock, (keys) => {
-      // All of them before the next choice: a change that is due now goes before a resync that is due now.
+      // All keys are admitted before one is chosen, so that a change that is due now precedes a resync that
+      // is due now.
       for (const { key, priority } of keys) this.admit(key, priority);
       this.dispatch();
     });
@@ -103,7 +112,10 @@ export class WorkQueue<Key extends string = string> {
     return this.waiting.keys();
   }
 
-  /** Changes wait for a worker. Those of a partition that hangs wait for that alone, and resyncs delay no change. */
+  /**
+   * Whether changes wait for a worker. Changes of a hanging partition are not counted, since they wait for
+   * their own hub; neither are resyncs.
+   */
   get isBusy(): boolean {
     for (const { change, hanging } of this.partitions.values()) if (change.size > 0 && !hanging) return true;
     return false;
@@ -113,7 +125,7 @@ export class WorkQueue<Key extends string = string> {
     return this.working.size;
   }
 
-  /** How many partitions have keys or work, or are known to hang. */
+  /** Number of partitions that have keys or work, or are known to hang. */
   get partitionCount(): number {
     return this.partitions.size;
   }
@@ -122,13 +134,13 @@ export class WorkQueue<Key extends string = string> {
     return this.state === 'running';
   }
 
-  /** The keys in work, and since how many milliseconds. */
+  /** The keys that are being processed, with the age of their work in milliseconds. */
   *inProgress(): Generator<readonly [key: Key, age: number]> {
     const now = this.options.clock.monotonic();
     for (const [key, { startedAt }] of this.working) yield [key, now - startedAt];
   }
 
-  /** Milliseconds since the oldest work in progress began; 0 when there is none. */
+  /** Milliseconds since the oldest work in progress began; 0 if there is none. */
   longestRunning(): number {
     let longest = 0;
     for (const [, age] of this.inProgress()) longest = Math.max(longest, age);
@@ -136,8 +148,8 @@ export class WorkQueue<Key extends string = string> {
   }
 
   /**
-   * Milliseconds that the oldest key has been due although a worker and a slot of its partition are free. More than a
-   * moment is a fault of the queue.
+   * Milliseconds for which the oldest key has been due although a worker and a slot of its partition are
+   * free. More than a moment means a bug of the queue.
    */
   longestUnscheduled(): number {
     const { clock, workers } = this.options;
@@ -148,7 +160,9 @@ export class WorkQueue<Key extends string = string> {
     return Math.max(0, clock.monotonic() - oldest);
   }
 
-  /** Starts the workers. Before, keys are only collected. A stopped queue cannot be started again. */
+  /**
+   * Starts the workers. Before the start, keys are only collected. A stopped queue cannot be started again.
+   */
   start(): void {
     if (this.state !== 'paused') return;
     this.state = 'running';
@@ -164,9 +178,9 @@ export class WorkQueue<Key extends string = string> {
   }
 
   /**
-   * Adds a key that is due now. A delayed key is due now instead. A waiting key keeps its place, unless the add makes
-   * it a change or its partition is another one by now. A key in work is worked again afterwards. A stopped queue
-   * ignores the key.
+   * Adds a key that is due now. A delayed key becomes due now. A waiting key keeps its position, unless its
+   * priority or its partition changes. A key that is being processed is processed again afterwards. A stopped
+   * queue ignores the key.
    */
   add(key: Key, priority: Priority = 'change'): void {
     if (this.state === 'stopped') return;
@@ -175,9 +189,9 @@ export class WorkQueue<Key extends string = string> {
   }
 
   /**
-   * Adds a key that is due in `delay` milliseconds; zero and less is {@link add}. A waiting key is due already and
-   * stays as it is. A key in work is delayed beside its work: if it is due before the work ends, it is worked again
-   * afterwards. A stopped queue ignores the key.
+   * Adds a key that is due in `delay` milliseconds; zero or less is equal to {@link add}. A waiting key is
+   * due already and is unchanged. A key that is being processed is also delayed: if it becomes due before its
+   * work ends, it is processed again afterwards. A stopped queue ignores the key.
    */
   addAfter(key: Key, delay: number, priority: Priority = 'change'): void {
     if (this.state === 'stopped') return;
@@ -216,19 +230,22 @@ export class WorkQueue<Key extends string = string> {
   }
 
   private admit(key: Key, priority: Priority): void {
-    // As in client-go, a key that is already queued is not counted again.
+    // As in client-go, a key that is queued already is not counted again.
     if (!this.waiting.has(key) && !this.dirty.has(key)) this.options.observer?.added(key);
     if (this.working.has(key)) this.dirty.set(key, strongest(this.dirty.get(key), priority));
     else this.enqueue(key, priority);
   }
 
-  /** Puts a key that is not in work into its partition, which may differ from the one in which it waits. */
+  /**
+   * Adds a key that is not being processed to its partition, which may differ from the partition in which it
+   * waits.
+   */
   private enqueue(key: Key, added: Priority): void {
     const name = this.options.partitionOf(key);
     const before = this.waiting.get(key);
     const priority = strongest(before?.priority ?? this.delayed.remove(key), added);
     if (before) {
-      if (before.partition.name === name && before.priority === priority) return; // it keeps its position
+      if (before.partition.name === name && before.priority === priority) return; // the key keeps its place
       this.dequeue(key, before);
     }
     const partition = this.partition(name);
@@ -260,7 +277,7 @@ export class WorkQueue<Key extends string = string> {
     return partition;
   }
 
-  /** An idle partition is kept only to know that it hangs. */
+  /** Removes idle partitions, which are kept only to remember that they hang. */
   private forgetIdlePartitions(): void {
     const since = this.options.clock.monotonic() - HANGING_RETENTION;
     for (const { name, active, change, resync, lastWorkedAt } of this.partitions.values())
@@ -288,7 +305,7 @@ export class WorkQueue<Key extends string = string> {
     }
   }
 
-  /** The first partition in line that holds a change; if none does, the first in line. */
+  /** The first runnable partition that has a change; if none has one, the first runnable partition. */
   private nextPartition(): Partition<Key> | undefined {
     let first: Partition<Key> | undefined;
     for (const partition of this.runnable) {
@@ -303,7 +320,7 @@ export class WorkQueue<Key extends string = string> {
     const startedAt = clock.monotonic();
     const waiting = this.waiting.get(key)!;
     partition.active += 1;
-    this.runnable.delete(partition); // to the end of the order, if it has more keys
+    this.runnable.delete(partition); // to the end of the order, if the partition has more keys
     this.dequeue(key, waiting);
     const work: Work<Key> = { partition, startedAt, slow: false };
     this.working.set(key, work);
@@ -329,7 +346,7 @@ export class WorkQueue<Key extends string = string> {
     }
   }
 
-  /** Frees the workers of work that has become slow. */
+  /** Called by a timer: frees the workers of work that has become slow. */
   private markSlow(): void {
     const now = this.options.clock.monotonic();
     for (const work of this.working.values()) {
@@ -337,7 +354,7 @@ export class WorkQueue<Key extends string = string> {
       const remaining = work.startedAt + this.options.slowAfter - now;
       if (remaining > 0) {
         this.slowTimer.set(remaining, () => this.markSlow());
-        break; // the others are younger
+        break; // later entries are younger
       }
       work.slow = true;
       this.busy -= 1;

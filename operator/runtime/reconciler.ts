@@ -38,16 +38,20 @@ import type { ApiClient } from './api-client';
 import { ApiError, isForbidden, isTransient, isWebhookFailure } from './api-errors';
 
 /**
- * The result of a reconcile, which determines the time of the next one. A change of the resource triggers it sooner.
+ * The result of a reconcile, which determines the time of the next one. A change of the resource causes one
+ * sooner.
  */
 export type Result =
   /** The resource no longer exists. */
   | { readonly type: 'gone' }
-  /** Done. Reconciled again at the next resync. */
+  /** Done. The next reconcile is the resync. */
   | { readonly type: 'resync' }
-  /** Done or waiting. Reconciled again after `after` milliseconds. */
+  /** Done or waiting. The next reconcile follows after `after` milliseconds. */
   | { readonly type: 'requeue'; readonly after: number; readonly priority: Priority }
-  /** A retry does not help. Reconciled again after `after` milliseconds; absent: at the next resync. */
+  /**
+   * A retry does not help. The next reconcile follows after `after` milliseconds, or is the resync if `after`
+   * is absent.
+   */
   | { readonly type: 'stalled'; readonly after?: number }
   /** Failed. Retried with exponential backoff, not before `atLeast` milliseconds (`Retry-After` of the API server). */
   | { readonly type: 'retry'; readonly error: Error; readonly atLeast: number };
@@ -62,24 +66,24 @@ interface ReconcilerOptions<R extends CustomResource> {
   readonly module: SyncModule<R>;
   /** Reads the resource from the cache. */
   readonly read: (key: ObjectKey) => R | undefined;
-  /** The older resource that owns the same object in the hub, if there is one. */
+  /** The older resource that owns the same object in the hub; undefined if there is none. */
   readonly conflictingOwner: (resource: R) => ObjectKey | undefined;
   /** The other resources that describe the same object in the hub, the oldest first. */
   readonly othersWithIdentity: (resource: R) => readonly R[];
-  /** Says that the resource of this name owns the same object, and the way out, as a sentence. */
+  /** The message that the resource named `owner` owns the same object, and how to resolve that. */
   readonly duplicateMessage: (resource: R, owner: string) => string;
-  /** Records the API server's answer to a write in the cache. Returns the newest known state of the resource. */
+  /** Records the response to a write in the cache. @returns the newest known state of the resource */
   readonly recordWrite: (resource: R) => R;
-  /** Records the API server's answer to a read that was sent when the cache had `known`. Returns the newest state. */
+  /** Records the response to a read that was sent when the cache had `known`. @returns the newest state */
   readonly recordRead: (resource: R, known: R) => R;
   /** Whether changed resources wait for a worker. */
   readonly isBusy: () => boolean;
   readonly annotations: { readonly reconcileRequestedAt: string; readonly dryRun: string };
-  /** Aborted when this process may no longer write: it lost the Lease or stops. */
+  /** Aborted when this process may no longer write, because it lost the Lease or stops. */
   readonly leaderSignal: AbortSignal;
 }
 
-/** A reconcile that was abandoned is still running. */
+/** A reconcile of the resource was abandoned and is still running. */
 class StillRunning extends OperationalError {
   override readonly name = 'StillRunning';
 }
@@ -91,36 +95,44 @@ class StillRunning extends OperationalError {
  */
 export class Reconciler<R extends CustomResource> {
   private readonly status: StatusWriter<R>;
-  /** Keys whose sync module is running, with its start. It may still run after its reconcile was abandoned. */
+  /**
+   * Keys whose sync module is running, with the time of its start. It may still run after its reconcile was
+   * abandoned.
+   */
   private readonly inFlight = new Map<ObjectKey, number>();
 
   /** Keys whose reconciles fail with transient errors, with the time of the first one. */
   private readonly failingSince = new Map<ObjectKey, number>();
 
-  /** Keys whose removal is in progress, with the time of its first reconcile. */
+  /** Keys whose removal is in progress, with the time of the first reconcile of the removal. */
   private readonly removingSince = new Map<ObjectKey, number>();
 
-  /** Keys whose status waits for the result of an operation, with the time since when. */
+  /** Keys whose status waits for the result of an operation, with the time since which it waits. */
   private readonly deferredSince = new Map<ObjectKey, number>();
 
   constructor(private readonly options: ReconcilerOptions<R>) {
     this.status = new StatusWriter(options.cluster, options.type, options.recordWrite, options.recordRead);
   }
 
-  /** Milliseconds since the oldest abandoned reconcile that is still running began; 0 when there is none. */
+  /**
+   * Milliseconds since the start of the oldest abandoned reconcile that is still running; 0 if there is none.
+   */
   oldestAbandoned(): number {
     const [oldest] = this.inFlight.values(); // a map keeps the order of insertion
     const age = oldest === undefined ? 0 : this.options.clock.monotonic() - oldest;
     return age > RECONCILE_TIMEOUT ? age : 0;
   }
 
-  /** The resource is deleted. Its removal is reconciled after the reconcile that runs. */
+  /**
+   * To be called when the resource is being deleted, even during a reconcile of it. Its removal is reconciled
+   * afterwards.
+   */
   announceDeletion(resource: R): void {
     const { finalizer, module } = this.options;
     if (finalizer.isOn(resource)) module.announceDeletion?.(resource);
   }
 
-  /** Never rejects: an error is part of the result. */
+  /** Reconciles a resource. Never rejects: an error is part of the result. */
   async reconcile(key: ObjectKey): Promise<Result> {
     const log = this.options.log.child({ ...parseObjectKey(key), reconcileID: randomUUID() });
     try {
@@ -147,12 +159,15 @@ export class Reconciler<R extends CustomResource> {
     const incomplete = incompleteContent(resource);
     if (incomplete) return this.updateStatus(resource, stalled('InvalidSpec', incomplete), log);
     const owned = await this.withFinalizer(resource);
-    // The watch brings it sooner.
+    // The watch event of the deletion causes the next reconcile sooner.
     if (!owned) return { type: 'requeue', after: DEPENDENCY_REQUEUE, priority: 'resync' };
     return this.updateStatus(owned, await this.attempt(owned, log), log);
   }
 
-  /** The duplicate gets no finalizer until the conflict is resolved: it has no object in the hub. */
+  /**
+   * The outcome for a duplicate. It gets no finalizer until the conflict is resolved, since it has no object
+   * in the hub.
+   */
   private duplicate(resource: R, owner: ObjectKey): Outcome {
     return stalled('DuplicateId', this.options.duplicateMessage(resource, parseObjectKey(owner).name));
   }
@@ -165,12 +180,12 @@ export class Reconciler<R extends CustomResource> {
     } catch (reason) {
       log.warn({ error: reason }, 'failed to write status of failed reconcile');
     }
-    // A change of a role, a quota or a policy is not watched.
+    // Roles, quotas and policies are not watched, so a retry is necessary.
     if (isForbidden(error)) return { type: 'requeue', after: DEPENDENCY_REQUEUE, priority: 'change' };
     return { type: 'retry', error, atLeast: error instanceof ApiError ? (error.retryAfter ?? 0) : 0 };
   }
 
-  /** A transient error is written to the status only after it has lasted for a while. */
+  /** Whether an error is written to the status: a transient one only after it has lasted for a while. */
   private isReportable(key: ObjectKey, error: Error): boolean {
     if (this.options.leaderSignal.aborted || error instanceof Stopping) return false;
     if (error instanceof StillRunning) return false;
@@ -192,7 +207,10 @@ export class Reconciler<R extends CustomResource> {
     );
   }
 
-  /** In a dry-run nothing is made that would have to be removed. Undefined: the resource is deleted meanwhile. */
+  /**
+   * Adds the finalizer, except in a dry-run, which creates nothing that would have to be removed. @returns
+   * undefined if the resource has been deleted
+   */
   private async withFinalizer(resource: R): Promise<R | undefined> {
     const { finalizer, recordWrite, module } = this.options;
     if (!module.remove || finalizer.isOn(resource) || this.isDryRun(resource)) return resource;
@@ -201,8 +219,9 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /**
-   * The finalizer is released even if the cleanup failed, unless data would be lost (rules.md, "Finalizers"). A transient
-   * error of the API server is retried, because the finalizer could not be released either.
+   * Removes the object of a deleted resource and releases the finalizer, even if the removal failed, unless
+   * data would be lost (rules.md, "Finalizers"). A transient error of the API server is retried, because the
+   * finalizer could not be released either.
    */
   private async finalize(resource: R, log: Logger): Promise<Result> {
     const { events, finalizer, recordWrite, module, leaderSignal } = this.options;
@@ -245,7 +264,10 @@ export class Reconciler<R extends CustomResource> {
     return { type: 'gone' };
   }
 
-  /** A removal of several steps records each one. Of others, one that lasts says why: most end within a second. */
+  /**
+   * Whether status is written while a removal waits: always for a removal of several steps, which records
+   * each one; for others, only if the removal takes long, since most end within a second.
+   */
   private isReportedRemoval(resource: R, { status, after }: Waiting): boolean {
     const key = objectKeyOf(resource);
     const now = this.options.clock.monotonic();
@@ -255,8 +277,9 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /**
-   * The resource that takes the object over (rules.md, "Ownership of objects in the hub"): the next one with the same
-   * identity that is not being deleted. One that has an object of its own, such as one that is renamed to this one, does not.
+   * The resource that takes over the object (rules.md, "Ownership of objects in the hub"): the next one with
+   * the same identity that is not being deleted. A resource that already has another object, such as one that
+   * was renamed to this identity, does not take it over.
    */
   private successorOf(resource: R): R | undefined {
     const record = objectRecord(resource);
@@ -268,8 +291,8 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /**
-   * Writes what status records of the object to the successor, which thus sends nothing that the hub has. False: the
-   * successor is being deleted.
+   * Copies the fields of status about the object to the successor, which then does not send the hub anything
+   * that it has already. @returns false if the successor is being deleted
    */
   private async handOver(resource: R, successor: R): Promise<boolean> {
     const owned = await this.options.finalizer.add(successor);
@@ -288,8 +311,8 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /**
-   * Only the condition is written (rules.md, "Suspend and dry-run"). `observedGeneration` of the status stays: nothing
-   * was done for this generation.
+   * Writes only the conditions (rules.md, "Suspend and dry-run"). `observedGeneration` of the status is
+   * unchanged, because nothing was done for this generation.
    */
   private async reconcileSuspended(resource: R): Promise<Result> {
     const { generation } = resource.metadata;
@@ -314,14 +337,15 @@ export class Reconciler<R extends CustomResource> {
   private async updateStatus(resource: R, outcome: Outcome, log: Logger): Promise<Result> {
     const { message, reason, type } = outcome;
     log.debug({ outcome: type, reason, message }, 'reconciled resource');
-    // Deleted, or of a namespace that is not watched any more: the outcome may be about what went with it.
+    // The resource was deleted, or its namespace is no longer watched. The outcome may be based on objects
+    // that left the cache with it.
     if (!this.options.read(objectKeyOf(resource))) return { type: 'gone' };
     const isUnreported = outcome.type === 'Waiting' && outcome.unreported;
-    // A resource without any condition would look as if no operator had seen it.
+    // Without any condition, the resource would look as if no operator had seen it.
     if (isUnreported && conditionOf(resource, 'Ready')) return resultOf(outcome);
     const deferral = this.deferral(resource, outcome);
     if (deferral > 0) return resultOf({ ...outcome, after: Math.min(outcome.after ?? deferral, deferral) });
-    // A request stays pending in a dry-run, in which nothing is done for it.
+    // A requested full reconcile stays pending in a dry-run, which does not carry it out.
     const isPending = this.isDryRun(resource) || outcome.requestPending;
     const handled = isPending ? undefined : this.requestOf(resource);
     const written = await this.write(
@@ -333,10 +357,14 @@ export class Reconciler<R extends CustomResource> {
     return resultOf(outcome);
   }
 
-  /** Milliseconds for which status can wait for the result of an operation; 0: the outcome is written. */
+  /**
+   * Milliseconds for which the status can wait for the result of an operation; 0 if the outcome must be
+   * written now.
+   */
   private deferral(resource: R, outcome: Outcome): number {
     const key = objectKeyOf(resource);
-    // A requested full reconcile is full again until status has it, and forgets each time that an object was just written.
+    // A forced reconcile must be recorded in status at once: otherwise the next one is forced again, and
+    // ignores the record that the object was just written.
     const mayWait = outcome.type === 'Waiting' && outcome.brief && !this.isForced(resource);
     if (!mayWait || !this.options.isBusy()) {
       this.deferredSince.delete(key);
@@ -348,7 +376,7 @@ export class Reconciler<R extends CustomResource> {
     return Math.max(0, since + BUSY_DEFERRAL - now);
   }
 
-  /** Runs a function of the sync module until its time limit or until this process may no longer write. */
+  /** Runs a function of the sync module until its time limit, or until this process may no longer write. */
   private async withTimeout<T>(
     resource: R,
     log: Logger,
@@ -368,7 +396,10 @@ export class Reconciler<R extends CustomResource> {
     });
   }
 
-  /** An abandoned reconcile may still be running: the next one of the same resource starts after it has ended. */
+  /**
+   * Records a running sync module. An abandoned reconcile may still be running: the next one of the same
+   * resource starts after it has ended.
+   */
   private track<T>(key: ObjectKey, running: Promise<T>): Promise<T> {
     this.inFlight.set(key, this.options.clock.monotonic());
     const ended = () => this.inFlight.delete(key);
@@ -376,7 +407,10 @@ export class Reconciler<R extends CustomResource> {
     return running;
   }
 
-  /** `observedGeneration` stays in a dry-run: nothing is done for this generation. */
+  /**
+   * Writes conditions and fields. In a dry-run `observedGeneration` is unchanged, because nothing is done for
+   * this generation.
+   */
   private write(
     resource: R,
     conditions: (previous: readonly Condition[], generation: number, at: string) => Condition[],
@@ -401,7 +435,10 @@ export class Reconciler<R extends CustomResource> {
     return requested !== undefined && requested !== resource.status?.lastHandledReconcileAt;
   }
 
-  /** The value of the annotation that forces a full reconcile; the status contains it afterwards. */
+  /**
+   * The value of the annotation that requests a full reconcile. Status contains the value after it was
+   * handled.
+   */
   private requestOf({ metadata }: R): string | undefined {
     return metadata.annotations?.[this.options.annotations.reconcileRequestedAt];
   }
@@ -425,7 +462,7 @@ function failureOf(error: Error): { readonly reason: ReadyReason; readonly messa
   return { reason: 'InternalError', message: shownMessage(error) };
 }
 
-/** @param lost what would be deleted with the resource */
+/** @param lost the data that would be deleted with the resource, in words */
 function waitsForRemoval(lost: string, finalizer: string, error: Error): Waiting {
   const { reason, message } = failureOf(error);
   const words =

@@ -13,7 +13,10 @@ import { builtin } from './types';
 /** The types with the field `immutable`. */
 const TYPES: readonly ResourceType[] = [builtin.ConfigMap, builtin.Secret];
 
-/** Suffix of the name of an object that has the content while the object itself is deleted and created. */
+/**
+ * Suffix of the name of the copy, which holds the content while the object itself is deleted and created
+ * again.
+ */
 const COPY = '-next';
 
 interface Content extends ClusterObject {
@@ -23,40 +26,47 @@ interface Content extends ClusterObject {
 interface Replaced {
   readonly namespace: string;
   readonly name: string;
-  /** The object that takes the place of the present one, with its owners. @throws NameConflict the present one is of others */
+  /**
+   * Computes the object that replaces the present one, including its owners. @throws NameConflict the present
+   * object belongs to another owner
+   */
   readonly bodyFor: (present: ClusterObject) => ClusterObject;
 }
 
 /**
- * Replaces ConfigMaps and Secrets of ours that have been made immutable (rules.md, "Server-side apply"): deletes and creates them. Another
- * object has the content meanwhile, which survives a crash between the two.
+ * Replaces ConfigMaps and Secrets of the operator that another client has made immutable (rules.md,
+ * "Server-side apply"): deletes and creates them. In the time between, a copy holds the content, which
+ * therefore survives a crash.
  */
 export class Replacement {
   private readonly replacedAt: string;
   private readonly replaces: string;
-  /** The copies of objects whose replacement has not ended, by the object: a quota, a policy or a finalizer may keep it from that. */
+  /**
+   * The copies of objects whose replacement is unfinished, by key of the object: a quota, a policy or a
+   * finalizer may prevent its creation.
+   */
   private readonly unfinished = new Map<ObjectKey, ClusterObject>();
 
   constructor(
     private readonly cluster: ApiClient,
     private readonly clock: Pick<Clock, 'now'>,
-    /** API group of our kinds, which prefixes our annotations. */
+    /** The operator's API group, which prefixes its annotations. */
     group: string,
   ) {
     this.replacedAt = `${group}/replaced-at`;
     this.replaces = `${group}/replaces`;
   }
 
-  /** The annotation that an object keeps with each write, as it is. */
+  /** The annotation with the time of the last replacement, which each write must keep unchanged. */
   kept({ metadata: { annotations } }: ClusterObject): Readonly<Record<string, string>> {
     const at = annotations?.[this.replacedAt];
     return at === undefined ? {} : { [this.replacedAt]: at };
   }
 
   /**
-   * Replaces the object if the rejection of this content is that it is immutable; undefined: it is not.
+   * Replaces the object if immutability is the cause of the rejection. @returns undefined if it is not
    *
-   * @throws NameConflict it was replaced less than an hour ago
+   * @throws NameConflict the object was replaced less than an hour ago
    */
   async replace<T extends ClusterObject>(
     type: ResourceType,
@@ -89,9 +99,10 @@ export class Replacement {
   }
 
   /**
-   * Goes on with the replacements in which a former process has ended. Before anything is read of the objects.
+   * Continues the replacements that a previous process did not finish. Must be called before the objects are
+   * read.
    *
-   * @param onFailure the others are gone on with; {@link settle} tries it again
+   * @param onFailure is called for each replacement that fails; {@link settle} tries it again
    */
   async finish(cache: Pick<Cache, 'list'>, onFailure: (error: unknown) => void): Promise<void> {
     for (const type of TYPES)
@@ -105,10 +116,11 @@ export class Replacement {
   }
 
   /**
-   * Ends the replacement of an object if it has not ended. Who reads the object without it would take its content for lost.
+   * Finishes the replacement of an object if one is unfinished. Without this, a reader of the object would
+   * conclude that its content is lost.
    *
    * @returns the object if it had to be created
-   * @throws the error that keeps the object from being created
+   * @throws the error that prevents its creation
    */
   async settle(type: ResourceType, namespace: string, name: string): Promise<ClusterObject | undefined> {
     const key = objectKey(type.kind, namespace, name);
@@ -149,7 +161,7 @@ export class Replacement {
     return annotations?.[this.replaces] !== undefined && labels?.[MANAGED_BY_LABEL] === FIELD_MANAGER;
   }
 
-  /** The API server checks the content here, before anything is deleted. */
+  /** Creates the copy. The API server thereby checks the content before anything is deleted. */
   private async createCopy(type: ResourceType, body: ClusterObject): Promise<ClusterObject> {
     const { metadata } = body;
     const name = metadata.name + COPY;
@@ -195,7 +207,7 @@ export class Replacement {
       path: pathOf(type, namespace, name),
       body: { preconditions: { uid } },
     });
-    // Deleted or made again meanwhile: the next reconcile handles the new object.
+    // If the object was deleted or recreated since, the next reconcile handles that.
     await undefinedIf((error) => isNotFound(error) || isConflict(error), removal);
   }
 }

@@ -12,14 +12,14 @@ interface Secret extends ClusterObject {
 }
 
 export interface SecretContent {
-  /** Such as `Opaque`. */
+  /** Type of the Secret, such as `Opaque`. */
   readonly type?: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** The values as text, by key. */
   readonly values: ReadonlyMap<string, string>;
-  /** Keys of values that are no UTF-8, so that their text differs from the stored bytes. */
+  /** Keys whose values are not valid UTF-8, so that their text differs from the stored bytes. */
   readonly binary: ReadonlySet<string>;
-  /** The values as they are stored. */
+  /** The values as stored. */
   readonly bytes: ReadonlyMap<string, Buffer>;
 }
 
@@ -28,8 +28,8 @@ interface Read extends SecretContent {
 }
 
 /**
- * Reads Secrets on demand. Their metadata is watched, so that no request is necessary for a missing Secret or for one
- * that has not changed since it was read.
+ * Reads Secrets on demand. Their metadata is watched, so that no request is necessary for a Secret that does
+ * not exist or has not changed since it was read.
  */
 export class SecretReader {
   private readonly read = new Map<ObjectKey, Read>();
@@ -37,16 +37,16 @@ export class SecretReader {
   constructor(
     private readonly cluster: ApiClient,
     private readonly cache: Cache,
-    /** Ends the replacement of a Secret that was immutable (`replacement.ts`). */
+    /** Finishes an interrupted replacement of a Secret that was immutable (`replacement.ts`). */
     private readonly settle: (namespace: string, name: string) => Promise<void> = () => Promise.resolve(),
   ) {}
 
-  /** The decoded values by key; undefined: the Secret does not exist. */
+  /** The decoded values by key; undefined if the Secret does not exist. */
   async get(namespace: string, name: string): Promise<ReadonlyMap<string, string> | undefined> {
     return (await this.find(namespace, name))?.values;
   }
 
-  /** The decoded values, and which of them are no text; undefined when there is no such Secret. */
+  /** The content of a Secret; undefined if the Secret does not exist. */
   async find(namespace: string, name: string): Promise<SecretContent | undefined> {
     const key = objectKey(builtin.Secret.kind, namespace, name);
     await this.settle(namespace, name);
@@ -72,13 +72,17 @@ export class SecretReader {
       values: new Map(stored.map(([field, bytes]) => [field, bytes.toString('utf8')])),
       binary: new Set(stored.filter(([, bytes]) => !isUtf8(bytes)).map(([field]) => field)),
     };
-    // A Secret that was deleted before the answer arrived must not be kept: no event would remove it.
+    // The Secret may have been deleted before the response arrived. Its values must then not be kept, since
+    // no event would remove them.
     if (this.exists(namespace, name))
       this.read.set(key, { resourceVersion: secret.metadata.resourceVersion, ...content });
     return content;
   }
 
-  /** The values as they were read last, without a request; undefined: they were never read, or have changed since. */
+  /**
+   * The values of the last read, without a request; undefined if the Secret was never read or has changed
+   * since.
+   */
   lastRead(namespace: string, name: string): ReadonlyMap<string, string> | undefined {
     const known = this.cache.get(builtin.Secret.kind, namespace, name);
     const read = this.read.get(objectKey(builtin.Secret.kind, namespace, name));

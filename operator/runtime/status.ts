@@ -5,10 +5,10 @@ import type { CustomResource, CommonStatus } from '../kinds/resource';
 import type { ApiClient } from './api-client';
 import { isConflict, isNotFound } from './api-errors';
 
-/** Owner of the fields of `status` in server-side apply. */
+/** Field manager of `status` in server-side apply. */
 const FIELD_MANAGER = 'hub-operator-status';
 
-/** Gives up after this many conflicts; the reconcile is retried. */
+/** Number of attempts after conflicts. When all fail, the reconcile is retried. */
 const ATTEMPTS = 5;
 
 interface ManagedFields {
@@ -23,19 +23,20 @@ export class StatusWriter<R extends CustomResource> {
   constructor(
     private readonly cluster: ApiClient,
     private readonly type: ResourceType,
-    /** Records the API server's answer in the cache. Returns the newest known state of the resource. */
+    /** Records the response to a write in the cache. @returns the newest known state of the resource */
     private readonly recordWrite: (resource: R) => R,
-    /** Records the API server's answer to a read that was sent when the cache had `known`. Returns the newest state. */
+    /** Records the response to a read that was sent when the cache had `known`. @returns the newest state */
     private readonly recordRead: (resource: R, known: R) => R,
   ) {}
 
   /**
-   * Writes the status that `desiredStatus` computes from the current one, if the two differ. Returns the updated
-   * resource.
+   * Writes the status that `desiredStatus` computes from the current one, if the two differ. @returns the
+   * updated resource
    *
-   * Server-side apply removes omitted fields and keeps those of other managers. The resource version is sent: after a
-   * conflict `desiredStatus` is called again with the newest status, and a recreated resource of the same name is never
-   * written (the API server does not check the uid here).
+   * Server-side apply removes fields that are omitted and keeps those of other managers. The request contains
+   * the resource version. After a conflict, `desiredStatus` is therefore called again with the newest status,
+   * and a recreated resource with the same name is never written (the API server does not check the uid
+   * here).
    *
    * @throws ApiError, ApiServerUnreachable
    */
@@ -48,7 +49,7 @@ export class StatusWriter<R extends CustomResource> {
       try {
         return this.recordWrite(await this.apply(present, status));
       } catch (error) {
-        if (isNotFound(error)) return present; // deleted meanwhile
+        if (isNotFound(error)) return present; // deleted in the meantime
         if (!isConflict(error) || attempt === ATTEMPTS) throw error;
       }
       const { namespace, name, uid } = resource.metadata;
@@ -97,8 +98,9 @@ export function withoutForeignConditions<T extends ClusterObject>(object: T): T 
 }
 
 /**
- * Removes `undefined`, which JSON does not have, `null`, which marks a field to remove, and an empty object: when a
- * server-side apply removes all entries of a map, the API server stores `null`, which it then rejects as invalid.
+ * Removes `undefined`, which JSON does not have, and `null`, which marks a field to remove. Empty objects are
+ * removed too: when a server-side apply removes all entries of a map, the API server stores `null`, which it
+ * then rejects as invalid.
  */
 function withoutEmpty(status: CommonStatus): CommonStatus {
   const isEmpty = (value: unknown) => isObject(value) && Object.keys(value).length === 0;

@@ -7,17 +7,21 @@ export type Change<T> =
   | { readonly type: 'deleted'; readonly object: T };
 
 /**
- * Computes the index value by which {@link Store.byIndex} finds an object; undefined: the object is not in the index.
+ * Computes the index value by which {@link Store.byIndex} finds an object. If it is undefined, the object is
+ * not in the index.
  */
 export type IndexBy<T> = (object: T) => string | undefined;
 
-/** Keys of objects by a value. Most ids have one object: a set for each would take five times the memory. */
+/**
+ * Keys of objects by an index value. Most values have one object, for which a set would take five times the
+ * memory.
+ */
 class Index<T> {
   private readonly keys = new Map<string, ObjectKey | Set<ObjectKey>>();
 
   constructor(private readonly valueOf: IndexBy<T>) {}
 
-  /** In the order of insertion. */
+  /** The keys in the order of insertion. */
   get(value: string): Iterable<ObjectKey> {
     const found = this.keys.get(value) ?? [];
     return typeof found === 'string' ? [found] : found;
@@ -46,16 +50,16 @@ class Index<T> {
 }
 
 /**
- * The objects of one list of the API server. Every method that writes returns the changes that it made, each difference
- * once. An older version never replaces a newer one. A recreated object of the same name is another object. Objects are
- * shared with every reader: read-only.
+ * The objects of one list of the API server. Every method that writes returns the changes that it made, each
+ * change once. An older version never replaces a newer one. A recreated object with the same name counts as
+ * another object. Objects are shared with all readers and must not be changed.
  */
 export class Store<T extends ClusterObject> {
   private readonly objects = new Map<ObjectKey, T>();
   private readonly index: Index<T>;
-  /** By field of status. Each is made at the first question for its field. */
+  /** By field of status. Each index is created when its field is first used. */
   private readonly statusIndexes = new Map<string, Index<T>>();
-  /** The newest resource version of the collection that a list, an event or a bookmark has shown. */
+  /** The newest resource version of the collection, from a list, an event or a bookmark. */
   private latestVersion = 0;
 
   constructor(private readonly indexBy: IndexBy<T> = () => undefined) {
@@ -78,12 +82,12 @@ export class Store<T extends ClusterObject> {
     for (const key of this.index.get(value)) yield this.objects.get(key)!;
   }
 
-  /** The objects of {@link byIndex} whose status has this text in this field. */
+  /** The objects of {@link byIndex} that have this text in a field of their status. */
   *byStatus(indexValue: string, field: string, text: string): Generator<T> {
     for (const key of this.statusIndex(field).get(`${indexValue} ${text}`)) yield this.objects.get(key)!;
   }
 
-  /** Records an object of a watch event. */
+  /** Records an object from a watch event. */
   put(object: T): Change<T>[] {
     const key = objectKeyOf(object);
     const previous = this.objects.get(key);
@@ -92,15 +96,17 @@ export class Store<T extends ClusterObject> {
   }
 
   /**
-   * Records the server's answer to a write before the watch event arrives. An unknown object is new if its version is
-   * newer than that of the watch; otherwise it was deleted before the answer arrived.
+   * Records the response to a write before the watch event arrives. An unknown object is new if its version
+   * is newer than the watch; otherwise it was deleted before the response arrived.
    */
   recordWrite(object: T): Change<T>[] {
     const isKnown = this.objects.get(objectKeyOf(object))?.metadata.uid === object.metadata.uid;
     return isKnown || versionOf(object) > this.latestVersion ? this.put(object) : [];
   }
 
-  /** `object` is the last state in a DELETED event, with the resource version of the deletion. */
+  /**
+   * @param object last state of the object from a DELETED event, with the resource version of the deletion
+   */
   remove(object: T): Change<T>[] {
     const key = objectKeyOf(object);
     const previous = this.objects.get(key);
@@ -109,24 +115,34 @@ export class Store<T extends ClusterObject> {
     return [{ type: 'deleted', object }];
   }
 
-  /** Records the resource version of an event or a bookmark: an older list later comes from a restored server. */
+  /**
+   * Records the resource version of an event or a bookmark. If a later list is older, the API server was
+   * restored from a backup.
+   */
   observeVersion(version: string): void {
     this.latestVersion = Math.max(this.latestVersion, Number(version));
   }
 
-  /** The server was restored from a backup: versions before do not compare with those since. The next list replaces all entries. */
+  /**
+   * To be called after the API server was restored from a backup: versions before and after the restore
+   * cannot be compared. The next list replaces all entries.
+   */
   distrust(): void {
     this.latestVersion = Infinity;
   }
 
-  /** Whether the server has shown a newer version: it was restored, or what answers now lags behind. */
+  /**
+   * Whether a version is older than one seen before: the API server was restored, or the one that answered
+   * lags behind.
+   */
   isOlder(version: string): boolean {
     return Number(version) < this.latestVersion;
   }
 
   /**
-   * Whether a list, which is never served from a server that lags, proves that the server was restored from a backup: it is older than
-   * a recorded version, or has an object in a state before one of which it should have known.
+   * Whether a list proves that the API server was restored from a backup. A list is never served by a server
+   * that lags behind. The proof is a list that is older than a recorded version, or an object in an older
+   * state than the list's version should contain.
    */
   provesRestore(list: readonly T[], version: string): boolean {
     const readAt = Number(version);
@@ -137,7 +153,7 @@ export class Store<T extends ClusterObject> {
     return this.isOlder(version) || list.some(isBefore);
   }
 
-  /** Removes the objects of a namespace that is not watched any more. */
+  /** Removes the objects of a namespace that is no longer watched. */
   drop(namespace: string): Change<T>[] {
     const changes: Change<T>[] = [];
     for (const [key, object] of this.objects) {
@@ -149,8 +165,9 @@ export class Store<T extends ClusterObject> {
   }
 
   /**
-   * Replaces the content by a whole list of version `version`. Missing objects were deleted. Entries that are newer
-   * than the list stay: they are answers to writes. A list of a server that was restored from a backup replaces all entries.
+   * Replaces the content by a complete list with the given version. Objects that are missing from the list
+   * were deleted. Entries newer than the list are kept, since they come from responses to writes. A list
+   * after a restore from a backup replaces all entries.
    */
   replace(list: readonly T[], version: string, restored = this.provesRestore(list, version)): Change<T>[] {
     const readAt = Number(version);
@@ -207,8 +224,8 @@ export class Store<T extends ClusterObject> {
 }
 
 /**
- * Resource versions are comparable integers (Kubernetes' API concepts, "Resource versions"). They count the writes of a
- * cluster and stay far below 2^53.
+ * Resource versions are comparable integers (Kubernetes API concepts, "Resource versions"). They count the
+ * writes of a cluster and stay far below 2^53.
  */
 export function versionOf(object: ClusterObject): number {
   return Number(object.metadata.resourceVersion ?? '0');

@@ -6,9 +6,9 @@ import type { EventSpec } from './event-spec';
 import type { Outcome } from './outcome';
 
 /**
- * The event of a transition (rules.md, "Status and conditions"): the resource became ready, stopped being ready, or is
- * stalled for another reason. `before` is the resource as it was read. A reason that concerns the Hub causes an event
- * of the Hub but none of its children, which may be hundreds.
+ * The event of a transition (rules.md, "Status and conditions"): the resource became ready, stopped being
+ * ready, or is stalled for another reason. `before` is the resource as it was read. If the reason is about
+ * the Hub, the event is recorded on the Hub only, not on its children, which may be hundreds.
  */
 export function transitionEvents(
   before: CustomResource,
@@ -25,11 +25,11 @@ export function transitionEvents(
     return reported ? [] : [{ type: 'Normal', reason, message }];
   }
   const sameReason = previous?.reason === reason;
-  // Waiting with the same reason as before is progress: an edit is being applied.
+  // Waiting with an unchanged reason is progress: a change of the spec is being applied.
   const isTransition = previous?.status === 'True' || (isProgress(previous?.reason) && !isProgress(reason));
   if (type === 'Waiting' && (sameReason || !isTransition)) return [];
   if (sameReason && previous.status === 'False') return [];
-  // The sync module reports this transition itself.
+  // The sync module itself reports this transition.
   if (events.some((event) => event.reason === reason)) return [];
   return [{ type: isProgress(reason) ? 'Normal' : 'Warning', reason, message }];
 }

@@ -25,7 +25,7 @@ export const builtin = {
 
 export type Builtin = keyof typeof builtin;
 
-/** Resources of optional APIs, which the operator writes if their CRDs are installed. */
+/** Resource types of optional APIs, which the operator writes if their CRDs are installed. */
 export const optional = {
   Certificate: resource('cert-manager.io', 'certificates', 'Certificate'),
   HTTPRoute: resource('gateway.networking.k8s.io', 'httproutes', 'HTTPRoute'),

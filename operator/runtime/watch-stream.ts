@@ -12,13 +12,14 @@ interface WatchEvent<T> {
 }
 
 /**
- * Milliseconds. Servers send bookmarks every minute, the first after two minutes; a watch that is idle for longer may
- * be a half-open connection.
+ * Milliseconds. Servers send bookmarks every minute, the first one after two minutes. If a watch is idle for
+ * longer, its connection may be half-open.
  */
 export const WATCH_IDLE_TIMEOUT = 150_000;
 
 /**
- * No data within {@link WATCH_IDLE_TIMEOUT}. Bookmarks are optional, so a watch without changes may be idle as well.
+ * No data arrived within {@link WATCH_IDLE_TIMEOUT}. Since bookmarks are optional, a watch without changes
+ * may also be idle.
  */
 export class WatchIdleTimeout extends ApiServerUnreachable {}
 
@@ -65,7 +66,7 @@ export async function* watchEvents<T>(
   }
 }
 
-/** The brackets that are open in the object of a line. */
+/** Nesting depth at which the object of a line begins. */
 const OBJECT_DEPTH = 2;
 
 function parseEvent<T>(line: Buffer): WatchEvent<T> {

@@ -66,7 +66,7 @@ function check(secret: TlsSecret, { host, now }: Expectation): Checked {
   if (first === undefined) return invalid('tls.crt has no certificate');
   const leaf = new X509Certificate(first);
   if (!leaf.checkPrivateKey(createPrivateKey(key!))) return invalid('tls.key is not the key of tls.crt');
-  createSecureContext({ cert: certificate, key }); // throws if OpenSSL would refuse to serve it, for example because the chain is damaged
+  createSecureContext({ cert: certificate, key }); // throws if OpenSSL would refuse to serve it, as with a damaged chain
   const [notBefore, notAfter] = validityOf(leaf);
   if (now < notBefore) return invalid(`it is not valid before ${leaf.validFrom}`);
   if (now >= notAfter) return invalid(`it was valid until ${leaf.validTo}`);
