@@ -128,7 +128,7 @@ export class Applier {
     await undefinedIf((error) => isNotFound(error) || isConflict(error), removal);
   }
 
-  /** Discards what is known of a deleted object. */
+  /** Discards the record of a deleted object. */
   forget(object: ClusterObject): void {
     this.verified.delete(objectKeyOf(object));
   }

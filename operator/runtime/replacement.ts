@@ -117,7 +117,7 @@ export class Replacement {
 
   /**
    * Finishes the replacement of an object if one is unfinished. Without this, a reader of the object would
-   * conclude that its content is lost.
+   * take its content for lost.
    *
    * @returns the object if it had to be created
    * @throws the error that prevents its creation
