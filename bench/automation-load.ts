@@ -17,12 +17,13 @@ const CREATES_AT_ONCE = 40;
 
 export const automations = typeOf('HubAutomation');
 
-/** What an operator needs that works on the hubs of {@link AutomationLoad}. */
+/** Settings of an operator that works on the stand-in hubs of {@link AutomationLoad}. */
 export const LOAD_SETTINGS = { ALLOW_LOCAL_HUBS: 'true' };
 
 /**
- * Automations `automation-0`, … of about 1 KB each, spread over light stand-ins of hubs (stand-in.mjs): with finalizers,
- * Secrets, WebSockets and objects in a hub, as every automation has them. Real hubs would take hours to write thousands.
+ * Automations `automation-0`, … of about 1 KB each, spread over lightweight stand-ins of hubs (stand-in.mjs).
+ * They have finalizers, Secrets, WebSockets and objects in a hub, as all automations do. Real hubs would take
+ * hours to write thousands.
  */
 export class AutomationLoad {
   private constructor(
@@ -31,7 +32,7 @@ export class AutomationLoad {
     private readonly standIns: readonly SandboxProcess[],
   ) {}
 
-  /** Starts the hubs, which end with this process. */
+  /** Starts the stand-in hubs, which end with this process. */
   static async start(sandbox: Sandbox, cluster: ApiClient, hubCount: number): Promise<AutomationLoad> {
     const hubs = new ExternalHubs(cluster, NAMESPACE);
     await hubs.createNamespace();
@@ -75,7 +76,7 @@ export class AutomationLoad {
     });
   }
 
-  /** Resolves with the generation that the change made. */
+  /** Changes an automation. Resolves with its new generation. */
   async change(index: number, edit: number): Promise<number> {
     const { metadata } = await this.cluster.request<CustomResource>({
       method: 'PATCH',
@@ -101,8 +102,8 @@ export class AutomationLoad {
   }
 
   /**
-   * Resolves when all are Ready, with the time at which the last one was (milliseconds, to the second). Rejects after
-   * `timeout` milliseconds.
+   * Resolves when all automations are Ready, with the time at which the last one became Ready (in
+   * milliseconds, to the second). Rejects after `timeout` milliseconds.
    */
   async untilReady(timeout: number): Promise<number> {
     for (const deadline = Date.now() + timeout; ;) {
@@ -111,7 +112,8 @@ export class AutomationLoad {
       const waiting = all.filter((item) => !isSettled(item));
       if (waiting.length === 0) return Math.max(...all.map(readyAt));
       if (Date.now() > deadline) throw new Error(`${waiting.length} automations are not Ready`);
-      // A list of thousands takes a processor for seconds, which the operator's figures must not contain.
+      // The polls have pauses: a list of thousands takes a processor for seconds, which would distort the
+      // operator's figures.
       await sleep(Math.max(1_000, 10 * (Date.now() - began)));
     }
   }
@@ -121,7 +123,7 @@ const readyOf = ({ status }: CustomResource) => status?.conditions?.find(({ type
 
 const readyAt = (resource: CustomResource): number => Date.parse(readyOf(resource)!.lastTransitionTime);
 
-/** Ready for the present generation. */
+/** Whether a resource is Ready for its current generation. */
 export function isSettled(resource: CustomResource): boolean {
   const { metadata } = resource;
   const ready = readyOf(resource);

@@ -1,4 +1,4 @@
-/** The parts of an automation that all benches measure with: two triggers, a condition and three actions. */
+/** The parts of the automation that all benches use: two triggers, a condition and three actions. */
 export const automationParts = (index: number) => ({
   alias: `Automation number ${index}`,
   triggers: [

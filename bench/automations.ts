@@ -7,24 +7,25 @@ import { scrapeStarting, sum } from './operator-metrics';
 import type { Figures } from './runtime';
 
 /**
- * What automations cost, measured on the shipped bundle against a real API server and real hubs. Times are ratios to
- * the plain floor: the same POSTs one after another by a bare loop, to a fresh hub, measured in turn with ours.
+ * Measures the cost of automations with the shipped bundle, a real API server and real hubs. Times are ratios
+ * to a floor: a bare loop that sends the same POSTs one after another to a fresh hub. Rounds of the loop and
+ * of the operator alternate.
  */
 
 const EDITS = 100;
-// Milliseconds.
+// Durations in milliseconds.
 const EDIT_DURATION = 10_000;
 const SETTLE_DURATION = 3_000;
 const OTHERS = 100;
 
-/** Bursts of `count`; `many` for what an operator finds at its start, and for one change among them. */
+/** Measures bursts of `count` automations, then a restart and single changes among `many` automations. */
 export async function benchAutomations(count: number, many: number, rounds: number): Promise<Figures> {
   const bench = await HubBench.start();
   try {
     const floors: number[] = [];
     const bursts: Burst[] = [];
     for (let round = 0; round < rounds; round++) {
-      // In turn, so that a machine that grows warm or busy does not speak for one of them.
+      // The order alternates, so that a machine that becomes warm or busy affects both measurements.
       const measures = [
         async () => floors.push(await floor(bench, count)),
         async () => bursts.push(await burst(bench, count)),
@@ -64,13 +65,13 @@ interface Burst {
   readonly milliseconds: number;
   readonly writes: number;
   readonly reloads: number;
-  /** Percent of the hub's. */
+  /** Processor time of the operator, in percent of the hub's. */
   readonly cpu: number;
-  /** Milliseconds. */
+  /** Processor time of the operator for each automation, in milliseconds. */
   readonly cpuForEach: number;
 }
 
-/** About 0.7 KB each. */
+/** An automation of about 0.7 KB. */
 export const automation = (index: number) => ({
   hubRef: { name: 'hub' },
   ...automationParts(index),
@@ -78,13 +79,13 @@ export const automation = (index: number) => ({
     'Switches the light when a person arrives, and sends a notification; one of very many equal automations.',
 });
 
-/** The payload that the operator sends. */
+/** The payload that the operator sends for an automation. */
 const body = (index: number) => {
   const { hubRef: _, ...rest } = automation(index);
   return { ...rest, mode: 'single', max_exceeded: 'warning' };
 };
 
-/** Milliseconds of the bare loop. */
+/** Returns the milliseconds that the bare loop takes. */
 export async function floor(bench: HubBench, count: number): Promise<number> {
   const hub = await bench.hub();
   const began = Date.now();
@@ -119,7 +120,7 @@ async function burst(bench: HubBench, count: number): Promise<Burst> {
   };
 }
 
-/** All unchanged: nothing may be written, to the hub or to the cluster. */
+/** Restarts the operator with unchanged automations. Nothing may be written, to the hub or to the cluster. */
 async function restart(bench: HubBench, hub: BenchHub, count: number): Promise<Figures> {
   const seen = await traffic(hub);
   const began = Date.now();
@@ -168,7 +169,10 @@ async function manyEdits(bench: HubBench, hub: BenchHub): Promise<Figures> {
   };
 }
 
-/** Scenes and scripts beside the automations: three files, none of which waits for another. */
+/**
+ * Creates scenes and scripts beside the automations. They are in three files of the hub, none of which waits
+ * for another.
+ */
 async function threeFiles(bench: HubBench, count: number): Promise<Figures> {
   const hub = await bench.hub();
   const { namespace } = hub;

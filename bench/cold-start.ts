@@ -9,13 +9,13 @@ import { ReleaseHost } from '../__tests__/cluster/release-host';
 import { repository } from '../sandbox/image/bundle';
 import type { Figures } from './runtime';
 
-/** Bytes: about those of an official program. */
+/** Size in bytes of a stand-in program, about that of an official one. */
 const SIZE = 80e6;
 
 /**
- * `make run` on a machine that has nothing in any cache, and again: from the start until all samples are Ready. A stand-in on this
- * machine has the place of the host of the official programs, with programs of about their size; all else comes from the package
- * registries.
+ * Measures `make run` from the start until all samples are Ready, first with empty caches and then a second
+ * time. A stand-in on this machine serves programs of about the official ones' size in place of their host;
+ * everything else comes from the package registries.
  */
 export async function benchColdStart(): Promise<Figures> {
   const host = await ReleaseHost.start(SIZE);
@@ -45,7 +45,7 @@ export async function benchColdStart(): Promise<Figures> {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       process.stdout.write(text);
       output += text;
-      // Printed with the table of all resources, when they are Ready.
+      // `make run` prints this together with the table of all resources, when all are Ready.
       if (text.includes('export KUBECONFIG=')) ready ??= Date.now();
     });
     const [code] = (await once(child, 'exit')) as [number | null];
@@ -71,7 +71,7 @@ export async function benchColdStart(): Promise<Figures> {
     };
   } finally {
     await host.stop();
-    // The files of modules are read-only.
+    // The files of the module cache are read-only, so Go itself has to remove them.
     await promisify(execFile)('go', ['clean', '-modcache'], { env: environment });
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   }

@@ -17,22 +17,26 @@ import { median } from './median';
 import type { Figures } from './runtime';
 
 const BUNDLE = join(__dirname, '..', 'build', 'kubectl-hub.cjs');
-/** One in this number is from a blueprint: the hub parses its whole file for each of these. */
+/** One automation in this many uses a blueprint. The hub parses its whole file for each of those. */
 const BLUEPRINT_INTERVAL = 200;
 const FIRST_ID = 1_699_999_999_999;
-/** Prints seconds as a line on the standard error: all, of the processor for the program, of the processor for the kernel. */
+/**
+ * A shell command that prints, as a line on standard error, the seconds that a program took: elapsed time,
+ * processor time of the program, processor time of the kernel for the program.
+ */
 const TIMED = 'TIMEFORMAT="%R %U %S"; time "$@"';
 const CREATES_AT_ONCE = 20;
 
-/** Milliseconds of one command, from its start to its end. */
+/** Times of one command in milliseconds, from its start to its end. */
 interface Time {
   readonly whole: number;
   readonly processor: number;
 }
 
 /**
- * What commands of `kubectl hub` cost as a whole, on a real hub with automations as its editor makes them: an export of
- * `exported` of them, and the status of `shown`, which were applied as they were exported.
+ * Measures commands of `kubectl hub` as a whole, on a real hub with automations as its editor writes them: an
+ * export of `exported` automations, and the status of `shown` automations that were applied as they were
+ * exported.
  */
 export async function benchCommands(exported: number, shown: number, rounds: number): Promise<Figures> {
   const bench = await HubBench.start();
@@ -85,7 +89,7 @@ export async function benchCommands(exported: number, shown: number, rounds: num
   }
 }
 
-/** Writes the file of the hub's editor, and has the hub load it. */
+/** Writes the file of the hub's automation editor, and makes the hub load it. */
 async function fill({ cluster }: HubBench, { namespace, client }: BenchHub, count: number): Promise<void> {
   const read = <T>(path: string) => cluster.request<T>({ method: 'GET', path });
   const { volumeClaim } = objectNames('hub');
@@ -107,7 +111,7 @@ const automation = (index: number) =>
     isFromBlueprint: index % BLUEPRINT_INTERVAL === 0,
   });
 
-/** Applies files of the export, which changes nothing in the hub. */
+/** Applies exported files, which changes nothing in the hub. */
 async function adopt(
   bench: HubBench,
   { namespace }: BenchHub,
@@ -127,7 +131,8 @@ async function adopt(
 
 async function timed(node: string, args: readonly string[]): Promise<Time> {
   const command = ['-c', TIMED, '-', node, ...args];
-  // With more certificate authorities than its own, Node.js 20 reads all of them at each start, also of an empty script.
+  // With NODE_EXTRA_CA_CERTS, Node.js 20 reads all certificate authorities at each start, even of an empty
+  // script.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
   const { stderr } = await promisify(execFile)('bash', command, { maxBuffer: 1e8, env });
   const [whole = NaN, user = NaN, kernel = NaN] = stderr.trim().split('\n').at(-1)!.split(' ').map(Number);

@@ -12,7 +12,10 @@ import { formProblem, withUploads } from '../operator/sync/integration/flow/run'
 import { problemText } from '../operator/sync/integration/flow/problem-text';
 import { HubBench } from './hub-bench';
 
-/** `make flows`: every config flow of the installed hub that needs no network and no device, in docs/reference. */
+/**
+ * `make flows`: writes a page of docs/reference that lists every config flow of the installed hub that needs
+ * no network and no device.
+ */
 
 const CALENDAR_TEXT = `BEGIN:VCALENDAR
 VERSION:2.0
@@ -25,14 +28,14 @@ SUMMARY:Example
 END:VEVENT
 END:VCALENDAR
 `;
-/** The only flow that needs no device and asks for a file imports a calendar. */
+/** An answer for the calendar import, the only flow without a device that asks for a file. */
 const CALENDAR: Value = {
   type: 'file',
   content: Buffer.from(CALENDAR_TEXT.replaceAll('\n', '\r\n')),
   fileName: 'example.ics',
 };
 
-/** A folder that the hub may read, with this file. */
+/** Placeholder for a folder that the hub may read and that contains this file. */
 const FOLDER = '{folder}';
 const FILE = `${FOLDER}/example.txt`;
 
@@ -62,7 +65,7 @@ const ANSWERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   statistics: { sampling_size: '20' },
 };
 
-/** By selector, a text that it accepts. */
+/** For each selector, a text that it accepts. */
 const BY_SELECTOR: Readonly<Record<string, string>> = {
   boolean: 'false',
   text: 'Example',
@@ -77,10 +80,15 @@ const BY_SELECTOR: Readonly<Record<string, string>> = {
   number: '1',
 };
 
-/** Integrations whose manifest promises to need nothing from outside: they are listed with any result. */
+/**
+ * Integrations whose manifest says that they need nothing outside the hub. They are listed with any result.
+ */
 const CALCULATING: ReadonlySet<unknown> = new Set(['calculated', 'assumed_state']);
 
-/** Neither network nor device is needed, although the manifest or a field looks like it, or their code is not loaded here. */
+/**
+ * Integrations that need neither network nor device, although their manifest or a field suggests it, or
+ * although this hub cannot load their code.
+ */
 const INDEPENDENT: ReadonlySet<string> = new Set([
   'color_extractor',
   'folder_watcher',
@@ -92,21 +100,21 @@ const INDEPENDENT: ReadonlySet<string> = new Set([
 /** Parts of a manifest by which the hub finds devices in the network or beside it. */
 const DISCOVERY = ['bluetooth', 'dhcp', 'homekit', 'mqtt', 'ssdp', 'usb', 'zeroconf'];
 
-/** A form with such a field asks for a device, or for an account at a service. */
+/** Names of fields that ask for a device, or for an account at a service. */
 const OUTSIDE =
   /(^|_)(host|hosts|ip|address|addresses|url|port|device|devices|path_usb|username|password|token|pin|api_key|mac|irk)($|_)/;
 
-/** The integration, or one that it needs, cannot be loaded by this hub. */
+/** Errors of a hub that cannot load the integration, or one that it depends on. */
 const NOT_INSTALLED = /^(Invalid handler specified|Failed dependencies)/;
 
 const MAX_STEPS = 10;
 
 interface Row {
   readonly domain: string;
-  /** Step ids; a menu with the option that was chosen. */
+  /** Step ids. A menu is followed by the option that was chosen. */
   readonly steps: readonly string[];
   readonly result: string;
-  /** The flow asks for something outside, or this hub cannot run it. */
+  /** Whether the flow asks for something outside the hub, or cannot run on this hub. */
   readonly isOutside: boolean;
 }
 
@@ -138,7 +146,7 @@ async function writeFlowsPage(page: string): Promise<void> {
   }
 }
 
-/** The table says which packages an integration lacks that does not work. */
+/** Adds to the row of an integration that does not work the packages that it lacks. */
 function withMissing(row: Row, missing: readonly string[]): Row {
   if (row.result === 'works' || missing.length === 0) return row;
   return {
@@ -148,8 +156,9 @@ function withMissing(row: Row, missing: readonly string[]): Row {
 }
 
 /**
- * Helpers, integrations that calculate or assume what they show, and those that talk neither to a cloud nor to devices
- * that the hub finds: the hub says so of each. Whether one of the last needs a device all the same is seen from its forms.
+ * Returns helpers, integrations that calculate or assume their states, and those that use neither a cloud nor
+ * discovered devices, all according to the hub. The forms of the last group show whether they need a device
+ * after all.
  */
 async function candidates({ rest, connection }: HubClient): Promise<readonly Candidate[]> {
   const flows = await rest.get<readonly string[]>('/api/config/config_entries/flow_handlers');
@@ -170,7 +179,7 @@ async function candidates({ rest, connection }: HubClient): Promise<readonly Can
     .sort((a, b) => (a.domain < b.domain ? -1 : 1));
 }
 
-/** One row for a flow, or one for each option of its first menu. */
+/** Returns one row for a flow, or one for each option of its first menu. */
 async function rowsOf(client: HubClient, domain: string, folder: string): Promise<readonly Row[]> {
   const first = await run(client, domain, folder, []);
   if (!first.options) return [first.row];
@@ -236,7 +245,10 @@ async function run(
   }
 }
 
-/** What a step means for the flow; undefined: it goes on. The entry that was made is removed. */
+/**
+ * Returns the outcome of a flow at this step, or undefined when the flow continues. An entry that the flow
+ * created is removed.
+ */
 async function endOf(client: HubClient, domain: string, step: FlowStep): Promise<string | undefined> {
   const hasErrors = step.type === 'form' && Object.keys(step.errors ?? {}).length > 0;
   if (['menu', 'progress', 'progress_done', 'external_done'].includes(step.type)) return undefined;

@@ -14,8 +14,8 @@ interface ConfigMap extends ClusterObject {
 }
 
 /**
- * Hubs whose pods never run, since the cluster has no node, with a HubConfiguration each: the operator writes only the
- * objects of the hub.
+ * Hubs with a HubConfiguration each. Their pods never run, since the cluster has no node, so the operator
+ * writes only the objects of the hub.
  */
 export class ConfigurationLoad {
   private constructor(
@@ -52,7 +52,7 @@ export class ConfigurationLoad {
     });
   }
 
-  /** How many ConfigMaps do not have the configuration of the present spec. */
+  /** Counts the ConfigMaps that do not have the configuration of the current spec. */
   async missed(): Promise<number> {
     const haveMissed = await Promise.all(
       this.names.map(async (name) => {

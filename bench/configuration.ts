@@ -7,12 +7,12 @@ import { scrapeStarting, sum } from './operator-metrics';
 import type { Figures } from './runtime';
 
 const POLL = 25;
-/** Milliseconds after which the operator has rested: its process for texts has ended. */
+/** Milliseconds after which the operator is idle and its process for parsing has ended. */
 const REST = 30_000;
 
 /**
- * Changes of a HubConfiguration, one after another, each from the request to the API server until the hub has the new
- * entity. None of them restarts the hub.
+ * Measures changes of a HubConfiguration, one after another, from the request to the API server until the hub
+ * has the new entity. None of the changes restarts the hub.
  */
 export async function benchConfiguration(rounds: number): Promise<Figures> {
   const bench = await HubBench.start();
@@ -46,8 +46,8 @@ const PACKAGES = 120;
 const CONFIG_MAPS = 6;
 
 /**
- * A home of packages in ConfigMaps, beside the hub of before: one package changes again and again, and the memory of the operator
- * is read when it has rested.
+ * Measures a configuration in packages, each in a ConfigMap. One package changes repeatedly, then the memory
+ * of the idle operator is read. The hub of the previous measurement is still there.
  */
 async function benchParts(bench: HubBench, size: string, bytes: number, rounds: number): Promise<Figures> {
   const before = await memoryAtRest(bench);
@@ -93,13 +93,13 @@ async function benchParts(bench: HubBench, size: string, bytes: number, rounds: 
 
 const processorSeconds = (metrics: string): number => sum(metrics, 'process_cpu_seconds_total');
 
-/** Bytes. */
+/** Returns the memory of the idle operator in bytes. */
 async function memoryAtRest(bench: HubBench): Promise<number> {
   await sleep(REST);
   return sum(await scrapeStarting(bench.operator), 'process_resident_memory_bytes');
 }
 
-/** A package with automations in the words of a home. */
+/** A package with automations like those of a real home. */
 function packageOf(index: number, bytes: number): string {
   let text = `input_boolean:\n  room_${index}: {name: Room ${index}}\nautomation:\n`;
   for (let number = 0; text.length < bytes; number++)

@@ -7,13 +7,16 @@ import { progressOf } from './progress';
 import type { Figures } from './runtime';
 
 /**
- * What automations cost that are delivered as files, on the shipped bundle against a real API server and real hubs, beside the
- * plain floor of the API (automations.ts) and that of the cluster in the same run.
+ * Measures the cost of automations that are delivered as files, with the shipped bundle, a real API server
+ * and real hubs. The same run measures the floor of the API (automations.ts) and that of the cluster.
  */
 
 const progress = progressOf('delivery');
 
-/** Bursts of `count` and of `many`, and one change among them. The floor is one of `floorCount`. */
+/**
+ * Measures bursts of `count` and of `many` automations, and one change in each. The floor is measured with
+ * `floorCount` automations.
+ */
 export async function benchDelivery(count: number, many: number, floorCount: number): Promise<Figures> {
   const bench = await HubBench.start();
   try {
@@ -57,7 +60,7 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
   while ((await hub.client.entities.running(entity))?.['description'] !== 'changed') await sleep(10);
   const change = Date.now() - changed;
   progress('the change is in use');
-  hub.client.close(); // an idle hub disturbs the next less than the removal of all that is in it
+  hub.client.close(); // an idle hub disturbs the next measurement less than its removal would
   const name = (what: string) => `${count}: ${what}`;
   return {
     [name('all Ready after the last was accepted, s')]: seconds(took),
@@ -74,7 +77,7 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
   };
 }
 
-/** Milliseconds. */
+/** Returns milliseconds for each automation. */
 const share = (total: number, count: number): number => Math.round((total / count) * 10_000) / 10;
 
 const ratio = (value: number, floorValue: number): number => Math.round((100 * value) / floorValue) / 100;

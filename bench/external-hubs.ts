@@ -8,7 +8,7 @@ import { typeOf } from './resource-type';
 
 const hubs = typeOf('Hub');
 
-/** External Hubs of a namespace, each with the Secret of its token. */
+/** External Hubs of a namespace, each with the Secret that holds its token. */
 export class ExternalHubs {
   constructor(
     private readonly cluster: ApiClient,
@@ -37,7 +37,7 @@ export class ExternalHubs {
     });
   }
 
-  /** Only asks for it: the operator removes its finalizer. */
+  /** Requests the deletion only: the operator removes its finalizer later. */
   async remove(name: string): Promise<void> {
     await this.cluster.request({ method: 'DELETE', path: pathOf(hubs, this.namespace, name) });
     const path = pathOf(builtin.Secret, this.namespace, `${name}-token`);

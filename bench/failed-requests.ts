@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperatorProcess } from '../sandbox/operator-process';
 import { scrape, sum } from './operator-metrics';
 
-/** What a code means at any time under the load of the soak. */
+/** Meaning of a status code that may occur at any time during the soak. */
 const ALWAYS: Readonly<Record<string, string>> = {
   '<error>': 'the connection was reset',
   '404': 'the automation was deleted meanwhile',
   '409': 'the object was changed or deleted meanwhile',
   '410': 'the watch was interrupted for too long',
 };
-/** The meaning while the API server is killed and starts, and at no other time. */
+/** Meaning of a status code that may occur only while the API server is killed or starts. */
 const WHILE_RESTARTING: Readonly<Record<string, string>> = {
   '401': 'the API server starts: it has no keys yet',
   '403': 'the API server starts: it has not read the roles yet',
@@ -18,12 +18,15 @@ const WHILE_RESTARTING: Readonly<Record<string, string>> = {
   '503': 'the API server starts or ends',
   '504': 'the API server ends',
 };
-// Milliseconds.
+// Durations in milliseconds.
 const SAMPLE_INTERVAL = 1_000;
-/** A server that answers has not read everything yet, and a request from before ends as late as this. */
+/**
+ * A restart explains failures up to this much later: a server that answers may not have read everything yet,
+ * and a request from before the restart may still be open.
+ */
 const AFTERMATH = 10_000;
 
-/** The failed requests of an operator by their codes, each with what explains it at the time at which it failed. */
+/** Failed requests of an operator by status code, each with its cause at the time of the failure. */
 export class FailedRequests {
   private readonly causes = new Map<string, number>();
   private readonly others = new Map<string, number>();
@@ -32,7 +35,7 @@ export class FailedRequests {
 
   constructor(private readonly operator: OperatorProcess) {}
 
-  /** Runs a restart of the API server: what fails meanwhile and soon after is explained by it. */
+  /** Runs a restart of the API server. Failures during the restart and soon after it are explained by it. */
   async during(restart: () => Promise<void>): Promise<void> {
     this.restartingUntil = Infinity;
     await restart();
@@ -47,12 +50,12 @@ export class FailedRequests {
     }
   }
 
-  /** `<count> × <code>: <cause>`, … */
+  /** The explained failures as text: `<count> × <code>: <cause>`, … */
   explained(): string {
     return format(this.causes);
   }
 
-  /** Empty: each failure is explained. */
+  /** The failures without a cause as text; empty when every failure is explained. */
   unexplained(): string {
     return format(this.others);
   }

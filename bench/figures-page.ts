@@ -3,11 +3,11 @@ import { basename, join } from 'node:path';
 import { hostileScenarios } from './hostile-input';
 
 interface Bench {
-  /** Paragraphs: conditions and method. */
+  /** Paragraphs about the conditions and the method. */
   readonly about: string;
-  /** Absent: `make bench` with its name. */
+  /** The command that measures the figures. Default: `make bench` with the name of the bench. */
   readonly command?: string;
-  /** The value to reach, by figure. */
+  /** The bar that each figure has to reach. */
   readonly bars: Readonly<Record<string, string>>;
 }
 
@@ -20,7 +20,7 @@ const runtimeBars = {
   'peak RSS, MB': '< 256, the limit of the container',
 };
 
-/** The page has them in this order. */
+/** The benches in the order of the page. */
 const benches: Readonly<Record<string, Bench>> = {
   runtime: {
     about:
@@ -199,7 +199,7 @@ const benches: Readonly<Record<string, Bench>> = {
   },
 };
 
-/** Writes docs/reference/figures.md from all results that are kept. */
+/** Writes docs/reference/figures.md from all stored results. */
 export async function writeFiguresPage(results: string, page: string): Promise<void> {
   const kept = (await readdir(results)).filter((file) => file.endsWith('.json'));
   const names = Object.keys(benches).filter((name) => kept.includes(`${name}.json`));
@@ -216,7 +216,7 @@ async function section(name: string, file: string): Promise<string> {
   const figures = JSON.parse(await readFile(file, 'utf8')) as Record<string, number | string>;
   const { about, command = `make bench NAME=${name}`, bars } = benches[name]!;
   const rows = Object.entries(figures).map(
-    // Else the label `<error>` of a metric is a tag of HTML.
+    // Unescaped, the label `<error>` of a metric would be an HTML tag.
     ([figure, value]) =>
       `| ${figure} | ${String(value).replaceAll(/<(?=\w)/g, '&lt;')} | ${bars[figure] ?? ''} |`,
   );

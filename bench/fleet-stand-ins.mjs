@@ -1,4 +1,5 @@
-// Light stand-ins of hubs (stand-in.mjs) at these ports, all in one process: each is a copy of the module with a state of its own.
+// Runs lightweight stand-ins of hubs (stand-in.mjs) at the given ports, all in one process. Each stand-in is
+// a copy of the module with its own state.
 
 for (const port of process.argv.slice(2)) {
   process.env.SETUP_PORT = port;

@@ -11,23 +11,27 @@ import { progressOf } from './progress';
 import type { Figures } from './runtime';
 
 /**
- * One operator with hundreds of hubs: its memory, its start, a change in all hubs, hubs that hang, and another leader. The hubs are
- * light stand-ins outside of the cluster, ten in a process (fleet-stand-ins.mjs).
+ * Measures one operator with hundreds of hubs: its memory, its start, a change in all hubs, hubs that hang,
+ * and a change of the leader. The hubs are lightweight stand-ins outside of the cluster, ten in a process
+ * (fleet-stand-ins.mjs).
  */
 
 const NAMESPACES = 10;
 const RESOURCES = 50;
 const HUBS_OF_PROCESS = 10;
-// Milliseconds.
+// Durations in milliseconds.
 const REST_DURATION = 30_000;
 const SCRAPE_INTERVAL = 1_000;
-/** Under the default limit, 300 hubs leave the operator too little room to collect its garbage. */
+/**
+ * Memory limit in bytes. With the default limit and 300 hubs, too little of the heap is free for garbage
+ * collection.
+ */
 const CONTAINER_MEMORY = 608 * 2 ** 20;
 const OPERATOR: OperatorOptions = {
   settings: { LOG_LEVEL: 'warn', ALLOW_LOCAL_HUBS: 'true' },
   memory: CONTAINER_MEMORY,
 };
-/** To reach. */
+/** Figures to reach. */
 const BARS: Readonly<Record<string, number>> = {
   'memory of the operator, MiB': 320,
   'writes at rest, in 30 s': 0,
@@ -56,7 +60,7 @@ export async function benchFleet(count: number, minutes: number): Promise<Figure
   try {
     const left = deadline - Date.now();
     const course = measure(bench, processes, count, { figures, deadline });
-    course.catch(() => undefined); // it may fail after the time is up
+    course.catch(() => undefined); // a failure after the deadline must not be unhandled
     await Promise.race([
       course,
       sleep(left).then(() => {
@@ -147,7 +151,7 @@ async function allReady(bench: HubBench, namespaces: number, deadline: number): 
     await bench.untilReady(`home-${index}`, 'HubAutomation', deadline - Date.now());
 }
 
-/** Seconds until a process has reconciled the automations of all hubs. */
+/** Returns the seconds until a process has reconciled the automations of all hubs. */
 async function untilAllLookedAt(operator: OperatorProcess, hubs: number, began: number): Promise<number> {
   const looked = async () =>
     sum(
@@ -155,7 +159,8 @@ async function untilAllLookedAt(operator: OperatorProcess, hubs: number, began: 
       'controller_runtime_reconcile_total',
       /controller="HubAutomation".*result="success"/,
     );
-  // A scrape counts all resources by their state, which the operator's start must not contain many times.
+  // Each scrape makes the operator count all resources by their state, so frequent scrapes would slow down
+  // its start.
   while ((await looked()) < hubs * RESOURCES) await sleep(SCRAPE_INTERVAL);
   return seconds(Date.now() - began);
 }
@@ -167,14 +172,17 @@ async function restarted(bench: HubBench, hubs: number): Promise<number> {
   return untilAllLookedAt(bench.operator, hubs, began);
 }
 
-/** Writes to the cluster, but for those of the lease. */
+/** Counts writes to the cluster except those of the lease. */
 async function writesAtRest(bench: HubBench): Promise<number> {
   const before = await bench.writes();
   await sleep(REST_DURATION);
   return (await bench.writes()) - before;
 }
 
-/** Seconds from the last change of one line in `count` resources of each hub until all hubs have been written to. */
+/**
+ * Changes one line in `count` resources of each hub. Returns the seconds from the last change until all hubs
+ * have been written to.
+ */
 async function changeAll(
   bench: HubBench,
   hubs: readonly FleetHub[],
@@ -194,7 +202,7 @@ async function changeAll(
 async function otherLeader(bench: HubBench, hubs: number): Promise<number> {
   const standby = await startOperator(bench.sandbox, { ...OPERATOR, name: 'standby' });
   while ((await scrapeStarting(standby)) === '') await sleep(100);
-  await sleep(10_000); // its cache is complete
+  await sleep(10_000); // by then the cache of the standby is complete
   const former = bench.operator;
   const began = Date.now();
   await former.process.stop();
@@ -211,7 +219,7 @@ async function residentMemory({ process: { pid } }: OperatorProcess): Promise<nu
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1_024);
 }
 
-/** As many at once as the API server takes well. */
+/** Runs as many requests in parallel as the API server handles well. */
 async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   const run = async () => {

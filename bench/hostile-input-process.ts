@@ -20,18 +20,22 @@ import { issueCertificate } from '../operator/webhook/certificate/issue';
 import { review } from '../operator/webhook/review';
 import { AdmissionServer } from '../operator/webhook/server';
 
-// The parts of the operator that read foreign input, with as much memory held as an operator with 1,000 resources has. A
-// process of its own, with the memory settings of the operator: `hostile-input-process SCENARIO URL COUNT SECONDS`. It prints figures as JSON.
+// Runs the parts of the operator that read untrusted input, with as much memory in use as in an operator with
+// 1,000 resources. Runs as a separate process with the memory settings of the operator:
+// `hostile-input-process SCENARIO URL COUNT SECONDS`. Prints figures as JSON.
 
 favorMemory();
 const [scenario = '', url = '', count = '0', seconds = '0'] = process.argv.slice(2);
 const end = Date.now() + Number(seconds) * 1_000;
 const AT_ONCE = 10;
-/** Milliseconds of the other process for a text: the figures are those of this one. */
+/**
+ * Time limit in milliseconds of the child process that parses a text. The figures are those of this process,
+ * not of that one.
+ */
 const TEXT_TIME = 500;
 const log = createLogger('error');
 
-/** About 42 MB. */
+/** About 42 MB of objects, like the cache of an operator. */
 const held = Array.from({ length: 45 * 10_240 }, (_, index) => ({
   index,
   other: index,
@@ -39,7 +43,10 @@ const held = Array.from({ length: 45 * 10_240 }, (_, index) => ({
 }));
 
 const TICK = 20;
-/** Milliseconds in which nothing else could run, on a machine that has nothing else to do: not more than the processor time. */
+/**
+ * Longest time in milliseconds in which the event loop was blocked. The processor time is an upper bound, so
+ * that other load on the machine does not count.
+ */
 let longestPause = 0;
 let peakHeap = 0;
 let last = performance.now();
@@ -66,7 +73,7 @@ const restOf = (untrusted: boolean) =>
     redact: (text) => text,
   });
 
-/** The outcome of what a hostile hub answered: only an error that the operator can name, or an answer. */
+/** Counts the outcome of an answer of a hostile hub. Any error except a HubError ends the process. */
 async function attempt(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
@@ -93,7 +100,7 @@ async function overConnection(): Promise<void> {
   rest.close();
 }
 
-/** Each is the client of another hub, and stays open. */
+/** Each client belongs to another hub, and stays open. */
 async function keptList(): Promise<void> {
   const client = new HubClient({
     url,
@@ -106,7 +113,7 @@ async function keptList(): Promise<void> {
   await attempt(() => client.registries.area.entries());
 }
 
-/** Prints its port, and serves until it is told to end by a signal. */
+/** Prints the port, and serves until a signal ends the process. */
 async function webhook(): Promise<void> {
   const state = { othersWithIdentity: () => [], secretsOf: () => undefined };
   const server = await AdmissionServer.listen(0, '127.0.0.1', {
@@ -124,7 +131,7 @@ async function webhook(): Promise<void> {
   await server.close();
 }
 
-/** Objects of 1.4 MiB, as a watch sends them; the cache keeps the last state of six. */
+/** Objects of 1.4 MiB, as a watch sends them. The cache keeps the last state of six objects. */
 async function objects(): Promise<void> {
   const kept = new Map<string, ClusterObject>();
   const type = { group: 'hub-operator.dev', version: 'v1', plural: 'hubautomations', kind: 'HubAutomation' };
@@ -153,10 +160,10 @@ async function objects(): Promise<void> {
   if (kept.size !== Math.min(6, Number(count))) throw new Error(`${kept.size} objects were kept`);
 }
 
-/** The most that one text costs this process: milliseconds of processor time, and bytes of the heap. */
+/** Highest cost of one text for this process: processor time in milliseconds, and heap in bytes. */
 const costOfText = { time: 0, heap: 0 };
 
-/** Configurations of random shapes, each of a hub of its own. */
+/** Configurations of random shapes, each of a different hub. */
 async function foreignTexts(): Promise<void> {
   const texts = new BoundedTexts({
     clock: systemClock,
@@ -174,7 +181,7 @@ async function foreignTexts(): Promise<void> {
     const generated = await hub.generate({ configuration: text, hasSecrets: true });
     if (generated.type === 'done') answered += 1;
     else refused += 1;
-    secretUsesTask.inPlace?.({ 'configuration.yaml': text }); // the webhook
+    secretUsesTask.inPlace?.({ 'configuration.yaml': text }); // the webhook parses in place
     const { system, user } = process.cpuUsage(before.usage);
     costOfText.time = Math.max(costOfText.time, (system + user) / 1_000);
     const heap = Math.max(peakHeap, process.memoryUsage().heapUsed) - before.heap;

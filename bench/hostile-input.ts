@@ -14,8 +14,9 @@ import { hostileTexts } from './hostile-texts';
 import type { Figures } from './runtime';
 
 /**
- * What a hostile hub, pod or user can do to the memory and the time of the operator: the parts that read foreign input, on the
- * Node.js and with the flags and the environment of the image, as a process of their own.
+ * Measures the effect of a hostile hub, pod or user on the memory and the time of the operator. The parts
+ * that read untrusted input run in a separate process, on the Node.js and with the flags and the environment
+ * of the image.
  */
 
 export const hostileScenarios = [
@@ -28,25 +29,25 @@ export const hostileScenarios = [
   'objects',
   'texts',
 ] as const;
-/** The time of each scenario in the bench. */
+/** Time limit of each scenario in the bench. */
 const MOST_SECONDS = 40;
 type HostileScenario = (typeof hostileScenarios)[number];
 
 interface HostileFigures {
-  /** Answers that were read, and refused ones. */
+  /** Numbers of answers that were read, and of answers that were refused. */
   readonly answered: number;
   readonly refused: number;
-  /** Milliseconds in which nothing else could run. */
+  /** Longest time in milliseconds in which the event loop was blocked. */
   readonly longestPause: number;
-  /** Bytes. */
+  /** Highest use of the heap, in bytes. */
   readonly peakHeap: number;
-  /** The most that one text cost: milliseconds of processor time, and bytes of the heap. */
+  /** Highest cost of one text: processor time in milliseconds, and heap in bytes. */
   readonly costOfText?: { readonly time: number; readonly heap: number };
 }
 
 /**
  * @param seconds after which no further repetition begins
- * @throws Error the process ended: the message is the end of its output
+ * @throws Error the process ended; the message is the end of its output
  */
 export async function runHostileInput(
   scenario: HostileScenario,
@@ -77,7 +78,10 @@ export async function runHostileInput(
   }
 }
 
-/** The program that reads texts, and the texts: to make these takes more memory than an operator has. */
+/**
+ * Writes the program that parses texts, and the texts. Making the texts takes more memory than an operator
+ * has.
+ */
 async function writeTexts(directory: string, count: number): Promise<void> {
   const program = await bundled(join(repository, 'operator', 'text-tasks.ts'));
   await writeFile(join(directory, 'text-program.cjs'), program);
@@ -96,14 +100,14 @@ async function figuresOf(child: ChildProcessWithoutNullStreams): Promise<Hostile
   return JSON.parse(printed.trim().split('\n').at(-1)!) as HostileFigures;
 }
 
-/** Posts to the port that the process prints, then ends it. */
+/** Posts to the port that the process prints, then ends the process. */
 async function postTo(child: ChildProcessWithoutNullStreams, count: number, end: number): Promise<void> {
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   await postReviews((JSON.parse(line) as { port: number }).port, count, end);
   child.kill('SIGTERM');
 }
 
-/** @param count how often each is repeated, as far as the time suffices */
+/** @param count number of repetitions of each scenario, within the time limit */
 export async function benchHostileInput(count: number): Promise<Figures> {
   const figures: Record<string, number | string> = { 'repetitions, at most': count };
   for (const scenario of hostileScenarios) {

@@ -24,15 +24,16 @@ import { typeOf } from './resource-type';
 import type { Figures } from './runtime';
 
 /**
- * The operator as it ships, with its lease, its probes and its webhook, while hostile hubs, a pod and a user do what they can:
- * whether another hub's resources wait. The hub that they wait for is a light stand-in.
+ * Runs the operator as it ships, with its lease, its probes and its webhook, while hostile hubs, a pod and a
+ * user attack it. Measures whether resources of another hub have to wait. That other hub is a lightweight
+ * stand-in.
  */
 
 const NAMESPACE = 'hostile';
 const automations = typeOf('HubAutomation');
 const OPERATOR_NAMESPACE = 'hub-operator';
 const PLACES = ['rest', 'first-frame', 'later-frame'] as const;
-/** Hubs of each place. */
+/** Number of hostile hubs for each place of attack. */
 const HUBS = 10;
 const LARGE = 6;
 const AUTOMATION = {
@@ -41,9 +42,9 @@ const AUTOMATION = {
   triggers: [{ trigger: 'time', at: '12:00:00' }],
   actions: [{ delay: 1 }],
 };
-/** Creations before the floods: how long one takes on this machine now. */
+/** Creations before the attack, which show how long one takes on this machine. */
 const ROUNDS_BEFORE = 20;
-// Milliseconds.
+// Intervals in milliseconds.
 const POLL = 20;
 const PROBE_INTERVAL = 500;
 const READY_TIMEOUT = 120_000;
@@ -140,7 +141,7 @@ const round = (value: number): number => Math.round(value * 10) / 10;
 const pair = (times: readonly number[]): string =>
   `${Math.round(median(times))}, ${Math.round(Math.max(...times))}`;
 
-/** The most memory that the process had so far, in bytes (Linux). */
+/** Highest memory use of the process so far, in bytes (Linux). */
 async function peakMemory(operator: OperatorProcess): Promise<number> {
   const status = await readFile(`/proc/${operator.process.pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) * 1_024;
@@ -151,19 +152,19 @@ interface LeaseSpec {
   readonly renewTime: string;
 }
 
-/** Objects in the cluster, and questions about them. */
+/** Creates objects in the cluster, and reads their state. */
 class Load {
   private created = 0;
 
   constructor(private readonly cluster: ApiClient) {}
 
-  /** 1.4 MiB of the content that takes the most memory. */
+  /** Adds an object of 1.4 MiB with the content that takes the most memory. */
   async addLarge(name: string): Promise<void> {
     const actions = [{ x: Array.from({ length: 450_000 }, () => ({})) }];
     await this.create(name, { ...AUTOMATION, actions });
   }
 
-  /** Milliseconds until a new automation of the usual hub is Ready. */
+  /** Returns the milliseconds until a new automation of the well-behaved hub is Ready. */
   async creation(): Promise<number> {
     const name = `usual-${this.created++}`;
     const began = performance.now();
@@ -181,7 +182,7 @@ class Load {
     return (await this.cluster.request<{ spec: LeaseSpec }>({ method: 'GET', path })).spec;
   }
 
-  /** How many of the large ones have the reason that they cannot be processed. */
+  /** Counts the large objects whose condition says that they cannot be processed. */
   async largeTold(): Promise<number> {
     const names = Array.from({ length: LARGE }, (_, index) => `large-${index}`);
     const conditions = await Promise.all(names.map((name) => this.ready(name)));
@@ -200,11 +201,11 @@ class Load {
   }
 }
 
-/** Asks the probes as a kubelet does, and looks at the lease, until it is stopped. */
+/** Polls the probes as a kubelet does, and reads the lease, until it is stopped. */
 class Watch {
   probes = 0;
   failed = 0;
-  /** Milliseconds. */
+  /** In milliseconds. */
   longestProbe = 0;
   oldestLease = 0;
   private isStopped = false;

@@ -4,23 +4,27 @@ import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 
-// Programs that attack the operator with JSON of the worst content: what a byte limit alone does not bound.
+// Programs that attack the operator with the worst possible JSON: content whose cost a byte limit alone does
+// not bound.
 
 const MIB = 1_024 * 1_024;
 const AT_ONCE = 10;
 
-/** Many values whose keys differ, which take the most memory. */
+/** Many objects with different keys, which take the most memory. */
 const manyKeys = (count: number, value: string): Buffer =>
   Buffer.from(`[${Array.from({ length: count }, (_, index) => `{"${index}":"${value}"}`).join(',')}]`);
 
-/** Each message is an event of no subscription. */
+/** Many events that belong to no subscription. */
 const manyEvents = Buffer.from(`[${Array(230_000).fill('{"type":"event"}').join(',')}]`);
 
-/** Areas with a field of their own each, which take the most memory: ten of them may arrive at once. */
+/**
+ * Areas with an additional field of a different name each, which take the most memory. Ten such lists may
+ * arrive at the same time.
+ */
 const manyAreas = Buffer.from(
   `[${Array.from({ length: 15_000 }, (_, index) => `{"area_id":"${index}","name":"${'x'.repeat(80)}","${index}":1}`).join(',')}]`,
 );
-/** The message that answers a command with this text. */
+/** The message that answers a command with this text as its result. */
 const resultOf = (id: number, result: Buffer): Buffer =>
   Buffer.concat([
     Buffer.from(`{"id":${id},"type":"result","success":true,"result":`),
@@ -30,11 +34,11 @@ const resultOf = (id: number, result: Buffer): Buffer =>
 
 const tooMany = Buffer.from(`[${'{},'.repeat(4 * MIB - 30)}{}]`);
 const UNASKED = 1_000_000;
-/** A message with more values than are read; two with many messages. */
+/** One message with more values than the operator reads, and two that contain many messages. */
 const frames = [resultOf(UNASKED, tooMany), manyKeys(230_000, 'x'.repeat(28)), manyEvents];
-/** A message with as many values as are just read. */
+/** A message with the largest number of values that the operator still reads. */
 const largest = resultOf(UNASKED, manyKeys(230_000, 'x'.repeat(28)));
-/** Answers with more values than are read, and with as many as are just read. */
+/** Answers with more values than the operator reads, and with the largest number that it still reads. */
 const answers = [tooMany, manyKeys(33_000, 'x'.repeat(100))];
 
 const core = {
@@ -47,9 +51,12 @@ const core = {
   unit_system: {},
 };
 
-/** Answers as a hub until the operator is to be hurt: its answers, the first message or each after the authentication. */
+/**
+ * Answers as a normal hub except at the place of the attack: answers over REST, the first message, or each
+ * message after the authentication.
+ */
 export class HostileHub {
-  /** Answers and messages that were sent to hurt. */
+  /** Number of hostile answers and messages that were sent. */
   floods = 0;
 
   private constructor(
@@ -57,7 +64,10 @@ export class HostileHub {
     private readonly sockets: WebSocketServer,
   ) {}
 
-  /** @param place `first-frame`, `later-frame`, `kept-lists`; any other: the answers over REST */
+  /**
+   * @param place `first-frame`, `later-frame` or `kept-lists`; any other value attacks with the answers over
+   * REST
+   */
   static async start(place: string, { withLargest = false } = {}): Promise<HostileHub> {
     const sent = withLargest ? [...frames, largest] : frames;
     const inFrames = place.endsWith('-frame') || place === 'kept-lists';
@@ -110,12 +120,12 @@ function reviewOf(size: number): string {
   return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"x","kind":{"group":"hub-operator.dev","kind":"HubAutomation"},"operation":"CREATE","object":${object}}}`;
 }
 
-/** Longer than a body may be, and as long as it may be. */
+/** A body that is longer than the webhook accepts, and one that is just short enough. */
 const reviews = [reviewOf(6_000_000), reviewOf(4_000_000)];
 
 /**
- * POSTs so many reviews of 6 and 4 MB to the webhook at a port of this machine, ten in parallel, without a credential. Returns
- * their number, which is smaller when the time ends before.
+ * POSTs `count` reviews of 6 and 4 MB to the webhook at a port of this machine, ten in parallel, without a
+ * credential. Returns the number of reviews that were sent, which is smaller when the time ends before.
  */
 export async function postReviews(port: number, count: number, end = Infinity): Promise<number> {
   let left = count;
@@ -131,7 +141,7 @@ export async function postReviews(port: number, count: number, end = Infinity): 
         agent: false,
       };
       const outgoing = request(options, (response) => response.resume().once('close', resolve));
-      outgoing.on('error', () => resolve()); // the rest of a body that is too long is not read
+      outgoing.on('error', () => resolve()); // the webhook does not read the rest of a body that is too long
       outgoing.end(reviews[left % reviews.length]);
     });
   const one = async () => {

@@ -1,18 +1,29 @@
-/** Configurations of random shapes over the grammar of YAML: what a person who may write a HubConfiguration can send. */
+/**
+ * Configurations of random shapes over the grammar of YAML, which a user who may write a HubConfiguration can
+ * send.
+ */
 
-/** Characters: just short enough to be read in place, a large one, and the largest that the schema takes. */
+/**
+ * Sizes in characters: just short enough to be parsed in place, a large one, and the largest that the schema
+ * accepts.
+ */
 const SIZES = [8_000, 128_000, 524_000];
 const SHAPES = 20;
-/** Another one finds other shapes. */
+/** The seed of the random shapes. */
 const SEED = Number(process.env['SEED'] ?? 814_704_581);
 
-/** A text, and the number of its shape: how often it uses each production. */
+/**
+ * A text and the number of its shape. A shape determines how often each production of the grammar is used.
+ */
 interface HostileText {
   readonly shape: number;
   readonly text: string;
 }
 
-/** Shapes in all sizes, the small ones first. @param most texts */
+/**
+ * Generates shapes in all sizes, the small ones first.
+ * @param most number of texts
+ */
 export function* hostileTexts(most: number): Generator<HostileText> {
   let count = 0;
   for (const size of SIZES)
@@ -22,7 +33,7 @@ export function* hostileTexts(most: number): Generator<HostileText> {
     }
 }
 
-/** Mulberry32: the same numbers for the same seed. */
+/** The generator Mulberry32, which gives the same numbers for the same seed. */
 function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -35,18 +46,21 @@ function random(seed: number): () => number {
 
 type Production = (depth: number) => string;
 
-/** One shape: the weights of the productions are random, most of them small, so that a few make up the text. */
+/**
+ * The weights of the productions. They are random and most of them are small, so that a few productions make
+ * up the text.
+ */
 class Shape {
   private readonly next: () => number;
   private readonly nodes: readonly (readonly [weight: number, production: Production])[];
   private readonly lines: readonly (readonly [weight: number, line: () => string])[];
-  /** Items of a collection, at most. */
+  /** Highest number of items in a collection. */
   private readonly width: number;
   private readonly depth: number;
   private readonly indents: boolean;
   private anchors = 0;
   private keys = 0;
-  /** Nodes that are still made: a deep and wide shape would not end. */
+  /** Number of nodes that may still be made, without which a deep and wide shape would not end. */
   private left = 0;
 
   constructor(seed: number) {
@@ -131,7 +145,7 @@ class Shape {
     return items.join(separator);
   }
 
-  /** Wide collections are rare, or they would fill the text before anything is nested. */
+  /** Wide collections are rare, because otherwise they would fill the text before anything is nested. */
   private few(): number {
     return this.next() < 0.2 ? this.width : 4;
   }

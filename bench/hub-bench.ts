@@ -30,28 +30,28 @@ const CREATES_AT_ONCE = 20;
 /** As the operator has by default. */
 const WORKERS_PER_HUB = 4;
 const SETTLE_DURATION = 3_000; // milliseconds
-/** At most so many writes in that time are no burst any more. */
+/** A burst has ended when at most this many writes occur in SETTLE_DURATION. */
 const FEW_WRITES = 5;
 
-/** A real hub in a namespace of its own, ready and known to be running. */
+/** A real hub in its own namespace, which is ready and has finished its start. */
 export interface BenchHub {
   readonly namespace: string;
   readonly client: HubClient;
-  /** Process id of the hub itself. */
+  /** Process id of the hub. */
   readonly pid: number;
 }
 
-/** What a hub is told to do, as it announces it, from the beginning of the count. */
+/** Commands that a hub has received since the count began, according to its events. */
 interface Traffic {
-  /** Automations that were written, by id, with the time of each. */
+  /** Automations that were written, by id, each with its time. */
   readonly writes: { readonly id: string; readonly at: number }[];
-  /** Reloads of all automations. */
+  /** Number of reloads of all automations. */
   reloads: number;
-  /** Reloads of scripts, with which the hub reads its files. */
+  /** Number of reloads of scripts, which make the hub read its files. */
   scriptReloads: number;
 }
 
-/** A sandbox with the shipped operator in it, and hubs on demand. */
+/** A sandbox with the shipped operator, and hubs on demand. */
 export class HubBench {
   private hubs = 0;
 
@@ -95,7 +95,7 @@ export class HubBench {
     this.operator = await startOperator(this.sandbox, this.options);
   }
 
-  /** A fresh hub; resolves when it has nothing left to do of its start. */
+  /** Starts a fresh hub. Resolves when the hub has finished its start. */
   async hub(configuration = 'logger:\n  default: warning\n', spec: object = {}): Promise<BenchHub> {
     const namespace = `bench-${this.hubs++}`;
     await this.createNamespace(namespace);
@@ -121,7 +121,7 @@ export class HubBench {
     await this.cluster.request({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } });
   }
 
-  /** The Secret with the token of a stand-in. */
+  /** Creates the Secret with the token of a stand-in. */
   async createToken(
     namespace: string,
     name: string,
@@ -139,7 +139,7 @@ export class HubBench {
     });
   }
 
-  /** For a moment after its kinds were installed the API server cannot list them yet. */
+  /** The API server cannot list kinds until a moment after they were installed. */
   private async list(namespace: string, kind: string): Promise<readonly CustomResource[]> {
     try {
       const path = pathOf(typeOf(kind), namespace);
@@ -150,7 +150,7 @@ export class HubBench {
     }
   }
 
-  /** The process of the hub's container. */
+  /** Returns the process id of the hub's container. */
   async pidOf(namespace: string, hub: string): Promise<number> {
     const path = `/api/v1/namespaces/${namespace}/pods/${hub}-0`;
     const { metadata } = await this.cluster.request<CustomResource>({ method: 'GET', path });
@@ -159,7 +159,7 @@ export class HubBench {
     return Number(await readFile(join(pods, directory, 'hub.pid'), 'utf8'));
   }
 
-  /** Ends a hub and all that is in it, so that it does not disturb the next. */
+  /** Removes a hub with its namespace, so that it does not disturb the next measurement. */
   async remove({ namespace, client }: BenchHub): Promise<void> {
     client.close();
     await this.removeNamespace(namespace);
@@ -176,12 +176,12 @@ export class HubBench {
     while (await isThere()) await sleep(500);
   }
 
-  /** Writes of the operator to the cluster since its start, but for those of the lease. */
+  /** Number of the operator's writes to the cluster since its start, except those of the lease. */
   async writes(): Promise<number> {
     return clusterWrites(await scrapeStarting(this.operator));
   }
 
-  /** The events of a burst are written after the statuses. */
+  /** Waits until there are few writes: the events of a burst are written after the statuses. */
   async untilQuiet(): Promise<void> {
     let before: number;
     let now = await this.writes();
@@ -196,7 +196,7 @@ export class HubBench {
     await this.cluster.request({ method: 'POST', path: pathOf(typeOf(kind), namespace), body });
   }
 
-  /** `n-0` … , as fast as the API server takes them. */
+  /** Creates `n-0`, `n-1`, … as fast as the API server accepts them. */
   async createMany(
     namespace: string,
     kind: string,
@@ -253,7 +253,7 @@ export class HubBench {
     });
   }
 
-  /** Creates or changes an object that is none of the operator's. */
+  /** Creates or changes an object that does not belong to the operator. */
   async apply(type: ResourceType, namespace: string, name: string, content: object): Promise<void> {
     await this.cluster.request({
       method: 'PATCH',
@@ -268,7 +268,7 @@ export class HubBench {
     return this.cluster.request<T>({ method: 'GET', path: pathOf(typeOf(kind), namespace, name) });
   }
 
-  /** Resolves with the time at which the last resource of a kind was Ready for its present generation. */
+  /** Resolves with the time at which the last resource of a kind became Ready for its current generation. */
   async untilReady(namespace: string, kind: string, timeout = READY_TIMEOUT): Promise<number> {
     const deadline = Date.now() + timeout;
     for (;;) {
@@ -277,7 +277,8 @@ export class HubBench {
       if (items.length > 0 && waiting.length === 0) return Date.now();
       if (Date.now() > deadline)
         throw new Error(`${kind}: ${waiting.length} of ${items.length} are not Ready`);
-      // A list of thousands takes half of a core of the API server: meanwhile one of them is asked for.
+      // A list of thousands takes half a core of the API server, so only one of the resources is polled until
+      // it is Ready.
       const one = waiting.at(-1)?.metadata.name;
       do await sleep(POLL);
       while (one && Date.now() < deadline && !isReadyNow(await this.read(namespace, kind, one)));

@@ -3,7 +3,7 @@ import { MORE, SUITE } from '../__tests__/cluster/fidelity-scenarios';
 import { provideHubSoftware } from '../sandbox/hub-software';
 import type { Fidelity } from './hub-test-fidelity';
 
-// All scenarios on both clocks, with the hub of the variable HUB. It prints the result as JSON.
+// Runs all scenarios on both clocks, with the hub version in the variable HUB. Prints the result as JSON.
 
 async function main(): Promise<void> {
   const { venv } = await provideHubSoftware(() => undefined);

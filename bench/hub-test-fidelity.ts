@@ -4,21 +4,24 @@ import { promisify } from 'node:util';
 import { NEWEST_HUB } from '../sandbox/hub-software';
 import type { Figures } from './runtime';
 
-/** The oldest one whose packages the sandbox can install. */
+/** The oldest version of Home Assistant whose packages the sandbox can install. */
 const OLDEST_HUB = '2025.11.0';
 
 /** The result of bench/hub-test-fidelity-process.ts. */
 export interface Fidelity {
   readonly scenarios: number;
   readonly calls: number;
-  /** Names of the scenarios with other calls, or another order of them. */
+  /** Names of the scenarios that made other calls, or made them in another order. */
   readonly differing: readonly string[];
-  /** The largest difference of the time of a call, and its scenario. */
+  /** The largest difference in the time of a call, in seconds, and the name of its scenario. */
   readonly seconds: number;
   readonly latest: string;
 }
 
-/** Homes on the virtual clock and on that of the machine, with the oldest and the newest hub. */
+/**
+ * Compares homes on the virtual clock with those on the clock of the machine, with the oldest and the newest
+ * version of the hub.
+ */
 export async function benchHubTestFidelity(): Promise<Figures> {
   const figures: Record<string, number | string> = {};
   for (const version of [OLDEST_HUB, NEWEST_HUB]) {
@@ -33,7 +36,7 @@ export async function benchHubTestFidelity(): Promise<Figures> {
   return figures;
 }
 
-/** In a process of its own: the version of the hub is a setting of the whole process. */
+/** Runs in a separate process, because the version of the hub is a setting of the whole process. */
 async function compare(version: string): Promise<Fidelity> {
   const { stdout } = await promisify(execFile)(
     process.execPath,

@@ -30,15 +30,15 @@ const DAY = 86_400; // seconds
 const MEMORY_POLL_INTERVAL = 50; // milliseconds
 
 interface Measured {
-  /** Processor time of the whole process. */
+  /** Processor time of the whole process, in seconds. */
   readonly seconds: number;
-  /** The most that it had, in MiB. */
+  /** Highest memory use, in MiB. */
   readonly memory: number;
   readonly answers: readonly Answer[];
   readonly output: string;
 }
 
-/** The cost of the program in Python that runs the cases of `kubectl hub test`, with the hub of the sandbox. */
+/** Measures the Python program that runs the cases of `kubectl hub test`, with the hub of the sandbox. */
 export async function benchHubTest(runs: number): Promise<Figures> {
   const { python, version } = await provideHubSoftware(() => undefined);
   const measure = (cases: readonly Case[], aHome: Home, options: Partial<Request['options']> = {}) =>
@@ -75,7 +75,7 @@ export async function benchHubTest(runs: number): Promise<Figures> {
 
 const round = (value: number): number => Math.round(value * 100) / 100;
 
-/** Three automations as people have them, and others that a pattern of time starts. */
+/** A home with three automations that are typical of users, and `others` that a time pattern starts. */
 function evening(others: number): Home {
   const film = { entity_id: 'input_boolean.film' };
   const porch = { entity_id: 'input_boolean.porch' };
@@ -115,7 +115,7 @@ function evening(others: number): Home {
   });
 }
 
-/** Evening, and the film is over after 45 minutes. */
+/** A case in which the film starts in the evening and counts as over after 45 minutes without a change. */
 const lampCase = (index: number): Case =>
   caseOf(`film ${index}`, {
     given: { 'light.sofa': { state: 'off' } },
@@ -153,7 +153,10 @@ async function measured(python: string, request: Request): Promise<Measured> {
   return { seconds: (await cpuSecondsOfEnded()) - before, memory, answers, output };
 }
 
-/** MiB. The kernel keeps the peak, so that the last look before the end has it. */
+/**
+ * Returns the highest memory use in MiB. The kernel keeps the peak, so the last reading before the end
+ * includes it.
+ */
 async function peakMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;

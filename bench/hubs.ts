@@ -8,13 +8,14 @@ import { scrape, sum } from './operator-metrics';
 import type { Figures } from './runtime';
 
 /**
- * Whether hubs stand in each other's way: what one costs alone, and what each of many costs, in requests and in the
- * operator's CPU. The hubs are light stand-ins (stand-in.mjs), since twenty real ones do not fit on one machine.
+ * Measures whether hubs delay each other: the cost of a single hub, and of each of many, in requests and in
+ * CPU time of the operator. The hubs are lightweight stand-ins (stand-in.mjs), since twenty real ones do not
+ * fit on one machine.
  */
 
 const NAMESPACES = 5;
 const AUTOMATIONS = 10;
-/** One duration for one hub and for many: some requests to a hub go by time. */
+/** The duration is equal for one hub and for many, because some requests to a hub occur periodically. */
 const SETUP_DURATION = 90_000; // milliseconds
 const IDLE_DURATION = 60_000;
 const MOST = 1.2;
@@ -22,17 +23,17 @@ const MOST = 1.2;
 interface Cost {
   readonly requestsToHub: number;
   readonly requestsToCluster: number;
-  /** Milliseconds of CPU. */
+  /** CPU time in milliseconds. */
   readonly cpu: number;
 }
 
 interface Phases {
-  /** The minute and a half in which all becomes Ready. */
+  /** The minute and a half in which all resources become Ready. */
   readonly setUp: Cost;
   readonly tookMs: number;
-  /** A minute in which nothing happens. */
+  /** A minute in which nothing changes. */
   readonly idle: Cost;
-  /** Milliseconds from a change to its write in the hub, the slowest of one change in each hub. */
+  /** Milliseconds from a change to its write in the hub: the slowest of one change in each hub. */
   readonly slowestChange: number;
 }
 
@@ -55,7 +56,7 @@ export async function benchHubs(many: number): Promise<Figures> {
   };
 }
 
-/** The cost of the operator without a hub is less than can be told from noise, so it is not taken off. */
+/** The cost of an operator without a hub is below the noise, so it is not subtracted. */
 function ratiosOf(phase: string, alone: Cost, together: Cost, many: number) {
   const names = {
     requestsToHub: 'requests to the hub',
@@ -147,7 +148,8 @@ async function clusterRequests(bench: HubBench): Promise<number> {
 }
 
 async function urlOf(bench: HubBench, { namespace, name }: Place): Promise<string | undefined> {
-  const hub = await bench.read<Hub>(namespace, 'Hub', name).catch(() => undefined); // not created yet
+  // the Hub does not exist yet
+  const hub = await bench.read<Hub>(namespace, 'Hub', name).catch(() => undefined);
   return hub?.status?.url;
 }
 
@@ -161,7 +163,7 @@ async function counts(url: string): Promise<Counts> {
   return (await (await fetch(`${url}/bench`)).json()) as Counts;
 }
 
-/** Requests and commands that all hubs together have answered. */
+/** Number of requests and commands that all hubs together have answered. */
 async function asked(bench: HubBench, hubs: readonly Place[]): Promise<number> {
   const numbers = await Promise.all(
     hubs.map(async (hub) => {
@@ -174,7 +176,7 @@ async function asked(bench: HubBench, hubs: readonly Place[]): Promise<number> {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** One change in each hub at once; where there are many, the first of them hangs. */
+/** Makes one change in each hub at the same time. Where there are many hubs, the first of them hangs. */
 async function slowestChange(bench: HubBench, hubs: readonly Place[]): Promise<number> {
   const [first, ...others] = hubs;
   if (!first) return 0;

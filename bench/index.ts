@@ -21,7 +21,7 @@ import { benchSettings } from './settings';
 import { soak } from './soak';
 import { benchWebhook } from './webhook';
 
-/** `make bench` and `make soak`: prints a table of figures and keeps it in bench/results. */
+/** `make bench` and `make soak`: prints a table of figures and stores it in bench/results. */
 
 const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   runtime: () => benchRuntime(numberOf('N', 10_000)),

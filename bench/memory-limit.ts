@@ -2,17 +2,17 @@ import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The memory controller of Linux, version 1. */
+/** Folder of the memory controller of Linux cgroups, version 1. */
 const CONTROLLER = '/sys/fs/cgroup/memory';
 
-/** Milliseconds. */
+/** In milliseconds. */
 const POLL = 20;
 
-/** Limits the memory of processes as a container does: the kernel ends one that needs more. */
+/** Limits the memory of processes as a container does. The kernel kills a process that needs more. */
 export class MemoryLimit {
   private constructor(private readonly folder: string) {}
 
-  /** @returns undefined: this machine has no such controller, or this process may not use it */
+  /** @returns undefined when this machine has no such controller, or this process may not use it */
   static create(name: string, bytes: number): MemoryLimit | undefined {
     const folder = join(CONTROLLER, name);
     const limit = new MemoryLimit(folder);
@@ -25,22 +25,22 @@ export class MemoryLimit {
     return limit;
   }
 
-  /** The program, with its first arguments, that starts another one under the limit. */
+  /** A program with its first arguments that starts another program under the limit. */
   get launcher(): readonly string[] {
     return ['/bin/sh', '-c', 'echo $$ > "$0" && exec "$@"', join(this.folder, 'cgroup.procs')];
   }
 
-  /** Processes that the kernel has ended. */
+  /** Number of processes that the kernel has killed. */
   get kills(): number {
     return Number(/oom_kill (\d+)/.exec(readFileSync(join(this.folder, 'memory.oom_control'), 'utf8'))![1]);
   }
 
-  /** The most memory that the processes had so far, in bytes, including the buffers of the kernel for them. */
+  /** Highest memory use of the processes so far, in bytes, including the kernel's buffers for them. */
   get peak(): number {
     return Number(readFileSync(join(this.folder, 'memory.max_usage_in_bytes'), 'utf8'));
   }
 
-  /** Waits until the kernel has forgotten the processes that have ended. */
+  /** Removes the limit as soon as the kernel has released the processes that have ended. */
   async remove(): Promise<void> {
     for (;;)
       try {

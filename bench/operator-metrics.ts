@@ -4,23 +4,22 @@ import { truncate } from '../operator/base/truncate';
 import type { OperatorProcess } from '../sandbox/operator-process';
 import { SandboxError } from '../sandbox/sandbox-error';
 
-/** Lines of its log with which an operator that has ended is reported, and the characters of each. */
+/** Number of lines of an ended operator's log that an error quotes, and the characters of each. */
 const LAST_LINES = 10;
 const LONGEST_LINE = 400;
 
-/** Milliseconds. */
+/** In milliseconds. */
 const END_DURATION = 2_000;
 
 /**
- * The metrics of an operator, as Prometheus reads them.
- *
- * @throws SandboxError with the end of its log: the operator has ended, and no bench may wait for it
+ * Returns the metrics of an operator in the text format of Prometheus.
+ * @throws SandboxError with the end of the log when the operator has ended, so that no bench waits for it
  */
 export async function scrape({ process, url }: OperatorProcess): Promise<string> {
   try {
     return await (await fetch(`${url}/metrics`)).text();
   } catch (error) {
-    // A process that ends closes its port first.
+    // A process that is ending closes its port first.
     await Promise.race([process.exited, sleep(END_DURATION)]);
     if (process.running) throw error;
     throw new SandboxError(
@@ -36,7 +35,10 @@ async function lastLines(file: string): Promise<string[]> {
   return lines.slice(-LAST_LINES).map((line) => truncate(line, LONGEST_LINE));
 }
 
-/** The metrics; empty while the operator does not serve them yet. @throws SandboxError the operator has ended */
+/**
+ * Returns the metrics, or an empty text while the operator does not serve them yet.
+ * @throws SandboxError the operator has ended
+ */
 export async function scrapeStarting(operator: OperatorProcess): Promise<string> {
   try {
     return await scrape(operator);
@@ -46,7 +48,7 @@ export async function scrapeStarting(operator: OperatorProcess): Promise<string>
   }
 }
 
-/** The sum of all series of a metric whose labels match. */
+/** Returns the sum of all series of a metric whose labels match. */
 export function sum(metrics: string, name: string, labels = /^/): number {
   return metrics
     .split('\n')
@@ -55,6 +57,6 @@ export function sum(metrics: string, name: string, labels = /^/): number {
     .reduce((total, match) => total + Number(match![3]), 0);
 }
 
-/** Writes to the cluster since the operator's start, but for those of the lease, which are PUTs. */
+/** Number of writes to the cluster since the operator's start, without those of the lease, which are PUTs. */
 export const clusterWrites = (metrics: string): number =>
   sum(metrics, 'rest_client_requests_total', /method="(PATCH|POST|DELETE)"/);

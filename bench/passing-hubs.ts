@@ -7,7 +7,7 @@ import { progressOf } from './progress';
 const NAMESPACE = 'passing';
 const PLACES = ['rest', 'first-frame', 'later-frame'] as const;
 const AT_ONCE = 10;
-// Milliseconds.
+// Durations in milliseconds.
 const ASK_INTERVAL = 1_000;
 const LONGEST_FLOOD = 20_000;
 const LONGEST_REMOVAL = 300_000;
@@ -15,9 +15,8 @@ const LONGEST_REMOVAL = 300_000;
 const progress = progressOf('passing hubs');
 
 /**
- * Makes so many hostile hubs, ten at a time, and removes each after its floods, or after 20 s. Resolves with the number of all floods
- * when all of the hubs are gone.
- *
+ * Creates `count` hostile hubs, ten at a time, and removes each after its floods, or after 20 s. Resolves
+ * when all of the hubs are gone, with the total number of floods.
  * @throws Error a Hub is not removed
  */
 export async function letHubsPass(cluster: ApiClient, count: number, floodsOfEach: number): Promise<number> {

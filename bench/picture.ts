@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { HubInBrowser, findBrowser } from '../__tests__/cluster/browser';
 import { runFile } from '../sandbox/run-file';
 
-// `make picture`, while `make run` runs: docs/images/home.png, the output of commands about the samples beside a page of the hub.
+// `make picture`, while `make run` runs: makes docs/images/home.png, which shows the output of commands about
+// the samples beside a page of the hub.
 
 const HEIGHT = 640;
 
@@ -44,7 +45,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** A command as a person types it, and the text that it prints. */
+/** Formats a command as typed by a user, and its output. */
 const typed = (command: string, output: string) =>
   `<u>$ ${command}</u>\n${escaped(output).replaceAll('✓', '<i>✓</i>')}`;
 

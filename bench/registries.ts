@@ -6,8 +6,8 @@ const FLOORS = 5;
 const LABELS = 50;
 
 /**
- * `count` areas with their floors and labels, created at once on a real hub, areas first: the worst order, since each of
- * them waits. The time goes into writes to the API server.
+ * Creates `count` areas with their floors and labels at the same time on a real hub. Areas come first: the
+ * worst order, since each of them has to wait. Most of the time goes into writes to the API server.
  */
 export async function benchRegistries(count: number): Promise<Figures> {
   const bench = await HubBench.start();

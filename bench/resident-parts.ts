@@ -3,14 +3,14 @@ import type { OperatorProcess } from '../sandbox/operator-process';
 import { scrape, sum } from './operator-metrics';
 import { residentMegabytes } from './runtime';
 
-/** Resident memory of an operator and parts of it, in MB (Linux). */
+/** Resident memory of an operator and its parts, in MB (Linux). */
 interface ResidentParts {
   readonly total: number;
-  /** The heap of V8, with its free pages. */
+  /** The heap of V8, including its free pages. */
   readonly javascript: number;
-  /** The heap of the C library, with its free memory. Large pieces are outside of it. */
+  /** The heap of the C library, including its free memory. Large allocations are outside of it. */
   readonly allocator: number;
-  /** Programs and libraries, which the processes of a node share. */
+  /** Code of programs and libraries, which the processes of a node share. */
   readonly files: number;
 }
 

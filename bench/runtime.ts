@@ -10,12 +10,12 @@ import { AutomationLoad, isSettled, LOAD_SETTINGS } from './automation-load';
 import { clusterWrites, scrape, scrapeStarting, sum } from './operator-metrics';
 
 /**
- * The cost of the operator itself, measured on the shipped bundle with the heap that ships, against a real API server:
- * `N` automations (default 10,000) of light stand-ins of hubs.
+ * Measures the cost of the operator itself, with the shipped bundle and heap size and a real API server: `N`
+ * automations (default 10,000) on lightweight stand-ins of hubs.
  */
 
 const HUBS = 10;
-// Milliseconds.
+// Durations in milliseconds.
 const SETTLE_DURATION = 20_000;
 const IDLE_DURATION = 30_000;
 const SYNC_TIMEOUT = 60 * 60_000;
@@ -66,7 +66,7 @@ async function measureFirstSync(
   operator: OperatorProcess,
   count: number,
 ): Promise<Figures> {
-  // A new installation waits for its lease, which says nothing about the automations.
+  // A new installation first waits for its lease, which must not be part of the measurement.
   await untilMetric(operator, (metrics) => sum(metrics, 'leader_election_master_status') === 1);
   const before = sum(await scrape(operator), 'process_cpu_seconds_total');
   const began = Date.now();
@@ -101,7 +101,10 @@ async function measureRest(operator: OperatorProcess): Promise<Figures> {
   };
 }
 
-/** From the API server's answer to a change until the first status for it, and until it is Ready. */
+/**
+ * Measures the time from the API server's answer to a change until the first status for the change, and until
+ * Ready.
+ */
 async function measureLatency(load: AutomationLoad): Promise<Figures> {
   const reported: number[] = [];
   const ready: number[] = [];
@@ -154,7 +157,10 @@ async function untilMetric(operator: OperatorProcess, reached: (metrics: string)
   }
 }
 
-/** Memory of a process, in MB (Linux). `VmHWM`: the most that it has had; `RssFile`: the part that is files. */
+/**
+ * Returns memory of a process in MB (Linux). `VmHWM` is the highest use so far; `RssFile` is the part that
+ * maps files.
+ */
 export async function residentMegabytes(
   pid: number,
   field: 'VmRSS' | 'VmHWM' | 'RssFile' = 'VmRSS',

@@ -4,13 +4,13 @@ import { HubBench } from './hub-bench';
 import { median } from './median';
 import { type Figures, residentMegabytes } from './runtime';
 
-/** Milliseconds after which the operator counts as idle. */
+/** Milliseconds of waiting after which the operator counts as idle. */
 const REST = 60_000;
 const ROUNDS = 10;
 
 /**
- * `count` automations, then settings of as many entities of a real hub: commands, writes to the cluster, memory at rest, and the time until
- * a change in the hub is reverted.
+ * Measures `count` automations, then settings of as many entities of a real hub: commands, writes to the
+ * cluster, memory when idle, and the time until a change in the hub is reverted.
  */
 export async function benchSettings(count: number): Promise<Figures> {
   const bench = await HubBench.start();

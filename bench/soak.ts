@@ -25,21 +25,24 @@ import { type Figures, residentMegabytes } from './runtime';
 const RESOURCES = 500;
 const HUBS = 5;
 const CONFIGURATIONS = 5;
-/** Each of so many changes is one of a configuration. */
+/** One in this many changes is the change of a configuration. */
 const CONFIGURATION_SHARE = 10;
-// Milliseconds.
+// Intervals in milliseconds.
 const CHANGE_INTERVAL = 50;
 const RESET_INTERVAL = 5_000;
 const RESTART_INTERVAL = 45_000;
-/** When memory and sockets are first looked at: by then all has been used that will be. */
+/**
+ * Share of the run after which memory and sockets are first read. By then every part of the operator has been
+ * in use.
+ */
 const WARM = 0.25;
-/** Hostile hubs that come and go after the changes, and the floods of each. */
+/** Number of hostile hubs that are created and removed after the changes, and of the floods of each. */
 const PASSING_HUBS = 60;
 const FLOODS = 12;
-/** The part of `minutes` that the operator has nothing to do afterwards, and the MB that are resident then, at most. */
+/** The idle time afterwards as a share of `minutes`, and the highest resident memory in MB at its end. */
 const IDLE_SHARE = 0.5;
 const MAX_IDLE_MEMORY = 115;
-// Milliseconds.
+// Timeouts in milliseconds.
 const READY_TIMEOUT = 10 * 60_000;
 const RECOVERY_TIMEOUT = 60_000;
 
@@ -50,12 +53,16 @@ interface Usage {
 }
 
 /**
- * `minutes` of changes, deletions and creations among 500 automations of light stand-ins of hubs and of changes of five
- * configurations, while the operator's connections to the API server are reset every few seconds and the API server is
- * killed every 45 s. At the end each automation must be Ready as it is, and the operator must know no other; each
- * generated configuration must be that of its resource; memory, files and connections must not have grown by more than
- * a tenth since the first quarter; and each failed request must be explained by a fault of that time. Then sixty hostile
- * hubs come and go: half of `minutes` later the operator must have given back what their messages needed.
+ * Runs `minutes` of changes, deletions and creations among 500 automations on lightweight stand-ins of hubs,
+ * and of changes of five configurations. During that time the operator's connections to the API server are
+ * reset every few seconds, and the API server is killed every 45 s.
+ *
+ * At the end each automation must be Ready in its current version, and the operator must know no others. Each
+ * generated configuration must be that of its resource. Memory, files and connections must not have grown by
+ * more than a tenth since the first quarter. Each failed request must be explained by a fault at that time.
+ *
+ * Then sixty hostile hubs are created and removed. Half of `minutes` later the operator must have released
+ * the memory that their messages needed.
  */
 export async function soak(minutes: number): Promise<Figures> {
   const sandbox = await startSandbox({ progress: 'plain' });
@@ -131,9 +138,9 @@ export async function soak(minutes: number): Promise<Figures> {
 }
 
 /**
- * Changes one automation after another, and recreates one in twenty; between them it changes configurations. Changes
- * that the API server did not take do not matter: its state at the end is the truth. Resolves with the number of
- * changes that it took.
+ * Changes one automation after another, and recreates one in twenty; in between it changes configurations.
+ * Changes that the API server did not accept do not matter, because its state at the end is compared.
+ * Resolves with the number of changes that were accepted.
  */
 async function change(load: AutomationLoad, configurations: ConfigurationLoad, end: number): Promise<number> {
   let taken = 0;
@@ -155,7 +162,7 @@ async function change(load: AutomationLoad, configurations: ConfigurationLoad, e
       taken += 1;
     } catch (error) {
       if (!(error instanceof ApiServerUnreachable || error instanceof ApiError)) throw error;
-      // An answer that was lost leaves us in the dark; the next one tells.
+      // After a lost answer the state of the automation is unknown; the next answer shows it.
       if (isNotFound(error)) gone.add(index);
       if (isConflict(error)) gone.delete(index);
     }
@@ -172,15 +179,18 @@ async function restartApiServer({ controlPlane }: Sandbox): Promise<void> {
 async function repeat(everyMs: number, end: number, action: () => void | Promise<void>): Promise<void> {
   for (;;) {
     await sleep(everyMs);
-    if (Date.now() + everyMs > end) return; // the last calm is for the end
+    if (Date.now() + everyMs > end) return; // the time before the end stays undisturbed
     await action();
   }
 }
 
 interface Missed {
-  /** Not Ready as they are, or known although they are gone. */
+  /**
+   * Number of automations that are not Ready in their current version, or that the operator knows although
+   * they were deleted.
+   */
   readonly automations: number;
-  /** Generated otherwise than their resource says. */
+  /** Number of configurations that differ from their resource. */
   readonly configurations: number;
 }
 
@@ -203,7 +213,7 @@ async function untilCaughtUp(
   }
 }
 
-/** The most within two resets: just after one, connections are few. */
+/** Returns the highest usage within two resets, because there are few connections just after a reset. */
 async function usage(pid: number, proxy: TcpProxy): Promise<Usage> {
   const most = { megabytes: 0, files: 0, connections: 0 };
   for (const end = Date.now() + 2 * RESET_INTERVAL; Date.now() < end; await sleep(250)) {

@@ -1,7 +1,9 @@
-// A light stand-in of a hub, as the container of a pod or as a process: it answers the requests of the operator to a
-// hub that is set up, keeps automations in memory, and counts requests. With STATE_FILE, the state of its end is there
-// again at its next start; with ENTITIES, so many entities of others are in its registry; with WRONG, requests that match
-// get an answer of another form. For many hubs or many automations only; it shows nothing about real hubs.
+// A lightweight stand-in of a hub, as the container of a pod or as a process. It answers the requests that
+// the operator sends to a hub that is set up, keeps automations in memory, and counts requests. It suits only
+// benches with many hubs or many automations, since it shows nothing about real hubs.
+//
+// Environment variables: STATE_FILE keeps the state from the end to the next start. ENTITIES is the number of
+// entities of other integrations in the registry. Requests that match WRONG get an answer of a wrong form.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,7 +11,7 @@ import { WebSocketServer } from 'ws';
 
 const VERSION = '2026.11.0';
 const wrong = process.env.WRONG === undefined ? undefined : new RegExp(process.env.WRONG);
-/** A list, and no list of objects: it fits no request. */
+/** An answer that is valid for no request: a list whose item is no object. */
 const WRONG_ANSWER = [null];
 const core = {
   version: VERSION,
@@ -35,7 +37,7 @@ const counts = { rest: 0, commands: 0, writes: 0 };
 /** Ids of labels by entity id. */
 const labelsOf = new Map();
 const labels = [];
-/** What tells each subscriber. */
+/** Functions that send a message to each subscriber. */
 const subscribers = new Set();
 
 const entityOf = (id) => ({
@@ -46,7 +48,7 @@ const entityOf = (id) => ({
   original_name: id,
   labels: labelsOf.get(`automation.${id.replaceAll('-', '_')}`) ?? [],
 });
-/** Entities of other integrations, as long as those of a real hub. */
+/** Entities of other integrations, each as large as that of a real hub. */
 const foreign = Array.from({ length: Number(process.env.ENTITIES ?? 0) }, (_, index) => ({
   area_id: null,
   categories: {},
@@ -100,11 +102,11 @@ function remove(id) {
   told('automation', {});
 }
 
-/** By a plain subscription to that type of events. */
+/** Sends an event to those that subscribed to its type. */
 const tell = (type, _id, data) => {
   for (const { events, send } of subscribers) if (events === type) send({ event_type: type, data });
 };
-/** By the trigger of that id. */
+/** Sends an event to those that subscribed to a trigger with that id. */
 const told = (id, data) => {
   for (const { triggers, send } of subscribers)
     if (triggers) send({ variables: { trigger: { id, event: { data } } } });

@@ -18,17 +18,19 @@ import { scrape, scrapeStarting, sum } from './operator-metrics';
 import type { Figures } from './runtime';
 
 /**
- * The time that the webhook adds to a write, with `count` automations in the cache of the operator and a real API
- * server that calls it. The automations are suspended: CPU is that of the whole process, and those that wait for a hub
- * would be reconciled every 30 s meanwhile. There is no lease, which could be lost on a machine that has more to do.
+ * Measures the time that the webhook adds to a write, with `count` automations in the cache of the operator
+ * and a real API server that calls it.
+ *
+ * The automations are suspended, since automations that wait for a hub would be reconciled every 30 s, and
+ * the CPU time is that of the whole process. There is no lease, which could be lost on a busy machine.
  */
 
 const CREATES_AT_ONCE = 8;
 const REVIEWS = 1_000;
 const LATENCY = 'controller_runtime_webhook_latency_seconds';
-/** Seconds; an upper bound of the histogram. */
+/** In seconds; one of the upper bounds of the histogram. */
 const BAR = '0.02';
-// Milliseconds.
+// Durations in milliseconds.
 const CALM = 3_000;
 const POLL = 200;
 
@@ -49,7 +51,7 @@ export async function benchWebhook(count: number): Promise<Figures> {
     await untilCalled(cluster, operator);
 
     await create(cluster, 'automation0');
-    await dryRuns(cluster, 1); // the code that answers them is compiled meanwhile
+    await dryRuns(cluster, 1); // warms up the code that answers reviews
     const one = await reviewsDuring(operator, () => dryRuns(cluster, 1));
     const creation = await reviewsDuring(operator, () => createMany(cluster, count));
     await untilCalm(operator);
@@ -76,7 +78,7 @@ export async function benchWebhook(count: number): Promise<Figures> {
 }
 
 async function createMany(cluster: ApiClient, count: number): Promise<void> {
-  let next = 1; // automation0 is there
+  let next = 1; // automation0 exists already
   const work = async () => {
     for (let index = next++; index < count; index = next++) await create(cluster, `automation${index}`);
   };
@@ -103,7 +105,7 @@ function create(cluster: ApiClient, name: string, { id, dryRun }: { id?: string;
   });
 }
 
-/** Every other one has the id of a stored automation. */
+/** Sends dry runs of creations. Every second one has the id of a stored automation. */
 async function dryRuns(cluster: ApiClient, count: number) {
   const times: number[] = [];
   let refused = 0;
@@ -119,7 +121,10 @@ async function dryRuns(cluster: ApiClient, count: number) {
   return { times, refused };
 }
 
-/** Reviews during some work: the share that was answered in time, in percent, and CPU of each, in milliseconds. */
+/**
+ * Runs some work and measures its reviews: the percentage that was answered in time, and the CPU milliseconds
+ * of each.
+ */
 async function reviewsDuring<T>(
   operator: OperatorProcess,
   work: () => Promise<T>,
@@ -161,7 +166,7 @@ async function untilNotCalled(cluster: ApiClient, operator: OperatorProcess): Pr
   }
 }
 
-/** Resolves when the operator has had nothing to do for a while. */
+/** Resolves when the operator has been idle for a while. */
 async function untilCalm(operator: OperatorProcess): Promise<void> {
   let since = Date.now();
   for (let before = -1; Date.now() - since < CALM; await sleep(POLL)) {

@@ -7,7 +7,10 @@ import { WEBHOOK } from '../operator/kinds/object-names';
 import { installationLabels, OPERATOR } from './names';
 import type { SynthSettings, WebhookCertificate } from './settings';
 
-/** The rights of the operator, as few as its kinds need, and those of people, through the cluster's own roles. */
+/**
+ * The RBAC objects: the rights of the operator, as few as its kinds need, and those of people, through the
+ * cluster's own roles.
+ */
 export class Access extends Construct {
   constructor(parent: Construct, { scope, webhook, namespace }: SynthSettings) {
     super(parent, 'access');
@@ -46,7 +49,10 @@ export class Access extends Construct {
       });
   }
 
-  /** The Secret with the certificate of the webhook and, if the operator makes that, the field for its CA. */
+  /**
+   * Allows access to the Secret with the webhook's certificate and, if the operator makes that certificate,
+   * to the field `caBundle`.
+   */
   private addWebhookRoles(certificate: WebhookCertificate, namespace: string): void {
     const subjects = [accountIn(namespace)];
     const name = `${OPERATOR}-webhook`;
@@ -57,7 +63,7 @@ export class Access extends Construct {
       ...rbac('Role'),
       metadata: { name, namespace },
       rules: [
-        // A rule for creation cannot name the object.
+        // RBAC cannot restrict `create` to the name of an object.
         ...(isSelfSigned ? [{ ...secrets, verbs: ['create'] }] : []),
         { ...secrets, resourceNames: [WEBHOOK.secret], verbs: isSelfSigned ? [...read, 'patch'] : read },
       ],
@@ -92,7 +98,7 @@ export class Access extends Construct {
 
 /** The operator's rights in one namespace, which `kubectl apply --namespace` or a kustomization names. */
 export class WatchedNamespace extends Chart {
-  /** `namespace`: where the operator runs. */
+  /** @param namespace where the operator runs */
   constructor(app: Construct, namespace: string) {
     super(app, 'roles', { labels: installationLabels });
     const subjects = [accountIn(namespace)];
@@ -111,10 +117,16 @@ export class WatchedNamespace extends Chart {
 }
 
 const ours = kinds.map(({ plural }) => plural);
-/** With them the operator makes what `edit` may not make, such as routes and Certificates, and installs code of others. */
+/**
+ * Kinds that only administrators may write. Through them the operator makes objects that `edit` may not make,
+ * such as routes and Certificates, and installs third-party code.
+ */
 const ofAdministrators: readonly string[] = [hub.plural, communityRepository.plural];
 
-/** The Lease and its events, in the namespace of the operator, which may be none of those that it works in. */
+/**
+ * Rights on the Lease and its events in the operator's own namespace, which need not be one of the watched
+ * namespaces.
+ */
 export const leaderRules: readonly AccessRule[] = [
   {
     apiGroup: 'coordination.k8s.io',
@@ -124,7 +136,7 @@ export const leaderRules: readonly AccessRule[] = [
   { apiGroup: '', resources: ['events'], verbs: ['create'] },
 ];
 
-/** Which namespaces have the label of `WATCH_NAMESPACE_SELECTOR`. */
+/** The right to see which namespaces have the label of `WATCH_NAMESPACE_SELECTOR`. */
 const namespaceRule: AccessRule = { apiGroup: '', resources: ['namespaces'], verbs: ['list', 'watch'] };
 
 const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];
@@ -149,7 +161,10 @@ function personRole(into: readonly string[], resources: readonly string[], verbs
   };
 }
 
-/** Permissions of the runtime itself, and of each kind's sync module; one rule for resources with equal verbs. */
+/**
+ * Permissions of the runtime itself and of each kind's sync module, with one rule for resources that have
+ * equal verbs.
+ */
 export function operatorRules(): readonly AccessRule[] {
   return merged([
     { apiGroup: API_GROUP, resources: ours, verbs: ['get', 'list', 'watch', 'patch'] },
@@ -162,7 +177,10 @@ export function operatorRules(): readonly AccessRule[] {
 /** The rights of an operator that works in the whole cluster. */
 export const clusterRules = (): readonly AccessRule[] => merged([...operatorRules(), namespaceRule]);
 
-/** One verb list per resource, then one rule per API group and verb list; sorted, so that the output is stable. */
+/**
+ * Merges rules into one verb list per resource, then one rule per API group and verb list. The rules are
+ * sorted, so that the output is stable.
+ */
 export function merged(rules: readonly AccessRule[]): readonly AccessRule[] {
   const verbs = new Map<string, Set<string>>();
   for (const { apiGroup, resources, verbs: allowed } of rules)

@@ -11,11 +11,12 @@ import type { Validation } from './admission/validation';
 import { OPERATOR } from './names';
 
 /**
- * Bounds the writes of the operator's account below its role, which cannot say what an object has to be: a role that
- * creates pods creates any pod. The API server decides, so that a stolen token is bound as well
+ * Limits the writes of the operator's account further than its role can: a role that allows to create pods
+ * allows any pod. The API server decides, so the limits also hold for a stolen token
  * (docs/explanation/security.md).
  *
- * No expression names a namespace: kustomize, which moves an installation into another one, changes no CEL.
+ * No expression names a namespace, because kustomize does not change CEL when it moves an installation into
+ * another namespace.
  */
 export class OperatorAdmissionPolicy extends Construct {
   constructor(parent: Construct) {
@@ -56,10 +57,16 @@ export function admissionPolicySpec() {
 
 const ACCOUNT = 'the account of the operator';
 const WRITING: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
-/** Events are told, not obeyed. A status is a resource of its own, `<plural>/status`. */
+/**
+ * Events and statuses are not bound: events only inform people, and a status is a resource of its own,
+ * `<plural>/status`.
+ */
 const isBound = (resource: string): boolean => resource !== 'events' && !resource.includes('/');
 
-/** Everything that the operator's roles let it write, but for events, its lease and the status of its kinds. */
+/**
+ * Returns everything that the operator's roles allow it to write, except events, its lease and the status of
+ * its kinds.
+ */
 export function boundResources() {
   const bound = new Map<string, string[]>();
   for (const { apiGroup, resources, verbs } of operatorRules())
@@ -75,22 +82,25 @@ export function boundResources() {
 }
 
 /**
- * The service account of this name, also with a prefix or suffix by kustomize, which does the operator's work here: an
- * account of another program may have the same name.
+ * Matches a service account with this name, also with a prefix or suffix from kustomize, that has the
+ * operator's rights here. The name alone is not enough, since another program's account may have it too.
  */
 const isTheOperator = `
 request.userInfo.username.matches('^system:serviceaccount:[^:]+:(.+-)?${OPERATOR}(-.+)?$')
 && authorizer.group('${API_GROUP}').resource('${hub.plural}').subresource('status')
   .namespace(has(request.namespace) ? request.namespace : '').check('patch').allowed()`;
 
-/** Who may be the owner: a resource of ours that controls the object. */
+/** CEL for an owner reference: the owner is one of our resources and controls the object. */
 const isController = `has(owner.controller) && owner.controller && owner.apiVersion.startsWith('${API_GROUP}/')`;
 const isControlled = (object: string) =>
   `${object}.metadata.?ownerReferences.orValue([]).exists(owner, ${isController})`;
 const isMarked = (object: string) =>
   `${object}.metadata.?labels[?'app.kubernetes.io/managed-by'].orValue('') == '${OPERATOR}'`;
 const OWNER_LABEL = `${API_GROUP}/owner`;
-/** Each is evaluated only where a validation reads it. `dyn`: the objects are of many types. */
+/**
+ * Variables of the policy. The API server evaluates each of them only where a validation reads it. `dyn` is
+ * needed because the objects have many types.
+ */
 const variables = {
   before: 'dyn(oldObject)',
   after: 'dyn(object)',
@@ -103,7 +113,7 @@ variables.kind == 'secrets' && request.operation != 'DELETE'
 && [variables.after, request.operation == 'CREATE' ? variables.after : variables.before].all(secret,
   secret.type == 'kubernetes.io/tls'
   && secret.metadata.?labels[?'app.kubernetes.io/name'].orValue('') == '${OPERATOR_LABELS['app.kubernetes.io/name']}')`,
-  // The version that ran on a volume is recorded on its claim, which may be the user's.
+  // The version that ran on a volume is recorded on its claim, which may belong to the user.
   recordsVersion: `
 variables.kind == 'persistentvolumeclaims' && request.operation == 'UPDATE'
 && variables.after.spec == variables.before.spec
@@ -116,7 +126,7 @@ variables.kind == 'persistentvolumeclaims' && request.operation == 'UPDATE'
   isExempt: `
 variables.kind in ['ours', 'validatingwebhookconfigurations']
 || variables.isCertificate || variables.recordsVersion`,
-  // Such outlive their Hub with storage.retain: the claim, the login, and the delivered definitions.
+  // Objects that outlive their Hub with storage.retain: the claim, the login, and the delivered definitions.
   mayOutliveOwner: `
 variables.kind == 'persistentvolumeclaims'
 || (variables.kind == 'configmaps' && ('Hub.' + variables.after.metadata.name).startsWith(
@@ -127,7 +137,10 @@ variables.kind == 'persistentvolumeclaims'
   ...podVariables,
 } as const;
 
-/** `message` continues "the account of the operator". Of several that an object breaks, the API server shows the first. */
+/**
+ * `message` continues "the account of the operator". When an object violates several rules, the API server
+ * shows the first.
+ */
 const validations: readonly Validation[] = [
   {
     expression: `!has(request.namespace) || !request.namespace.startsWith('kube-')`,

@@ -34,9 +34,10 @@ interface Node {
 }
 
 /**
- * The changes from `released` to `current` that break stored objects or requests that were accepted: one sentence for
- * each, with kind and path. Empty: every object of the released kinds is valid, and no field of it is lost. What may be
- * narrower and cannot be compared, such as another pattern, counts as a break.
+ * Returns the changes from `released` to `current` that break stored objects or requests that were accepted:
+ * one sentence for each, with kind and path. The list is empty when every object of the released kinds is
+ * valid and keeps all its fields. A change that may be narrower and cannot be compared, such as another
+ * pattern, counts as a break.
  */
 export function breakingChanges(
   released: readonly Definition[],
@@ -152,7 +153,10 @@ function valueBreaks(before: Node, after: Node): string[] {
   ];
 }
 
-/** An alternative that has fewer of the same keywords accepts all that it accepted. */
+/**
+ * An alternative that has fewer keywords than before, with unchanged values, accepts everything that it
+ * accepted before.
+ */
 function alternativeBreaks(before: Node, after: Node): string[] {
   if (!after.anyOf) return [];
   if (!before.anyOf) return ['anyOf was added'];
@@ -163,8 +167,8 @@ function alternativeBreaks(before: Node, after: Node): string[] {
 }
 
 /**
- * How server-side apply merges: who owns which item would change for stored objects. A granular map may become atomic: the managers of
- * its keys then own all of it, and nothing of it is lost.
+ * Compares how server-side apply merges, since a change would give items of stored objects other owners. Only
+ * a granular map may become atomic: the managers of its keys then own all of it, and no data is lost.
  */
 function mergeBreaks(before: Node, after: Node): string[] {
   const defaults = { 'x-kubernetes-list-type': 'atomic', 'x-kubernetes-map-type': 'granular' };
@@ -197,7 +201,10 @@ function ruleBreaks(before: Node, after: Node): string[] {
     .map((rule) => `the rule "${rule}" was added`);
 }
 
-/** The rule holds wherever the old one does: it has all alternatives of that, or a part of what one of them demands. */
+/**
+ * Whether a rule holds wherever the old one holds: it has all alternatives of the old rule, or demands only a
+ * part of one of them.
+ */
 function isImplied(rule: string, old: string): boolean {
   const alternatives = splitAt(' || ', rule);
   return splitAt(' || ', old).every((alternative) => {
@@ -206,7 +213,7 @@ function isImplied(rule: string, old: string): boolean {
   });
 }
 
-/** Splits an expression where no bracket is open. */
+/** Splits an expression at an operator outside of brackets. */
 function splitAt(operator: string, expression: string): string[] {
   return expression.split(operator).reduce<string[]>((parts, part) => {
     const last = parts.at(-1);
@@ -215,7 +222,10 @@ function splitAt(operator: string, expression: string): string[] {
   }, []);
 }
 
-/** `!has(self.field) || …` of a field that no stored object has: it holds for all of them. */
+/**
+ * Whether a rule is `!has(self.field) || …` for a field that no stored object has, and therefore holds for
+ * all stored objects.
+ */
 function isAboutNewField(rule: string, before: Node): boolean {
   const [, field] = /^!has\((?:self|oldSelf)\.(\w+)\) \|\|/.exec(rule) ?? [];
   return (
@@ -247,5 +257,5 @@ function valuesOf({ additionalProperties }: Node): Node | undefined {
   return additionalProperties === true ? { [PRESERVE]: true } : additionalProperties || undefined;
 }
 
-/** Compares JSON values whose keys have one order. */
+/** Compares JSON values whose keys are in the same order. */
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -7,8 +7,8 @@ import { columnsOf } from '../operator/kinds/columns';
 import type { Column, KindDefinition } from '../operator/kinds/kind';
 
 /**
- * The CRDs of all kinds. Plain `ApiObject`s: the typed class of Kubernetes 1.28 drops newer fields such as
- * `selectableFields`. No namespace: they are cluster-scoped.
+ * The CRDs of all kinds. They are plain `ApiObject`s, because the typed class of Kubernetes 1.28 drops newer
+ * fields such as `selectableFields`. They have no namespace, since CRDs are cluster-scoped.
  */
 export class CustomResourceDefinitions extends Construct {
   constructor(parent: Construct) {
@@ -49,7 +49,7 @@ function customResourceDefinition(definition: KindDefinition) {
   };
 }
 
-// kubectl shows columns of priority 0 always, others only with `-o wide`.
+// kubectl always shows columns of priority 0, and others only with `-o wide`.
 function printerColumn({ wide, ...column }: Column) {
   return wide ? { ...column, priority: 1 } : column;
 }

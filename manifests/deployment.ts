@@ -7,7 +7,10 @@ import type { SynthSettings } from './settings';
 /** The port of /healthz, /readyz and /metrics. */
 export const HEALTH_PORT = 8080;
 
-/** Without a user, which the image has: OpenShift gives each namespace users of its own, and refuses others. */
+/**
+ * The securityContext sets no user; the image does. OpenShift gives each namespace its own range of users and
+ * refuses others.
+ */
 export const POD_SECURITY = { runAsNonRoot: true };
 export const CONTAINER_SECURITY = {
   runAsNonRoot: true,
@@ -43,7 +46,7 @@ export class OperatorDeployment extends Construct {
   }
 }
 
-/** Preferred only: on a single node all replicas run there. */
+/** A preference only: on a single node all replicas run there. */
 function spread(topologyKey: string): k8s.TopologySpreadConstraint {
   return {
     topologyKey,
@@ -65,17 +68,17 @@ function container({ image, scope, watchNamespaces, webhook, resources }: SynthS
       ...(webhook ? [{ name: 'webhook', containerPort: WEBHOOK.port }] : []),
     ],
     env: [
-      // The address under which the hub sees the operator: what a ban is lifted from.
+      // The address under which the hub sees the operator, which is the one to lift a ban from.
       field('POD_IP', 'status.podIP'),
       field('POD_NAME', 'metadata.name'),
       field('POD_NAMESPACE', 'metadata.namespace'),
       ...(webhook ? [{ name: 'WEBHOOK', value: webhook === 'cert-manager' ? 'provided' : webhook }] : []),
-      // Both have the name of the operator, also with a prefix or a suffix of kustomize.
+      // Both objects have the name of the operator, also with a prefix or a suffix from kustomize.
       ...(webhook === 'self-signed' ? [field('WEBHOOK_CONFIGURATION', 'spec.serviceAccountName')] : []),
       ...(scope === 'namespaced' ? [{ name: 'WATCH_NAMESPACES', value: watchNamespaces.join(',') }] : []),
     ],
-    // A probe that fails is a Warning event. Node.js serves its port after a second, on a busy machine after 2.5, and the
-    // first probe comes later; `wait` has the operator answer when it is ready.
+    // A failed probe would be a Warning event. Node.js serves its port after a second, or 2.5 s on a busy
+    // machine, so the first probe comes later. With `wait` the operator answers when it is ready.
     startupProbe: {
       httpGet: probe('/healthz'),
       initialDelaySeconds: 3,

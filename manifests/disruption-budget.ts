@@ -4,8 +4,8 @@ import { OPERATOR_LABELS } from '../operator/kinds/object-names';
 import { OPERATOR } from './names';
 
 /**
- * One of several replicas at a time is evicted. The only replica may be evicted as well, so that its node can be
- * drained: hubs run on without the operator, and its next pod continues where this one ended.
+ * Allows the eviction of one replica at a time. A single replica may be evicted too, so that its node can be
+ * drained: hubs keep running without the operator, and its next pod continues.
  */
 export class DisruptionBudget extends Construct {
   constructor(parent: Construct, namespace: string) {
@@ -15,7 +15,7 @@ export class DisruptionBudget extends Construct {
       spec: {
         maxUnavailable: k8s.IntOrString.fromNumber(1),
         selector: { matchLabels: OPERATOR_LABELS },
-        // A replica that cannot become ready must not keep a node from being drained.
+        // A replica that cannot become ready must not prevent that its node is drained.
         unhealthyPodEvictionPolicy: 'AlwaysAllow',
       },
     });

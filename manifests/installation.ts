@@ -7,7 +7,7 @@ import { Operator } from './operator';
 import type { SynthSettings } from './settings';
 import { AdmissionWebhook } from './webhook';
 
-/** All objects of an installation in one file, in the order in which they are applied. */
+/** All objects of an installation in one file, in the order in which kubectl applies them. */
 export class Installation extends Chart {
   constructor(app: Construct, name: string, settings: SynthSettings) {
     super(app, name, { labels: installationLabels });

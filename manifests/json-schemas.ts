@@ -10,8 +10,8 @@ import type { Schema } from '../operator/kinds/schema';
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
 
 /**
- * Writes the schemas of the kinds for editors and kubeconform: `<group>/<kind>_<version>.json`, the layout of the
- * CRDs-catalog, and `all.json` for files with several kinds; `hubtest.json` for files of tests.
+ * Writes the schemas of the kinds for editors and kubeconform: `<group>/<kind>_<version>.json`, the layout of
+ * the CRDs-catalog; `all.json` for files with several kinds; and `hubtest.json` for files of tests.
  */
 export function writeJsonSchemas(folder: string): void {
   mkdirSync(join(folder, API_GROUP), { recursive: true });
@@ -19,7 +19,7 @@ export function writeJsonSchemas(folder: string): void {
     writeFileSync(join(folder, file), `${JSON.stringify({ $schema: DRAFT, ...schema }, null, 2)}\n`);
   for (const definition of kinds) write(fileOf(definition), jsonSchema(definition));
   write('hubtest.json', editorSchema);
-  // A file may have resources of other kinds, such as a Secret: nothing is said of those.
+  // A file may contain resources of other kinds, such as a Secret, which the schema does not check.
   write('all.json', {
     allOf: kinds.map((definition) => ({
       if: {
@@ -33,7 +33,10 @@ export function writeJsonSchemas(folder: string): void {
 
 const fileOf = ({ kind }: KindDefinition): string => `${API_GROUP}/${kind.toLowerCase()}_${API_VERSION}.json`;
 
-/** The schema of the CRD without what only the API server knows: rules (CEL), and how lists are merged. */
+/**
+ * Returns the schema of the CRD without the parts that only the API server understands: rules (CEL), and how
+ * lists are merged.
+ */
 function jsonSchema(definition: KindDefinition): object {
   const { properties, ...schema } = objectSchema(definition);
   return {
@@ -50,7 +53,10 @@ function jsonSchema(definition: KindDefinition): object {
   };
 }
 
-/** In JSON Schema an unknown field is allowed; the API server warns of it, or refuses it. */
+/**
+ * JSON Schema allows unknown fields by default. The schema forbids them, since the API server warns of them
+ * or refuses them.
+ */
 function plain({ items, properties, additionalProperties, ...schema }: Schema): object {
   const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true;
   const own = Object.entries(schema).filter(

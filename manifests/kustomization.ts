@@ -4,7 +4,10 @@ import { App, type Chart, Yaml } from 'cdk8s';
 
 const NAME_REFERENCES = 'name-references.yaml';
 
-/** The role names the registration of the webhook: a prefix that changes the one has to change the other. */
+/**
+ * The ClusterRole refers to the webhook registration by name, so a prefix that kustomize adds to the
+ * registration has to be added there.
+ */
 const nameReferences = {
   nameReference: [
     {
@@ -14,7 +17,9 @@ const nameReferences = {
   ],
 };
 
-/** Writes `kustomization.yaml` into a folder: for `kubectl apply -k`, and as a base of kustomizations elsewhere. */
+/**
+ * Writes `kustomization.yaml` into a folder, for `kubectl apply -k` and as a base of other kustomizations.
+ */
 export function writeKustomization(folder: string, resources: readonly string[], hasWebhook = false): void {
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
@@ -27,10 +32,10 @@ export function writeKustomization(folder: string, resources: readonly string[],
 }
 
 /**
- * Writes a folder of the synth that is a base of its own, since a kustomization reads no file outside of its folder.
- *
- * @param charts adds the charts; each is a file of its name, and they are listed in this order
- * @param notice begins each file, as a comment
+ * Writes a folder of the synth that can be used as a base, since a kustomization reads no file outside of its
+ * folder.
+ * @param charts adds the charts; each becomes a file of its name, listed in this order
+ * @param notice comment at the beginning of each file
  */
 export function writeBase(folder: string, charts: (app: App) => readonly Chart[], notice?: string): void {
   mkdirSync(folder, { recursive: true });

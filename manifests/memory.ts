@@ -1,9 +1,13 @@
 import { defaultSettings } from './settings';
 
 /**
- * Percent of the container's memory limit for V8's old objects. The remainder is for what else a Node.js process needs,
- * for the buffers of answers, and for the process that reads foreign texts, which takes up to 106 MiB. By itself V8 would take the size of its heap from the machine, and be killed before it
- * collects its garbage. Node.js reads the limit from the container's cgroup, so that the limit is set in one place.
+ * Percentage of the container's memory limit for V8's old generation. The remainder is for the rest of the
+ * Node.js process, for the buffers of answers, and for the process that parses untrusted texts, which takes
+ * up to 106 MiB.
+ *
+ * Without the flag V8 would size its heap for the machine, and the kernel would kill the process before it
+ * collects its garbage. Node.js reads the limit from the container's cgroup, so the limit is set in one
+ * place.
  */
 export const HEAP_PERCENTAGE = 41;
 
@@ -13,7 +17,9 @@ export function shippedMemory(): number {
   return Number(mebibytes) * 2 ** 20;
 }
 
-/** V8's limit for old objects in MiB under the shipped memory limit, for a process without a container. */
+/**
+ * V8's limit for the old generation in MiB under the shipped memory limit, for a process without a container.
+ */
 export function shippedHeapLimit(): number {
   return heapLimit(shippedMemory());
 }

@@ -3,10 +3,13 @@ import { OPERATOR_LABELS } from '../operator/kinds/object-names';
 
 /** The name of the operator's own objects. */
 export const OPERATOR = 'hub-operator';
-/** Where the operator runs, unless the settings name another namespace. */
+/** The namespace in which the operator runs, unless the settings name another one. */
 export const NAMESPACE = 'hub-operator';
 
-/** The labels of all objects of an installation. Selectors have only `OPERATOR_LABELS`: a version would change them. */
+/**
+ * The labels of all objects of an installation. Selectors use only `OPERATOR_LABELS`, since these labels
+ * contain the version.
+ */
 export const installationLabels: Readonly<Record<string, string>> = {
   ...OPERATOR_LABELS,
   'app.kubernetes.io/instance': OPERATOR,

@@ -5,9 +5,10 @@ import { OPERATOR } from './names';
 import type { SynthSettings } from './settings';
 
 /**
- * The operator's pods are reached from anywhere, but only at the ports that they serve. The API server, which calls the
- * webhook, and the kubelet have addresses that no selector names, and Prometheus may run in any namespace. The
- * destinations of the pods are not limited: hubs, code hosts and the API server are at any address and port.
+ * Allows connections to the operator's pods from anywhere, but only to the ports that the pods serve. The API
+ * server, which calls the webhook, and the kubelet have addresses that no selector matches, and Prometheus
+ * may run in any namespace. Outgoing connections are not limited: hubs, code hosts and the API server are at
+ * any address and port.
  */
 export class OperatorNetworkPolicy extends Construct {
   constructor(parent: Construct, { namespace, webhook }: SynthSettings) {

@@ -10,7 +10,7 @@ import { OPERATOR } from './names';
 import { OperatorNetworkPolicy } from './network-policy';
 import type { SynthSettings } from './settings';
 
-/** The operator's namespace, account, roles, pods, and what concerns the pods. */
+/** The operator's namespace, account, roles and pods, and the objects that belong to the pods. */
 export class Operator extends Construct {
   constructor(parent: Construct, settings: SynthSettings) {
     super(parent, 'operator');

@@ -24,8 +24,8 @@ import { valuesTable } from './chart/reference';
 import { alertsPage } from './monitoring/alerts-page';
 
 /**
- * `make synth`, beside the manifests: the pages of docs/reference that follow from the sources, and the API group in
- * the samples.
+ * `make synth` runs this beside the manifests: writes the pages of docs/reference that are generated from the
+ * sources, and the API group in the samples.
  */
 async function main(folder: string): Promise<void> {
   const samples = await readSamples(join(folder, 'samples'));
@@ -62,7 +62,7 @@ function kindsPage(samples: ReadonlyMap<string, string>): string {
   ].join('\n\n');
 }
 
-/** The first resource of a kind in the samples. */
+/** Returns the first resource of a kind in the samples. */
 function exampleOf(kind: string, samples: ReadonlyMap<string, string>): string {
   const documents = [...samples.values()].flatMap((text) => text.split(/^---\n/m));
   const example = documents.find((text) => text.includes(`\nkind: ${kind}\n`));
@@ -94,7 +94,7 @@ function kindSection(definition: KindDefinition, example: string): string {
     .join('\n\n');
 }
 
-/** A table of the fields of a block, then one of each block inside it. */
+/** Returns a table of the fields of a block, followed by one for each block inside it. */
 function fieldTables(path: string, schema: Schema): string[] {
   const fields = Object.entries(schema.properties ?? {});
   if (fields.length === 0) return [];
@@ -104,7 +104,7 @@ function fieldTables(path: string, schema: Schema): string[] {
     `${field.description ?? ''}${schema.required?.includes(name) ? ' **Required.**' : ''}`,
   ]);
   const inner = fields.flatMap(([name, field]) => {
-    // The fields of a condition are those of Kubernetes.
+    // The fields of a condition are those of Kubernetes and are left out.
     if (name === 'conditions' && field.items?.properties?.['lastTransitionTime']) return [];
     if (field.additionalProperties) return fieldTables(`${path}.${name}.<name>`, field.additionalProperties);
     return field.items
@@ -238,7 +238,7 @@ async function metricsPage(): Promise<string> {
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const sentence = (text: string): string => cell(text.replace(/^\w+ is /, '').split('. ')[0]!);
 
-/** The `apiVersion` of resources of our kinds, of any version. */
+/** Updates the `apiVersion` of resources of our kinds in a sample, from any version. */
 function renamed(sample: string): string {
   return kinds.reduce(
     (text, { kind }) =>

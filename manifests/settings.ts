@@ -1,44 +1,47 @@
 import { version } from '../package.json';
 import { NAMESPACE } from './names';
 
-/** Where the operator works: in all namespaces, or in those that have the rights of `dist/watched-namespace`. */
+/**
+ * The namespaces in which the operator works: all, or those that have the rights of `dist/watched-namespace`.
+ */
 export type Scope = 'cluster' | 'namespaced';
 
 /** Who makes the certificate of the webhook: the operator itself, or cert-manager. */
 export const webhookCertificates = ['self-signed', 'cert-manager'] as const;
 export type WebhookCertificate = (typeof webhookCertificates)[number];
 
-/** In their place: there is no webhook. */
+/** The value of WEBHOOK_CERTIFICATE for an installation without a webhook. */
 export const NO_WEBHOOK = 'none';
 
-/** Quantities, as Kubernetes writes them. */
+/** Resource quantities in the notation of Kubernetes. */
 interface Resources {
   readonly requests: { readonly cpu: string; readonly memory: string };
-  /** Without one of CPU: it would only slow the operator down when it starts. */
+  /** There is no CPU limit, which would only slow the operator down when it starts. */
   readonly limits: { readonly memory: string };
 }
 
-/** The settings of the synth: everything in which one installation differs from another. */
+/** The settings of the synth: everything in which installations differ. */
 export interface SynthSettings {
   /** Image of the operator with its tag or digest. */
   readonly image: string;
-  /** Where the operator runs. */
+  /** The namespace in which the operator runs. */
   readonly namespace: string;
   readonly scope: Scope;
-  /** With the scope `namespaced`: where the operator works. */
+  /** The namespaces in which the operator works with the scope `namespaced`. */
   readonly watchNamespaces: readonly string[];
-  /** undefined: there is no webhook, and the operator finds the same faults later. */
+  /** undefined without a webhook; the operator then finds the same faults later. */
   readonly webhook: WebhookCertificate | undefined;
   /** Whether objects for the Prometheus operator and Grafana belong to the installation; their CRDs may be absent. */
   readonly monitoring: boolean;
-  /** One works, the others wait to take over. */
+  /** One replica works, the others are on standby. */
   readonly replicas: number;
   readonly resources: Resources;
 }
 
-/** What `dist/install.yaml` is made with. */
+/** The settings of `dist/install.yaml`. */
 export const defaultSettings: SynthSettings = {
-  // No image is published. The domain `invalid` never resolves, so that no one else can publish one of this name. A release names it by its digest.
+  // No image is published. The domain `invalid` never resolves, so that no other party can publish an image
+  // of this name. A release names its image by the digest.
   image: `registry.invalid/hub-operator:${version}`,
   namespace: NAMESPACE,
   scope: 'cluster',
@@ -47,7 +50,8 @@ export const defaultSettings: SynthSettings = {
   monitoring: false,
   replicas: 1,
   resources: {
-    // The memory of an operator at rest, and a bound above the worst of docs/reference/figures.md.
+    // The request is the memory of an idle operator. The limit is above the worst figure in
+    // docs/reference/figures.md.
     requests: { cpu: '20m', memory: '128Mi' },
     limits: { memory: '384Mi' },
   },
@@ -64,9 +68,9 @@ export function readSynthSettings(environment: Readonly<Record<string, string | 
   return { ...defaultSettings, image, webhook };
 }
 
-/** The settings of an operator that works only in some namespaces. */
+/** Returns the settings of an operator that works only in some namespaces. */
 export function namespaced(settings: SynthSettings): SynthSettings {
-  // The operator has no rights in the whole cluster, so it cannot write the CA into the registration of its webhook.
+  // The operator has no rights in the whole cluster, so it cannot write the CA into the webhook registration.
   const webhook = settings.webhook === 'self-signed' ? undefined : settings.webhook;
   return { ...settings, scope: 'namespaced', watchNamespaces: ['default'], webhook };
 }

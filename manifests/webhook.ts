@@ -7,10 +7,10 @@ import { OPERATOR_LABELS, WEBHOOK } from '../operator/kinds/object-names';
 import { OPERATOR } from './names';
 import type { WebhookCertificate } from './settings';
 
-/** Seconds. A write of a resource takes this much longer while the operator cannot be reached. */
+/** In seconds. While the operator cannot be reached, each write of a resource takes this much longer. */
 export const TIMEOUT = 1;
 
-/** What one installation has in common with another. */
+/** The parts of the webhook registration that are equal in all installations. */
 export function webhookRegistration() {
   return {
     name: `validate.${API_GROUP}`,
@@ -24,7 +24,7 @@ export function webhookRegistration() {
         scope: 'Namespaced',
       },
     ],
-    // A changed label or finalizer, which is all that the operator changes, needs no call.
+    // Writes that change only labels or finalizers, as the operator's own do, are not sent to the webhook.
     matchConditions: [
       {
         name: 'spec-changes',
@@ -38,7 +38,8 @@ export function webhookRegistration() {
 }
 
 /**
- * The registration of the webhook and the Service that leads to it. Without it the operator finds the same faults later.
+ * The webhook registration and the Service to which it refers. Without them the operator finds the same
+ * faults later.
  */
 export class AdmissionWebhook extends Construct {
   constructor(parent: Construct, certificate: WebhookCertificate, namespace: string) {
@@ -62,7 +63,7 @@ export class AdmissionWebhook extends Construct {
           annotations: { 'cert-manager.io/inject-ca-from': `${namespace}/${WEBHOOK.service}` },
         }),
       },
-      // Without caBundle: the operator or cert-manager owns that field.
+      // `caBundle` is left out: the operator or cert-manager owns that field.
       webhooks: [
         {
           ...webhookRegistration(),
@@ -87,7 +88,8 @@ export class AdmissionWebhook extends Construct {
       metadata,
       spec: {
         secretName: WEBHOOK.secret,
-        // The name of the issuer, too, which must not be empty (RFC 5280): cert-manager warns of that.
+        // The common name is also that of the issuer, which must not be empty (RFC 5280): cert-manager warns
+        // of an empty one.
         commonName: `${OPERATOR} webhook`,
         dnsNames: [`${WEBHOOK.service}.${namespace}.svc`],
         issuerRef: { kind: 'Issuer', name: WEBHOOK.service },

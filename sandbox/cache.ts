@@ -15,11 +15,12 @@ import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// The holder of a lock touches it each second. A lock that is not touched belongs to a killed process, to a very busy one,
-// or to a machine that slept. In the latter case two processes build the same entry, which only costs time.
+// The holder of a lock touches the lock file each second. An untouched lock belongs to a process that was
+// killed or is very busy, or to a machine that slept. After a sleep two processes may build the same entry,
+// which only costs time.
 const HEARTBEAT_INTERVAL = 1_000; // milliseconds
-const STALE_AFTER = 5_000; // its process has ended
-const STALE_AFTER_SLEEP = 120_000; // its process is there
+const STALE_AFTER = 5_000; // for a lock whose process has ended
+const STALE_AFTER_SLEEP = 120_000; // for a lock whose process still runs
 const POLL_INTERVAL = 250;
 
 /** The folder of builds and downloads, kept between starts. `HUB_OPERATOR_CACHE` overrides it. */
@@ -100,21 +101,24 @@ async function withLock(path: string, onWait: () => void, work: () => Promise<vo
 }
 
 async function takeLock(path: string): Promise<boolean> {
-  const now = Date.now(); // before the lock is read: this process may be stopped in between, which makes no lock stale
+  // The time is taken before the lock is read: if this process is stopped in between, the lock must not look
+  // stale.
+  const now = Date.now();
   try {
     await writeFile(path, String(process.pid), { flag: 'wx' });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  const held = await stat(path).catch(() => undefined); // released in between: the next attempt takes it
+  // when the lock was just released, the next attempt takes it
+  const held = await stat(path).catch(() => undefined);
   if (held === undefined) return false;
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
   if (now - held.mtimeMs > (isAlive(pid) ? STALE_AFTER_SLEEP : STALE_AFTER)) await rm(path, { force: true });
   return false;
 }
 
-/** @param pid 0 or NaN: the lock has just been made or removed */
+/** @param pid 0 or NaN when the lock has just been made or removed */
 function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
@@ -125,5 +129,6 @@ function isAlive(pid: number): boolean {
 
 async function touch(path: string): Promise<void> {
   const now = new Date();
-  await utimes(path, now, now).catch(() => undefined); // another process took it over: see STALE_AFTER
+  // fails when another process took the lock over: see STALE_AFTER
+  await utimes(path, now, now).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // @peculiar/x509 expects it
+import 'reflect-metadata'; // @peculiar/x509 expects this import
 import { generateKeyPairSync, type KeyObject, randomBytes, webcrypto } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,14 +6,16 @@ import * as x509 from '@peculiar/x509';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const YEAR = 365 * 24 * 3_600_000;
-/** A clock of another machine may be behind. */
+/**
+ * Certificates are valid from some time ago, because the clock of another machine may be behind. In
+ * milliseconds.
+ */
 const SKEW = 5 * 60_000;
 
 /**
- * Makes the identities of a control plane in a folder: `ca`, `apiserver` and `admin` as NAME.crt and NAME.key, and `sa.key`, which
- * signs tokens of service accounts.
- *
- * @param addresses by which the API server is reached beside 127.0.0.1
+ * Makes the identities of a control plane in a folder: `ca`, `apiserver` and `admin` as NAME.crt and
+ * NAME.key, and `sa.key`, which signs tokens of service accounts.
+ * @param addresses of the API server beside 127.0.0.1
  */
 export async function writeCertificates(folder: string, addresses: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -52,7 +54,7 @@ interface Identity {
   readonly key: KeyObject;
 }
 
-/** @param issuer undefined: the certificate signs itself */
+/** @param issuer undefined for a certificate that signs itself */
 async function issue(
   subject: string,
   issuer: Identity | undefined,
@@ -95,6 +97,6 @@ async function asPair(key: KeyObject): Promise<webcrypto.CryptoKeyPair> {
   return { privateKey, publicKey };
 }
 
-/** The API server reads the key of service accounts in no other form. */
+/** The API server reads the key of service accounts only in this form (SEC 1). */
 const writeKey = (folder: string, name: string, key: KeyObject) =>
   writeFile(join(folder, `${name}.key`), key.export({ type: 'sec1', format: 'pem' }), { mode: 0o600 });

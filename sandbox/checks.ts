@@ -6,10 +6,10 @@ import { goInstalled } from './go-install';
 import { checksModule, lintersModule } from './go-module';
 import type { Report } from './progress';
 
-/** A series of samples, one each `interval`. */
+/** A time series with one sample each `interval`. */
 export type Series = { readonly metric: string } & (
   | {
-      /** In the notation of Prometheus' unit tests of rules: `0+1x10 _ stale`. */
+      /** Samples in the notation of Prometheus' unit tests of rules: `0+1x10 _ stale`. */
       readonly values: string;
     }
   | { readonly points: readonly (number | null)[] }
@@ -21,28 +21,28 @@ interface RulesRequest {
   readonly series: readonly Series[];
   /** The content of a file of rules, as Prometheus reads it. */
   readonly rules: string;
-  /** Seconds after the first sample of the last evaluation. */
+  /** Time of the last evaluation, in seconds after the first sample. */
   readonly end: number;
   readonly queries?: readonly string[];
 }
 
 export interface RulesAnswer {
-  /** Every alert that fires at some time, in the order in which they begin. */
+  /** Every alert that fires at some time, in the order of their beginnings. */
   readonly alerts: readonly {
     readonly name: string;
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations: Readonly<Record<string, string>>;
-    /** Seconds after the first sample: the first and the last evaluation in which it fires. */
+    /** The first and the last evaluation in which the alert fires, in seconds after the first sample. */
     readonly from: number;
     readonly to: number;
   }[];
   /** The results for the expressions of all rules, then of all queries. */
   readonly expressions: readonly {
     readonly text: string;
-    /** Number of series of its result at `end`. */
+    /** Number of series in the result of the expression at `end`. */
     readonly results: number;
     readonly selectors: readonly { readonly metric: string; readonly labels: readonly string[] }[];
-    /** Labels by which it aggregates or joins. */
+    /** Labels by which the expression aggregates or joins. */
     readonly labels: readonly string[];
   }[];
 }
@@ -55,7 +55,10 @@ export const rulesProgram = (report: Report = () => {}): Promise<string> =>
 export const luaProgram = (report: Report = () => {}): Promise<string> =>
   goBinary('lua', 'the Lua of Argo CD', report, checksModule);
 
-/** Evaluates alerting rules and queries with the engine of Prometheus. @throws Error one of them is invalid */
+/**
+ * Evaluates alerting rules and queries with the engine of Prometheus.
+ * @throws Error a rule or a query is invalid
+ */
 export async function evaluateRules(request: RulesRequest): Promise<RulesAnswer> {
   const program = await rulesProgram();
   return (await answerOf(program, request)) as RulesAnswer;
@@ -66,7 +69,10 @@ export interface Health {
   readonly message: string;
 }
 
-/** Runs a health check in Lua over objects as Argo CD does. @throws Error it is invalid, or fails on an object */
+/**
+ * Runs a health check in Lua over objects, as Argo CD does.
+ * @throws Error the script is invalid, or fails on an object
+ */
 export async function argoHealth(script: string, objects: readonly object[]): Promise<Health[]> {
   const program = await luaProgram();
   return (await answerOf(program, { script, objects })) as Health[];
@@ -91,12 +97,15 @@ export async function kubeconform(location: string, files: readonly string[]): P
 
 export interface ScoreFinding {
   readonly object: string;
-  /** The id of the check: `container-resources` */
+  /** The id of the check, such as `container-resources`. */
   readonly check: string;
   readonly message: string;
 }
 
-/** What kube-score finds critical, or warns of, in files of resources. Kinds that it does not know are left out. */
+/**
+ * Returns what kube-score finds critical or warns of in files of resources. Kinds that kube-score does not
+ * know are left out.
+ */
 export async function kubeScore(files: readonly string[]): Promise<ScoreFinding[]> {
   const folder = await goInstalled(
     {
@@ -112,7 +121,7 @@ export async function kubeScore(files: readonly string[]): Promise<ScoreFinding[
     join(folder, 'kube-score'),
     {},
     ['score', ...options, ...files],
-    [0, 1], // 1: something is critical
+    [0, 1], // exit code 1: kube-score found something critical
   )) as readonly ScoredObject[];
   return objects.flatMap(({ object_name: object, checks }) =>
     checks
@@ -148,7 +157,8 @@ async function answerOf(
   successes: readonly number[] = [0],
 ): Promise<unknown> {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
-  child.stdin.on('error', () => {}); // it ended before it read everything: its exit code says so
+  // a program that ends before it has read all input reports the failure by its exit code
+  child.stdin.on('error', () => {});
   child.stdin.end(JSON.stringify(request));
   const exit = new Promise<number | null>((resolve, reject) =>
     child.on('close', resolve).on('error', reject),

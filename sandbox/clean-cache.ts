@@ -3,16 +3,18 @@ import { join, sep } from 'node:path';
 import { cacheRoot } from './cache';
 import { formatError, SandboxError } from './sandbox-error';
 
-// `make clean-cache`: removes the builds and downloads of the sandbox. Other programs of this user share the caches of
-// Go and uv, which are only named.
+// `make clean-cache`: removes the builds and downloads of the sandbox. The caches of Go and uv, which other
+// programs of this user share, are only named.
 
-/** The names that the sandbox itself makes: the folder may be any one that HUB_OPERATOR_CACHE names. */
+/**
+ * Names of the entries that the sandbox makes. Other names are left, because HUB_OPERATOR_CACHE may name any
+ * folder.
+ */
 const OWN = /^([a-z]+(-[a-z]+)*-[0-9a-f]{12}(\.lock|\.partial-\w{6})?|trial-\d+|logs|test-durations\.json)$/;
 
 /**
  * Removes the entries of the cache, and its folder if nothing else is in it.
- *
- * @returns names that are left: other programs have made them
+ * @returns names of the entries that other programs have made, which stay
  * @throws SandboxError a process uses an entry; nothing is removed
  */
 export async function cleanCache(
@@ -40,11 +42,11 @@ export async function cleanCache(
 
 interface RunningProcess {
   readonly pid: string;
-  /** The file of its program, and its arguments. */
+  /** The path of the program, and its arguments. */
   readonly words: readonly string[];
 }
 
-/** The processes that this user may look at. Without `/proc`, as on macOS, none is known. */
+/** The processes whose command line this user may read. Without `/proc`, as on macOS, the list is empty. */
 async function runningProcesses(): Promise<readonly RunningProcess[]> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   return Promise.all(

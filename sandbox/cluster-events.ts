@@ -12,14 +12,13 @@ type ClusterEvent = ClusterObject & {
   readonly message?: string;
 };
 
-/** Widths in characters of all columns but the last. */
+/** Widths in characters of all columns except the last. */
 const COLUMNS = { TIME: 20, NAMESPACE: 10, KIND: 22, NAME: 30, REASON: 24 } as const;
 
 /**
- * Passes each event that is written from now on to `print`, as a line. The API server ends each watch after a while, and the
- * informer goes on where it ended.
- *
- * @returns a function that stops it
+ * Passes each event that is written from now on to `print`, as a line. When the API server ends the watch,
+ * the informer resumes at the same position.
+ * @returns a function that stops the informer
  */
 export async function followEvents(
   kubeConfig: ConstructorParameters<typeof ApiClient>[0],

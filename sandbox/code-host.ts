@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request that a code host has got. */
+/** A request that the code host received. */
 interface CodeHostRequest {
   readonly path: string;
   readonly authorization: string | undefined;
@@ -16,7 +16,7 @@ export class CodeHost {
 
   private constructor(private readonly server: Server) {}
 
-  /** @param address of this machine: another one is another host */
+  /** @param address of this machine; the operator sees each address as a host of its own */
   static async start(address = '127.0.0.1'): Promise<CodeHost> {
     const server = createServer((request, response) => host.answer(request, response));
     const host: CodeHost = new CodeHost(server);
@@ -29,7 +29,7 @@ export class CodeHost {
     return `http://${address}:${port}`;
   }
 
-  /** @param ref such as `v1`, or a path that begins with a slash */
+  /** @param ref a tag such as `v1`, or a path that begins with a slash */
   serve(repository: string, ref: string, answer: Answer): void {
     this.answers.set(`/${repository}/archive/${ref}.zip`, answer);
   }

@@ -11,9 +11,9 @@ interface Command {
   readonly command: readonly [program: string, ...args: string[]];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The file to which its output is appended. */
+  /** The file to which the output of the command is appended. */
   readonly logFile: string;
-  /** Called with each line that it prints, to show progress. */
+  /** Called with each line that the command prints, to show progress. */
   readonly onLine?: (line: string) => void;
 }
 

@@ -20,18 +20,22 @@ type Program = 'etcd' | (typeof KUBERNETES_PROGRAMS)[number];
 /** The beginning of the command line of a program of the control plane, or of kubectl. */
 export type ControlPlaneProgram = (program: Program) => readonly [program: string, ...args: string[]];
 
-/** `none` in their place: the programs are built. Mirrors have the same layout. */
+/**
+ * Where official programs are downloaded, by the environment variable that overrides the host. A mirror needs
+ * the same layout. With the value `none` the programs are built instead.
+ */
 const HOSTS = {
   HUB_OPERATOR_KUBERNETES_RELEASES: 'https://dl.k8s.io',
   HUB_OPERATOR_ETCD_RELEASES: 'https://github.com/etcd-io/etcd/releases/download',
 } as const;
-/** Milliseconds: a machine without a way there is not to wait for it. */
+/** In milliseconds: a machine that cannot reach the hosts must not wait long. */
 const REACH_TIMEOUT = 5_000;
 const PLATFORMS: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /**
- * Returns the programs of the control plane: the official ones by their published checksums, where this machine reaches their
- * hosts and runs Linux; else they are built by Go from the same version, which takes minutes. Both are kept in the cache.
+ * Returns the programs of the control plane. On Linux, where this machine reaches their hosts, these are the
+ * official ones, verified by their published checksums. Elsewhere Go builds them from the same version, which
+ * takes minutes. Both are kept in the cache.
  */
 export async function controlPlanePrograms(report: Report): Promise<ControlPlaneProgram> {
   const folder = await officialPrograms(report).catch((error: unknown) => {
@@ -48,10 +52,13 @@ export async function builtPrograms(report: Report): Promise<ControlPlaneProgram
   return (program) => [kube, program];
 }
 
-/** The host of the releases does not answer: nothing is wrong with the machine. */
+/** The host of the releases does not answer, so the programs are built. */
 class Unreachable extends Error {}
 
-/** Returns the folder of the official programs; undefined where there are none for this machine, or none are to be used. */
+/**
+ * Returns the folder of the official programs.
+ * @returns undefined where none exist for this machine, or when they must not be used
+ */
 async function officialPrograms(report: Report): Promise<string | undefined> {
   const hosts = {
     kubernetes: host('HUB_OPERATOR_KUBERNETES_RELEASES'),
@@ -87,7 +94,7 @@ async function officialPrograms(report: Report): Promise<string | undefined> {
 
 const host = (name: keyof typeof HOSTS): string => process.env[name] || HOSTS[name];
 
-/** The versions that Go would build, with their `v`. */
+/** The versions that Go would build, each with its leading `v`. */
 function versionsOf(goMod: string): { readonly kubernetes: string; readonly etcd: string } {
   const version = (module: string) => new RegExp(`^\\s*${module} (v[\\d.]+)$`, 'm').exec(goMod)![1]!;
   return { kubernetes: version('k8s\\.io/kubernetes'), etcd: version('go\\.etcd\\.io/etcd/server/v3') };
@@ -105,7 +112,10 @@ async function textOf(url: string): Promise<string> {
   return answer.data;
 }
 
-/** @param checksum SHA-256 in hexadecimal digits. @throws SandboxError the content has another one */
+/**
+ * @param checksum SHA-256 in hexadecimal digits.
+ * @throws SandboxError the content has another checksum
+ */
 async function download(url: string, file: string, checksum: string, report: Report): Promise<void> {
   const hash = createHash('sha256');
   let received = 0;
@@ -133,7 +143,7 @@ async function download(url: string, file: string, checksum: string, report: Rep
   );
 }
 
-/** Writes the file of this name in a compressed archive, in any folder of it. */
+/** Extracts the file with this name from a compressed archive, from any of its folders. */
 async function unpack(archive: string, name: string, file: string): Promise<void> {
   const entries = extract();
   entries.on('entry', (header, stream, next) => {

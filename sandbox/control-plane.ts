@@ -11,7 +11,7 @@ import { freePorts } from './ports';
 import { SandboxProcess } from './process';
 import type { Report } from './progress';
 
-/** In the order of their start. */
+/** The components in the order of their start. */
 const components = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
 type Component = (typeof components)[number];
 
@@ -21,25 +21,26 @@ interface ControlPlanePorts {
   readonly apiServer: number;
 }
 
-/** A control plane that nodes other than processes of this machine's loopback interface reach. */
+/** Where a control plane runs that must be reachable from outside this machine's loopback interface. */
 interface Surroundings {
-  /** What all components listen on. */
+  /** The address on which all components listen. */
   readonly address: string;
-  /** The beginning of a command that runs the rest of it there. */
+  /** The first words of a command line that runs a command in those namespaces. */
   readonly enter: readonly [program: string, ...args: string[]];
 }
 
-/** The first address of the services: that of the API server for pods. */
+/** The first address of the range of Services, under which pods reach the API server. */
 const SERVICE_ADDRESS = '10.96.0.1';
 
-// Milliseconds.
+// Timeouts in milliseconds.
 const READY_TIMEOUT = 180_000;
 const ANSWER_TIMEOUT = 10_000;
 const READY_POLL_INTERVAL = 50;
 
 /**
- * Kubernetes without nodes: etcd, API server and controller manager, which listen on the loopback interface unless they
- * have other surroundings. Each can be stopped, killed and started alone; it keeps its ports and its data.
+ * Kubernetes without nodes: etcd, API server and controller manager. They listen on the loopback interface
+ * unless they have other surroundings. Each component can be stopped, killed and started alone, and keeps its
+ * ports and its data.
  */
 export class ControlPlane {
   readonly apiServer: string;
@@ -58,8 +59,8 @@ export class ControlPlane {
   }
 
   /**
-   * Starts all components, empty and with new certificates, in `directory`, whose content is removed. Resolves when pods
-   * can be created.
+   * Starts all components with new certificates and without data, in `directory`, whose content is removed.
+   * Resolves when pods can be created.
    */
   static async start(
     program: ControlPlaneProgram,
@@ -96,12 +97,12 @@ export class ControlPlane {
     await this.waitUntilServing(component, process);
   }
 
-  /** Shuts it down gracefully, as an upgrade does. */
+  /** Shuts the component down gracefully, as an upgrade does. */
   async stop(component: Component): Promise<void> {
     await this.processes.get(component)?.stop();
   }
 
-  /** Sends SIGKILL: a crash. */
+  /** Kills the component with SIGKILL, like a crash. */
   async kill(component: Component): Promise<void> {
     await this.processes.get(component)?.kill();
   }
@@ -169,7 +170,7 @@ export class ControlPlane {
           `--advertise-address=${this.address}`,
           ...(this.surroundings
             ? [
-                // For logs, exec and port-forward.
+                // The API server needs a client certificate for logs, exec and port-forward.
                 `--kubelet-client-certificate=${this.identity('admin.crt')}`,
                 `--kubelet-client-key=${this.identity('admin.key')}`,
                 '--kubelet-preferred-address-types=InternalIP',
@@ -195,7 +196,7 @@ export class ControlPlane {
           '--use-service-account-credentials=false',
           ...(this.surroundings
             ? ['--enable-hostpath-provisioner']
-            : // No kubelet renews the node's lease: this controller would evict every pod.
+            : // No kubelet renews the node's lease, so this controller would evict every pod.
               ['--controllers=*,-node-lifecycle-controller']),
           // The API of the controller manager is not used, and its default port would collide with that of another
           // sandbox.
@@ -226,7 +227,7 @@ export class ControlPlane {
     return serverError(component, await readFile(process.logFile, 'utf8'), process.logFile);
   }
 
-  /** Whether the components that start after it can use it. */
+  /** Whether components that start later can use this one. */
   private async isServing(component: Component): Promise<boolean> {
     switch (component) {
       case 'etcd':
@@ -251,8 +252,9 @@ export class ControlPlane {
 }
 
 /**
- * `HUB_SANDBOX_GOGC` is `GOGC` for these processes alone: memory for processor time. The limit bounds the memory. In builds
- * of Go programs, which need more, it would cost time.
+ * Garbage collection of the control plane's processes: `HUB_SANDBOX_GOGC` sets their `GOGC`, which trades
+ * memory for processor time, and the limit bounds the memory. A general `GOGC` would also slow down builds of
+ * Go programs, which need more memory.
  */
 function garbageCollection(): Record<string, string> {
   const percentage = process.env['HUB_SANDBOX_GOGC'];
@@ -265,7 +267,10 @@ interface Tls {
   readonly key: Buffer;
 }
 
-/** Whether a GET is answered with 200, without a long pause: a busy machine takes seconds for a handshake. */
+/**
+ * Whether the server answers a GET with 200 within the timeout. The timeout is long, because a handshake
+ * takes seconds on a busy machine.
+ */
 function succeeds(url: string, tls?: Tls): Promise<boolean> {
   return new Promise((resolve) => {
     const options = { agent: false as const, timeout: ANSWER_TIMEOUT };

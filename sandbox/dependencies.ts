@@ -6,7 +6,7 @@ import { tether } from './tether';
 /** Programs that the sandbox builds or downloads once and keeps in the cache. */
 interface Dependencies {
   readonly controlPlane: ControlPlaneProgram;
-  /** Absent when no hubs were requested. */
+  /** Set only when hubs were requested. */
   readonly hubSoftware?: HubSoftware;
 }
 
@@ -15,7 +15,8 @@ interface Dependencies {
  * the network.
  */
 export async function ensureDependencies(mode: ProgressMode, hubs: boolean): Promise<Dependencies> {
-  // First, because the others run under it, and because it fails within a second when Go is not installed.
+  // tether comes first: every other program runs under it, and it fails within a second when Go is not
+  // installed.
   await tether();
   let programs!: ControlPlaneProgram;
   let hubSoftware: HubSoftware | undefined;

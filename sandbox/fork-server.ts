@@ -8,24 +8,24 @@ import { createInterface } from 'node:readline';
 const PROGRAM = join(__dirname, 'fork-server.py');
 
 interface ForkServerOptions {
-  /** Path of the tether program, which ends the server when this process ends. */
+  /** Path of the tether program, which ends the fork server when this process ends. */
   readonly tether: string;
-  /** The interpreter whose programs it runs, and its environment. */
+  /** The Python interpreter of the server, and its environment. */
   readonly python: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Imported before the first program. */
+  /** Modules that the server imports before it runs the first program. */
   readonly modules: readonly string[];
   /**
-   * Python that each fork runs before its program: for values that the modules have read from the environment or the
-   * clock.
+   * Python code that each fork runs before its program, for values that the modules have read from the
+   * environment or the clock.
    */
   readonly afterFork?: string;
   readonly logFile: string;
 }
 
 /**
- * A Python process that has imported some modules and runs programs as forks of itself (fork-server.py). It starts when
- * it is first needed.
+ * A Python process that has imported some modules and runs programs as forks of itself (fork-server.py). The
+ * process starts on first use.
  */
 export class ForkServer {
   private process: ChildProcess | undefined;
@@ -34,16 +34,17 @@ export class ForkServer {
   constructor(private readonly options: ForkServerOptions) {}
 
   /**
-   * The address of the server, for tether; undefined when there is none: then a program has to start as a process of
-   * its own. A server that ended is not started again, since it would end again.
+   * Returns the address of the fork server, for tether. A server that ended is not started again, since it
+   * would end again.
+   * @returns undefined when there is no server; then each program has to start as a process of its own
    */
   address(): Promise<string | undefined> {
-    // Linux alone has abstract addresses and ends a process together with its parent.
+    // Only Linux has abstract socket addresses and can end a process together with its parent.
     this.listening ??= platform() === 'linux' ? this.start() : Promise.resolve(undefined);
     return this.listening;
   }
 
-  /** Ends the server, and with it every program that it still runs. */
+  /** Ends the server and every program that the server still runs. */
   async stop(): Promise<void> {
     const { process } = this;
     this.listening = Promise.resolve(undefined);
@@ -57,7 +58,7 @@ export class ForkServer {
     const { tether, python, environment, modules, afterFork = '', logFile } = this.options;
     const address = `hub-operator-${randomUUID()}`;
     const log = openSync(logFile, 'a');
-    // tether stops the server when its standard input is closed. The server says when it listens.
+    // tether stops the server when its standard input is closed. The server prints a line when it listens.
     const process = spawn(tether, ['--grace', '1s', '--', python, PROGRAM, address, afterFork, ...modules], {
       env: environment,
       stdio: ['pipe', 'pipe', log],

@@ -5,8 +5,9 @@ import { buildArguments, goEnvironment, goModule, sourceKey } from './go-module'
 import type { Report } from './progress';
 
 /**
- * Returns the path of the binary of `cmd/<command>` of a Go module of ours, built when the cache has none. Go prints no
- * progress, but it names each package that it compiles, and `go list` gives their number.
+ * Returns the path of the binary of `cmd/<command>` in one of our Go modules, built when the cache has none.
+ * Go prints no progress, but it names each package that it compiles, and `go list` gives the number of
+ * packages.
  */
 export async function goBinary(
   command: string,

@@ -5,20 +5,21 @@ import { goEnvironment } from './go-module';
 import type { Report } from './progress';
 
 interface GoProgram {
-  /** For the cache and its log. */
+  /** Name of the entry in the cache, and of its log. */
   readonly name: string;
-  /** For messages. */
+  /** Name of the program in messages. */
   readonly title: string;
   /** Import paths of the commands. */
   readonly commands: readonly string[];
-  /** With its `v`. */
+  /** Version of the module, with its `v`. */
   readonly version: string;
   readonly tags?: readonly string[];
 }
 
 /**
- * Returns the folder of the commands of another Go module, with the dependencies that this module itself names, built
- * when the cache has none. Flags are those of our own commands, so that what both compile is compiled once.
+ * Builds the commands of another Go module, with the dependencies that its go.mod names, unless the cache has
+ * them. The flags are those of our own commands, so that shared packages are compiled once.
+ * @returns the folder of the commands
  */
 export async function goInstalled(program: GoProgram, report: Report): Promise<string> {
   const { name, title, commands, version, tags = [] } = program;

@@ -6,10 +6,16 @@ import { contentKey } from './cache';
 /** The folder of the Go module of the sandbox itself. */
 export const goModule = join(__dirname, 'go');
 
-/** That of programs which check what we ship. Of its own, since one module has one version of each dependency. */
+/**
+ * The folder of the Go module of programs that check the manifests we ship. These are separate modules, since
+ * one module has one version of each dependency.
+ */
 export const checksModule = join(__dirname, 'go-checks');
 
-/** That of linters, whose dependencies would otherwise hold back those of the checks. */
+/**
+ * The folder of the Go module of the linters, whose dependencies would otherwise hold back those of the
+ * checks.
+ */
 export const lintersModule = join(__dirname, 'go-linters');
 
 /**

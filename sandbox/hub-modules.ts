@@ -1,9 +1,10 @@
 /**
- * What every hub imports, and the hub's check of its configuration: these modules, and those that they import in turn.
- * Each of them takes 2 ms or more; a hub imports 130 others.
+ * The modules that every hub, and the hub's check of its configuration, imports. Each of them takes 2 ms or
+ * more, together with the modules that it imports. A hub imports 130 others.
  *
- * For another version of the hub: end one with an `atexit` function that prints `sys.modules`, and import these names one
- * after the other in a new interpreter, but for those that are there by then.
+ * To update the list for another version of the hub, end a hub with an `atexit` function that prints
+ * `sys.modules`. Then import these names one after the other in a new interpreter, without those that an
+ * earlier import has loaded.
  */
 export const HUB_MODULES: readonly string[] = [
   'homeassistant.__main__',
@@ -59,7 +60,10 @@ export const HUB_MODULES: readonly string[] = [
   'psutil',
 ];
 
-/** Repeats in a fork what an import reads from the environment and from the clock: the port on which the hub listens. */
+/**
+ * Python that sets in a fork the value that an import reads from the environment: the port on which the hub
+ * listens.
+ */
 export const AFTER_FORK = `
 from homeassistant.components.http import config
 config._DEFAULT_CONFIG.update(server_port=config.default_server_port(), created_at=config.dt_util.utcnow().isoformat())

@@ -20,7 +20,7 @@ export interface HubSoftware {
   readonly hass: string;
   /** Home Assistant's version. */
   readonly version: string;
-  /** Whether it may run as a fork of a process that has imported its modules (hub-modules.ts). */
+  /** Whether the hub may run as a fork of a process that has imported its modules (hub-modules.ts). */
   readonly isForkable: boolean;
 }
 
@@ -31,8 +31,8 @@ export const HUB_VERSION = process.env['HUB'] || NEWEST_HUB;
 const isPinned = HUB_VERSION === NEWEST_HUB;
 const requirementsFile = join(__dirname, 'hub-requirements.txt');
 
-// Packages that need a C++ compiler and that no test uses. They must be importable: without them the hub answers every
-// request for its services with 500.
+// Stubs of packages that need a C++ compiler and that no test uses. They must be importable: without them the
+// hub answers every request for its services with 500.
 const STUBS = {
   'pymicro_vad.py': 'class MicroVad: ...\n',
   'pyspeex_noise.py': 'class AudioProcessor: ...\n',
@@ -40,8 +40,7 @@ const STUBS = {
 
 /**
  * Returns Home Assistant with the dependencies to run offline, installed from PyPI when the cache has none.
- *
- * @param options.portable with a Python that runs on another machine as well
+ * @param options.portable also installs a Python that runs on another machine
  */
 export async function provideHubSoftware(
   report: Report,

@@ -17,13 +17,16 @@ import { ensureDependencies } from './dependencies';
 import { tether } from './tether';
 
 export interface SandboxOptions {
-  /** Folder of data and logs. Default: a new folder under `.sandbox/`, removed at the end. */
+  /** Folder of data and logs. Default: a new folder under `.sandbox/` that is removed at the end. */
   readonly directory?: string;
-  /** Default: `pretty` on a terminal, `plain` elsewhere. */
+  /** How progress is shown. Default: `pretty` on a terminal, `plain` elsewhere. */
   readonly progress?: ProgressMode;
-  /** Also starts a node that runs Home Assistant. Default false: only the control plane, pods stay Pending. */
+  /**
+   * Also starts a node that runs Home Assistant. Default: false, which starts only the control plane, so that
+   * pods stay Pending.
+   */
   readonly hubs?: boolean;
-  /** By this factor probes of pods wait longer for an answer than their timeouts say. Default 1. */
+  /** Factor by which the timeouts of pods' probes are extended. Default 1. */
   readonly probePatience?: number;
   /** Resolves when the sandbox is no longer needed: a start then ends with {@link Interrupted}. */
   readonly interrupted?: Promise<void>;
@@ -33,24 +36,31 @@ export interface Sandbox {
   readonly directory: string;
   /** The path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
-  /** `https://127.0.0.1:<port>` */
+  /** URL of the API server: `https://127.0.0.1:<port>`. */
   readonly apiServer: string;
-  /** The beginning of a kubectl command line: the installed kubectl, or else the one that was downloaded or built. */
+  /**
+   * The first words of a kubectl command line. kubectl is the installed one, or else one that was downloaded
+   * or built.
+   */
   readonly kubectl: readonly [program: string, ...args: string[]];
   readonly controlPlane: ControlPlane;
-  /** Only with `hubs`. */
+  /** The hub's software; set only with `hubs`. */
   readonly hubSoftware?: HubSoftware;
-  /** Only with `hubs`. */
+  /** The server that runs hubs as forks; set only with `hubs`. */
   readonly forkServer?: ForkServer;
-  /** Stops every process of the sandbox and removes its data and logs; with `keep` they stay until the next start. */
+  /**
+   * Stops every process of the sandbox and removes its data and logs. With `keep`, data and logs stay until
+   * the next start.
+   */
   stop(options?: { readonly keep?: boolean }): Promise<void>;
 }
 
 /**
- * Starts a Kubernetes cluster that belongs to this process; others may run on the same machine. Its programs are built
- * and downloaded at the first start and cached. All its processes end with this process, also after `kill -9`.
- *
- * @throws Interrupted nothing of it is left, but builds that end with this process
+ * Starts a Kubernetes cluster that belongs to this process; others may run on the same machine. Its programs
+ * are built or downloaded at the first start and cached. All its processes end with this process, also after
+ * `kill -9`.
+ * @throws Interrupted after everything that was started has been stopped, except builds, which end with this
+ * process
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const mode = options.progress ?? defaultProgress();
@@ -103,7 +113,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     },
   };
   if (!isInterrupted) return sandbox;
-  await sandbox.stop(); // the start takes seconds, and its processes are known at its end
+  // an interrupt waits for the end of the start, which takes seconds: only then are all processes known
+  await sandbox.stop();
   throw new Interrupted();
 }
 
@@ -124,7 +135,7 @@ async function startLoggingNode(
   options: Omit<NodeOptions, 'tether' | 'log'>,
 ): Promise<{ stop(): Promise<void> }> {
   await mkdir(options.directory, { recursive: true });
-  // Never closed: work that was in flight when the node stopped may still log.
+  // The log is never closed: requests that were in flight when the node stopped may still write to it.
   const log = createWriteStream(join(options.directory, 'node.log'), { flags: 'a' });
   return startNode({
     ...options,

@@ -2,10 +2,13 @@ import { SandboxError } from './sandbox-error';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Milliseconds in which further signals are the same Ctrl-C: a program between the terminal and this process may pass it on as well. */
+/**
+ * Milliseconds in which further signals count as the same Ctrl-C. A program between the terminal and this
+ * process, such as npm, may send the signal a second time.
+ */
 const ONE_INTERRUPT = 1_000;
 
-/** Ctrl-C before the work was done. */
+/** The error of a command that Ctrl-C ended before it was done. */
 export class Interrupted extends SandboxError {
   constructor() {
     super(
@@ -16,8 +19,9 @@ export class Interrupted extends SandboxError {
 }
 
 /**
- * Resolves at the first SIGINT (Ctrl-C), SIGTERM or SIGHUP (closed terminal). One that comes more than a second later ends the
- * process at once. Until this was called, the first one does.
+ * Resolves at the first SIGINT (Ctrl-C), SIGTERM or SIGHUP (closed terminal). A further signal more than a
+ * second later ends the process immediately. Before this function is called, the first signal ends the
+ * process.
  */
 export function untilInterrupted(): Promise<void> {
   return new Promise((resolve) => {

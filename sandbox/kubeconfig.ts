@@ -1,19 +1,25 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** A client certificate and its key (PEM), or a bearer token, such as that of a service account. */
+/**
+ * Credentials of a user: a client certificate and its key (PEM), or a bearer token, such as that of a service
+ * account.
+ */
 type Credentials = { readonly certificate: string; readonly key: string } | { readonly token: string };
 
 interface Access {
-  /** `https://127.0.0.1:<port>` */
+  /** URL of the API server, such as `https://127.0.0.1:<port>`. */
   readonly apiServer: string;
-  /** PEM. */
+  /** Certificate of the certificate authority, as PEM. */
   readonly certificateAuthority: string;
   readonly credentials: Credentials;
-  /** Default: `default`. */
+  /** Namespace of the context. Default: `default`. */
   readonly namespace?: string;
 }
 
-/** Writes a kubeconfig that only its owner can read. It refers to no other file, so it can be copied. */
+/**
+ * Writes a kubeconfig that only its owner can read. The kubeconfig contains all certificates and keys, so it
+ * can be copied.
+ */
 export async function writeKubeconfig(path: string, access: Access): Promise<void> {
   const { apiServer, credentials, namespace = 'default' } = access;
   const name = 'hub-sandbox';
@@ -37,11 +43,14 @@ export async function writeKubeconfig(path: string, access: Access): Promise<voi
     contexts: [{ name, context: { cluster: name, user: name, namespace } }],
     'current-context': name,
   };
-  // JSON is valid YAML, which every client accepts.
+  // kubeconfigs are YAML, and JSON is valid YAML.
   await writeFile(path, `${JSON.stringify(kubeconfig, undefined, 2)}\n`, { mode: 0o600 });
 }
 
-/** Reads the cluster of a kubeconfig that `writeKubeconfig` wrote, for another identity on the same cluster. */
+/**
+ * Reads the cluster from a kubeconfig that `writeKubeconfig` wrote, to write another one for a different
+ * identity.
+ */
 export async function readCluster(path: string): Promise<Pick<Access, 'apiServer' | 'certificateAuthority'>> {
   const kubeconfig = JSON.parse(await readFile(path, 'utf8')) as {
     clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
 
-/** Bytes at the end of a file that are read for its last lines. */
+/** Number of bytes at the end of a file in which its last lines are searched. */
 const TAIL = 64 * 1_024;
 
-/** The last lines of a file of any size, at most `most`; of a longer one than 64 KiB its end. */
+/** Returns at most `most` lines from the end of a file of any size. Only the last 64 KiB are read. */
 export async function lastLines(file: string, most: number): Promise<string[]> {
   const handle = await open(file);
   try {

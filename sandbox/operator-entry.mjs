@@ -1,5 +1,5 @@
-// Starts a bundle of the operator, the first argument, with the settings that only tests and sandboxes give, from the
-// environment. The bundle itself reads none of them.
+// Starts the operator's bundle whose path is the first argument. Passes it settings from the environment that
+// only tests and sandboxes use; the bundle itself does not read those variables.
 import { createRequire } from 'node:module';
 
 const { ALLOW_LOCAL_HUBS, FREEZE_CACHE, HUB_URL_ANNOTATION = '', HUB_SOURCE_ADDRESS = '' } = process.env;

@@ -12,40 +12,43 @@ import { URL_ANNOTATION } from './node';
 import { freePort } from './ports';
 import { SandboxProcess } from './process';
 
-/** The part of a sandbox that an operator needs; other processes read it from the run file. */
+/** The part of a sandbox that the operator needs. Other processes read it from the run file. */
 export type ClusterAccess = Pick<Sandbox, 'kubeconfig' | 'directory' | 'kubectl'>;
 
-/** Path of the operator's bundle, as in its image. */
+/** Path of the operator's bundle, equal to the one in its image. */
 export const bundle = join(repository, 'build', 'operator.cjs');
-/** Starts it with the settings that only tests and sandboxes give. */
+/** The program that starts the bundle with settings that only tests and sandboxes use. */
 const entry = join(__dirname, 'operator-entry.mjs');
 
 export interface OperatorOptions {
   /** Path of another bundle, such as that of another version. */
   readonly bundle?: string;
-  /** Names its files. Default: `operator`. */
+  /** Name of the log and pid files. Default: `operator`. */
   readonly name?: string;
-  /** Environment variables; they override those that a sandbox needs. */
+  /** Environment variables of the operator. They override those that a sandbox sets. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Path of a kubeconfig, for example one whose server is a proxy. Default: one of the operator's service account. */
   readonly kubeconfig?: string;
-  /** A program that starts the operator, with its first arguments. Default: none. */
+  /** A program that starts the operator, with the program's first arguments. Default: none. */
   readonly launcher?: readonly string[];
-  /** The memory limit of its container, in bytes, which gives the size of its heap. Default: the shipped one. */
+  /**
+   * The memory limit of the operator's container, in bytes, from which the size of the heap follows. Default:
+   * the shipped limit.
+   */
   readonly memory?: number;
 }
 
 export interface OperatorProcess {
   readonly process: SandboxProcess;
-  /** `http://127.0.0.1:<port>`, with /healthz, /readyz and /metrics. */
+  /** `http://127.0.0.1:<port>`, which serves /healthz, /readyz and /metrics. */
   readonly url: string;
 }
 
 /**
- * Installs `dist/` with the Deployment scaled to 0: in a sandbox the operator is a process, not a pod. Without the
- * registration of the webhook: the API server would look for its Service with each write (`installWebhook`).
- *
- * @param dist that of another version
+ * Installs `dist/` with the Deployment scaled to 0: in a sandbox the operator is a process, not a pod. The
+ * webhook is not registered, because the API server would call its Service, which has no pod, at each write;
+ * see `installWebhook`.
+ * @param dist the manifests of another version
  */
 export async function installOperator(
   sandbox: ClusterAccess,
@@ -66,7 +69,8 @@ export async function installOperator(
   const items = shipped.filter(({ kind }) => kind !== 'ValidatingWebhookConfiguration');
   await sandboxKubectl(
     sandbox,
-    ['apply', '--server-side', '--force-conflicts', '-f', '-'], // `scale` below owns the field after a first time
+    // after a first call `scale` below owns the field
+    ['apply', '--server-side', '--force-conflicts', '-f', '-'],
     JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
   );
   await sandboxKubectl(sandbox, [
@@ -109,15 +113,16 @@ export async function startOperator(
     name: options.name ?? 'operator',
     command: [program, ...args],
     directory: join(sandbox.directory, 'operator'),
-    graceMs: 120_000, // it ends by itself within 20 s, and later on a machine that has more to do
+    graceMs: 120_000, // the operator ends within 20 s on an idle machine, later on a busy one
     env: { ...environment, ...options.settings },
   });
   return { process: operator, url: `http://127.0.0.1:${port}` };
 }
 
 /**
- * The program and the flags with which the image starts the bundle. The heap has the size that the container's memory limit
- * gives it: outside a container Node.js would take the percentage from the machine's memory, even beside a flag in MiB.
+ * Returns the program and the flags with which the image starts the bundle. The heap size follows from the
+ * container's memory limit. Outside of a container Node.js would take the percentage of the machine's memory,
+ * even if another flag sets a size in MiB.
  */
 export function operatorCommand(memory = shippedMemory()): [program: string, ...flags: string[]] {
   const flags = operatorImage.entrypoint
@@ -126,7 +131,7 @@ export function operatorCommand(memory = shippedMemory()): [program: string, ...
   return [operatorNode().path, ...flags];
 }
 
-/** The environment variables of an operator in a sandbox. `port` 0: a free port. */
+/** Returns the environment variables of an operator in a sandbox. With `port` 0 it listens on a free port. */
 export async function operatorEnvironment(
   sandbox: ClusterAccess,
   { name = 'operator', kubeconfig, port = 0 }: OperatorOptions & { readonly port?: number } = {},
@@ -144,8 +149,8 @@ export async function operatorEnvironment(
 }
 
 /**
- * Runs kubectl as the sandbox's administrator and returns its standard output; an error has its standard error. `input`
- * goes to its standard input.
+ * Runs kubectl as the sandbox's administrator with `input` as its standard input. Returns its standard
+ * output; an error contains its standard error.
  */
 export async function sandboxKubectl(
   sandbox: ClusterAccess,

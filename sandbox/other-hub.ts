@@ -4,11 +4,11 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** What another version of Home Assistant than the pinned one needs, to be installed and to run in the sandbox. */
+/** Installs and runs versions of Home Assistant other than the pinned one in the sandbox. */
 
 /**
- * Pins of older versions that have no wheel for the sandbox's Python, which has no compiler; these are the first releases
- * that have one.
+ * Requirements that replace pins of older versions of the hub. The pinned versions have no wheel for the
+ * sandbox's Python, and there is no compiler; these are the first releases with a wheel.
  */
 export const RAISED_PINS: readonly string[] = ['lru-dict>=1.4.0', 'fnv-hash-fast>=2.0.1'];
 
@@ -16,8 +16,8 @@ export const RAISED_PINS: readonly string[] = ['lru-dict>=1.4.0', 'fnv-hash-fast
 export const requirementsProgram = join(__dirname, 'hub-requirements.py');
 
 /**
- * Writes the files for `uv pip install --requirements --constraints`, with the versions that this hub names itself.
- *
+ * Writes the files for `uv pip install --requirements --constraints`, with the versions that the installed
+ * hub itself names.
  * @param pinned the text of hub-requirements.txt
  * @param without names of packages that are not installed
  */
@@ -41,7 +41,10 @@ export async function ownRequirements(
 /** Packages that no manifest of an integration names. */
 const OF_NO_INTEGRATION = ['colorlog', 'psycopg2-binary'];
 
-/** What a hub does not name, it does not need, but for {@link OF_NO_INTEGRATION}. */
+/**
+ * Returns the requirements that the hub names, and those of {@link OF_NO_INTEGRATION}. The hub needs no other
+ * packages.
+ */
 function ownPins(pinned: readonly string[], own: readonly string[], without: readonly string[]): string[] {
   const others = pinned.filter((line) => OF_NO_INTEGRATION.includes(nameOf(line)));
   return withoutRaised([...own, ...others]).filter((line) => !without.includes(nameOf(line)));
@@ -52,12 +55,15 @@ function withoutRaised(lines: readonly string[]): string[] {
   return lines.filter((line) => !raised.includes(nameOf(line)));
 }
 
-/** `PyNaCl==1.6.0` → `pynacl`; empty for a comment. */
+/** Returns the name of a package: `PyNaCl==1.6.0` → `pynacl`. Empty for a comment. */
 function nameOf(requirement: string): string {
   return (/^[\w.-]+/.exec(requirement)?.[0] ?? '').toLowerCase();
 }
 
-/** Without their own pins, integrations find the raised packages: a hub in the sandbox installs none itself. */
+/**
+ * Replaces pins in the manifests of integrations, so that integrations accept the newer packages. A hub in
+ * the sandbox installs no packages.
+ */
 export async function raisePinsOfIntegrations(sitePackages: string): Promise<void> {
   const components = join(sitePackages, 'homeassistant', 'components');
   for (const each of await readdir(components, { withFileTypes: true })) {
@@ -67,12 +73,12 @@ export async function raisePinsOfIntegrations(sitePackages: string): Promise<voi
     const text = await readFile(manifest, 'utf8');
     const raised = withRaisedPins(text);
     if (raised === text) continue;
-    await rm(manifest); // a hard link into the cache of uv
+    await rm(manifest); // the file is a hard link into the cache of uv
     await writeFile(manifest, raised);
   }
 }
 
-/** The text of a manifest, with {@link RAISED_PINS} instead of its own. */
+/** Returns the text of a manifest with {@link RAISED_PINS} instead of its own pins. */
 export function withRaisedPins(manifest: string): string {
   return manifest.replace(/"([\w-]+)==[^"]+"/g, (pin, name: string) => {
     const raised = RAISED_PINS.find((each) => nameOf(each) === name.toLowerCase());
@@ -80,11 +86,14 @@ export function withRaisedPins(manifest: string): string {
   });
 }
 
-/** Hubs before 2026.8 do not read their port from the variable SETUP_PORT, and all hubs of a sandbox have one address. */
+/**
+ * Patches the hub to read its port from the variable SETUP_PORT. Hubs before 2026.8 do not, and all hubs of a
+ * sandbox share one address.
+ */
 export async function readPortFromEnvironment(sitePackages: string): Promise<void> {
   const file = join(sitePackages, 'homeassistant', 'const.py');
   const port = '__import__("os").environ.get("SETUP_PORT", "8123")';
   const text = await readFile(file, 'utf8');
-  await rm(file); // a hard link into the cache of uv
+  await rm(file); // the file is a hard link into the cache of uv
   await writeFile(file, text.replace('SERVER_PORT: Final = 8123', `SERVER_PORT: Final = int(${port})`));
 }

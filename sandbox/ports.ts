@@ -2,15 +2,17 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { createServer, type Server } from 'node:net';
 
-// Above the ports that the development node assigns to pods, and below the ephemeral range (32768 on Linux, 49152 on
-// macOS): an outgoing connection could otherwise occupy the port of a server that restarts.
+// The range lies above the ports that the development node assigns to pods, and below the ephemeral range
+// (32768 on Linux, 49152 on macOS): an outgoing connection could otherwise occupy the port of a server that
+// restarts.
 const LOWEST = 30_000;
 const HIGHEST = 32_768;
 const ATTEMPTS = 1_000;
 
 /**
- * Returns `count` different free ports of the loopback interface. Until this process ends, no other call gets one of
- * them, in this process or another: a server may take a while to start, or stop and start again.
+ * Returns `count` different free ports of the loopback interface. Until this process ends, no other call gets
+ * one of them, in this process or another, because a server may take a while to start, or may stop and start
+ * again.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const taken: Server[] = [];
@@ -34,7 +36,7 @@ export async function freePort(): Promise<number> {
   return port!;
 }
 
-/** The UDP port of the same number is the mark of the reservation: the kernel gives it to one process alone. */
+/** A bound UDP port of the same number marks the reservation: the kernel gives it to one process only. */
 function reserve(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createSocket('udp4').unref();

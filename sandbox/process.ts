@@ -6,18 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tether } from './tether';
 
 interface Launch {
-  /** For messages, and for the files `<name>.log` (appended to) and `<name>.pid` in `directory`. */
+  /** Name in messages, and of the files `<name>.log` (appended to) and `<name>.pid` in `directory`. */
   readonly name: string;
   readonly command: readonly [program: string, ...args: string[]];
   readonly directory: string;
   readonly cwd?: string;
-  /** Added to this process's environment. */
+  /** Environment variables, added to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
   /** Milliseconds between SIGTERM and SIGKILL. Default 10 s. */
   readonly graceMs?: number;
 }
 
-// Milliseconds.
+// In milliseconds.
 const PID_POLL_INTERVAL = 5;
 
 /**
@@ -25,7 +25,7 @@ const PID_POLL_INTERVAL = 5;
  * group when this process's end of a pipe is closed.
  */
 export class SandboxProcess {
-  /** The exit code, or 128 + the number of the signal that ended it. */
+  /** The exit code, or 128 + the number of the signal that ended the process. */
   readonly exited: Promise<number>;
   private code: number | undefined;
 
@@ -43,7 +43,7 @@ export class SandboxProcess {
     await mkdir(launch.directory, { recursive: true });
     const logFile = join(launch.directory, `${launch.name}.log`);
     const pidFile = join(launch.directory, `${launch.name}.pid`);
-    await rm(pidFile, { force: true }); // of the previous process
+    await rm(pidFile, { force: true }); // the pid file of the previous process
     const log = await open(logFile, 'a');
     try {
       const tethered = await spawnTethered(launch, ['pipe', log.fd, log.fd], ['--pid-file', pidFile]);
@@ -59,7 +59,10 @@ export class SandboxProcess {
     return this.code === undefined;
   }
 
-  /** Sends SIGTERM to the process group, SIGKILL after the grace period. Resolves when the process has ended. */
+  /**
+   * Sends SIGTERM to the process group, and SIGKILL after the grace period. Resolves when the process has
+   * ended.
+   */
   async stop(): Promise<void> {
     this.tethered.stdin?.end();
     await this.exited;
@@ -70,7 +73,7 @@ export class SandboxProcess {
     try {
       if (this.running) process.kill(this.pid, 'SIGKILL');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it has just ended by itself
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // the process has just ended
     }
     await this.exited;
   }
@@ -105,9 +108,9 @@ export async function exitOf(tethered: ChildProcess): Promise<number> {
 async function readPid(launch: Launch, pidFile: string, tethered: ChildProcess): Promise<number> {
   for (;;) {
     const ended = tethered.exitCode !== null || tethered.signalCode !== null;
-    const pid = await readFile(pidFile, 'utf8').catch(() => undefined); // not written yet
+    const pid = await readFile(pidFile, 'utf8').catch(() => undefined); // undefined until the file is written
     if (pid !== undefined) return Number(pid);
-    // tether writes the file first, unless the program does not exist.
+    // tether writes the file before its command starts, unless the program does not exist.
     if (ended) throw new Error(`cannot start ${launch.name}: ${launch.command.join(' ')}`);
     await sleep(PID_POLL_INTERVAL);
   }

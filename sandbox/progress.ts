@@ -8,13 +8,16 @@ export type Report = (text: string) => void;
 
 interface Step {
   readonly title: string;
-  /** Throws when it fails. A returned text, such as a version or a URL, is shown after the title. */
+  /**
+   * Runs the step, and throws when it fails. A returned text, such as a version or a URL, is shown after the
+   * title.
+   */
   run(report: Report): Promise<string | void>;
 }
 
-// Milliseconds.
+// Intervals in milliseconds.
 const TERMINAL_TICK = 1_000;
-// A log that is silent for longer looks like a hung job.
+// A job looks hung when its log shows nothing for longer than this.
 const LOG_TICK = 30_000;
 
 export function defaultProgress(): ProgressMode {
@@ -46,7 +49,7 @@ async function runLive(steps: readonly Step[], together: boolean): Promise<void>
   }));
   await new Listr(tasks, {
     concurrent: together,
-    // The caller handles Ctrl-C and prints the error.
+    // This process handles Ctrl-C and prints the error itself.
     registerSignalListeners: false,
     rendererOptions: { timer: PRESET_TIMER, showErrorMessage: false },
   }).run();
@@ -65,7 +68,7 @@ async function runLogged(step: Step): Promise<void> {
   }
 }
 
-/** Runs the step; shows its last report every `everyMs` milliseconds, with the elapsed time. */
+/** Runs the step and shows its last report every `everyMs` milliseconds, with the elapsed time. */
 async function withTicker(step: Step, everyMs: number, show: (text: string) => void): Promise<string | void> {
   const began = Date.now();
   let last = 'working';

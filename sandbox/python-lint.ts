@@ -8,8 +8,9 @@ import { providePython } from './python';
 import { errorLine, SandboxError } from './sandbox-error';
 
 /**
- * Lints, types and formats the programs in Python that run in the hub's image or with its packages. Where its tools cannot be had, it
- * says so and succeeds: a machine without PyPI can check everything else.
+ * Lints, type-checks and formats the Python programs that run in the hub's image or with its packages. Where
+ * the tools cannot be installed, the command says so and succeeds, so that a machine without PyPI can check
+ * everything else.
  */
 
 const TOOLS = ['ruff==0.17.6', 'mypy==2.4.1', 'types-PyYAML==6.0.12.20261113'];
@@ -17,7 +18,7 @@ const repository = join(__dirname, '..');
 
 interface Folder {
   readonly path: string;
-  /** The files are modules of one program; otherwise each is a program of its own. */
+  /** Whether the files are modules of one program. Otherwise each file is a program. */
   readonly isOneProgram: boolean;
 }
 
@@ -26,7 +27,7 @@ const FOLDERS: readonly Folder[] = [
   { path: join('cli', 'test', 'runner'), isOneProgram: true },
 ];
 
-/** Folder of the tools. */
+/** Installs the tools when the cache has none. Returns their folder. */
 async function provideTools(): Promise<string> {
   const report = () => undefined;
   const { uv, interpreter } = await providePython(report);
@@ -55,7 +56,7 @@ async function main(): Promise<number> {
   return failures.includes(true) ? 1 : 0;
 }
 
-/** Whether one of the tools finds something in a folder; it is printed. */
+/** Whether a tool finds something in the folder. The findings are printed. */
 async function check(bin: string, { path, isOneProgram }: Folder): Promise<boolean> {
   const cwd = join(repository, path);
   const names = (await readdir(cwd)).filter((name) => name.endsWith('.py'));
@@ -63,7 +64,7 @@ async function check(bin: string, { path, isOneProgram }: Folder): Promise<boole
   const checks: readonly (readonly [program: string, ...args: string[]])[] = [
     ['ruff', 'check', '--no-cache', '--quiet', '.'],
     ['ruff', 'format', '--no-cache', '--check', '--quiet', '.'],
-    // The packages of the hub are not installed here.
+    // mypy cannot import the packages of the hub, which are not installed here.
     ...programs.map((files): [string, ...string[]] => [
       'mypy',
       ...[

@@ -14,7 +14,8 @@ const SUPPORTED_VERSIONS = '>=3.14.2,<3.15';
 const IS_SUPPORTED = [
   'import sys, sysconfig',
   'assert (3, 14, 2) <= sys.version_info < (3, 15)',
-  'assert not sysconfig.get_config_var("Py_GIL_DISABLED")', // free-threaded: hardly any wheels
+  // few packages have wheels for a free-threaded Python
+  'assert not sysconfig.get_config_var("Py_GIL_DISABLED")',
   'print(sys.executable)',
 ].join('\n');
 
@@ -22,15 +23,15 @@ const UV_VERSION = '0.13.8';
 
 /** A Python interpreter and the package installer `uv`. */
 export interface Python {
-  /** Paths, or names on PATH. */
+  /** Paths of the programs, or their names on PATH. */
   readonly interpreter: string;
   readonly uv: string;
 }
 
 /**
- * Returns an installed Python and `uv`, or else a portable CPython from the Go module proxy and `uv` from PyPI.
- *
- * @param portable a Python that runs on another machine as well, even if this one has a Python
+ * Returns an installed Python and `uv`, or else a portable CPython from the Go module proxy and `uv` from
+ * PyPI.
+ * @param portable requires a Python that also runs on another machine, even if this machine has a Python
  */
 export async function providePython(report: Report, { portable = false } = {}): Promise<Python> {
   const uv = (await succeeds('uv', ['--version'])) ? 'uv' : undefined;
@@ -43,7 +44,10 @@ async function installedInterpreter(uv: string | undefined): Promise<string | un
   return (uv && (await uvInterpreter(uv))) ?? pathInterpreter(uv === undefined);
 }
 
-/** An interpreter that `uv` finds. Its downloads are off: their source (GitHub) is often unreachable. */
+/**
+ * Returns an interpreter that `uv` finds. Downloads of interpreters are off, because their source (GitHub) is
+ * often unreachable.
+ */
 async function uvInterpreter(uv: string): Promise<string | undefined> {
   return succeeds(uv, ['python', 'find', '--no-python-downloads', '--system', SUPPORTED_VERSIONS]);
 }
@@ -53,7 +57,7 @@ async function pathInterpreter(mustHavePip: boolean): Promise<string | undefined
   return (await succeeds('python3.14', ['-c', probe])) ?? (await succeeds('python3', ['-c', probe]));
 }
 
-/** The trimmed output; undefined when the program is missing or fails. */
+/** Returns the trimmed output, or undefined when the program is missing or fails. */
 async function succeeds(program: string, args: readonly string[]): Promise<string | undefined> {
   return run(program, args).then(
     ({ stdout }) => stdout.trim(),

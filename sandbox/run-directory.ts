@@ -6,12 +6,18 @@ export function runsDirectory(): string {
   return process.env['HUB_OPERATOR_RUNS'] || join(__dirname, '..', '.sandbox');
 }
 
-// Milliseconds.
+// In milliseconds.
 const SIGN_OF_LIFE_INTERVAL = 600_000;
-/** Long enough for a machine that sleeps for the night. */
+/**
+ * A run that shows no sign of life for this long has ended. The limit leaves time for a machine that sleeps
+ * overnight. In milliseconds.
+ */
 const LONGEST_SILENCE = 86_400_000;
 
-/** The name of a run's folder, and of its run file: `run-<pid>-<PID namespace>-…`. Without a namespace: that of this process. */
+/**
+ * The name of a run's folder and of its run file: `run-<pid>-<PID namespace>-…`. A name without a namespace
+ * belongs to the namespace of this process.
+ */
 const NAME = /^run-(\d+)-(?:(\d+)-)?/;
 
 /**
@@ -32,9 +38,8 @@ export async function makeRunDirectory(space?: string): Promise<string> {
 }
 
 /**
- * Whether a run goes on. A container and its host may share this checkout and do not see each other's processes: of a run
- * in another PID namespace the time of its folder says it.
- *
+ * Whether a run is still in progress. A container and its host may share this checkout and do not see each
+ * other's processes, so a run in another PID namespace is judged by the modification time of its folder.
  * @param directory the folder of the run, as any process names it
  * @param space the PID namespace of this process
  */
@@ -45,20 +50,21 @@ export async function goesOn(directory: string, space?: string): Promise<boolean
   return pid !== undefined && of === own ? isAlive(Number(pid)) : wasSeen(join(runsDirectory(), name));
 }
 
-/** The number of the PID namespace of this process; 0 where the system has none. */
+/** Returns the number of the PID namespace of this process, or 0 where the system has none. */
 async function processSpace(): Promise<string> {
   const link = await readlink('/proc/self/ns/pid').catch(() => '');
   return /\d+/.exec(link)?.[0] ?? '0';
 }
 
 async function wasSeen(path: string): Promise<boolean> {
-  const folder = await stat(path).catch(() => undefined); // removed by its run
+  const folder = await stat(path).catch(() => undefined); // undefined when the run has removed the folder
   return folder !== undefined && Date.now() - folder.mtimeMs < LONGEST_SILENCE;
 }
 
 async function touch(path: string): Promise<void> {
   const now = new Date();
-  await utimes(path, now, now).catch(() => undefined); // removed at the end of the run
+  // fails when the folder was removed at the end of the run
+  await utimes(path, now, now).catch(() => undefined);
 }
 
 export function isAlive(pid: number): boolean {
@@ -66,6 +72,6 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // a process of another user
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // the process of another user
   }
 }

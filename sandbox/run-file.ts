@@ -3,18 +3,24 @@ import { basename, join } from 'node:path';
 import { goesOn, runsDirectory } from './run-directory';
 import type { Sandbox } from './index';
 
-/** Path of the file that describes the first of the runs that go on, for programs. */
+/** Path of the file that describes the first of the running sandboxes, for other programs. */
 export const runFile = (): string => join(runsDirectory(), 'run.json');
 
-/** The part of a sandbox that tells runs from each other: two PID namespaces may give one pid to two processes. */
+/**
+ * The part of a sandbox that identifies a run. A pid is not enough, since two PID namespaces may each have a
+ * process with the same pid.
+ */
 type Run = Pick<Sandbox, 'directory'>;
 
-/** Path of the file of a run that was started beside another one. The next run removes it if this one is killed. */
+/**
+ * Path of the file of a run that was started while another one was in progress. If the run is killed, the
+ * next run removes the file.
+ */
 const besideFile = ({ directory }: Run): string => join(runsDirectory(), `${basename(directory)}.json`);
 
 /**
- * Writes the run file: process ids, paths and addresses of the run, and `extra`, such as the URLs of hubs. That of another
- * run that goes on stays.
+ * Writes the run file: process ids, paths and addresses of the run, and `extra`, such as the URLs of hubs.
+ * The file of another run that is still in progress stays.
  */
 export async function writeRunFile(
   sandbox: Sandbox,
@@ -31,7 +37,7 @@ export async function writeRunFile(
     ...extra,
   };
   await mkdir(runsDirectory(), { recursive: true });
-  // Put into place as a whole, so that no reader sees a partial file.
+  // The file is renamed into place, so that no reader sees a partial file.
   const partial = `${besideFile(sandbox)}.partial`;
   await writeFile(partial, `${JSON.stringify(run, undefined, 2)}\n`);
   const isFirst = await link(partial, runFile()).then(
@@ -50,7 +56,9 @@ export async function removeRunFile(run: Run): Promise<void> {
   if ((await writerOf(runFile())) === basename(run.directory)) await rm(runFile());
 }
 
-/** The name of the folder of the run that wrote the file; undefined: there is no such file. */
+/**
+ * Returns the name of the folder of the run that wrote the file, or undefined when the file does not exist.
+ */
 async function writerOf(file: string): Promise<string | undefined> {
   const content = await readFile(file, 'utf8').catch(() => undefined);
   return content === undefined ? undefined : basename((JSON.parse(content) as Run).directory);

@@ -18,7 +18,7 @@ import { repositoryZip } from './zip';
 import { installWebhook, webhookSettings } from './webhook';
 
 const samples = join(repository, 'samples');
-/** A first start on a small board takes minutes. Milliseconds. */
+/** In milliseconds. On a small board the first start takes minutes. */
 const READY_TIMEOUT = 15 * 60_000;
 const POLL = 500;
 const LAST_LINES = 10;
@@ -27,7 +27,8 @@ const LAST_LINES = 10;
 async function main(): Promise<void> {
   const interrupted = untilInterrupted();
   const sandbox = await startSandbox({ hubs: true, interrupted });
-  // The imports of the hub take longer than all that comes before the first one, and wait for nothing of it.
+  // The imports of the hub take longer than all steps before its start and depend on none of them, so the
+  // fork server starts now.
   void sandbox.forkServer?.address();
   const resourceStates = new ResourceStates(sandbox.kubeconfig);
   const codeHost = await startCodeHost();
@@ -64,7 +65,10 @@ async function main(): Promise<void> {
   }
 }
 
-/** Samples work without a way to the internet: a plugin that does nothing has the place of the real one. */
+/**
+ * Serves a plugin that does nothing in place of the real one, so that the samples work without internet
+ * access.
+ */
 async function startCodeHost(): Promise<CodeHost> {
   const codeHost = await CodeHost.start();
   const script = 'console.info("this is the stand-in for card-mod in a sandbox");\n';
@@ -96,7 +100,8 @@ async function start(
       },
       {
         title: 'Applying samples/',
-        // Client-side, because a later `kubectl apply` of a user is client-side too and would warn otherwise.
+        // The apply is client-side, because a later `kubectl apply` of a user is client-side too and would
+        // warn otherwise.
         run: async () => void (await sandboxKubectl(sandbox, ['apply', '-f', samples])),
       },
       {

@@ -20,9 +20,14 @@ interface Diagnosis {
   readonly pattern: RegExp;
   readonly reason: string;
   readonly hint: string;
-  /** Whether the machine or its network is the cause. false: a fault of the repository can print the same. */
+  /**
+   * Whether the machine or its network is the cause. False when a fault of the repository can cause the same
+   * output.
+   */
   readonly isOfMachine: boolean;
-  /** Whether it says why a download failed: a server prints the same of its own connections. */
+  /**
+   * Whether the pattern explains a failed download. A server logs the same lines about its own connections.
+   */
   readonly isOfDownload?: true;
 }
 
@@ -97,12 +102,15 @@ const diagnoses: readonly Diagnosis[] = [
 
 const startAgain = 'Read the log. Start again to retry from this step; complete steps are kept.';
 
-/** The error of a step that failed, with the cause and the fix if its output matches a known problem. */
+/** Returns the error of a failed step, with cause and fix if the output matches a known problem. */
 export function stepError(step: string, output: string, logFile?: string): SandboxError {
   return explained(step, output, diagnoses, logFile);
 }
 
-/** The error of a server that has ended: as {@link stepError}, but what its log says of connections is no failed download. */
+/**
+ * Returns the error of a server that has ended, like {@link stepError}, except that lines about connections
+ * are not taken for a failed download.
+ */
 export function serverError(name: string, log: string, logFile: string): SandboxError {
   const known = diagnoses.filter(({ isOfDownload }) => !isOfDownload);
   return explained(`Starting ${name}`, log, known, logFile);
@@ -116,7 +124,7 @@ function explained(
 ): SandboxError {
   const diagnosis = known.find(({ pattern }) => pattern.test(output));
   const lines = output.trimEnd().split('\n');
-  // The cause may be far above the last line: a server that fails prints a stack.
+  // The cause may be far above the last line, because a server that fails prints a stack.
   const relevant = diagnosis
     ? lines.filter((line) => diagnosis.pattern.test(line)).slice(0, 3)
     : lines.slice(-8);
@@ -134,20 +142,26 @@ export function isOfMachine(error: unknown): boolean {
   return failure?.isOfMachine ?? false;
 }
 
-/** Whether it is the answer of a machine, to a step, a system call or a program, and no exception of our own code. */
+/**
+ * Whether the error comes from a failed step, system call or program. Otherwise it is an exception in our own
+ * code.
+ */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof SandboxError) return true;
   return error instanceof Error && ('syscall' in error || 'stderr' in error);
 }
 
-/** An error as the reason of something else: in one line. */
+/** Returns an error in one line, to be quoted as the reason in another message. */
 export function errorLine(error: unknown): string {
   const { message } = error instanceof Error ? error : { message: String(error) };
   const said = error instanceof SandboxError ? (error.evidence.lines?.join(' ') ?? error.hint) : '';
   return `${message} ${said}`.replace(/\s+/g, ' ').trim();
 }
 
-/** Formats an error for a terminal. An error that is no {@link SandboxError} is a bug and is printed with its stack. */
+/**
+ * Formats an error for a terminal. An error that is not a {@link SandboxError} is a bug and is printed with
+ * its stack.
+ */
 export function formatError(error: unknown): string {
   const failure = error instanceof SandboxError ? error : systemFailure(error);
   if (!failure) return error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -160,7 +174,7 @@ export function formatError(error: unknown): string {
   ].join('\n');
 }
 
-/** A known error of the operating system, such as a full disk, of any step. */
+/** Explains a known error of the operating system, such as a full disk, that occurred in any step. */
 function systemFailure(error: unknown): SandboxError | undefined {
   const isOfSystem = error instanceof Error && 'syscall' in error;
   if (!isOfSystem || !diagnoses.some(({ pattern }) => pattern.test(error.message))) return undefined;

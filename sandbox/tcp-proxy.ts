@@ -11,7 +11,9 @@ export class TcpProxy {
     readonly port: number,
   ) {}
 
-  /** Forwards a free port of this machine (`port`) to the port `target` of this machine. */
+  /**
+   * Starts a proxy that forwards a free port of this machine (`port`) to the port `target` of this machine.
+   */
   static async start(target: number): Promise<TcpProxy> {
     const port = await freePort();
     const server = createServer();
@@ -50,7 +52,7 @@ export class TcpProxy {
   }
 }
 
-/** Writes a copy of a kubeconfig with another port of the server to `path`, which it returns. */
+/** Writes a copy of a kubeconfig, with another port of the server, to `path`. Returns `path`. */
 export async function rerouted(kubeconfig: string, path: string, port: number): Promise<string> {
   const text = await readFile(kubeconfig, 'utf8');
   await writeFile(path, text.replace(/(https:\/\/127\.0\.0\.1):\d+/, `$1:${port}`), { mode: 0o600 });

@@ -15,7 +15,8 @@ export function tether(): Promise<string> {
 
 async function build(): Promise<string> {
   const folder = await cached('tether', await sourceKey('tether'), async (partial) => {
-    // The only process that does not run under tether. It takes seconds: tether uses only the standard library.
+    // The build of tether is the only process that does not run under tether. It takes seconds, because
+    // tether uses only the standard library.
     await promisify(execFile)('go', await buildArguments('tether', join(partial, 'tether')), {
       cwd: goModule,
       env: { ...process.env, ...goEnvironment },

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The result of `work`, or that of `late` if it is not there after so many milliseconds; the work then goes on unobserved. */
+/**
+ * Resolves with the result of `work`, or with that of `late` if `work` takes longer than `limit`
+ * milliseconds. Then the work continues in the background.
+ */
 export async function withTimeLimit<T>(limit: number, work: Promise<T>, late: () => T): Promise<T> {
   const over = new AbortController();
   try {

@@ -16,8 +16,7 @@ interface Registration {
 
 /**
  * Registers the webhook as `dist/` does, but with the address of a process on this machine.
- *
- * @param namespace absent: for all namespaces
+ * @param namespace limits the webhook to one namespace; without it the webhook serves all
  */
 export async function installWebhook(
   sandbox: ClusterAccess,

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { goInstalled } from './go-install';
 import { errorLine, SandboxError } from './sandbox-error';
 
-/** Lints the workflows of `.github/`. Where actionlint cannot be built, it says so and succeeds. */
+/** Lints the workflows of `.github/`. Where actionlint cannot be built, the command says so and succeeds. */
 async function main(): Promise<number> {
   const folder = await goInstalled(
     {
@@ -21,7 +21,7 @@ async function main(): Promise<number> {
   });
   if (folder === undefined) return 0;
   try {
-    // The checks of shell scripts need shellcheck, which few machines have.
+    // Checks of shell scripts are off: they need shellcheck, which few machines have.
     await promisify(execFile)(join(folder, 'actionlint'), ['-color', '-shellcheck='], {
       cwd: join(__dirname, '..'),
     });

@@ -1,13 +1,13 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** An entry of a zip archive, as a hostile program would write it as well. */
+/** An entry of a zip archive. Entries that only a hostile program would write are possible. */
 export interface ZipEntry {
-  /** As it is stored; a folder ends with a slash. */
+  /** The name as stored in the archive. The name of a folder ends with a slash. */
   readonly name: string;
   readonly content?: string | Buffer;
-  /** Unix mode with the type of the file. Default: of a file, or of a folder. */
+  /** Unix mode including the file type. Default: that of a plain file, or of a folder. */
   readonly mode?: number;
-  /** Bytes that the archive claims the entry to have. Default: the truth. */
+  /** Size in bytes that the archive claims for the entry. Default: the true size. */
   readonly claimedSize?: number;
   readonly flags?: number;
 }
@@ -16,7 +16,7 @@ export const LINK = 0o120777;
 export const DEVICE = 0o020666;
 export const NAMED_PIPE = 0o010666;
 
-/** A zip archive with exactly these entries. */
+/** Makes a zip archive with exactly these entries. */
 export function zip(entries: readonly ZipEntry[]): Buffer {
   const local: Buffer[] = [];
   const central: Buffer[] = [];
@@ -29,7 +29,7 @@ export function zip(entries: readonly ZipEntry[]): Buffer {
     const fixed = Buffer.alloc(26);
     fixed.writeUInt16LE(20, 0);
     fixed.writeUInt16LE(flags, 2);
-    fixed.writeUInt16LE(8, 4); // deflate
+    fixed.writeUInt16LE(8, 4); // compression method: deflate
     fixed.writeUInt32LE(crc(content), 10);
     fixed.writeUInt32LE(packed.length, 14);
     fixed.writeUInt32LE(entry.claimedSize ?? content.length, 18);
@@ -50,13 +50,13 @@ export function zip(entries: readonly ZipEntry[]): Buffer {
   return Buffer.concat([...local, directory, signature(0x06054b50), end]);
 }
 
-/** An archive as a code host makes it: all files are in one folder. */
+/** Makes an archive like those of a code host, with all files in one folder. */
 export function repositoryZip(files: Readonly<Record<string, string | Buffer>>, root = 'name-v1'): Buffer {
   const entries = Object.entries(files).map(([path, content]) => ({ name: `${root}/${path}`, content }));
   return zip([{ name: `${root}/` }, ...entries]);
 }
 
-/** "Made by": Unix. */
+/** Returns the field "version made by", which says that the entry has Unix modes. */
 function version(): Buffer {
   const made = Buffer.alloc(2);
   made.writeUInt16LE((3 << 8) | 20);

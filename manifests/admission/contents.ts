@@ -10,7 +10,7 @@ const SERVICE_FIELDS = [
   ...['loadBalancerSourceRanges', 'ports', 'selector', 'sessionAffinity', 'type'],
 ];
 
-/** Fields of `spec` that an update leaves as they were. */
+/** CEL for a field of `spec` that an update does not change. */
 const isKept = (field: string): string =>
   `(variables.isUpdate && variables.before.spec[?${field}] == variables.after.spec[?${field}])`;
 

@@ -6,7 +6,7 @@ import { listOf, type Validation } from './validation';
 
 export const RAN_VERSION = operatorAnnotations.ranVersion;
 
-/** Whether the API server may set it on a new object. */
+/** Finalizers that the API server may set on a new object. */
 const FINALIZERS_OF_SERVER = ['kubernetes.io/pvc-protection'];
 
 const foreignFinalizers = (object: string): string =>
@@ -15,7 +15,10 @@ const foreignFinalizers = (object: string): string =>
 const [[COMPONENT, TOKEN]] = Object.entries(API_TOKEN_LABELS) as [[string, string]];
 const isTokenSecret = `variables.before.metadata.?labels[?'${COMPONENT}'].orValue('') == '${TOKEN}'`;
 
-/** The names of labels or annotations that an update changes or removes, and that are not the operator's. */
+/**
+ * CEL for the names of labels or annotations that an update changes or removes although they are not the
+ * operator's.
+ */
 function foreignChanges(field: 'labels' | 'annotations'): string {
   const of = (object: string) => `variables.${object}.metadata[?'${field}']`;
   const isForeign = `!name.startsWith('${API_GROUP}/') && name != 'app.kubernetes.io/managed-by'`;
@@ -24,13 +27,14 @@ ${of('after')}.orValue({}).filter(name, ${isForeign} && ${of('before')}[?name] !
 + ${of('before')}.orValue({}).filter(name, !name.startsWith('${API_GROUP}/') && !(name in ${of('after')}.orValue({})))`.trim();
 }
 
-/** Each is evaluated only where a validation reads it. */
+/** The API server evaluates each variable only where a validation reads it. */
 export const metadataVariables = {
   isUpdate: `request.operation == 'UPDATE'`,
-  // Such the operator does not create, and has no verb to delete.
+  // Objects that the operator does not create and may not delete.
   isGiven: `variables.kind in ['ours', 'validatingwebhookconfigurations']`,
-  // By the name, since what another field says could be changed in the same request. The name of the Secret with the API token
-  // is the user's choice; a login does not get its label, as no label of what outlives its Hub is changed.
+  // Objects that outlive their Hub are recognized by their name, since the same request could change any
+  // other field. The user chooses the name of the Secret with the API token, so its label is read instead. A
+  // login cannot get that label, because labels of objects that outlive their Hub cannot be changed.
   outlives: `
 variables.kind == 'persistentvolumeclaims'
 || (variables.kind == 'configmaps' && request.name.matches('.-delivery-[0-9]+(-[0-9a-f]{8})?$'))
@@ -42,8 +46,8 @@ variables.kind == 'persistentvolumeclaims'
 } as const;
 
 /**
- * A verb that the operator's role has not is had through metadata as well: the garbage collector deletes what has an owner that
- * does not exist, and other controllers act on labels and annotations.
+ * Metadata can have the effect of verbs that the operator's role lacks: the garbage collector deletes an
+ * object whose owner does not exist, and other controllers act on labels and annotations.
  */
 export const metadataValidations: readonly Validation[] = [
   {

@@ -1,9 +1,10 @@
 /**
- * The fields of a pod at the level `baseline` of Pod Security (https://kubernetes.io/docs/concepts/security/pod-security-standards/)
- * that a hub can use. Fields that no list names are refused, also those that a later Kubernetes adds.
+ * The fields of a pod that a hub can use at the level `baseline` of Pod Security
+ * (https://kubernetes.io/docs/concepts/security/pod-security-standards/). All other fields are refused, also
+ * those that a later version of Kubernetes adds.
  */
 
-/** Not in it: `hostPID`, `hostIPC`, `ephemeralContainers`. `hostNetwork` is a field of a Hub's spec. */
+/** Left out are `hostPID`, `hostIPC` and `ephemeralContainers`. `hostNetwork` is a field of a Hub's spec. */
 export const POD_FIELDS = [
   ...['activeDeadlineSeconds', 'affinity', 'automountServiceAccountToken', 'containers', 'dnsConfig'],
   ...['dnsPolicy', 'enableServiceLinks', 'hostAliases', 'hostNetwork', 'hostUsers', 'hostname'],
@@ -21,7 +22,10 @@ export const CONTAINER_FIELDS = [
   ...['terminationMessagePolicy', 'tty', 'volumeDevices', 'volumeMounts', 'workingDir'],
 ];
 
-/** Fields of the securityContext of a pod or container. Not in it: `windowsOptions`, since no hub runs on Windows. */
+/**
+ * Fields of the securityContext of a pod or container. `windowsOptions` is left out, since no hub runs on
+ * Windows.
+ */
 export const SECURITY_CONTEXT_FIELDS = [
   ...['allowPrivilegeEscalation', 'appArmorProfile', 'capabilities', 'fsGroup', 'fsGroupChangePolicy'],
   ...['privileged', 'procMount', 'readOnlyRootFilesystem', 'runAsGroup', 'runAsNonRoot', 'runAsUser'],
@@ -29,7 +33,7 @@ export const SECURITY_CONTEXT_FIELDS = [
   ...['supplementalGroupsPolicy', 'sysctls'],
 ];
 
-/** The capabilities of the level baseline, and NET_RAW, which containers have by default. */
+/** The capabilities of the level `baseline`, and NET_RAW, which containers have by default. */
 export const CAPABILITIES = [
   ...['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD', 'NET_BIND_SERVICE'],
   ...['NET_RAW', 'SETFCAP', 'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
@@ -47,13 +51,19 @@ export const SYSCTLS = [
   ...['net.ipv4.tcp_rmem', 'net.ipv4.tcp_syncookies', 'net.ipv4.tcp_wmem'],
 ];
 
-/** Not in it: `hostPath`, and drivers in the tree of Kubernetes, of which `gitRepo` and `flexVolume` run programs on the node. */
+/**
+ * Left out are `hostPath` and in-tree drivers of Kubernetes; among the latter, `gitRepo` and `flexVolume` run
+ * programs on the node.
+ */
 export const VOLUME_SOURCES = [
   ...['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'image', 'iscsi', 'nfs'],
   ...['persistentVolumeClaim', 'projected', 'secret'],
 ];
 
-/** Not in it: `serviceAccountToken` and `podCertificate`, with which a pod is someone to the API server. */
+/**
+ * Left out are `serviceAccountToken` and `podCertificate`, with which a pod can authenticate to the API
+ * server.
+ */
 export const PROJECTED_SOURCES = ['clusterTrustBundle', 'configMap', 'downwardAPI', 'secret'];
 
 /** The fields that the operator gives to a pod that installs a community repository, and those that the API server adds. */

@@ -18,7 +18,7 @@ import { listOf, type Validation } from './validation';
 
 const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/';
 
-/** Lists of what a pod has that the condition does not hold for, as people read it. */
+/** CEL for lists that describe the parts of a pod for which a condition does not hold. */
 const inPod = (what: string, holds: string): string => `((${holds}) ? [] : ['${what}'])`;
 const inContainers = (what: string, holds: string): string =>
   `variables.containers.filter(container, !(${holds})).map(container, '${what} of the container ' + container.name)`;
@@ -72,14 +72,14 @@ const beyondBaseline = [
   ),
   ofContexts('sysctls', `context.?sysctls.orValue([]).all(sysctl, sysctl.name in ${listOf(SYSCTLS)})`),
   inVolumes('the type', `volume.all(field, field in ${listOf(['name', ...VOLUME_SOURCES])})`),
-  // The driver may get a token of the pod's ServiceAccount.
+  // A CSI driver may get a token of the pod's ServiceAccount.
   inVolumes(
     'serviceAccountName beside csi',
     `!has(volume.csi) || variables.podSpec.?serviceAccountName.orValue('default') == 'default'`,
   ),
 ];
 
-/** Each is evaluated only where a validation reads it. */
+/** The API server evaluates each variable only where a validation reads it. */
 export const podVariables = {
   isInstaller: `variables.kind == 'pods' && request.operation == 'CREATE'`,
   isHub: `variables.kind == 'statefulsets' && request.operation != 'DELETE'`,
@@ -91,7 +91,7 @@ export const podVariables = {
   contexts: `
 [variables.podSpec.?securityContext.orValue({})]
 + variables.containers.map(container, container.?securityContext.orValue({}))`,
-  // Who may write the namespace has said in so many words that its pods may take their node.
+  // A namespace with this label explicitly allows its pods to take over their node.
   mayTakeNode: `
 namespaceObject.metadata.?labels[?'pod-security.kubernetes.io/enforce'].orValue('') == 'privileged'`,
   beyondBaseline: beyondBaseline.join('\n+ '),

@@ -4,10 +4,13 @@ import { Yaml } from 'cdk8s';
 import { kinds } from '../../operator/kinds';
 import { API_GROUP } from '../../operator/kinds/group';
 
-/** The health check of all kinds, in the Lua of Argo CD. */
+/** The health check of all kinds, as a Lua script for Argo CD. */
 export const healthCheck = (): string => readFileSync(join(__dirname, 'health.lua'), 'utf8');
 
-/** The part of the ConfigMap of Argo CD that has it use the check: a wildcard is not possible in such a key. */
+/**
+ * The part of Argo CD's ConfigMap that makes it use the check. There is an entry for each kind, because such
+ * a key cannot have a wildcard.
+ */
 export function argoSettings() {
   const check = healthCheck();
   const keys = kinds.map(({ kind }) => `resource.customizations.health.${API_GROUP}_${kind}`);
@@ -19,7 +22,10 @@ export function argoSettings() {
   };
 }
 
-/** Writes `argocd/` into the folder of the synth: a patch, since the ConfigMap belongs to the one who runs Argo CD. */
+/**
+ * Writes `argocd/` into the folder of the synth: a patch, since the ConfigMap belongs to the administrator of
+ * Argo CD.
+ */
 export function writeArgoSettings(outdir: string): void {
   const folder = join(outdir, 'argocd');
   mkdirSync(folder, { recursive: true });

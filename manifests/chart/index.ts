@@ -15,7 +15,10 @@ import { chartReadme } from './reference';
 import { chartValues } from './values';
 import { valuesSchema, valuesYaml } from './values-yaml';
 
-/** Written by hand. What they have in common with `dist/install.yaml` and is long they read from generated files. */
+/**
+ * The templates are written by hand. Long parts that are equal in `dist/install.yaml` come from generated
+ * files.
+ */
 const TEMPLATES = join(__dirname, 'templates');
 
 /** Writes the Helm chart into a folder. */
@@ -52,7 +55,10 @@ function chartFiles(settings: SynthSettings): Readonly<Record<string, string>> {
   };
 }
 
-/** A house with a dot: an address of its own would have to be served for as long as the chart is used. */
+/**
+ * A house with a dot. The icon is inline, because a URL would have to be served for as long as the chart is
+ * used.
+ */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><path fill="#03a9f4" d="M32 6 4 32h8v26h40V32h8z"/><circle cx="32" cy="38" r="9" fill="#fff"/></svg>';
 
@@ -84,7 +90,10 @@ function chartMetadata(): object {
   };
 }
 
-/** Kept at `helm uninstall`: with a CRD all its resources go, and with Hubs their volumes. */
+/**
+ * The CRDs are kept at `helm uninstall`: with a CRD all its resources would be deleted, and with Hubs their
+ * volumes.
+ */
 function definitions(): object[] {
   const chart = new Chart(new App(), 'crds', { labels: installationLabels });
   new CustomResourceDefinitions(chart);

@@ -2,10 +2,10 @@ import { defaultSettings } from '../settings';
 import { chartValues, type Value } from './values';
 import { withoutLinks } from './values-yaml';
 
-/** `docs/reference/helm-values.md`, after its title. */
+/** Returns `docs/reference/helm-values.md` without its title. */
 export const valuesTable = (): string => table(chartValues(defaultSettings));
 
-/** `README.md` of the chart, which registries show. Its links have no base there. */
+/** Returns `README.md` of the chart, which registries show. Relative links do not work there. */
 export function chartReadme(values: readonly Value[]): string {
   return [
     '<!-- Written by `make synth` from manifests/chart; change that. -->',

@@ -6,7 +6,7 @@ type Tree = { [name: string]: Tree | Value };
 
 const isValue = (node: Tree | Value): node is Value => typeof node['path'] === 'string';
 
-/** `values.yaml`, with what each value means as its comment. */
+/** Returns `values.yaml` with the description of each value as its comment. */
 export function valuesYaml(values: readonly Value[]): string {
   return `# yaml-language-server: $schema=values.schema.json\n# Written by \`make synth\`. What each value means for an installation: docs/reference/helm-values.md.\n${linesOf(treeOf(values), '').join('\n')}\n`;
 }
@@ -23,7 +23,7 @@ function linesOf(tree: Tree, indentation: string): string[] {
   });
 }
 
-/** A link of `docs/reference` as a path in the repository. */
+/** Turns links of `docs/reference` into paths in the repository. */
 export function withoutLinks(markdown: string): string {
   return markdown.replace(
     /\[([^\]]*)\]\(([^)]*)\)/g,
@@ -31,7 +31,7 @@ export function withoutLinks(markdown: string): string {
   );
 }
 
-/** Lines of a comment: Markdown without its links. */
+/** Returns the lines of a comment: Markdown without its links. */
 function plain(markdown: string): string[] {
   return withoutLinks(markdown)
     .replace(/(.{1,100})(?: |$)/g, '$1\n')
@@ -39,7 +39,7 @@ function plain(markdown: string): string[] {
     .split('\n');
 }
 
-/** `values.schema.json`: a misspelled value, or one of another type, is refused by its name. */
+/** Returns `values.schema.json`, by which Helm refuses a value with an unknown name or of another type. */
 export function valuesSchema(values: readonly Value[]): object {
   return { $schema: 'http://json-schema.org/draft-07/schema#', ...schemaOf(treeOf(values)) };
 }
@@ -48,7 +48,7 @@ function schemaOf(tree: Tree): ValueSchema {
   return {
     type: 'object',
     properties: {
-      // Helm passes these to a chart that is a dependency of another one.
+      // Helm passes `global` to a chart that is a dependency of another one.
       ...(Object.values(tree).some((node) => !isValue(node)) && { global: { type: 'object' } }),
       ...Object.fromEntries(
         Object.entries(tree).map(([name, node]) => [

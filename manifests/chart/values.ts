@@ -22,9 +22,9 @@ export interface ValueSchema {
 }
 
 export interface Value {
-  /** Such as `image.tag`. */
+  /** Path of the value, such as `image.tag`. */
   readonly path: string;
-  /** A sentence or more, in Markdown. */
+  /** Description of the value in Markdown: a sentence or more. */
   readonly about: string;
   readonly default: unknown;
   readonly schema: ValueSchema;
@@ -43,7 +43,10 @@ const quantities: ValueSchema = { type: 'object', additionalProperties: { type: 
 const flag: ValueSchema = { type: 'boolean' };
 const port: ValueSchema = { type: 'integer', minimum: 1, maximum: 65_535 };
 
-/** Labels by which the chart's objects are found: a mapping with one of them twice is refused by other tools than Helm. */
+/**
+ * Additional labels. The chart's own labels are excluded, because tools other than Helm refuse a mapping that
+ * has a key twice.
+ */
 const labels: ValueSchema = {
   ...texts,
   propertyNames: {
@@ -54,11 +57,11 @@ const labels: ValueSchema = {
   },
 };
 
-/** Settings of the operator that the Deployment itself sets. */
+/** Environment variables of the operator that the Deployment itself sets. */
 const notForValues = /^(POD_|HTTP_|WEBHOOK|WATCH_NAMESPACES)/;
 const operatorSettings = settingsTable().filter(({ env }) => !notForValues.test(env));
 
-/** The values of the chart; their defaults are the settings of the synth. */
+/** Returns the values of the chart. Their defaults are the settings of the synth. */
 export function chartValues(settings: SynthSettings): readonly Value[] {
   const { repository, tag, digest } = partsOf(settings.image);
   return [
@@ -178,7 +181,8 @@ export function chartValues(settings: SynthSettings): readonly Value[] {
         type: 'array',
         items: {
           type: 'object',
-          // A list with one name twice is neither changed nor shortened by Helm, and server-side apply refuses it.
+          // Names that the chart sets are excluded: Helm does not merge a list that has a name twice, and
+          // server-side apply refuses it.
           properties: {
             name: { type: 'string', not: { enum: settingsTable().map(({ env }) => env) } },
           },
@@ -290,7 +294,7 @@ export function chartValues(settings: SynthSettings): readonly Value[] {
   ];
 }
 
-/** `registry:5000/name:tag@sha256:…` */
+/** Splits an image such as `registry:5000/name:tag@sha256:…`. */
 function partsOf(image: string): { repository: string; tag: string; digest: string } {
   const [name = '', digest = ''] = image.split('@');
   const [, repository = name, tag = ''] = /^(.*):([^:/]*)$/.exec(name) ?? [];

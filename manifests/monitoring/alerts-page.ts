@@ -1,6 +1,9 @@
 import { type Alert, alerts } from './alerts';
 
-/** docs/reference/alerts.md without its first line: a heading per alert, to which its `runbook` leads. */
+/**
+ * Returns docs/reference/alerts.md without its first line: a heading for each alert, to which the `runbook`
+ * of the alert links.
+ */
 export function alertsPage(): string {
   return [
     '# Alerts',
@@ -20,6 +23,6 @@ function section({ name, severity, expression, for: hold, summary, description }
   ];
 }
 
-/** With the names of labels and values instead of Prometheus' templates. */
+/** Replaces Prometheus' templates by the names of the labels and values. */
 const readable = (text: string): string =>
   text.replace(/\{\{ \$labels\.(\w+) \}\}/g, '`$1`').replace(/\{\{ \$value[^}]*\}\}/g, '`value`');

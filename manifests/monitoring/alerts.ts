@@ -1,23 +1,29 @@
-/** An alert; docs/reference/alerts.md has a heading of its name. */
+/** An alert. docs/reference/alerts.md has a heading with its name. */
 export interface Alert {
   readonly name: string;
-  /** critical: a household or the operator does not work. warning: it will not, or only a part does not. */
+  /**
+   * critical: a household or the operator does not work. warning: a part does not work, or a failure is to be
+   * expected.
+   */
   readonly severity: 'critical' | 'warning';
-  /** Filters by labels of the operator's own metrics: other controllers have metrics of the same names. */
+  /**
+   * The expression filters by labels of the operator's own metrics, since other controllers have metrics with
+   * equal names.
+   */
   readonly expression: string;
-  /** How long the expression must hold, as Prometheus writes durations. */
+  /** Duration for which the expression must hold, in Prometheus' notation. */
   readonly for: string;
   readonly summary: string;
   /** What happened and what to do, in Prometheus' template language. */
   readonly description: string;
 }
 
-/** The kinds of this operator; `controller` is the kind. */
+/** Filter for the kinds of this operator; the label `controller` has the kind. */
 const OURS = 'controller=~"Hub.*"';
 /** Labels of one installation. A label that Prometheus does not have counts as empty. */
 const INSTALLATION = 'cluster, namespace, job';
 const HUB_LABELS = 'cluster, hub_namespace, hub';
-/** The pods of this operator: other programs have metrics of the same names. */
+/** Filter for the pods of this operator, since other programs have metrics with equal names. */
 const OUR_PODS = 'and on (job, instance) hub_operator_build_info';
 const HUB = 'Hub {{ $labels.hub_namespace }}/{{ $labels.hub }}';
 const NOT_SUSPENDED = `unless on (${HUB_LABELS}) hub_operator_hub_condition{type="Suspended"} == 1`;

@@ -7,7 +7,7 @@ interface Query {
 interface Panel {
   readonly title: string;
   readonly type: 'stat' | 'timeseries';
-  /** A unit of Grafana. */
+  /** A unit as Grafana names it. */
   readonly unit?: string;
   readonly queries: readonly Query[];
 }
@@ -18,7 +18,7 @@ interface Section {
 }
 
 const OURS = 'controller=~"Hub.*"';
-/** The pods of this operator: other programs have metrics of the same names. */
+/** Filter for the pods of this operator, since other programs have metrics with equal names. */
 const OUR_PODS = 'and on (job, instance) hub_operator_build_info';
 
 const series = (title: string, expression: string, legend: string, unit = 'short'): Panel => ({
@@ -220,7 +220,7 @@ export function dashboard() {
     let height = 0;
     for (const panel of section.panels) {
       const { w, h } = SIZES[panel.type];
-      // A line has panels of one height.
+      // All panels in a row have one height.
       if (x + w > COLUMNS || (height !== 0 && height !== h)) {
         x = 0;
         y += height;

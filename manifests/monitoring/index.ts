@@ -6,21 +6,21 @@ import { writeBase } from '../kustomization';
 import { installationLabels } from '../names';
 import { dashboardConfigMap, dashboardText, prometheusRule, serviceMonitor } from './objects';
 
-/** The objects for the Prometheus operator and Grafana, each in a file of its name. */
+/** The objects for the Prometheus operator and Grafana. The key is the name of the file. */
 const parts = {
   'service-monitor': serviceMonitor,
   'prometheus-rule': prometheusRule,
   dashboard: dashboardConfigMap,
 } as const;
 
-/** All objects of the monitoring, for an installation that has them. */
+/** Adds all monitoring objects to an installation. */
 export function addMonitoring(parent: Construct, namespace: string): void {
   for (const add of Object.values(parts)) add(parent, namespace);
 }
 
 /**
- * Writes `monitoring/` into the folder of the synth: a file per object, as a cluster may have the definitions of only
- * some, a kustomization of all, and the dashboard as it is imported by hand.
+ * Writes `monitoring/` into the folder of the synth: a file for each object, since a cluster may have only
+ * some of the CRDs; a kustomization of all; and the dashboard for import by hand.
  */
 export function writeMonitoring(outdir: string, namespace: string): void {
   const folder = join(outdir, 'monitoring');

@@ -5,22 +5,27 @@ import { OPERATOR } from '../names';
 import { type Alert, alerts } from './alerts';
 import { dashboard } from './dashboard';
 
-/** Where a person who gets an alert continues: a path in this repository, which has no public address. */
+/**
+ * The page on which a person who gets an alert continues: a path in this repository, which has no public
+ * address.
+ */
 const RUNBOOKS = 'docs/reference/alerts.md';
 
-/** How often Prometheus asks for the metrics. */
+/** Interval at which Prometheus scrapes the metrics. */
 export const SCRAPE_INTERVAL = '30s';
 
 const metadata = (namespace: string) => ({ name: OPERATOR, namespace, labels: { ...OPERATOR_LABELS } });
 
-/** Has the Prometheus operator scrape all replicas: standbys, too, so that one that hangs is noticed. */
+/**
+ * Makes the Prometheus operator scrape all replicas, including standbys, so that one that hangs is noticed.
+ */
 export function serviceMonitor(parent: Construct, namespace: string): ApiObject {
   return new ApiObject(parent, 'service-monitor', {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'ServiceMonitor',
     metadata: metadata(namespace),
     spec: {
-      // The Service of the webhook has the same labels, and no port of this name.
+      // The Service of the webhook has the same labels, but no port with this name.
       selector: { matchLabels: { ...OPERATOR_LABELS } },
       endpoints: [{ port: 'metrics', path: '/metrics', interval: SCRAPE_INTERVAL }],
     },
@@ -36,7 +41,7 @@ export function prometheusRule(parent: Construct, namespace: string): ApiObject 
   });
 }
 
-/** The dashboard in the form that Grafana's sidecar finds by the label. */
+/** The dashboard as a ConfigMap with the label by which Grafana's sidecar finds it. */
 export function dashboardConfigMap(parent: Construct, namespace: string): ApiObject {
   const { name, labels } = metadata(namespace);
   return new ApiObject(parent, 'dashboard', {
@@ -49,7 +54,7 @@ export function dashboardConfigMap(parent: Construct, namespace: string): ApiObj
 
 export const dashboardText = (): string => `${JSON.stringify(dashboard(), undefined, 2)}\n`;
 
-/** The content of a file of rules of Prometheus. */
+/** The content of a Prometheus rule file. */
 export function ruleFile() {
   return { groups: [{ name: OPERATOR, rules: alerts.map(rule) }] };
 }

@@ -7,7 +7,7 @@ import type { ImageDescription } from './description';
 import { digestOf, hexOf, type Layer } from './layer';
 import type { ImagePlatform } from './platform';
 
-/** What a container of the image runs, and as whom. */
+/** The command that a container of the image runs, and its user, environment and ports. */
 export type ImageConfiguration = Pick<ImageDescription, 'entrypoint'> &
   Partial<Pick<ImageDescription, 'user' | 'environment' | 'ports' | 'labels'>>;
 
@@ -56,7 +56,7 @@ async function addLayer(archive: Pack, header: Header, { tar }: Layer): Promise<
   else await pipeline(createReadStream(tar.path), archive.entry({ ...header, size: tar.size }));
 }
 
-/** The configuration of an image, by the specification of OCI images. */
+/** Returns the configuration of an image in the format of the OCI image specification. */
 function configOf(
   { user = '', environment = {}, entrypoint, ports = [], labels = {} }: ImageConfiguration,
   platform: ImagePlatform,

@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import type { ImageFile } from './layer';
 
-/** Where Linux distributions keep the CA certificates, as one file. */
+/** Paths where Linux distributions keep the CA certificates, as one file. */
 const CA_CERTIFICATES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',

@@ -3,20 +3,20 @@ import { version } from '../../package.json';
 
 /** The final stage of the Dockerfile as data. */
 export interface ImageDescription {
-  /** `<user>:<group>`, as numbers. */
+  /** User and group as numbers: `<user>:<group>`. */
   readonly user: string;
   readonly entrypoint: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly ports: readonly number[];
   readonly labels: Readonly<Record<string, string>>;
-  /** Paths in the repository of the files that are copied. */
+  /** Paths in the repository of the files that are copied into the image. */
   readonly files: readonly string[];
 }
 
 /** The folder of the copied files in the image. */
 export const APP_FOLDER = '/app';
 
-/** The limit of the heap: a part of the container's memory limit. */
+/** The flag that limits the heap to a percentage of the container's memory limit. */
 export const HEAP_FLAG = `--max-old-space-size-percentage=${HEAP_PERCENTAGE}`;
 
 /** The operator's image. A unit test compares this with the Dockerfile, so both change together. */

@@ -11,13 +11,13 @@ import { operatorNode } from './operator-node';
 import { imagePlatform } from './platform';
 
 interface OperatorImage {
-  /** Path of a tar that `docker load` and `ctr images import` take. */
+  /** Path of a tar archive that `docker load` and `ctr images import` take. */
   readonly archive: string;
-  /** Name with tag, as `dist/` asks for it. */
+  /** Name of the image with its tag, as the manifests in `dist/` refer to it. */
   readonly name: string;
 }
 
-/** Why the image cannot be made here; undefined: it can. */
+/** Returns the reason why the image cannot be made on this machine, or undefined when it can. */
 export function whyNoImage(): string | undefined {
   if (process.platform !== 'linux') return `an image has programs for Linux, and this is ${process.platform}`;
   return operatorNode().departure;
@@ -26,18 +26,17 @@ export function whyNoImage(): string | undefined {
 interface ImageOptions {
   /** Path of the archive to write. */
   readonly archive?: string;
-  /** With its tag. Default: as `dist/` asks for it. */
+  /** Name of the image with its tag. Default: the name in the manifests of `dist/`. */
   readonly name?: string;
-  /** A folder with the sources of the operator, such as those of another version. Default: the repository. */
+  /** A folder with the sources of the operator, for example of another version. Default: the repository. */
   readonly source?: string;
 }
 
 /**
- * Makes the image of `description.ts` without a container engine, for the platform of this machine: the
- * bundle on npm's Node.js with the libraries and CA certificates of this machine, instead of on the Dockerfile's base
- * image. The image is for tests; the published one is made from the Dockerfile.
- *
- * @throws Error it cannot be made here ({@link whyNoImage})
+ * Makes the image of `description.ts` without a container engine, for the platform of this machine. Instead
+ * of the Dockerfile's base image it has npm's Node.js and the libraries and CA certificates of this machine.
+ * The image is for tests; the published one is made from the Dockerfile.
+ * @throws Error the image cannot be made here ({@link whyNoImage})
  */
 export async function buildOperatorImage({
   archive = join(repository, 'build', 'operator-image.tar'),

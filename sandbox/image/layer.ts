@@ -6,34 +6,37 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { pack, type Pack } from 'tar-stream';
 
-/** A file of an image. It belongs to root. */
+/** A file of an image. Its owner is root. */
 export interface ImageFile {
-  /** Absolute. */
+  /** Absolute path in the image. */
   readonly path: string;
   readonly content: Buffer | string;
-  /** Default: readable by all. */
+  /** Permission bits. Default: readable by all. */
   readonly mode?: number;
 }
 
-/** `Tar`: its bytes, or the file that has them, for a layer that is larger than memory should hold. */
+/**
+ * A layer of an image. `Tar` is either the bytes of the archive, or the path of a file with them when the
+ * layer is too large for memory.
+ */
 export interface Layer<Tar = Buffer | LayerFile> {
   readonly tar: Tar;
-  /** `sha256:…` of the tar. */
+  /** Digest of the tar archive: `sha256:…`. */
   readonly digest: string;
 }
 
 interface LayerFile {
   readonly path: string;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
 }
 
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
-/** Equal files give equal bytes, whenever they are packed. */
+/** Modification time of all files: equal files give equal archives at any time. */
 const TIME = new Date(0);
 
-/** Packs files, and the directories above them. */
+/** Packs files and their parent directories into a layer. */
 export async function packLayer(files: readonly ImageFile[]): Promise<Layer<Buffer>> {
   const tar = pack();
   const packed = buffer(tar);
@@ -47,7 +50,7 @@ export async function packLayer(files: readonly ImageFile[]): Promise<Layer<Buff
   return { tar: bytes, digest: digestOf(bytes) };
 }
 
-/** The layer of a tar that is a file. */
+/** Describes a layer whose tar archive is a file. */
 export async function layerOf(path: string): Promise<Layer<LayerFile>> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
@@ -58,7 +61,7 @@ export async function layerOf(path: string): Promise<Layer<LayerFile>> {
 export const digestOf = (content: Buffer | string): string =>
   `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
-/** The digits of a digest. */
+/** Returns the hexadecimal digits of a digest. */
 export const hexOf = (digest: string): string => digest.replace(/^sha256:/, '');
 
 function directoriesOf(files: readonly ImageFile[]): string[] {

@@ -5,15 +5,14 @@ import { promisify } from 'node:util';
 import type { ImageFile } from './layer';
 
 /**
- * Libraries that Node.js looks up by name at run time, beside those that it is linked with: since glibc 2.34 they are
- * part of libc itself.
+ * Libraries that Node.js opens by name at run time, beside those that it is linked with. Since glibc 2.34
+ * their code is part of libc itself.
  */
 const NAME_SERVICES = ['libnss_files.so.2', 'libnss_dns.so.2', 'libresolv.so.2'];
 
 /**
- * The files that a Node.js program needs: itself at `destination`, the loader and the shared libraries where the loader
- * looks for them, all from this machine.
- *
+ * Returns the files that a Node.js program needs, all from this machine: the program at `destination`, the
+ * loader, and the shared libraries in the folders that the loader searches.
  * @param node path on this machine
  */
 export async function nodeFiles(node: string, destination: string): Promise<ImageFile[]> {

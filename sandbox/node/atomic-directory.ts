@@ -11,7 +11,7 @@ export interface File {
   mode: number;
 }
 
-/** By relative path. */
+/** The files by their relative paths. */
 export type Files = ReadonlyMap<string, File>;
 
 export async function replaceFiles(directory: string, files: Files): Promise<void> {
@@ -22,7 +22,7 @@ export async function replaceFiles(directory: string, files: Files): Promise<voi
     const file = join(directory, generation, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, data);
-    // Not as an option of writeFile: the umask would apply.
+    // The mode is not an option of writeFile, because the umask would apply.
     await chmod(file, mode);
   }
   await mkdir(join(directory, generation), { recursive: true });

@@ -26,15 +26,15 @@ import type { PodVolumes } from './volumes';
 /** The exit code by which the hub requests a restart. */
 const HUB_RESTART = 100;
 const BACKOFF_SECONDS = [1, 2, 4, 8, 10];
-// Milliseconds.
+// Durations in milliseconds.
 const STABLE_AFTER = 30_000;
 const CONFIG_RETRY_INTERVAL = 1000;
 
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
 
-/** What a container gets from its pod. */
+/** The parts of a pod that its containers need. */
 export interface ContainerHost {
-  /** The latest version, with its addresses. */
+  /** Returns the latest version of the pod, with its addresses. */
   pod(): V1Pod;
   directory: string;
   /** The port of this machine on which the pod listens. Every container gets it as the variable SETUP_PORT. */
@@ -43,7 +43,7 @@ export interface ContainerHost {
   volumes: PodVolumes;
   lookup: Lookup;
   softwareOf: (image: string | undefined) => HubSoftware;
-  /** By this factor probes wait longer for an answer than their timeouts say. */
+  /** Factor by which the timeouts of probes are extended. */
   probePatience: number;
   tether: string;
   forkServer?: ForkServer;
@@ -101,7 +101,7 @@ export class ContainerRunner {
     }
   }
 
-  /** Resolves when the process has ended. */
+  /** Stops the container. Resolves when its process has ended. */
   async stop(graceSeconds: number): Promise<void> {
     await this.process?.stop(graceSeconds);
   }
@@ -125,7 +125,7 @@ export class ContainerRunner {
     const watching = new AbortController();
     const { startupProbe, readinessProbe } = this.container;
     this.set({
-      // A container id means that it ran before, possibly before the node was restarted.
+      // A container id means that the container ran before, possibly before the node was restarted.
       restartCount: this.status.restartCount + (this.status.containerID ? 1 : 0),
       containerID,
       imageID: `sandbox://home-assistant@${this.software.version}`,
@@ -160,7 +160,8 @@ export class ContainerRunner {
   }
 
   /**
-   * Waits for missing references, then returns a function that starts the process; `undefined` when stopped meanwhile.
+   * Waits for missing references, then returns a function that starts the process. Returns `undefined` when
+   * the container was stopped in the meantime.
    */
   private async prepare(): Promise<(() => ContainerProcess) | undefined> {
     const { host } = this;
@@ -188,7 +189,7 @@ export class ContainerRunner {
     const environment = mapValues(values, mounts);
     const ports = container.ports?.map(({ containerPort }) => String(containerPort)) ?? [];
     this.command = (probe) => ({
-      // A pod has one port in the sandbox: any container port in the command is replaced by it.
+      // A pod has one port in the sandbox, which replaces any container port in the command.
       line: commandLine({ name: container.name, command: [...probe] }, values, mounts, {
         hass,
         emptyConfiguration: files.configuration,
@@ -276,7 +277,7 @@ export class ContainerRunner {
   }
 }
 
-/** Does not include the developer's environment: a container must not depend on it. */
+/** Leaves out the developer's environment: a container must not depend on it. */
 function baseVariables(host: ContainerHost, venv: string, home: string): Record<string, string> {
   return {
     ...interpreterVariables(venv),

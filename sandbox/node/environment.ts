@@ -1,6 +1,6 @@
 /**
- * The environment variables and the command line of a container's process, with the paths inside the container replaced
- * by those on this machine. Pure.
+ * Computes the environment variables and the command line of a container's process, with the paths inside the
+ * container replaced by those on this machine. All functions are pure.
  */
 import { join } from 'node:path';
 import type { V1Container, V1EnvVar, V1Pod } from '@kubernetes/client-node';
@@ -13,8 +13,9 @@ export interface Mount {
 }
 
 /**
- * Replaces a value that is a mounted path or begins with one followed by `/`; the longest mounted path wins. A path in
- * the middle of a value (`--config=/config`) is not replaced: pass it as a separate argument.
+ * Replaces a value that is a mounted path, or that begins with one followed by `/`; the longest mounted path
+ * wins. A path in the middle of a value (`--config=/config`) is not replaced, so it has to be a separate
+ * argument.
  */
 export function mapPath(value: string, mounts: readonly Mount[]): string {
   const mount = [...mounts]
@@ -23,7 +24,9 @@ export function mapPath(value: string, mounts: readonly Mount[]): string {
   return mount ? mount.outside + value.slice(mount.inside.length) : value;
 }
 
-/** Replaces `$(NAME)` by the variable's value and `$$` by `$`; an unknown name stays, as in the kubelet. */
+/**
+ * Replaces `$(NAME)` by the value of the variable and `$$` by `$`. An unknown name stays, as in the kubelet.
+ */
 function expand(value: string, variables: Readonly<Record<string, string>>): string {
   return value.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name: string | undefined) =>
     name === undefined ? '$' : (variables[name] ?? whole),
@@ -74,10 +77,9 @@ function asLines(map: Record<string, string> | undefined): string {
 }
 
 /**
- * The container's variables with paths not yet replaced: `base`, then `envFrom`, then `env`, where a variable may use
- * those before it.
- *
- * @throws MissingReference with the kubelet's message: a required ConfigMap, Secret or key is missing
+ * Returns the container's variables, with paths not yet replaced: `base`, then `envFrom`, then `env`, where a
+ * variable may use those before it.
+ * @throws MissingReference with the kubelet's message when a required ConfigMap, Secret or key is missing
  */
 export function variables(
   container: V1Container,
@@ -149,11 +151,16 @@ function secretOf(pod: V1Pod, name = '', optional: boolean | undefined, lookup: 
 interface HubProgram {
   /** Path of the `hass` program. */
   hass: string;
-  /** The configuration directory when nothing is mounted at /config; deleted with the pod. */
+  /**
+   * The configuration directory when nothing is mounted at /config. The directory is deleted with the pod.
+   */
   emptyConfiguration: string;
 }
 
-/** The command with its arguments; without a command, the entrypoint of the hub's image. */
+/**
+ * Returns the command with its arguments, or the entrypoint of the hub's image when the container has no
+ * command.
+ */
 export function commandLine(
   container: V1Container,
   values: Readonly<Record<string, string>>,
@@ -182,17 +189,21 @@ export function mapValues(
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, mapPath(value, mounts)]));
 }
 
-/** What an interpreter reads when it starts; it is the same in every container. */
+/** The variables that a Python interpreter reads when it starts. They are equal in every container. */
 export function interpreterVariables(venv: string): Record<string, string> {
   return { PATH: `${join(venv, 'bin')}:/usr/local/bin:/usr/bin:/bin`, LANG: 'C.UTF-8' };
 }
 
-/** Variables that are read by programs while they run, not by an interpreter when it starts or by a module's import. */
+/**
+ * Variables that programs read while they run. An interpreter does not read them when it starts, and modules
+ * do not read them when they are imported.
+ */
 const READ_LATE = ['HOME', 'HOSTNAME', 'SETUP_PORT', 'TMPDIR', 'TZ'];
 
 /**
- * Whether a fork of an interpreter with the hub's modules can run the command as a process of its own would: a hub, or
- * `python3 -c`, also with `-I`, in an environment that makes no difference to the interpreter and to the imports.
+ * Whether a fork of an interpreter with the hub's modules can run the command just like a separate process.
+ * That is true of a hub and of `python3 -c`, also with `-I`, if the environment makes no difference to the
+ * interpreter and to the imports.
  */
 export function runsInFork(
   command: readonly string[],

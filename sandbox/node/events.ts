@@ -4,7 +4,10 @@ import { MERGE_PATCH, type NodeCache } from './node-cache';
 import { COMPONENT, NODE_NAME } from './names';
 import { retry } from './retry';
 
-/** Writes events about pods with the kubelet's reasons. A repeated event only increments the count. */
+/**
+ * Writes events about pods with the kubelet's reasons. A repeated event only increments the count of the
+ * first one.
+ */
 export class PodEvents {
   private readonly written = new Map<string, { name: string; count: number }>();
   private queue = Promise.resolve();
@@ -12,7 +15,7 @@ export class PodEvents {
   constructor(private readonly cluster: NodeCache) {}
 
   record(pod: V1Pod, type: 'Normal' | 'Warning', reason: string, message: string): void {
-    // Serial: a repeated event needs the name of the first one.
+    // Events are written one after another, because a repeated event needs the name of the first one.
     this.queue = this.queue.then(() => this.write(pod, type, reason, message));
   }
 

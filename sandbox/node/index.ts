@@ -34,7 +34,7 @@ import { ServiceUrls } from './service-urls';
 
 export { URL_ANNOTATION } from './names';
 
-// Milliseconds.
+// Intervals in milliseconds.
 const HEARTBEAT_INTERVAL = 60_000;
 const REFRESH_DELAY = 5_000;
 const STOP_GRACE_SECONDS = 10;
@@ -42,16 +42,21 @@ const STOP_GRACE_SECONDS = 10;
 export interface NodeOptions {
   /** Path of an administrator's kubeconfig. */
   kubeconfig: string;
-  /** Parent of volumes, pods' directories and container logs. */
+  /** Parent folder of volumes, pods' directories and container logs. */
   directory: string;
   hubSoftware: HubSoftware;
   /** Path of the tether program. */
   tether: string;
-  /** Runs hubs and `python3 -c`; without one each is a process of its own. */
+  /** Runs hubs and `python3 -c` as forks. Without a fork server each of them is a separate process. */
   forkServer?: ForkServer;
-  /** Milliseconds until a changed ConfigMap or Secret reaches volumes when the pod does not change. Default 5 s. */
+  /**
+   * Milliseconds until a changed ConfigMap or Secret reaches volumes, unless the pod itself changes. Default
+   * 5 s.
+   */
   refreshDelayMs?: number;
-  /** By this factor probes wait longer for an answer than their timeouts say: on a busy machine a hub is late. Default 1. */
+  /**
+   * Factor by which the timeouts of probes are extended, because hubs are slow on a busy machine. Default 1.
+   */
   probePatience?: number;
   log?: (line: string) => void;
 }
@@ -62,7 +67,7 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
   const { refreshDelayMs = REFRESH_DELAY, probePatience = 1 } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  // Every wait adds a listener; the warning about a leak would be wrong.
+  // Every wait adds a listener to the signal, so Node.js would warn of a leak that does not exist.
   setMaxListeners(0, signal);
   let log = options.log;
   const cluster = new NodeCache(kubeconfig, signal, (line) => log?.(line));
@@ -114,7 +119,7 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
     async stop() {
       stopping.abort();
       await pods.stop(STOP_GRACE_SECONDS);
-      // A request that is still in flight may fail later, when the log is closed.
+      // A request that is still in flight may fail after the log was closed.
       log = undefined;
     },
   };

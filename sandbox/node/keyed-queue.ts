@@ -1,6 +1,6 @@
 /**
- * A queue of work by key: for one key at most one run at a time, and one more run when the key was added meanwhile. The
- * work must read the latest object itself.
+ * A queue of work by key. For one key at most one run is in progress, and one more follows when the key was
+ * added during the run. The work must read the latest object itself.
  */
 export class KeyedQueue {
   private readonly running = new Map<string, { isRequeued: boolean }>();

@@ -5,7 +5,10 @@ import type {
   V1Secret,
 } from '@kubernetes/client-node';
 
-/** Reads objects that a pod may refer to from the node's caches. `undefined`: not found, or not in the cache yet. */
+/**
+ * Reads objects that a pod may refer to from the node's caches. `undefined` means that the object does not
+ * exist, or is not in the cache yet.
+ */
 export interface Lookup {
   configMap(namespace: string, name: string): V1ConfigMap | undefined;
   secret(namespace: string, name: string): V1Secret | undefined;
@@ -13,10 +16,13 @@ export interface Lookup {
   volume(name: string): V1PersistentVolume | undefined;
 }
 
-/** A pod refers to an object or key that does not exist (yet). The message is the kubelet's; the pod retries. */
+/**
+ * A pod refers to an object or key that does not exist (yet). The message is the kubelet's, and the pod
+ * retries.
+ */
 export class MissingReference extends Error {}
 
-/** `data` and `binaryData` of a ConfigMap. */
+/** Returns `data` and `binaryData` of a ConfigMap as bytes by key. */
 export function configMapData(configMap: V1ConfigMap): Record<string, Buffer> {
   const text = Object.entries(configMap.data ?? {}).map(([key, value]) => [key, Buffer.from(value)] as const);
   const binary = decode(configMap.binaryData);

@@ -50,7 +50,10 @@ export class NodeCache {
     };
   }
 
-  /** Starts the caches, pods last, so that objects that pods refer to are cached first. Register callbacks before. */
+  /**
+   * Starts the caches, with pods last, so that the objects to which pods refer are cached first. Callbacks
+   * must be registered before.
+   */
   async start(): Promise<void> {
     const { signal, log, caches } = this;
     const { pods, ...others } = caches;

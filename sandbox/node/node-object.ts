@@ -6,7 +6,10 @@ import { retry } from './retry';
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64' };
 
-/** This machine as a Node. The node lifecycle controller is off: nothing changes its condition Ready. */
+/**
+ * Describes this machine as a Node. The node lifecycle controller is off, so nothing changes the condition
+ * Ready.
+ */
 function nodeObject(now: Date): V1Node {
   const resources = { cpu: String(cpus().length), memory: `${Math.floor(totalmem() / 1024)}Ki`, pods: '110' };
   const architecture = ARCHITECTURES[arch()] ?? arch();
@@ -36,7 +39,7 @@ function nodeObject(now: Date): V1Node {
           lastTransitionTime: now,
         },
       ],
-      // All fields are required; `kubectl get nodes -o wide` shows them.
+      // All these fields are required; `kubectl get nodes -o wide` shows them.
       nodeInfo: {
         architecture,
         bootID: '',
@@ -58,7 +61,7 @@ export async function registerNode(cluster: NodeCache): Promise<V1Node> {
   const { core, signal, log } = cluster;
   const body = nodeObject(new Date());
   await retry('node', () => core.createNode({ body }), signal, log);
-  // The API server taints every new node as not ready; the controller that removes the taint is off.
+  // The API server taints every new node as not ready. The controller that would remove the taint is off.
   const untaint = () => core.patchNode({ name: NODE_NAME, body: { spec: { taints: null } } }, MERGE_PATCH);
   await retry('node', untaint, signal, log);
   const ready = () => core.patchNodeStatus({ name: NODE_NAME, body: { status: body.status } }, MERGE_PATCH);

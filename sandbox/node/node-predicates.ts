@@ -1,4 +1,6 @@
-/** Decides which pods fit this node; for others returns the scheduler's message. Pure. */
+/**
+ * Decides which pods fit this node, and gives the scheduler's message for the others. All functions are pure.
+ */
 import {
   type V1NodeSelectorRequirement,
   type V1NodeSelectorTerm,
@@ -9,7 +11,7 @@ import type { Lookup } from './lookup';
 
 const PREFIX = '0/1 nodes are available:';
 
-/** Why the pod cannot be bound to the node now; `undefined` when it can. */
+/** Returns why the pod cannot be bound to the node now, or `undefined` when it can. */
 export function unschedulable(pod: V1Pod, node: V1Node, lookup: Lookup): string | undefined {
   const problem =
     claimProblem(pod, lookup) ??
@@ -92,8 +94,8 @@ function podAffinityProblem(pod: V1Pod): string | undefined {
 }
 
 /**
- * Compares the pod's requests with the whole machine: requests of other pods are not subtracted, so only a request that
- * can never be met is rejected (a device, more memory than the machine has).
+ * Compares the pod's requests with the whole machine. The requests of other pods are not subtracted, so only
+ * a request that can never be met is rejected, such as a device or more memory than the machine has.
  */
 function resourceProblem(pod: V1Pod, node: V1Node): string | undefined {
   const allocatable = node.status?.allocatable ?? {};
@@ -109,7 +111,7 @@ function resourceProblem(pod: V1Pod, node: V1Node): string | undefined {
 
 const SUFFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 
-/** Parses a quantity: `500m`, `2`, `1536Mi`, `1G`, `1e3`. */
+/** Parses a resource quantity such as `500m`, `2`, `1536Mi`, `1G` or `1e3`. */
 function amount(quantity: string): number {
   const [, digits = '', suffix = ''] = /^([\d.]+(?:[eE]\d+)?)(.*)$/.exec(quantity) ?? [];
   if (suffix === 'm') return Number(digits) / 1000;

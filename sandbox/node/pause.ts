@@ -1,6 +1,6 @@
 import { systemClock } from '../../operator/base/clock';
 
-// Milliseconds.
+// Pauses in milliseconds.
 const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 5000;
 

@@ -18,14 +18,14 @@ import { StatusWriter } from './status-writer';
 import { unsupportedField } from './unsupported';
 import { PodVolumes } from './volumes';
 
-/** Shorter than the grace period of a hub's pod (minutes), to keep tests short. */
+/** Upper bound of the grace period. That of a hub's pod is minutes, which would make tests long. */
 const LONGEST_GRACE_SECONDS = 20;
 
 export interface PodHost {
   cluster: NodeCache;
   events: PodEvents;
   ports: Ports;
-  /** Parent of the pods' directories. */
+  /** Parent folder of the pods' directories. */
   directory: string;
   tether: string;
   forkServer?: ForkServer;
@@ -36,7 +36,7 @@ export interface PodHost {
 }
 
 export class PodRun {
-  /** The port of this machine on which it listens; undefined until it is assigned. */
+  /** The port of this machine on which the pod listens; undefined until it is assigned. */
   port: number | undefined;
   private readonly directory: string;
   private readonly startTime: Date;
@@ -84,7 +84,7 @@ export class PodRun {
     await this.runContainers().catch((error: unknown) => this.fail(error));
   }
 
-  /** Takes a newer version of the pod. As in a kubelet, a change of its annotations refreshes its volumes. */
+  /** Takes a newer version of the pod. As in a kubelet, changed annotations refresh the volumes. */
   update(pod: V1Pod): void {
     const before = JSON.stringify(this.latest.metadata?.annotations);
     this.latest = pod;
@@ -107,7 +107,7 @@ export class PodRun {
       });
   }
 
-  /** Stops every process, sidecars last. */
+  /** Stops every process of the pod, sidecars last. */
   async stop(graceSeconds: number): Promise<void> {
     this.stopping.abort();
     const isSidecar = (_: unknown, index: number) =>
@@ -123,7 +123,7 @@ export class PodRun {
     return (this.removal ??= this.stopAndDelete());
   }
 
-  /** Removes its files except its logs, which are kept for debugging. */
+  /** Removes the pod's files except its logs, which are kept for debugging. */
   async removeFiles(): Promise<void> {
     const kept = (name: string) => name.endsWith('.log');
     for (const name of (await readdir(this.directory)).filter((entry) => !kept(entry))) {
@@ -131,7 +131,7 @@ export class PodRun {
     }
   }
 
-  /** An unexpected error, such as a full disk: shown as the waiting reason until the pod is recreated. */
+  /** Shows an unexpected error, such as a full disk, as the waiting reason until the pod is recreated. */
   private fail(error: unknown): void {
     const { name, namespace } = this.identity;
     this.host.cluster.log(`pod ${namespace}/${name}: ${describe(error)}`);
@@ -213,7 +213,10 @@ export class PodRun {
     return true;
   }
 
-  /** Writes the volumes, waiting for missing sources; `false` when the pod was stopped meanwhile. */
+  /**
+   * Writes the volumes and waits for missing sources. Returns `false` when the pod was stopped in the
+   * meantime.
+   */
   private async mountVolumes(): Promise<boolean> {
     for (let failures = 0; !(await this.writeVolumes()); failures++) {
       if (!(await pause(pauseAfter(failures), this.stopping.signal))) return false;

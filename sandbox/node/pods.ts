@@ -16,7 +16,7 @@ export class Pods {
     private readonly refreshDelayMs: number,
   ) {}
 
-  /** A pod was added or updated. */
+  /** To be called when a pod was added or updated. */
   podChanged(pod: V1Pod): void {
     if (pod.spec?.nodeName !== NODE_NAME) return;
     const run = this.runs.get(podKey(pod));
@@ -28,16 +28,16 @@ export class Pods {
     }
   }
 
-  /** The Pod object was removed, by this node or by a forced deletion. */
+  /** To be called when the Pod object was removed, by this node or by a forced deletion. */
   podDeleted(pod: V1Pod): void {
     const run = this.runs.get(podKey(pod));
     if (run && run.identity.uid === pod.metadata?.uid) this.end(run, () => run.stop(0));
   }
 
   /**
-   * A ConfigMap or Secret changed. A kubelet updates volumes after a minute or more, unless the pod itself changes.
-   * Here it takes `refreshDelayMs`: short enough for tests, long enough to expose code that relies on an immediate
-   * update.
+   * To be called when a ConfigMap or Secret changed. A kubelet updates volumes after a minute or more, unless
+   * the pod itself changes. Here it takes `refreshDelayMs`: short enough for tests, and long enough to expose
+   * code that relies on an immediate update.
    */
   sourceChanged(kind: 'configMap' | 'secret', namespace: string, name: string): void {
     for (const run of this.runs.values()) {
@@ -46,7 +46,10 @@ export class Pods {
     }
   }
 
-  /** The port of the first pod by name that the selector matches; undefined: none has a port. */
+  /**
+   * Returns the port of the first pod by name that the selector matches, or undefined when none of them has a
+   * port.
+   */
   portOf(namespace: string, selector: Record<string, string>): number | undefined {
     const matching = [...this.runs.values()].filter(
       ({ pod, port }) =>
@@ -57,7 +60,7 @@ export class Pods {
     return matching.sort((a, b) => (a.identity.name < b.identity.name ? -1 : 1))[0]?.port;
   }
 
-  /** Stops every process; the pods stay in the cluster. */
+  /** Stops every process. The Pod objects stay in the cluster. */
   async stop(graceSeconds: number): Promise<void> {
     await Promise.all([...this.runs.values()].map((run) => run.stop(graceSeconds)));
   }
@@ -77,7 +80,7 @@ export class Pods {
     void run.run();
   }
 
-  /** Ends a run. A new pod of the same name is started after it, never in parallel. */
+  /** Ends a run. A new pod of the same name is started afterwards, never at the same time. */
   private end(run: PodRun, how: () => Promise<void>): void {
     void this.finish(run, how).catch((error: unknown) =>
       this.cluster.log(`pod ${run.identity.name}: ${String(error)}`),

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-// Below the ephemeral range: an outgoing connection could otherwise occupy a hub's port while the hub restarts.
+// The range lies below the ephemeral ports: an outgoing connection could otherwise occupy a hub's port while
+// the hub restarts.
 const FIRST = 20_000;
 const COUNT = 10_000;
 
@@ -21,7 +22,8 @@ export class Ports {
    */
   async assign(namespace: string, name: string): Promise<number> {
     const key = `${namespace}/${name}`;
-    // Recorded before it is tried, so that two pods that start at once do not try the same port.
+    // The port is recorded before it is tried, so that two pods that start at the same time do not try the
+    // same port.
     this.byPod[key] ??= anyPort();
     while (this.isAssignedToOther(this.byPod[key], key) || !(await isFree(this.byPod[key])))
       this.byPod[key] = anyPort();
@@ -40,7 +42,7 @@ function anyPort(): number {
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    // On all addresses, as a hub does.
+    // The port must be free on all addresses, because a hub listens on all of them.
     const server = createServer();
     server.once('error', () => resolve(false));
     server.listen(port, () => server.close(() => resolve(true)));

@@ -1,4 +1,4 @@
-/** Startup, readiness and liveness probes, asked at 127.0.0.1 or by a command. */
+/** Startup, readiness and liveness probes, sent to 127.0.0.1 or run as a command. */
 import { execFile } from 'node:child_process';
 import { get } from 'node:http';
 import { connect } from 'node:net';
@@ -12,7 +12,7 @@ const ADDRESS = '127.0.0.1';
 /** The container that is probed. */
 export interface ProbeTarget {
   readonly port: number;
-  /** What a command of the container gets. */
+  /** Prepares a command for execution as in the container. */
   readonly command: (command: readonly string[]) => {
     readonly line: readonly string[];
     readonly environment: Readonly<Record<string, string>>;
@@ -21,8 +21,9 @@ export interface ProbeTarget {
 }
 
 /**
- * The probe's verdicts, one each time a threshold is reached, at the probe's own pace, until the signal ends it.
- * `onFailure` gets each failure with the kubelet's message. Any port in the probe is replaced by the pod's one port.
+ * Yields a verdict each time a threshold of the probe is reached, until the signal is aborted. The interval
+ * is that of the probe. `onFailure` gets each failure with the kubelet's message. The pod's one port replaces
+ * any port in the probe.
  */
 export async function* verdicts(
   probe: V1Probe,
@@ -45,16 +46,17 @@ export async function* verdicts(
   } while (await pause(periodSeconds * 1000, signal));
 }
 
-/** Asks once. Resolves with the failure, or `undefined` when the probe succeeds. */
+/** Runs the probe once. Resolves with the failure, or `undefined` when the probe succeeds. */
 async function ask(probe: V1Probe, target: ProbeTarget, signal: AbortSignal): Promise<string | undefined> {
   const { timeoutSeconds = 1 } = probe;
-  // Not AbortSignal.any with AbortSignal.timeout: Node may collect the timeout before it fires, and the probe hangs.
+  // AbortSignal.any with AbortSignal.timeout is not used: Node.js may collect the timeout before it fires,
+  // and the probe would hang.
   const limit = new CombinedSignal(signal);
   const cancel = systemClock.after(timeoutSeconds * 1000, () => limit.abort(undefined));
   try {
     return await askOnce(probe, target, limit.signal);
   } catch (error) {
-    return said(error as Error); // a path or a header that cannot be sent at all
+    return said(error as Error); // for a path or a header that cannot be sent
   } finally {
     cancel();
     limit.dispose();
@@ -68,7 +70,7 @@ async function askOnce({ exec, httpGet, tcpSocket }: V1Probe, target: ProbeTarge
   return undefined;
 }
 
-/** Healthy when the command ends with 0; else its output says why not. */
+/** Resolves with undefined when the command exits with 0, otherwise with its output. */
 function runCommand(command: readonly string[], target: ProbeTarget, signal: AbortSignal) {
   const { line, environment, workingDirectory } = target.command(command);
   const [program = '', ...args] = line;
@@ -85,7 +87,7 @@ function askHttp({ path = '/', httpHeaders = [] }: V1HTTPGetAction, port: number
   const headers = { 'User-Agent': 'kube-probe/sandbox', ...given };
   return new Promise<string | undefined>((resolve) => {
     const request = get({ host: ADDRESS, port, path, signal, agent: false, headers }, (response) => {
-      // The status is all that counts. The kubelet follows redirects on the same host; here they are good as they are.
+      // Only the status counts. The kubelet follows redirects on the same host; here a redirect is a success.
       response.destroy();
       const { statusCode = 0 } = response;
       const good = statusCode >= 200 && statusCode < 400;

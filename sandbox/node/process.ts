@@ -8,24 +8,27 @@ interface ProcessOptions {
   command: string[];
   environment: Record<string, string>;
   workingDirectory: string;
-  /** Standard output and error are appended to it. */
+  /** File to which standard output and standard error are appended. */
   logFile: string;
   pidFile: string;
   graceSeconds: number;
-  /** Address of the fork server that runs the command, a Python program; without one it is a process of its own. */
+  /**
+   * Address of the fork server that runs the command, a Python program. Without an address the command is a
+   * separate process.
+   */
   forkServer?: string | undefined;
 }
 
 /** A container's process group, which runs under tether. */
 export class ContainerProcess {
-  /** The exit code, 128 + the signal's number after a signal, 127 when the program could not be started. */
+  /** The exit code: 128 + the signal's number after a signal, 127 when the program could not be started. */
   readonly exited: Promise<number>;
   private readonly child: ChildProcess;
 
   constructor(private readonly options: ProcessOptions) {
     const { tether, command, environment, workingDirectory, logFile, pidFile, graceSeconds, forkServer } =
       options;
-    // A file of the previous process must not be taken for that of this one.
+    // The pid file of the previous process must not be taken for that of the new one.
     rmSync(pidFile, { force: true });
     const log = openSync(logFile, 'a');
     const flags = ['--grace', `${graceSeconds}s`, '--pid-file', pidFile];
@@ -35,7 +38,7 @@ export class ContainerProcess {
       env: environment,
       // tether stops the process when this pipe is closed.
       stdio: ['pipe', log, log],
-      // A session of its own: Ctrl-C in the terminal must not reach the container.
+      // The process has a session of its own, so that Ctrl-C in the terminal does not reach the container.
       detached: true,
     });
     closeSync(log);
@@ -59,8 +62,8 @@ export class ContainerProcess {
     try {
       process.kill(-Number(readFileSync(this.options.pidFile, 'utf8')), 'SIGKILL');
     } catch (error) {
-      // The file is not written yet (tether's own grace period then ends the process), or the process has just ended,
-      // which macOS reports as EPERM.
+      // Either the file is not written yet, and tether's own grace period ends the process, or the process
+      // has just ended, which macOS reports as EPERM.
       const { code } = error as NodeJS.ErrnoException;
       if (code !== 'ENOENT' && code !== 'ESRCH' && code !== 'EPERM') throw error;
     }

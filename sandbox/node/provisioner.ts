@@ -81,7 +81,7 @@ export class Provisioner {
     );
   }
 
-  /** Whether an existing volume is reserved for this claim: the controller manager binds it. */
+  /** Whether an existing volume is reserved for this claim. The controller manager then binds the volume. */
   private isReserved(namespace: string, name: string): boolean {
     return this.cluster.caches.volumes.list().some(({ spec }) => {
       const { namespace: ofNamespace, name: ofName, uid } = spec?.claimRef ?? {};

@@ -4,8 +4,9 @@ import { pause, pauseAfter } from './pause';
 export type Log = (line: string) => void;
 
 /**
- * Repeats a request until the API server answers, without a limit. Returns `undefined` when the object is gone or
- * exists already (404, 409), when the server rejects the request (logged), or when the signal is aborted.
+ * Repeats a request until the API server answers, without a limit. Returns `undefined` when the object is
+ * gone or exists already (404, 409), when the server rejects the request (which is logged), or when the
+ * signal is aborted.
  */
 export async function retry<T>(
   what: string,
@@ -27,12 +28,12 @@ export async function retry<T>(
   return undefined;
 }
 
-/** HTTP status of an API error; 0 when the server did not answer. */
+/** Returns the HTTP status of an API error, or 0 when the server did not answer. */
 function statusCode(error: unknown): number {
   return error instanceof ApiException ? error.code : 0;
 }
 
-/** The error in one line: the message of the API server's Status if there is one. */
+/** Returns the error in one line, with the message of the API server's Status if there is one. */
 export function describe(error: unknown): string {
   if (!(error instanceof ApiException)) return error instanceof Error ? error.message : String(error);
   const body: unknown = error.body;
@@ -40,7 +41,7 @@ export function describe(error: unknown): string {
     const status = (typeof body === 'string' ? JSON.parse(body) : body) as { message?: string } | undefined;
     return `${error.code} ${status?.message ?? ''}`.trim();
   } catch {
-    // Not every error body is a Status: a proxy or a starting server answers in plain text.
+    // Not every error body is a Status: a proxy or a starting server answers with plain text.
     return `${error.code} ${String(body)}`;
   }
 }

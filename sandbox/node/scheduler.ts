@@ -6,7 +6,7 @@ import { NODE_NAME } from './names';
 import { describe, retry } from './retry';
 import { unschedulable, wantsNode } from './node-predicates';
 
-/** Binds pods to the node, or sets their condition PodScheduled to False with the reason. */
+/** Binds pods to the node, or sets their condition PodScheduled to False with a reason. */
 export class Scheduler {
   private readonly work: KeyedQueue;
 
@@ -26,7 +26,7 @@ export class Scheduler {
     });
   }
 
-  /** A claim changed: a pod that waits for it may be schedulable now. */
+  /** To be called when a claim changed: a pod that waits for the claim may be schedulable now. */
   claimChanged(): void {
     for (const pod of this.cluster.caches.pods.list()) if (wantsNode(pod)) this.podChanged(pod);
   }

@@ -4,8 +4,8 @@ import { URL_ANNOTATION } from './names';
 import { retry } from './retry';
 
 /**
- * Annotates each Service with the URL of its pod on this machine, because there is no pod network. The URL stays when
- * the pod is deleted: the next pod of that name gets the same port.
+ * Annotates each Service with the URL of its pod on this machine, because there is no pod network. The URL
+ * stays when the pod is deleted, since the next pod of that name gets the same port.
  */
 export class ServiceUrls {
   constructor(
@@ -26,7 +26,7 @@ export class ServiceUrls {
     void retry(`URL of service ${namespace}/${name}`, request, signal, log);
   }
 
-  /** A pod of this namespace was assigned its port. */
+  /** To be called when a pod of this namespace was assigned its port. */
   updateAll(namespace: string): void {
     for (const service of this.cluster.caches.services.list(namespace)) this.update(service);
   }

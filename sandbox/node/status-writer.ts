@@ -3,7 +3,8 @@ import { MERGE_PATCH, type NodeCache } from './node-cache';
 import { retry } from './retry';
 
 /**
- * Writes a pod's status when it differs from the last write; changes of the same moment are combined into one write.
+ * Writes a pod's status when it differs from the last write. Changes that come at the same time are combined
+ * into one write.
  */
 export class StatusWriter {
   private lastWritten = '';
@@ -32,7 +33,7 @@ export class StatusWriter {
   private async write(): Promise<void> {
     const { core, signal, log } = this.cluster;
     const { name = '', namespace = '', uid } = this.pod.metadata ?? {};
-    // Combines changes of the same moment.
+    // Waits a moment, so that changes that come together are one write.
     await Promise.resolve();
     while (this.isDue && !signal.aborted) {
       this.isDue = false;

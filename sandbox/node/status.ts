@@ -1,8 +1,8 @@
-/** Computes the status of a pod from those of its containers. Pure. */
+/** Computes the status of a pod from those of its containers. All functions are pure. */
 import type { V1ContainerStatus, V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
 import { NODE_ADDRESS } from './names';
 
-/** The node's data of a running pod. */
+/** The data of a running pod that the node has. */
 interface PodView {
   podIP: string;
   startTime: Date;
@@ -10,7 +10,10 @@ interface PodView {
   main: V1ContainerStatus[];
 }
 
-/** The status of a container that has not been started yet. `reason`: ContainerCreating, PodInitializing, … */
+/**
+ * Returns the status of a container that has not been started yet. `reason` is for example ContainerCreating
+ * or PodInitializing.
+ */
 export function waitingStatus(
   name: string,
   image: string,
@@ -30,11 +33,11 @@ export function waitingStatus(
 }
 
 /**
- * The complete status. `previous` are the pod's current conditions: a condition with an unchanged status keeps its
- * lastTransitionTime, and conditions of other types are kept.
+ * Returns the complete status of a pod. `previous` are the pod's current conditions: a condition with an
+ * unchanged status keeps its lastTransitionTime, and conditions of other types are kept.
  */
 export function podStatus(pod: V1Pod, view: PodView, previous: V1PodCondition[], now: Date): V1PodStatus {
-  // Initialized stays true when a sidecar is stopped at the end.
+  // Initialized stays true when a sidecar is stopped at the end of the pod.
   const initialized = view.main.some(hasRun) || view.init.every((status) => initDone(pod, status));
   const phase = podPhase(pod, view, initialized);
   const finished = phase === 'Succeeded' || phase === 'Failed';
@@ -89,7 +92,7 @@ function podPhase(pod: V1Pod, { init, main }: PodView, initialized: boolean): st
   }
   if (main.every(({ state }) => state?.terminated) && policy !== 'Always') {
     const failed = main.some(({ state }) => state?.terminated?.exitCode !== 0);
-    // With OnFailure a container that failed is about to be started again.
+    // With the policy OnFailure, a container that failed will be started again.
     if (!failed) return 'Succeeded';
     if (policy === 'Never') return 'Failed';
   }

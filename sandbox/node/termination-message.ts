@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import type { V1Container } from '@kubernetes/client-node';
 
-// The kubelet's limits: bytes, bytes, lines.
+// The kubelet's limits: bytes of a message, bytes and lines of the end of a log.
 const LONGEST_MESSAGE = 4096;
 const LONGEST_LOG_TAIL = 2048;
 const LOG_TAIL_LINES = 80;
@@ -12,8 +12,8 @@ export function logSize(file: string): number {
 }
 
 /**
- * The termination message: the file that the container wrote or, with `FallbackToLogsOnError` and a failure, the end of
- * this run's log. `logStart`: size of the log in bytes when the run began.
+ * Returns the termination message: the file that the container wrote or, with `FallbackToLogsOnError` after a
+ * failure, the end of this run's log. `logStart` is the size of the log in bytes when the run began.
  */
 export function terminationMessage(
   container: V1Container,

@@ -1,6 +1,6 @@
 /**
- * The fields of a pod that the sandbox supports. All other fields are rejected, so that a pod never seems to get a
- * feature that it does not get. Pure.
+ * The fields of a pod that the sandbox supports. All other fields are rejected, so that a pod never appears
+ * to have a feature that it lacks. All functions are pure.
  */
 import type {
   V1Container,
@@ -11,8 +11,8 @@ import type {
   V1VolumeMount,
 } from '@kubernetes/client-node';
 
-// Supported, or without effect on one machine. Accepted but not enforced: securityContext, since every process runs as the
-// user who started the sandbox, and activeDeadlineSeconds.
+// Fields that are supported, or that have no effect on one machine. Two are accepted but not enforced:
+// securityContext, since every process runs as the user who started the sandbox, and activeDeadlineSeconds.
 const POD_FIELDS: (keyof V1PodSpec)[] = [
   'activeDeadlineSeconds',
   'affinity',
@@ -89,7 +89,10 @@ const MOUNT_FIELDS: (keyof V1VolumeMount)[] = ['mountPath', 'name', 'readOnly', 
 const PROJECTIONS = ['configMap', 'downwardAPI', 'secret', 'serviceAccountToken'];
 const VALUE_SOURCES = ['configMapKeyRef', 'fieldRef', 'secretKeyRef'];
 
-/** The first unsupported field of the pod, as `spec.x.y: reason`; `undefined` when all are supported. */
+/**
+ * Returns the first unsupported field of the pod as `spec.x.y: reason`, or `undefined` when all are
+ * supported.
+ */
 export function unsupportedField(pod: V1Pod): string | undefined {
   return findings(pod.spec ?? { containers: [] }).next().value ?? undefined;
 }

@@ -1,4 +1,4 @@
-/** Computes the files of a configMap, secret, downwardAPI or projected volume. Pure. */
+/** Computes the files of a configMap, secret, downwardAPI or projected volume. All functions are pure. */
 import { createHash } from 'node:crypto';
 import type {
   V1DownwardAPIVolumeFile,
@@ -13,12 +13,12 @@ import { configMapData, MissingReference, secretData, type Lookup } from './look
 
 const DEFAULT_MODE = 0o644;
 
-/** Whether the node writes the volume's files; those of other volumes are written by the pod. */
+/** Whether the node writes the files of the volume. The pod writes those of other volumes. */
 export function isCopied({ configMap, secret, downwardAPI, projected }: V1Volume): boolean {
   return Boolean(configMap ?? secret ?? downwardAPI ?? projected);
 }
 
-/** The sources of a volume of any of the four types, as those of a projected volume. */
+/** Returns the sources of a volume of any of the four types, in the form of a projected volume's sources. */
 export function projections({ configMap, secret, downwardAPI, projected }: V1Volume): V1VolumeProjection[] {
   if (projected) return projected.sources ?? [];
   if (configMap) return [{ configMap }];
@@ -82,7 +82,7 @@ function downwardFile(
   return [path, { data: Buffer.from(fieldValue(pod, fieldRef.fieldPath)), mode: mode ?? defaultMode }];
 }
 
-/** A hash of paths, modes and contents: equal for equal sets of files. */
+/** A hash of paths, modes and contents. Equal sets of files have equal hashes. */
 export function fingerprint(files: Files): string {
   const hash = createHash('sha256');
   for (const [path, { data, mode }] of files) hash.update(`${path}\0${mode}\0${data.length}\0`).update(data);

@@ -10,7 +10,9 @@ import type { Mount } from './environment';
 import { MissingReference, type Lookup } from './lookup';
 import { fileMode, fingerprint, isCopied, projections, volumeFiles } from './volume-files';
 
-/** Requests a token of the pod's service account, once per volume: it is not renewed when it expires. */
+/**
+ * Requests a token of the pod's service account, once per volume. The token is not renewed when it expires.
+ */
 type TokenSource = (audience: string | undefined, lifetimeSeconds: number) => Promise<string>;
 
 export class PodVolumes {
@@ -48,7 +50,8 @@ export class PodVolumes {
   }
 
   /**
-   * The container's mounts. As in a kubelet, a `subPath` of a ConfigMap or Secret volume is a copy that never changes.
+   * Returns the container's mounts. As in a kubelet, a `subPath` of a ConfigMap or Secret volume is a copy
+   * that never changes.
    */
   async mounts(container: V1Container): Promise<Mount[]> {
     const mounts: Mount[] = [];
@@ -100,7 +103,8 @@ export class PodVolumes {
     return path;
   }
 
-  // A kubelet bind-mounts the file of the generation at the container's start.
+  // A kubelet bind-mounts the file as of the container's start; later updates of the volume do not reach the
+  // container.
   private async frozen(container: V1Container, volume: V1Volume, subPath: string): Promise<string> {
     const source = await realpath(join(this.path(volume), subPath));
     if ((await stat(source)).isDirectory()) return source;

@@ -6,11 +6,14 @@ import { isAlive } from '../run-directory';
 const PREFIX = 'hub-operator-node';
 const ROOT = '/sys/fs/cgroup';
 
-// The kernel removes the cgroup of a killed process a moment later.
+// How often the removal of a cgroup is tried: the kernel frees a killed process's cgroup only after a moment.
 const ATTEMPTS = 600;
 const RETRY_PAUSE = 100; // milliseconds
 
-/** Makes the cgroup under which the pods of a node of this process run, and removes those of processes that have ended. */
+/**
+ * Makes the cgroup for the pods of a node that this process runs, and removes the cgroups of processes that
+ * have ended.
+ */
 export async function makeCgroup(): Promise<string> {
   await removeOldCgroups();
   const name = `${PREFIX}-${process.pid}`;
@@ -23,7 +26,7 @@ export async function makeCgroup(): Promise<string> {
   return name;
 }
 
-/** Removes those of processes that have ended. */
+/** Removes the cgroups of nodes whose process has ended. */
 export async function removeOldCgroups(): Promise<void> {
   for (const root of await hierarchies())
     for (const name of await readdir(root)) {
@@ -32,12 +35,12 @@ export async function removeOldCgroups(): Promise<void> {
     }
 }
 
-/** Removes it in all hierarchies. No process may run in it. */
+/** Removes the cgroup in all hierarchies. No process may run in it. */
 export async function removeCgroup(name: string): Promise<void> {
   for (const root of await hierarchies()) await removeTree(join(root, name));
 }
 
-/** The controllers among `names` that this machine does not offer. */
+/** Returns the controllers among `names` that this machine does not offer. */
 export async function missingControllers(names: readonly string[]): Promise<string[]> {
   const all = await cgroupMounts();
   const present = all.some(({ path, type }) => path === ROOT && type === 'cgroup2')
@@ -46,7 +49,7 @@ export async function missingControllers(names: readonly string[]): Promise<stri
   return names.filter((name) => !present.includes(name));
 }
 
-/** Where cgroups are mounted: one folder for version 2, one for each controller for version 1. */
+/** The folders where cgroups are mounted: one for version 2, one for each controller for version 1. */
 const hierarchies = async (): Promise<string[]> => (await cgroupMounts()).map(({ path }) => path);
 
 async function cgroupMounts() {
@@ -63,7 +66,7 @@ async function cgroupMounts() {
 async function removeTree(path: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined);
-    if (!entries) return; // gone
+    if (!entries) return; // the cgroup is gone
     for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name));
     try {
       await rmdir(path);

@@ -1,6 +1,6 @@
 import { DNS_IMAGE, PAUSE_IMAGE } from './images';
 
-// What a node's programs read. JSON is valid YAML.
+// Configuration files of the programs of a node. JSON is valid YAML.
 
 /** The name of the only node. */
 export const NODE_NAME = 'real-node';
@@ -33,7 +33,7 @@ SystemdCgroup = false
 `;
 }
 
-/** Each pod has a link of its own to the node, which routes: nothing depends on kernel modules for bridges. */
+/** Each pod has its own link to the node, which routes, so no kernel module for bridges is needed. */
 export const podNetwork = {
   cniVersion: '1.0.0',
   name: 'pods',
@@ -52,7 +52,9 @@ export const podNetwork = {
 
 interface KubeletFiles {
   readonly certificateAuthority: string;
-  /** `resolv.conf` of the machine; the node has no name server but its own. */
+  /**
+   * Path of the node's `resolv.conf`, which names no server, since the node reaches none of the machine's.
+   */
   readonly resolvConf: string;
   readonly volumePlugins: string;
   readonly cgroup: string;
@@ -83,7 +85,8 @@ export function kubeletConfiguration({
     clusterDomain: 'cluster.local',
     resolvConf,
     volumePluginDir: volumePlugins,
-    // The machine belongs to others as well: its full disk or memory is not the pods' fault.
+    // Other programs use the machine too, so the pods must not be evicted when its disk or memory is nearly
+    // full.
     evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
@@ -100,7 +103,7 @@ export function proxyConfiguration(kubeconfig: string) {
     mode: 'iptables',
     clusterCIDR: POD_NETWORK,
     hostnameOverride: NODE_NAME,
-    // Limits of the machine, not of the network namespace.
+    // These limits belong to the machine and not to the network namespace, so kube-proxy must not set them.
     conntrack: { maxPerCore: 0, min: 0 },
     iptables: { minSyncPeriod: '100ms', syncPeriod: '10s' },
   };
@@ -118,7 +121,7 @@ const COREFILE = `.:53 {
 }
 `;
 
-/** A default StorageClass and the name server. */
+/** The default StorageClass and the name server of the cluster. */
 export const clusterObjects: readonly object[] = [
   {
     apiVersion: 'storage.k8s.io/v1',

@@ -10,14 +10,14 @@ import { containerdConfiguration, podNetwork } from './configuration';
 import type { ImageArchive } from './images';
 import { Namespaces } from './namespaces';
 
-// Milliseconds.
+// Durations in milliseconds.
 const START_TIMEOUT = 300_000;
 const POLL_INTERVAL = 100;
 
-/** Where it keeps images. */
+/** The folder where containerd keeps images. */
 const DATA = '/var/lib/containerd';
 
-/** The runtime of the containers of a node. */
+/** The container runtime of a node. */
 export class Containerd {
   private constructor(
     readonly process: SandboxProcess,
@@ -27,7 +27,7 @@ export class Containerd {
 
   /**
    * @param programs the folder of containerd, its shim and ctr
-   * @param directory for its configuration and log
+   * @param directory for the configuration and the log
    */
   static async start(namespaces: Namespaces, programs: string, directory: string): Promise<Containerd> {
     const networks = join(directory, 'networks');
@@ -47,12 +47,12 @@ export class Containerd {
     return containerd;
   }
 
-  /** The beginning of a command line of its client, inside the namespaces. */
+  /** The first words of a command line of containerd's client, inside the namespaces. */
   get client(): readonly [string, ...string[]] {
     return [join(this.programs, 'ctr'), '--namespace=k8s.io'];
   }
 
-  /** Makes an image known, as if it had been pulled. */
+  /** Imports an image, as if the node had pulled it. */
   async importImage({ archive, name }: ImageArchive): Promise<void> {
     await this.ctr(`Importing the image ${name}`, 'images', 'import', archive);
   }
@@ -89,8 +89,8 @@ interface ImageStoreOptions {
 }
 
 /**
- * Returns the data of a containerd that has the images, imported when the cache has none: that takes a minute, and a copy
- * of it seconds.
+ * Returns the data folder of a containerd that has the images. They are imported when the cache has none,
+ * which takes a minute; a copy of the folder takes seconds.
  */
 export async function imageStore(
   { containerd, pause, images }: ImageStoreOptions,
@@ -115,15 +115,16 @@ export async function imageStore(
   return join(folder, 'data');
 }
 
-/** Gives a node that has no containerd yet the images of a store. */
+/** Copies the images of a store to a node that has no containerd yet. */
 export async function useImageStore(store: string, namespaces: Namespaces): Promise<void> {
   const data = namespaces.folder(DATA);
   const logFile = join(data, '..', 'image-store.log');
   const copy = (...args: string[]) =>
     runCommand({ step: 'Copying the images', command: ['cp', '--archive', ...args], logFile });
-  // Files of images are never changed, only removed: a link to each is enough, where the cache is on the same disk.
+  // Files of images are never changed, only removed. Where the cache is on the same disk, a hard link to each
+  // file is enough.
   await copy('--link', `${store}/.`, data).catch(() => copy(`${store}/.`, data));
-  // Databases are changed in place.
+  // Databases are changed in place, so these need a real copy.
   const find = [
     'find',
     data,

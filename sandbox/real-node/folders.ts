@@ -2,28 +2,28 @@ import { mkdir, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isAlive } from '../run-directory';
 
-// A node mounts folders of its own on folders of this machine. To remove such a folder would unmount it in the namespaces of
-// every other node, so each node has a file in it while it runs.
+// A node mounts its own folders over fixed folders of this machine. Removing such a folder would unmount it
+// in the namespaces of every other node. Therefore each running node has a file in it, its claim.
 
-/** The name of that file. */
+/** The name of a claim file, with the process id of the node. */
 const CLAIM = /^\.hub-operator-node-(\d+)-\d+$/;
 
-/** A file in a folder that no one but nodes has made: it goes with the last of them. */
+/** A mark in a folder that a node has created. The last node that uses the folder removes both. */
 const MADE = '.hub-operator-made';
 
-/** How often a folder may be removed by another node between its creation and its claim. */
+/** How often a node retries when another node removes the folder between its creation and its claim. */
 const ATTEMPTS = 100;
 
 let count = 0;
 
-/** Makes folders that are absent. Returns the paths of the claims. */
+/** Makes folders that do not exist, and claims all of them. Returns the paths of the claims. */
 export async function claimFolders(paths: readonly string[]): Promise<string[]> {
   const claims: string[] = [];
   for (const path of paths) claims.push(await claim(path));
   return claims;
 }
 
-/** Removes the folders that nodes have made, unless another one uses them. */
+/** Removes the claims, and the folders that nodes have created, unless another node uses them. */
 export async function releaseFolders(claims: readonly string[]): Promise<void> {
   for (const path of claims) {
     await rm(path, { force: true });
@@ -31,7 +31,7 @@ export async function releaseFolders(claims: readonly string[]): Promise<void> {
   }
 }
 
-/** Releases those of nodes whose process has ended. */
+/** Removes the claims of nodes whose process has ended, and folders that no node uses. */
 export async function releaseOldClaims(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     await removeOldClaims(path);
@@ -62,7 +62,10 @@ async function removeOldClaims(folder: string): Promise<void> {
   }
 }
 
-/** Removes a folder that nodes have made and none uses; one that another node claims meanwhile keeps its mark. */
+/**
+ * Removes a folder that nodes have created and none uses. If another node claims the folder at the same
+ * moment, its mark is restored.
+ */
 async function removeUnused(folder: string): Promise<void> {
   const mark = join(folder, MADE);
   for (;;) {
@@ -74,7 +77,7 @@ async function removeUnused(folder: string): Promise<void> {
       (error: NodeJS.ErrnoException) => error.code,
     );
     if (failure === undefined || failure === 'ENOENT') return;
-    await writeFile(mark, '').catch(() => undefined); // another one has just removed the folder
+    await writeFile(mark, '').catch(() => undefined); // fails when another node has just removed the folder
     if (failure !== 'ENOTEMPTY') return;
   }
 }

@@ -8,11 +8,11 @@ import { runCommand } from '../command';
 import { type HubSoftware, provideHubSoftware } from '../hub-software';
 import type { Report } from '../progress';
 
-/** An image without a registry. */
+/** An image as an archive, without a registry. */
 export interface ImageArchive {
-  /** Path of a docker-archive. */
+  /** Path of the archive, in Docker's format. */
   readonly archive: string;
-  /** With its tag, as pods name it. */
+  /** Name of the image with its tag, as pods refer to it. */
   readonly name: string;
 }
 
@@ -20,14 +20,14 @@ export const PAUSE_IMAGE = 'localhost/hub-operator/pause:1';
 export const DNS_IMAGE = 'localhost/hub-operator/coredns:1';
 
 interface ImageContent extends ImageConfiguration {
-  /** With its tag. */
+  /** Name of the image with its tag. */
   readonly name: string;
-  /** A folder whose content is the file system; it is removed. */
+  /** A folder whose content becomes the file system of the image. The folder is removed. */
   readonly root: string;
   readonly logFile: string;
 }
 
-/** Writes an image of one layer, `image.tar` in a folder. */
+/** Writes an image of one layer as `image.tar` in a folder. */
 async function writeImage(
   folder: string,
   { name, root, logFile, ...configuration }: ImageContent,
@@ -47,7 +47,7 @@ async function writeImage(
   await rm(layer);
 }
 
-/** An image of one static program. */
+/** Makes an image that contains one static program. */
 export async function programImage(name: string, program: string): Promise<ImageArchive> {
   const file = basename(program);
   const folder = await cached(`image-${file}`, contentKey([name, program]), async (partial, logFile) => {
@@ -60,10 +60,10 @@ export async function programImage(name: string, program: string): Promise<Image
   return { archive: join(folder, 'image.tar'), name };
 }
 
-/** The hub's own exit code for "start me again", which the entry point of its image obeys. */
+/** The exit code by which the hub requests a restart. The entry point of the hub's image obeys it. */
 const RESTART = 100;
 
-/** As in the hub's own image: its programs are on PATH, and it runs on /config. */
+/** The start script, which follows the hub's own image: its programs are on PATH, and it runs on /config. */
 const START = `#!/bin/sh
 # Packages that integrations ask for are in the image, or absent: nothing is downloaded.
 ended=
@@ -86,12 +86,11 @@ const MIRROR = 'http://deb.debian.org/debian';
 const UNUSED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists'];
 
 /**
- * The image of the hub: a Debian root, the portable Python and Home Assistant.
- *
- * @param repository without tag, as a Hub names it
+ * Makes the image of the hub: a Debian root, the portable Python and Home Assistant.
+ * @param repository name of the image without tag, as a Hub refers to it
  */
 export async function hubImage(repository: string, report: Report): Promise<ImageArchive> {
-  // Another Python of this machine would need libraries of this machine.
+  // A Python of this machine would need libraries of this machine.
   const software = await provideHubSoftware(report, { portable: true });
   const name = `${repository}:${software.version}`;
   const key = contentKey([name, software.venv, START, SUITE, ...UNUSED]);
@@ -116,7 +115,7 @@ async function buildHubImage(
   const root = join(folder, 'root');
   const run = (step: string, ...command: [string, ...string[]]) => runCommand({ step, command, logFile });
   report('installing Debian');
-  // The program writes errors to either stream.
+  // debootstrap writes errors to either stream.
   const debootstrap = ['sh', '-c', 'exec debootstrap --variant=minbase "$@" 2>&1', 'debootstrap'] as const;
   await run('Installing Debian', ...debootstrap, SUITE, root, MIRROR);
   for (const path of UNUSED) await rm(join(root, path), { recursive: true, force: true });
@@ -136,13 +135,14 @@ async function buildHubImage(
   }
   await writeFile(join(root, 'init'), START, { mode: 0o755 });
 
-  // A container would compile it at each start.
+  // Without this step each container would compile the modules when it starts.
   report('compiling Python');
   await run(
     'Compiling Home Assistant',
     ...(['chroot', root, '/opt/hub/bin/python', '-m', 'compileall', '-q', '-j2'] as const),
     ...(['/opt/hub/lib', '/opt/python/lib'] as const),
-  ).catch(() => undefined); // it fails for files of another version of Python, which no program imports
+    // compileall fails for files of another version of Python, which no program imports
+  ).catch(() => undefined);
 
   report('packing the image');
   await writeImage(folder, {

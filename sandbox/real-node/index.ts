@@ -14,12 +14,12 @@ import type { ImageArchive } from './images';
 import { Namespaces, removeRemainsOfNamespaces } from './namespaces';
 import { type NodeSoftware, provideNodeSoftware } from './software';
 
-// Milliseconds.
+// Durations in milliseconds.
 const READY_TIMEOUT = 300_000;
 const POLL_INTERVAL = 100;
 
 interface RealNodeOptions {
-  /** Default: `pretty` on a terminal, `plain` elsewhere. */
+  /** How progress is shown. Default: `pretty` on a terminal, `plain` elsewhere. */
   readonly progress?: ProgressMode;
 }
 
@@ -56,22 +56,25 @@ export class RealNode {
     return this.controlPlane.kubeconfig;
   }
 
-  /** The beginning of a kubectl command line. */
+  /** The first words of a kubectl command line. */
   get kubectl(): readonly [string, ...string[]] {
     return this.software.controlPlane('kubectl');
   }
 
-  /** The beginning of a command line of containerd's client, inside the namespaces. */
+  /** The first words of a command line of containerd's client, inside the namespaces. */
   get ctr(): readonly [string, ...string[]] {
     return this.containerd!.client;
   }
 
-  /** Makes an image known to the node, as if it had been pulled. */
+  /** Imports an image into the node, as if the node had pulled it. */
   async importImage(image: ImageArchive): Promise<void> {
     await this.containerd!.importImage(image);
   }
 
-  /** Ends everything at once, and removes data and logs; with `keep` they stay until the next start. */
+  /**
+   * Ends all processes immediately, and removes data and logs. With `keep`, data and logs stay until the next
+   * start.
+   */
   async stop({ keep = false } = {}): Promise<void> {
     await this.namespaces.stop();
     const processes = [...this.processes.values(), ...(this.containerd ? [this.containerd.process] : [])];
@@ -207,7 +210,10 @@ export class RealNode {
   }
 }
 
-/** Removes what nodes have left on this machine whose process was killed. What they ran has ended, or is about to. */
+/**
+ * Removes the remains of nodes whose process was killed: cgroups, network devices and folders. The programs
+ * of those nodes have ended, or are about to.
+ */
 export async function removeRemains(): Promise<void> {
   await removeOldCgroups();
   await removeRemainsOfNamespaces();

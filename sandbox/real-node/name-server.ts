@@ -7,8 +7,8 @@ import { goEnvironment } from '../go-module';
 import type { Report } from '../progress';
 
 /**
- * A Go module of its own: the cloud providers that the whole of CoreDNS knows take minutes to compile, and its dependencies
- * are no concern of the control plane.
+ * The folder of a separate Go module. All of CoreDNS would include the code of cloud providers, which takes
+ * minutes to compile, and the control plane must not depend on its packages.
  */
 const MODULE = join(__dirname, 'dns');
 
@@ -18,7 +18,7 @@ export async function nameServer(report: Report): Promise<string> {
   const key = contentKey([platform(), arch(), ...(await Promise.all(sources))]);
   const folder = await cached('coredns', key, async (partial, logFile) => {
     report('compiling (first start only)');
-    // The flags of the control plane, so that what both have is compiled once.
+    // The flags are those of the control plane, so that shared packages are compiled once.
     const flags = ['-trimpath', '-buildvcs=false', '-gcflags=all=-dwarf=false', '-ldflags=-s -w'];
     await runCommand({
       step: 'Building CoreDNS',

@@ -11,17 +11,17 @@ import { isAlive } from '../run-directory';
 import { stepError } from '../sandbox-error';
 import { claimFolders, releaseFolders, releaseOldClaims } from './folders';
 
-/** The beginning of the name of the device on this machine's side. */
+/** Prefix of the name of the network device on this machine's side. */
 const DEVICE = 'hubnode';
 
-// Milliseconds.
+// Durations in milliseconds.
 const POLL_INTERVAL = 10;
 const END_PAUSE = 500;
 const END_ATTEMPTS = 20;
 
 /**
- * Folders with a fixed path that a node's programs write to, among them that of the volumes of the controller manager's
- * hostPath provisioner. The node has empty ones of its own there.
+ * Folders with a fixed path to which a node's programs write, among them the volumes of the controller
+ * manager's hostPath provisioner. Each node mounts an empty folder of its own there.
  */
 const OWN_FOLDERS = [
   '/run/containerd',
@@ -35,11 +35,12 @@ const OWN_FOLDERS = [
 ] as const;
 
 /**
- * The network, mount and process namespaces of a node. All that it makes vanishes with their first process: processes,
- * mounts, network devices, packet filter rules. That ends with this process, also after `kill -9`.
+ * The network, mount and process namespaces of a node. Processes, mounts, network devices and packet filter
+ * rules of the node vanish with the first process of the namespaces. That process ends with this one, also
+ * after `kill -9`.
  */
 export class Namespaces {
-  /** The beginning of a command that runs the rest of it inside. */
+  /** The first words of a command line that runs a command inside the namespaces. */
   readonly enter: readonly [program: string, ...args: string[]];
 
   private constructor(
@@ -55,7 +56,7 @@ export class Namespaces {
     this.enter = ['nsenter', '--target', String(pid), '--net', '--mount', '--pid', '--'];
   }
 
-  /** @param command that of the first process, which does nothing until it is killed */
+  /** @param command of the first process, which does nothing until it is killed */
   static async start(directory: string, command: readonly string[]): Promise<Namespaces> {
     const claims = await claimFolders(OWN_FOLDERS);
     const unshare = [
@@ -73,7 +74,7 @@ export class Namespaces {
         name: 'namespaces',
         command: [...unshare, ...command],
         directory,
-        graceMs: 0, // nothing inside ends before it
+        graceMs: 0, // no process inside ends earlier
       });
       const pid = await childOf(first);
       const [visitor, address] = freeAddresses();
@@ -88,7 +89,10 @@ export class Namespaces {
     }
   }
 
-  /** Runs a command inside to its end. @throws SandboxError its exit code is not 0 */
+  /**
+   * Runs a command inside the namespaces to its end.
+   * @throws SandboxError the exit code is not 0
+   */
   async run(step: string, command: readonly string[]): Promise<string> {
     const [program, ...args] = this.enter;
     return runCommand({
@@ -98,12 +102,12 @@ export class Namespaces {
     });
   }
 
-  /** The path outside of one of the node's own folders. */
+  /** Returns the path on this machine of one of the node's own folders. */
   folder(path: (typeof OWN_FOLDERS)[number]): string {
     return join(this.directory, 'folders', path);
   }
 
-  /** Kills every process inside. */
+  /** Kills every process inside the namespaces. */
   async stop(): Promise<void> {
     await this.first.stop();
     await removeDevice(`${DEVICE}${this.pid}`);
@@ -111,8 +115,8 @@ export class Namespaces {
   }
 
   private async connect(pid: number): Promise<void> {
-    // Named after the node's process, since names are unique. The kernel removes it with the other end, which it may keep
-    // for minutes after all processes have been killed.
+    // The device has the process id of the node in its name, since names are unique. The kernel removes the
+    // device with the other end of the pair, which may take minutes after all processes were killed.
     await removeDevices();
     const device = `${DEVICE}${pid}`;
     const outside = async (...command: string[]) =>
@@ -137,14 +141,15 @@ export class Namespaces {
 
   private async mount(): Promise<void> {
     const lines = OWN_FOLDERS.map((path) => `mkdir -p "$0${path}" && mount --bind "$0${path}" ${path}`);
-    // The machine's name servers cannot be reached from here. Programs that ask them would wait for a minute.
+    // The machine's name servers cannot be reached from inside the namespaces. Programs that query them would
+    // wait for a minute.
     const names = join(this.directory, 'resolv.conf');
     await writeFile(names, '');
     lines.push(`[ ! -e /etc/resolv.conf ] || mount --bind ${names} /etc/resolv.conf`);
     await this.run('Mounting the folders of the node', [
       'sh',
       '-ec',
-      // A kubelet wants its volumes to reach containers that already run.
+      // A kubelet needs its mounts to reach containers that already run.
       `mount --make-rshared /\n${lines.join('\n')}\nmount --make-rshared /`,
       join(this.directory, 'folders'),
     ]);
@@ -161,7 +166,9 @@ export async function removeRemainsOfNamespaces(): Promise<void> {
   await releaseOldClaims(OWN_FOLDERS);
 }
 
-/** Removes those of nodes whose first process has ended; returns the number of the others. */
+/**
+ * Removes the devices of nodes whose first process has ended. Returns the number of devices of running nodes.
+ */
 async function removeDevices(): Promise<number> {
   let others = 0;
   for (const device of await readdir('/sys/class/net')) {
@@ -179,13 +186,13 @@ async function removeDevice(device: string): Promise<void> {
 }
 
 /**
- * The process id of the only child, as this machine sees it, once it runs the command: until then mounts inside may reach this
- * machine.
+ * Returns the process id of the only child, as this machine sees it, as soon as it runs the command. Before
+ * that, mounts inside could still reach this machine.
  */
 async function childOf(first: SandboxProcess): Promise<number> {
   const { pid, logFile } = first;
   for (;;) {
-    const { running } = first; // before it is asked for its child
+    const { running } = first; // must be read before the process is asked for its child
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
     const child = children.trim();
     const name = await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '');
@@ -195,7 +202,10 @@ async function childOf(first: SandboxProcess): Promise<number> {
   }
 }
 
-/** Two neighbours of 198.18.0.0/15, which no network uses: it is reserved for measurements (RFC 2544). */
+/**
+ * Returns two adjacent addresses of 198.18.0.0/15, a range that networks do not use because it is reserved
+ * for measurements (RFC 2544).
+ */
 function freeAddresses(): [visitor: string, node: string] {
   const used = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
   for (;;) {

@@ -11,7 +11,7 @@ import { tryNode } from './trial';
 
 const run = promisify(execFile);
 
-/** What a node needs of Debian, and a file of each package. */
+/** Debian packages that a node needs, each with one of its files. */
 const PACKAGES = {
   runc: '/usr/sbin/runc',
   'containernetworking-plugins': '/usr/lib/cni/ptp',
@@ -20,34 +20,38 @@ const PACKAGES = {
   debootstrap: '/usr/sbin/debootstrap',
 } as const;
 
-/** What Linux systems have in packages with names of their own. */
+/** Programs that a node needs, which Linux distributions have in differently named packages. */
 const PROGRAMS = ['chroot', 'curl', 'find', 'ip', 'mount', 'nsenter', 'ss', 'tar', 'unshare'];
 
-/** Milliseconds. A registry that does not answer must not take the time of all other tests. */
+/** In milliseconds. A package server that does not answer must not delay all other tests. */
 const INSTALL_TIMEOUT = 300_000;
 
 const PROGRAM_TIMEOUT = 30_000;
 
-/** Controllers by which the kubelet limits pods. */
+/** Cgroup controllers with which the kubelet limits pods. */
 const CONTROLLERS = ['cpu', 'cpuset', 'memory', 'pids'];
 
 const GIB = 2 ** 30;
-/** Bytes. The cluster with two hubs needs 3 GB, of 8 GB in all. */
+/** Available memory in bytes. The cluster with two hubs needs 3 GB of a machine with 8 GB. */
 const MEMORY = 4 * GIB;
-/** Bytes. The first start builds and downloads; a copy of its images and the data of hubs are small. */
+/**
+ * Free disk space in bytes. The first start builds and downloads. Later starts only copy the images and write
+ * the data of hubs, which is small.
+ */
 const FIRST_DISK = 10 * GIB;
 const DISK = 3 * GIB;
-/** Share of the disk; the kubelet ends pods where less than half of it is free. */
+/** Free share of the disk. The kubelet evicts pods where less than half of this is free. */
 const DISK_SHARE = 0.02;
 /**
- * Instances for kubelet, containerd and their likes; the limit is one of the user, and thus of all of root's processes.
+ * Number of inotify instances for kubelet, containerd and similar programs. The limit applies to a user, and
+ * thus to all of root's processes.
  */
 const INOTIFY_INSTANCES = 24;
 
 /**
- * Why a real node cannot run on this machine; undefined: it can. Installs Debian packages that are absent.
- *
- * @throws Error it fails for another reason than an answer of the machine
+ * Returns why a real node cannot run on this machine, or undefined when it can. Installs Debian packages that
+ * are missing.
+ * @throws Error the check fails for a reason that does not lie in the machine
  */
 export const whyNoRealNode = (): Promise<string | undefined> =>
   obstacle().catch((error: unknown) => {
@@ -72,7 +76,7 @@ async function obstacle(): Promise<string | undefined> {
   return lack;
 }
 
-/** What a node cannot be without, and a trial does not show. */
+/** Checks resources that a node needs and that the trial does not show. Returns the one that is missing. */
 async function shortage(): Promise<string | undefined> {
   const controllers = await missingControllers(CONTROLLERS);
   if (controllers.length > 0) return `there are no cgroups of ${controllers.join(', ')}`;
@@ -89,7 +93,8 @@ async function shortage(): Promise<string | undefined> {
 
 async function availableMemory(): Promise<number> {
   const [, kib] = /^MemAvailable: +(\d+) kB$/m.exec(await readFile('/proc/meminfo', 'utf8')) ?? [];
-  const limit = process.constrainedMemory(); // of the cgroup; 0 or more than there is: none
+  // limit of the cgroup; 0 or more than the machine's memory means no limit
+  const limit = process.constrainedMemory();
   return Math.min(Number(kib) * 1024, limit > 0 ? limit : Infinity);
 }
 
@@ -110,7 +115,10 @@ async function diskShortage(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Counts what all processes use; those of other users, which have limits of their own, count as well. */
+/**
+ * Counts the instances of all processes. Those of other users count too, although these have limits of their
+ * own.
+ */
 async function inotifyShortage(): Promise<string | undefined> {
   const limit = Number(await readFile('/proc/sys/fs/inotify/max_user_instances', 'utf8'));
   const search = "find /proc/[0-9]*/fd -lname 'anon_inode:*inotify*' 2>/dev/null | wc -l";
@@ -121,7 +129,7 @@ async function inotifyShortage(): Promise<string | undefined> {
 
 const gigabytes = (bytes: number): string => `${(bytes / GIB).toFixed(1)} GiB`;
 
-/** @param path as the variable PATH */
+/** @param path folders in the format of the variable PATH */
 async function missingPrograms(path: string): Promise<string[]> {
   const folders = path.split(delimiter);
   const found = await Promise.all(
@@ -154,7 +162,7 @@ async function install(packages: readonly string[]): Promise<string | undefined>
   return (await failureOf('apt-get', ['update'])) ?? (await failureOf('apt-get', command));
 }
 
-/** The last line of what a command that fails says. */
+/** Runs a command. Returns the last line of its output if it fails. */
 async function failureOf(program: string, args: readonly string[]): Promise<string | undefined> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   return run(program, args, { env, timeout: INSTALL_TIMEOUT }).then(

@@ -11,7 +11,7 @@ import { imageStore } from './containerd';
 import { nameServer } from './name-server';
 import { DNS_IMAGE, hubImage, type ImageArchive, PAUSE_IMAGE, programImage } from './images';
 
-/** What a real node needs beside Debian's packages; built once and kept in the cache. */
+/** The software that a real node needs beside Debian's packages, built once and kept in the cache. */
 export interface NodeSoftware {
   readonly controlPlane: ControlPlaneProgram;
   /** Path of the binary of go/cmd/kube-node. */
@@ -31,15 +31,14 @@ const CONTAINERD = {
     (name) => `github.com/containerd/containerd/v2/cmd/${name}`,
   ),
   version: 'v2.2.1',
-  tags: ['no_btrfs', 'no_devmapper', 'no_zfs'], // the machine's own file system is enough
+  tags: ['no_btrfs', 'no_devmapper', 'no_zfs'], // containerd needs only the machine's own file system
 };
 
 /**
- * Why this machine cannot build or download it; undefined: it is in the cache, with all else that the tests on a node
- * build.
- *
- * @param timeout milliseconds; builds that are complete by then are kept
- * @throws Error it fails for another reason than the machine or its network
+ * Returns why this machine cannot build or download the software of a node. Undefined means that the software
+ * is in the cache, with everything else that the tests on a node build.
+ * @param timeout in milliseconds; builds that are complete by then are kept
+ * @throws Error the build fails for a reason that does not lie in the machine or its network
  */
 export async function whyNoNodeSoftware(mode: ProgressMode, timeout: number): Promise<string | undefined> {
   const provided = provideNodeSoftware(mode)
@@ -58,9 +57,11 @@ export async function whyNoNodeSoftware(mode: ProgressMode, timeout: number): Pr
   );
 }
 
-/** Builds the missing programs, those in Go one after another: each uses all processors. */
+/**
+ * Builds the missing programs. Those in Go are built one after another, since each build uses all processors.
+ */
 export async function provideNodeSoftware(mode: ProgressMode): Promise<NodeSoftware> {
-  await tether(); // the others run under it
+  await tether(); // the other programs run under tether
   let controlPlane!: ControlPlaneProgram;
   let kubeNode = '';
   let pause = '';
@@ -69,7 +70,7 @@ export async function provideNodeSoftware(mode: ProgressMode): Promise<NodeSoftw
   const step = (title: string, run: (report: Report) => Promise<void>) => ({ title, run });
   const programs = [
     step('Kubernetes control plane', async (report) => {
-      // From the module of the node's programs, which is compiled anyway.
+      // Built from the module of the node's programs, which is compiled anyway.
       controlPlane = await builtPrograms(report);
     }),
     step('Kubernetes node', async (report) => {

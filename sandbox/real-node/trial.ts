@@ -11,17 +11,19 @@ import { withTimeLimit } from '../time-limit';
 import { makeCgroup, removeCgroup } from './cgroups';
 import { Namespaces } from './namespaces';
 
-// What a node does to this machine is tried in small, with the same code and programs where there are any, before an hour is
-// spent on the whole.
+// Tries the operations of a node on this machine on a small scale before the whole node is built, which takes
+// an hour. The trial uses the code and programs of the node where they exist.
 
-/** Milliseconds. It takes two seconds; a machine that needs more than this is too slow for a node. */
+/**
+ * In milliseconds. The trial takes two seconds; a machine that needs longer than this is too slow for a node.
+ */
 const TRIAL_TIMEOUT = 120_000;
 const RETRY_PAUSE = 100;
 
 const PORT = 8123;
 const LISTENER = `require('node:net').createServer((socket) => socket.end()).listen(${PORT}, '0.0.0.0')`;
 
-/** A rule with each match and target that kube-proxy and kubelet use, in the tables that they use. */
+/** Packet filter rules with each match and target that kube-proxy and kubelet use, in the same tables. */
 const RULES = `
 *mangle
 :TRIAL - [0:0]
@@ -50,14 +52,13 @@ COMMIT
 COMMIT
 `;
 
-/** The parts of this machine in the container of the trial: the folders of its program and libraries. */
+/** Folders of this machine that are mounted in the container of the trial, for its program and libraries. */
 const SYSTEM_FOLDERS = ['/bin', '/lib', '/lib64', '/usr'];
 
 /**
- * Makes namespaces with network and mounts, packet filter rules, and a container with limits in the cgroup of a node, and
- * removes all of it.
- *
- * @throws SandboxError, or an error of a system call: something of that cannot be done here
+ * Makes namespaces with network and mounts, packet filter rules, and a container with limits in the cgroup of
+ * a node, and removes all of them.
+ * @throws SandboxError, or an error of a system call, when one of these operations fails
  */
 export async function tryNode(): Promise<void> {
   const directory = await makeRunDirectory();
@@ -101,7 +102,8 @@ async function tryAll(namespaces: Namespaces, { directory, cached, cgroup }: Pla
     `iptables-restore --noflush --counters "$0" && iptables-save > /dev/null`,
     rules,
   ]);
-  // Containers have their images in the folder of the run, and the images are unpacked in the cache.
+  // Images are unpacked in the cache, and containers use them in the folder of the run, so overlays are tried
+  // in both.
   await overlay(namespaces, join(cached, 'overlay'));
   await tryContainer(namespaces, {
     directory,
@@ -110,7 +112,7 @@ async function tryAll(namespaces: Namespaces, { directory, cached, cgroup }: Pla
   });
 }
 
-/** Whether this machine reaches a server among the processes of the node. */
+/** Checks that this machine reaches a server in the network namespace of the node. */
 async function tryConnection(namespaces: Namespaces, directory: string): Promise<void> {
   const listener = await SandboxProcess.start({
     name: 'listener',
@@ -137,7 +139,7 @@ function accepts(host: string): Promise<boolean> {
   });
 }
 
-/** Returns the folder where it is mounted, inside the namespaces. */
+/** Mounts an overlay inside the namespaces. Returns the folder where it is mounted. */
 async function overlay(namespaces: Namespaces, folder: string): Promise<string> {
   const path = (name: string) => join(folder, name);
   for (const name of ['lower', 'upper', 'work', 'merged']) await mkdir(path(name), { recursive: true });
@@ -148,7 +150,7 @@ async function overlay(namespaces: Namespaces, folder: string): Promise<string> 
   return path('merged');
 }
 
-/** Runs a program as containerd has runc run it: with limits, a profile of system calls, and namespaces. */
+/** Runs a program as containerd has runc run it: with limits, a seccomp profile, and namespaces. */
 async function tryContainer(
   namespaces: Namespaces,
   { directory, root, cgroup }: { directory: string; root: string; cgroup: string },
